@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# DRAFTSCOPE_HAS_CUDA: whether the CUDA toolkit is there and wanted. Sets nothing else.
+# DRAFTSCOPE_HAS_CUDA: whether the CUDA toolkit is there and wanted. DRAFTSCOPE_CUDA_CODE: what kernels are compiled for, as
+# CMake's CUDA_ARCHITECTURES. Sets nothing else.
 set(DRAFTSCOPE_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (where the toolkit is), ON, OFF")
 set_property(CACHE DRAFTSCOPE_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(DRAFTSCOPE_CUDA_ARCHITECTURES AUTO CACHE STRING
+  "Compute capabilities to compile kernels for: AUTO (those of this machine's GPUs, else 9.0), ALL (8.0 and later), or a list like 86;90")
 set(DRAFTSCOPE_HAS_CUDA OFF)
 if(NOT DRAFTSCOPE_CUDA STREQUAL OFF)
   include(CheckLanguage)
@@ -19,4 +22,22 @@ if(NOT DRAFTSCOPE_CUDA STREQUAL OFF)
     message(FATAL_ERROR "DRAFTSCOPE_CUDA is ON, but there is no CUDA toolkit of version 13.0 or later")
   endif()
 endif()
-message(STATUS "CUDA backend: ${DRAFTSCOPE_HAS_CUDA}")
+if(DRAFTSCOPE_CUDA_ARCHITECTURES STREQUAL ALL)
+  # 8.7, 10.3 and 12.1 run the code of the one before; what comes between or later gets its code from PTX, by the driver.
+  set(DRAFTSCOPE_CUDA_CODE 80-real 86-real 89-real 90-real 100 120)
+elseif(DRAFTSCOPE_CUDA_ARCHITECTURES STREQUAL AUTO)
+  set(gpus "")
+  if(DRAFTSCOPE_HAS_CUDA)
+    execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE asked)
+  endif()
+  string(REGEX MATCHALL "[0-9]+[.][0-9]" DRAFTSCOPE_CUDA_CODE "${gpus}")
+  string(REPLACE "." "" DRAFTSCOPE_CUDA_CODE "${DRAFTSCOPE_CUDA_CODE}")
+  list(REMOVE_DUPLICATES DRAFTSCOPE_CUDA_CODE)
+  list(FILTER DRAFTSCOPE_CUDA_CODE EXCLUDE REGEX "^[1-7][0-9]$")
+  if(NOT DRAFTSCOPE_CUDA_CODE)
+    set(DRAFTSCOPE_CUDA_CODE 90)
+  endif()
+else()
+  set(DRAFTSCOPE_CUDA_CODE "${DRAFTSCOPE_CUDA_ARCHITECTURES}")
+endif()
+message(STATUS "CUDA backend: ${DRAFTSCOPE_HAS_CUDA}, kernels for ${DRAFTSCOPE_CUDA_CODE}")

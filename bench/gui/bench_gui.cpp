@@ -15,8 +15,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "data/details/range_profile.h"
+#include "data/details/round_details.h"
+#include "data/details/slice_details.h"
 #include "large_trace.h"
 #include "stall_watch.h"
+#include "timeline/timeline_view.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
 #include "window/pages/view_pages.h"
@@ -89,7 +93,7 @@ void measure_stalls(bench::StallWatch& application, MainWindow& window, const st
 }
 
 /// Median and worst of repainting a view for every range of a walk through the recording.
-void measure_frames(MainWindow& window, const NamedView& named, const QSize& size) {
+void measure_frames(MainWindow& window, const NamedView& named, const QSize& size, const std::string& what) {
   ViewState& state = window.state();
   QWidget* view = named.view;
   view->setParent(nullptr);
@@ -105,17 +109,56 @@ void measure_frames(MainWindow& window, const NamedView& named, const QSize& siz
         static_cast<std::int64_t>(static_cast<double>(whole.duration_ns()) / std::pow(1.8, zoom));
     for (int pan = 0; pan < 4; ++pan) {
       const std::int64_t start = whole.start_ns + (whole.duration_ns() - duration) * pan / 4;
-      state.set_range({start, start + duration});
       QElapsedTimer timer;
       timer.start();
+      state.set_range({start, start + duration});
       view->render(&canvas);
       frames.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
     }
   }
   std::sort(frames.begin(), frames.end());
-  fmt::print("{:<12} {:>9.2f} {:>9.2f} {:>9.2f}\n", named.name.toStdString(), frames[frames.size() / 2],
+  fmt::print("{:<18} {:>9.2f} {:>9.2f} {:>9.2f}\n", what, frames[frames.size() / 2],
              frames[frames.size() * 95 / 100], frames.back());
   state.show_whole();
+}
+
+/// The timeline in each of its modes, with the lanes of all groups.
+void measure_timeline(MainWindow& window, const NamedView& named, const QSize& size) {
+  auto& timeline = *qobject_cast<TimelineView*>(named.view);
+  for (const auto& [mode, what] :
+       {std::pair(TimelineMode::all, "timeline"), std::pair(TimelineMode::run, "timeline, one run"),
+        std::pair(TimelineMode::aligned, "timeline, aligned")}) {
+    timeline.set_mode(mode);
+    for (std::size_t group = 0; group < timeline.lanes().groups().size(); ++group)
+      timeline.collapse(group, false);
+    measure_frames(window, named, size, what);
+  }
+  timeline.set_mode(TimelineMode::all);
+}
+
+/// Time of the work that the details of all that there is give to a worker.
+void measure_details(const ViewState& state) {
+  const Timeline& timeline = *state.timeline();
+  const auto always = [] { return true; };
+  const auto print = [](const char* what, const QElapsedTimer& timer) {
+    fmt::print("{:<34} {:>9.0f}\n", what, static_cast<double>(timer.nsecsElapsed()) / 1e6);
+  };
+  fmt::print("\ndetails of all, by a worker, ms\n");
+  QElapsedTimer timer;
+  timer.start();
+  (void)range_profile(timeline, {timeline.whole}, always);
+  print("range: names, flame graph", timer);
+  const auto longest =
+      std::max_element(timeline.lanes.begin(), timeline.lanes.end(),
+                       [](const Lane& a, const Lane& b) { return a.slices.size() < b.slices.size(); });
+  timer.restart();
+  (void)slice_details(
+      *state.recording(), timeline,
+      {static_cast<std::size_t>(longest - timeline.lanes.begin()), longest->slices.size() / 2}, always);
+  print("slice, of the fullest lane", timer);
+  timer.restart();
+  (void)round_details(*state.recording(), 0, always);
+  print("round", timer);
 }
 
 }  // namespace
@@ -157,13 +200,16 @@ int main(int argc, char** argv) {
   fmt::print("{} slices in the timeline, {} rounds\n", window.state().timeline()->slices(),
              window.state().recording()->recording().rounds.size());
   fmt::print("first paint {:.2f} s, all loaded {:.2f} s\n", painted_s, loaded_s);
-  fmt::print("\nframe, ms        median       95%     worst   (1600 x 900)\n");
+  fmt::print("\nframe, ms              median       95%     worst   (1600 x 900)\n");
   const std::vector<NamedView> views = window.views();
   for (const NamedView& named : views)
     for (const char* measured :
          {"strip", "timeline", "skip-map", "confidence", "breakdown", "summary", "why"})
-      if (named.name == QLatin1String(measured))
-        measure_frames(window, named, named.name == u"strip" ? QSize(1600, 46) : QSize(1600, 900));
+      if (named.name == QLatin1String(measured) && named.name == u"timeline")
+        measure_timeline(window, named, QSize(1600, 900));
+      else if (named.name == QLatin1String(measured))
+        measure_frames(window, named, named.name == u"strip" ? QSize(1600, 46) : QSize(1600, 900), measured);
+  measure_details(window.state());
   std::fflush(stdout);
   std::_Exit(0);  // views stand outside the window that owns them
 }

@@ -48,7 +48,10 @@ Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf
   simulator::CandidateOptions grid;
   DRAFTSCOPE_TRY_ASSIGN(grid.strategies, swept_strategies(asked));
   if (machines.size() == 1) grid.machine = &machines.front();
-  grid.progress = [&](std::int64_t done, std::int64_t all) { progress.update(done, all * parts); };
+  grid.progress = [&](std::int64_t done, std::int64_t all) {
+    progress.update(done, all * parts);
+    return true;
+  };
   DRAFTSCOPE_TRY_ASSIGN(const simulator::Candidates found, simulator::candidates(what_if, recording, grid));
   simulator::AdviceOptions options;
   options.longer_context = asked.longer_context;

@@ -14,6 +14,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_compare_command(app, outcome);
   add_export_command(app, outcome);
   add_import_command(app, outcome);
+  add_merge_command(app, outcome);
   add_inspect_command(app, outcome);
   add_simulate_command(app, outcome);
   add_predict_command(app, outcome, command_line);

@@ -37,6 +37,9 @@ void add_compare_command(CLI::App& app, Outcome& outcome);
 /// `draftscope export FILE --to FORMAT`: a trace in another tool's format.
 void add_export_command(CLI::App& app, Outcome& outcome);
 
+/// `draftscope merge FILE…`: a recording's shards as one.
+void add_merge_command(CLI::App& app, Outcome& outcome);
+
 /// `draftscope import FILE…`: others' recordings as a trace.
 void add_import_command(CLI::App& app, Outcome& outcome);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/record_command.h"
 
+#include <draftscope/base/sha256.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
@@ -11,6 +12,7 @@
 #include <draftscope/traces/trace_target.h>
 #include <draftscope/traces/writer.h>
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -18,6 +20,7 @@
 #include <optional>
 
 #include "commands/commands.h"
+#include "commands/shard_output.h"
 #include "options/device_trace_options.h"
 #include "options/numbers.h"
 #include "options/one_of.h"
@@ -247,15 +250,10 @@ std::string draft_model_shapes_json(const DraftModelShapes& shapes) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-}  // namespace
-
-Result<int> record(const RecordOptions& options) {
-  DRAFTSCOPE_TRY(check(options.chat));
-  DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
-  DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
-  DRAFTSCOPE_TRY_ASSIGN(std::vector<traces::Question> questions, traces::read_questions(options.prompts));
-  if (options.limit > 0)
-    questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
+/// Records the questions into one trace, which is `output`.
+Result<int> record_into(const RecordOptions& options, std::span<const traces::Question> questions,
+                        const traces::Meta& further_meta, const std::filesystem::path& output,
+                        bool overwrite) {
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
   hint_at_chat_template(model, options.chat.chat, options.quiet);
   DraftModelShapes draft_models;
@@ -272,12 +270,12 @@ Result<int> record(const RecordOptions& options) {
                                             options.command_line, options.model.weights});
   if (!draft_models.empty()) meta["draft_model_shapes"] = draft_model_shapes_json(draft_models);
   meta.insert(options.further_meta.begin(), options.further_meta.end());
+  meta.insert(further_meta.begin(), further_meta.end());
   const InterruptScope interrupt;
   DRAFTSCOPE_TRY(check_questions(options, model, *backend, questions));
   DRAFTSCOPE_TRY(warm_up(options, model, *backend, strategies, questions.front()));
 
-  DRAFTSCOPE_TRY_ASSIGN(const auto writer,
-                        traces::Writer::create(options.output, meta, {.overwrite = options.overwrite}));
+  DRAFTSCOPE_TRY_ASSIGN(const auto writer, traces::Writer::create(output, meta, {.overwrite = overwrite}));
   profiler::SpanRecorder spans(level_of(options.level), writer.get());
   backend->set_recorder(&spans);
   engine::Recorder recorder(*writer, spans, *backend, model.tokenizer, options.shadow);
@@ -295,8 +293,69 @@ Result<int> record(const RecordOptions& options) {
 
   if (!options.quiet || recorded.interrupted)
     print_note(fmt::format("{}{} of {} requests recorded in {}", recorded.interrupted ? "interrupted: " : "",
-                           recorded.requests, recorded.planned, options.output.string()));
+                           recorded.requests, recorded.planned, output.string()));
   return recorded.interrupted ? InterruptScope::exit_code() : 0;
+}
+
+/// A shard's questions into a file of its own, which is there once it is whole.
+Result<int> record_shard(const RecordOptions& options, std::span<const traces::Question> questions,
+                         const traces::Shard& shard) {
+  const ShardOutput output = shard_output(options.output, shard, options.scratch);
+  if (!options.overwrite) {
+    DRAFTSCOPE_TRY_ASSIGN(const bool is_done, is_recorded(output, shard));
+    if (is_done) {
+      if (!options.quiet) print_note(fmt::format("{} is recorded already", output.target.string()));
+      return 0;
+    }
+  }
+  DRAFTSCOPE_TRY(traces::check_trace_target(output.target, {options.inputs, options.overwrite}));
+  DRAFTSCOPE_TRY(traces::check_trace_target(output.partial, {options.inputs, true}));
+  std::vector<traces::Question> own;
+  for (std::size_t i = 0; i < questions.size(); ++i)
+    if (shard.has(i)) own.push_back(questions[i]);
+  if (own.empty())
+    return fail("{}: found {} questions, expected at least {} for shard {}", options.prompts.string(),
+                questions.size(), shard.index, traces::shard_text(shard));
+  DRAFTSCOPE_TRY_ASSIGN(std::string digest, sha256_of_file(options.prompts));
+  const traces::Meta meta{{"shard", traces::shard_text(shard)},
+                          {"prompts_sha256", std::move(digest)},
+                          {"prompts_in_all", std::to_string(questions.size())}};
+  DRAFTSCOPE_TRY_ASSIGN(const int code, record_into(options, own, meta, output.partial, true));
+  if (code != 0) return code;
+  DRAFTSCOPE_TRY(put_shard_in_place(output, options.overwrite));
+  if (!options.quiet)
+    print_note(fmt::format("shard {} is {}", traces::shard_text(shard), output.target.string()));
+  return 0;
+}
+
+Result<void> read_shard(const std::string& text, RecordOptions& options) {
+  if (text.empty()) {
+    if (!options.scratch.empty()) return fail("--scratch: found no --shard, expected it too");
+    return {};
+  }
+  auto shard = text != "task" ? traces::parse_shard(text)
+                              : traces::shard_of_task([](const char* variable) -> std::optional<std::string> {
+                                  const char* const value = std::getenv(variable);
+                                  if (value == nullptr) return std::nullopt;
+                                  return value;
+                                });
+  if (!shard) return tl::unexpected(std::move(shard).error());
+  options.shard = *shard;
+  return {};
+}
+
+}  // namespace
+
+Result<int> record(const RecordOptions& options) {
+  DRAFTSCOPE_TRY(check(options.chat));
+  DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
+  if (!options.shard)
+    DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<traces::Question> questions, traces::read_questions(options.prompts));
+  if (options.limit > 0)
+    questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
+  if (options.shard) return record_shard(options, questions, *options.shard);
+  return record_into(options, questions, {}, options.output, options.overwrite);
 }
 
 void add_recording_options(CLI::App& command, RecordOptions& options) {
@@ -334,9 +393,18 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
       ->add_option("-s,--strategy", options->strategies,
                    "name:key=value,…; several are interleaved prompt by prompt")
       ->required();
+  const auto shard = std::make_shared<std::string>();
+  command->add_option(
+      "--shard", *shard,
+      "I/N: only each N-th prompt, from the I-th on, into OUTPUT.I-of-N; task: as Slurm's or MPI's "
+      "variables say");
+  command->add_option("--scratch", options->scratch,
+                      "With --shard: a folder to record in, from where the whole file is moved");
   options->command_line = command_line;
-  command->callback([options, command, &outcome] {
+  command->callback([options, command, shard, &outcome] {
     options->inputs = files_named_by(*command, "--output");
+    if (const auto read = read_shard(*shard, *options); !read)
+      return finish(outcome, tl::unexpected(read.error()));
     finish(outcome, record(*options));
   });
 }

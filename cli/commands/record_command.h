@@ -2,9 +2,11 @@
 #pragma once
 
 #include <draftscope/engine/recording/device_recording.h>
+#include <draftscope/traces/shard.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,8 @@ struct RecordOptions {
   std::int32_t repeats = 3;
   std::int32_t warmup = 1;
   std::int32_t limit = 0;
+  std::optional<traces::Shard> shard;  ///< records its part of the prompts, into a file of its own
+  std::filesystem::path scratch;       ///< where a shard is written until it is whole; empty = beside its file
   ChatOptions chat;
   bool overwrite = false;
   bool shadow = false;

@@ -93,16 +93,10 @@ Result<void> set(Scenario& scenario, std::string_view key, const std::string& va
 }
 
 Result<std::optional<simulator::DraftCostInput>> draft_cost_of(const SimulateOptions& options) {
-  using simulator::DraftCostInput;
   if (options.draft_cost.empty()) return std::nullopt;
-  if (options.draft_cost == "free") return DraftCostInput{.kind = DraftCostInput::Kind::free};
-  if (options.draft_cost == "one-layer")
-    return DraftCostInput{.kind = DraftCostInput::Kind::one_layer, .vocabulary = options.draft_vocabulary};
-  const auto share = parse_number<double>(options.draft_cost);
-  if (!share || *share < 0.0)
-    return fail("--draft-cost: found {}, expected a share of a vanilla step, free or one-layer",
-                quote(options.draft_cost));
-  return DraftCostInput{.kind = DraftCostInput::Kind::share, .share = *share};
+  auto cost = simulator::parse_draft_cost(options.draft_cost, options.draft_vocabulary);
+  if (!cost) return fail("--draft-cost: {}", cost.error().message);
+  return *cost;
 }
 
 }  // namespace

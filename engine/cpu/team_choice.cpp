@@ -10,13 +10,17 @@ constexpr std::int32_t first_alone = 64;
 constexpr std::int32_t max_alone = 1024;
 constexpr double weight_of_latest = 0.25;
 
+double share_of(std::int64_t slept_ns, std::int64_t ns) {
+  return std::clamp(static_cast<double>(slept_ns) / static_cast<double>(ns), 0.0, 1.0);
+}
+
 }  // namespace
 
-void TeamChoice::observe_team(std::int64_t ns, std::int64_t slept_ns) {
+void TeamChoice::observe_team(std::int64_t ns, const TeamSleep& slept) {
   if (threads_ < 2 || ns <= 0) return;
-  const double share = std::clamp(static_cast<double>(slept_ns) / static_cast<double>(ns), 0.0, 1.0);
-  slept_share_ += weight_of_latest * (share - slept_share_);
+  slept_share_ += weight_of_latest * (share_of(slept.ns, ns) - slept_share_);
   if (!is_crowded()) {
+    const double share = share_of(slept.long_ns, ns);
     crowded_by_ = std::min(share, last_look_);
     last_look_ = share;
   }

@@ -57,12 +57,12 @@ void ThreadTeam::run_and_choose() {
     call_(body_, 0);
     choice_.observe_alone();
   } else {
-    slept_ns_ = 0;
+    slept_ = {};
     const std::int64_t start_ns = now_ns();
     meet();
     call_(body_, 0);
     meet();
-    choice_.observe_team(now_ns() - start_ns, slept_ns_);
+    choice_.observe_team(now_ns() - start_ns, slept_);
     is_crowded_.store(choice_.is_crowded(), std::memory_order_relaxed);
   }
   is_alone_ = choice_.runs_alone();
@@ -98,7 +98,7 @@ void ThreadTeam::meet() {
 void ThreadTeam::sleep_until_met(std::int32_t generation) {
   const std::int64_t start_ns = now_ns();
   while (generation_.load(std::memory_order_acquire) == generation) generation_.wait(generation);
-  if (std::this_thread::get_id() == caller_.load(std::memory_order_relaxed)) slept_ns_ += now_ns() - start_ns;
+  if (std::this_thread::get_id() == caller_.load(std::memory_order_relaxed)) slept_.add(now_ns() - start_ns);
 }
 
 }  // namespace draftscope::engine::cpu

@@ -55,7 +55,7 @@ class ThreadTeam {
   TeamChoice choice_;
   bool is_alone_;                        // read inside bodies, written between runs
   std::atomic<std::thread::id> caller_;  // of the run
-  std::int64_t slept_ns_ = 0;            // by the caller, in the run
+  TeamSleep slept_;                      // by the caller, in the run
   std::atomic<bool> is_crowded_{false};
   void* body_ = nullptr;
   void (*call_)(void*, std::int32_t) = nullptr;

@@ -2,6 +2,7 @@
 #include "backend.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -36,10 +37,10 @@ class CudaBackend final : public Backend {
         cache_rows_(cache_rows),
         max_rows_(max_rows),
         n_positions_(n_positions),
-        launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0}, model_.shape, model_.stored,
-                  model_.layers, trace),
-        draft_launcher_(*gpu_, {model_.model, buffers_.work, buffers_.draft_layers, 0, 0, 0}, model_.shape,
-                        model_.stored, WeightFormat::fp8, trace),
+        launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
+                  model_.stored, model_.layers, trace),
+        draft_launcher_(*gpu_, {model_.model, buffers_.work, buffers_.draft_layers, 0, 0, 0, {}},
+                        model_.shape, model_.stored, WeightFormat::fp8, trace),
         graphs_(*gpu_, launcher_, draft_launcher_, model_.shape.n_layers,
                 {buffers_.hidden, buffers_.boundary_states,
                  to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},
@@ -64,7 +65,7 @@ class CudaBackend final : public Backend {
     const std::string stored(dtype_name(checkpoint_.weights.embedding.dtype));
     return {.device = "cuda",
             .processor = gpu_->describe().name,
-            .kernels = fp8 ? "sm90-fp8" : "sm90",
+            .kernels = gpu_->describe().architecture + (fp8 ? "-fp8" : ""),
             .kv_bytes = kv_bytes,
             .workspace_bytes = memory_.bytes() - kv_bytes,
             .weight_bytes = model_.memory.bytes(),
@@ -89,7 +90,7 @@ class CudaBackend final : public Backend {
       rope.angles(position, cosine.data() + to_size(position) * half, sine.data() + to_size(position) * half);
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.cosine, cosine.data(), cosine.size() * sizeof(float)));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.sine, sine.data(), sine.size() * sizeof(float)));
-    DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.arrivals, to_size(shape.n_kv_heads) * sizeof(unsigned)));
+    DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.arrivals, to_size(buffers_.n_arrivals) * sizeof(unsigned)));
     // A round brings back as many rows as it might have had.
     DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.head_results, to_size(max_decode_rows) * sizeof(HeadResult)));
     std::vector<LayerSlot> all;
@@ -146,7 +147,8 @@ class CudaBackend final : public Backend {
                                          .keeps_states = !round.states.empty()},
                                         round.draft_length, layers_));
     results_.resize(to_size(round.draft_length + 1));
-    DRAFTSCOPE_TRY(gpu_->download(state_.get(), buffers_.work.state, sizeof *state_));
+    // The rows behind are what the host brought.
+    DRAFTSCOPE_TRY(gpu_->download(state_.get(), buffers_.work.state, offsetof(PassState, inputs)));
     DRAFTSCOPE_TRY(
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
     DRAFTSCOPE_TRY(gpu_->synchronise());

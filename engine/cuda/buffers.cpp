@@ -52,7 +52,8 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
       to_size(shape.n_kv_heads) * to_size(max_splits(sizes.cache_rows)) * to_size(max_decode_rows) * group;
   work.split_sums = pieces.take<float>(places * to_size(shape.head_dim));
   work.split_statistics = pieces.take<float>(places * 2);
-  work.arrivals = pieces.take<unsigned>(to_size(shape.n_kv_heads));
+  b.n_arrivals = shape.n_kv_heads * arrival_groups(max_decode_rows * (shape.n_heads / shape.n_kv_heads));
+  work.arrivals = pieces.take<unsigned>(to_size(b.n_arrivals));
   work.logits = pieces.take<float>(to_size(max_decode_rows) * to_size(shape.vocab));
   const std::size_t tiles = to_size((shape.vocab + tile_outputs - 1) / tile_outputs);
   work.head_partials = pieces.take<HeadPartial>(to_size(max_decode_rows) * tiles);

@@ -39,6 +39,7 @@ struct Buffers {
   float* cosine = nullptr;
   float* sine = nullptr;
   std::uint16_t* cache = nullptr;
+  std::int32_t n_arrivals = 0;  ///< values of work.arrivals
   Workspace work{};
 };
 

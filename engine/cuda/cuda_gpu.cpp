@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{32} << 20;
 constexpr std::size_t blas_bytes = std::size_t{32} << 20;  // as cuBLAS itself takes on compute capability 9.0
-constexpr int needed_major = 9;
+constexpr int needed_major = 8;
+constexpr int needed_cuda = CUDART_VERSION / 1000;
 
 Result<void> check(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return {};
@@ -37,6 +39,12 @@ struct Staging {
   std::size_t used = 0;
 };
 
+/// A half of what uploads pass through, once it is full.
+struct Half {
+  cudaEvent_t copied = nullptr;
+  bool is_in_use = false;
+};
+
 class CudaGpu final : public Gpu {
  public:
   CudaGpu() = default;
@@ -50,10 +58,13 @@ class CudaGpu final : public Gpu {
     if (blas_memory_ != nullptr) (void)cudaFree(blas_memory_);
     for (const Staging* staging : {&up_, &down_})
       if (staging->data != nullptr) (void)cudaFreeHost(staging->data);
+    for (const Half& half : up_halves_)
+      if (half.copied != nullptr) (void)cudaEventDestroy(half.copied);
     if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
   }
 
   Result<void> open(std::int32_t device) {
+    DRAFTSCOPE_TRY(check_driver());
     int count = 0;
     const cudaError_t found = cudaGetDeviceCount(&count);
     if (found != cudaSuccess) return fail("cuda backend: no CUDA device: {}", cudaGetErrorString(found));
@@ -66,9 +77,18 @@ class CudaGpu final : public Gpu {
     if (properties.major < needed_major)
       return fail("cuda backend: {} has compute capability {}.{}, expected at least {}.0", properties.name,
                   properties.major, properties.minor, needed_major);
+    if (const cudaError_t code = ask_whether_kernels_wait(kernels_wait_); code != cudaSuccess)
+      return fail(
+          "cuda backend: {} has compute capability {}.{}, expected one that this build has kernels for "
+          "(CMake's DRAFTSCOPE_CUDA_ARCHITECTURES): {}",
+          properties.name, properties.major, properties.minor, cudaGetErrorString(code));
     description_.name = properties.name;
+    description_.architecture = fmt::format("sm{}{}", properties.major, properties.minor);
     description_.multiprocessors = properties.multiProcessorCount;
     description_.shared_bytes = properties.sharedMemPerBlockOptin;
+    description_.shared_bytes_of_multiprocessor = properties.sharedMemPerMultiprocessor;
+    description_.reserved_shared_bytes = properties.reservedSharedMemPerBlock;
+    DRAFTSCOPE_TRY(ask_for_bandwidth(properties.memoryBusWidth));
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetStream(blas_, stream_), "giving cuBLAS its stream"));
@@ -76,6 +96,9 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(check(cudaMalloc(&blas_memory_, blas_bytes), "memory for cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetWorkspace(blas_, blas_memory_, blas_bytes), "giving cuBLAS its memory"));
     DRAFTSCOPE_TRY(grow(up_, staging_bytes));
+    for (Half& half : up_halves_)
+      DRAFTSCOPE_TRY(
+          check(cudaEventCreateWithFlags(&half.copied, cudaEventDisableTiming), "creating an event"));
     return grow(down_, staging_bytes);
   }
 
@@ -102,14 +125,21 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(choose_device());
     const auto* source = static_cast<const std::byte*>(from);
     auto* target = static_cast<std::byte*>(to);
+    const std::size_t half_bytes = up_.capacity / std::size(up_halves_);
     while (bytes > 0) {
-      if (up_.used == up_.capacity) DRAFTSCOPE_TRY(drain());
-      const std::size_t part = std::min(bytes, up_.capacity - up_.used);
+      if (up_.used == up_.capacity) up_.used = 0;
+      Half& half = up_halves_[up_.used / half_bytes];
+      if (up_.used % half_bytes == 0) DRAFTSCOPE_TRY(wait_until_free(half));
+      const std::size_t part = std::min(bytes, half_bytes - up_.used % half_bytes);
       std::memcpy(up_.data + up_.used, source, part);
       DRAFTSCOPE_TRY(
           check(cudaMemcpyAsync(target, up_.data + up_.used, part, cudaMemcpyHostToDevice, stream_),
                 "copying to the device"));
       up_.used += part;
+      if (up_.used % half_bytes == 0) {
+        DRAFTSCOPE_TRY(check(cudaEventRecord(half.copied, stream_), "recording an event"));
+        half.is_in_use = true;
+      }
       source += part;
       target += part;
       bytes -= part;
@@ -145,7 +175,7 @@ class CudaGpu final : public Gpu {
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
     DRAFTSCOPE_TRY(choose_device());
-    return check(launch_kernel(launch, params, stream_), "launching a kernel");
+    return check(launch_kernel(launch, params, kernels_wait_, stream_), "launching a kernel");
   }
 
   Result<void> multiply(const WideProduct& product) override {
@@ -200,6 +230,30 @@ class CudaGpu final : public Gpu {
     std::size_t bytes;
   };
 
+  /// The runtime works with drivers of its own major version and later ones.
+  static Result<void> check_driver() {
+    int driver = 0;
+    DRAFTSCOPE_TRY(check(cudaDriverGetVersion(&driver), "asking for the driver's version"));
+    if (driver == 0)
+      return fail("cuda backend: found no NVIDIA driver, expected one for CUDA {}", needed_cuda);
+    if (driver / 1000 >= needed_cuda) return {};
+    return fail("cuda backend: the NVIDIA driver is for CUDA {}.{}, expected one for {}.0 or later",
+                driver / 1000, driver % 1000 / 10, needed_cuda);
+  }
+
+  /// Sets the bytes in flight: those of a microsecond, about the time from a load to its data.
+  Result<void> ask_for_bandwidth(int bus_bits) {
+    int clock_khz = 0;
+    DRAFTSCOPE_TRY(check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, device_),
+                         "asking for the memory's clock"));
+    constexpr double latency_s = 1e-6;
+    constexpr double transfers_per_clock = 2.0;
+    const double bytes_per_s = 1e3 * clock_khz * transfers_per_clock * bus_bits / 8.0;
+    description_.bytes_in_flight =
+        static_cast<std::size_t>(bytes_per_s * latency_s / description_.multiprocessors);
+    return {};
+  }
+
   /// The runtime's current device is a thread's own, and another backend may have chosen another.
   Result<void> choose_device() const {
     int current = -1;
@@ -212,7 +266,15 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(choose_device());
     DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
     up_.used = 0;
+    for (Half& half : up_halves_) half.is_in_use = false;
     return {};
+  }
+
+  /// So that the host fills one half while the device copies from the other.
+  static Result<void> wait_until_free(Half& half) {
+    if (!half.is_in_use) return {};
+    half.is_in_use = false;
+    return check(cudaEventSynchronize(half.copied), "waiting for the device");
   }
 
   static Result<void> grow(Staging& staging, std::size_t bytes) {
@@ -226,11 +288,13 @@ class CudaGpu final : public Gpu {
   }
 
   std::int32_t device_ = 0;
+  bool kernels_wait_ = false;  // by themselves for those before
   GpuDescription description_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
   void* blas_memory_ = nullptr;
   Staging up_;
+  Half up_halves_[2];
   Staging down_;
   std::vector<Download> downloads_;
   std::vector<cudaGraphExec_t> graphs_;

@@ -11,7 +11,8 @@
 
 namespace draftscope::engine::cuda {
 
-/// Fails with one line if there is no such device, or it is older than compute capability 9.0.
+/// Fails with one line if the driver is too old, there is no such device, it is older than compute capability
+/// 8.0, or this build has no code for it.
 [[nodiscard]] Result<std::unique_ptr<Gpu>> make_cuda_gpu(std::int32_t device);
 
 }  // namespace draftscope::engine::cuda

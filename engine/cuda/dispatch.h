@@ -13,12 +13,12 @@
 
 namespace draftscope::engine::cuda {
 
-template <typename Format, int columns, template <typename> class Op>
+template <typename Format, int columns, int half_outputs, template <typename, int> class Op>
 struct ProductKernel {
   using Params = PassParams;
   static constexpr int threads = product_threads;
   DRAFTSCOPE_DEVICE static void run(const PassParams& p) {
-    SkinnyProduct<Format, columns, Op<Format>>::run(p);
+    SkinnyProduct<Format, columns, half_outputs, Op<Format, half_outputs>>::run(p);
   }
 };
 
@@ -67,9 +67,13 @@ DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 /// `visit.template operator()<Kernel>()` for a product of one format.
 template <typename Format, typename Visit>
 auto visit_product(const Launch& launch, Visit&& visit) {
-  const auto with_op = [&]<template <typename> class Op>() {
-    if (launch.columns == 8) return visit.template operator()<ProductKernel<Format, 8, Op>>();
-    return visit.template operator()<ProductKernel<Format, 16, Op>>();
+  const auto with_tile = [&]<int half_outputs, template <typename, int> class Op>() {
+    if (launch.columns == 8) return visit.template operator()<ProductKernel<Format, 8, half_outputs, Op>>();
+    return visit.template operator()<ProductKernel<Format, 16, half_outputs, Op>>();
+  };
+  const auto with_op = [&]<template <typename, int> class Op>() {
+    if (launch.half_outputs == narrow_half) return with_tile.template operator()<narrow_half, Op>();
+    return with_tile.template operator()<tile_half, Op>();
   };
   switch (launch.kernel) {
     case Kernel::qkv:
@@ -77,11 +81,11 @@ auto visit_product(const Launch& launch, Visit&& visit) {
     case Kernel::output:
       return with_op.template operator()<OutputOp>();
     case Kernel::gate_up:
-      return with_op.template operator()<GateUpOp>();
+      return with_tile.template operator()<tile_half, GateUpOp>();
     case Kernel::down:
       return with_op.template operator()<DownOp>();
     default:
-      return with_op.template operator()<HeadOp>();
+      return with_tile.template operator()<tile_half, HeadOp>();
   }
 }
 

@@ -32,7 +32,11 @@ struct WideProduct {
 struct GpuDescription {
   std::string name;
   std::int32_t multiprocessors = 0;
-  std::size_t shared_bytes = 0;  ///< most a block may have
+  std::size_t shared_bytes = 0;                    ///< most a block may have
+  std::size_t shared_bytes_of_multiprocessor = 0;  ///< of all its blocks
+  std::size_t reserved_shared_bytes = 0;           ///< that each block takes beside what it asks for
+  std::size_t bytes_in_flight = 0;  ///< of memory a multiprocessor, so that latency costs no bandwidth
+  std::string architecture = "sm90";
 };
 
 class Gpu {

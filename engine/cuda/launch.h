@@ -71,8 +71,9 @@ enum class WeightFormat : std::uint8_t { bf16, f16, fp8 };
 struct Launch {
   Kernel kernel = Kernel::qkv;
   WeightFormat format = WeightFormat::bf16;
-  int columns = 8;   ///< of a product: rows it computes, 8 or 16
-  int head_dim = 0;  ///< of attention
+  int columns = 8;               ///< of a product: rows it computes, 8 or 16
+  int half_outputs = tile_half;  ///< of a product's tile; all but gate_up and head may have narrow_half
+  int head_dim = 0;              ///< of attention
   int blocks = 1;
   std::size_t shared_bytes = 0;
 };

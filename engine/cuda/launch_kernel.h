@@ -9,7 +9,13 @@
 
 namespace draftscope::engine::cuda {
 
+/// Whether the code that the current device runs waits by itself for the kernels before
+/// (wait_for_previous_kernel()). An error if this build has none for the device.
+[[nodiscard]] cudaError_t ask_whether_kernels_wait(bool& they_wait);
+
+/// `may_start_early`: where kernels wait by themselves, those of which waits_by_itself() says so start beside
+/// the ones before.
 [[nodiscard]] cudaError_t launch_kernel(const Launch& launch, const KernelParams& params,
-                                        cudaStream_t stream);
+                                        bool may_start_early, cudaStream_t stream);
 
 }  // namespace draftscope::engine::cuda

@@ -215,11 +215,11 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
   // Normalised rows of activations stay in a block's shared memory while weights stream past.
-  constexpr int narrowest = 8;
-  if (product_shared_bytes(narrowest, shape.d_model, true) > device.shared_bytes)
+  constexpr ProductShape least{.columns = 8, .rows = 1, .stages = 1};
+  if (const std::size_t needed = product_shared_bytes(least, shape.d_model, true);
+      needed > device.shared_bytes)
     return fail("model {}: d_model is {}, which takes {} bytes of shared memory, expected at most {} ({})",
-                shape.name, shape.d_model, product_shared_bytes(narrowest, shape.d_model, true),
-                device.shared_bytes, device.name);
+                shape.name, shape.d_model, needed, device.shared_bytes, device.name);
   // Every tensor's shape and type: the host backend's own checks.
   DRAFTSCOPE_TRY(cpu::prepare_model(checkpoint));
   return {};

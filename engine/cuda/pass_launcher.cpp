@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/launch_shape.h"
+#include "product_shape.h"
 
 namespace draftscope::engine::cuda {
 
@@ -51,11 +52,13 @@ int ceiling(int a, int b) {
 
 PassLauncher::PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape,
                            WeightFormat stored, WeightFormat layers, profiler::DeviceTrace* trace)
-    : gpu_(gpu), base_(base), shape_(shape), stored_(stored), layers_(layers), trace_(trace) {
-  const GpuDescription description = gpu.describe();
-  multiprocessors_ = description.multiprocessors;
-  shared_bytes_ = description.shared_bytes;
-}
+    : gpu_(gpu),
+      base_(base),
+      shape_(shape),
+      stored_(stored),
+      layers_(layers),
+      trace_(trace),
+      device_(gpu.describe()) {}
 
 PassParams PassLauncher::params(std::int32_t slot, std::int32_t first_row) const {
   PassParams result = base_;
@@ -79,17 +82,18 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
   int outputs = shape_.d_model;
   int depth = shape_.d_model;
   bool normalises = true;
-  int outputs_per_tile = tile_outputs;
+  bool has_narrow_tiles = true;
   switch (kernel) {
     case Kernel::qkv:
       outputs = shape_.q_width() + 2 * shape_.kv_width();
       break;
     case Kernel::gate_up:
-      outputs = shape_.d_ff;
-      outputs_per_tile = tile_half;
+      outputs = 2 * shape_.d_ff;
+      has_narrow_tiles = false;
       break;
     case Kernel::head:
       outputs = shape_.vocab;
+      has_narrow_tiles = false;
       break;
     case Kernel::output:
       depth = shape_.q_width();
@@ -101,12 +105,20 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
       break;
   }
   Launch launch{.kernel = kernel, .format = kernel == Kernel::head ? stored_ : layers_};
-  launch.columns = rows > 8 && product_shared_bytes(16, depth, normalises) <= shared_bytes_ ? 16 : 8;
-  launch.blocks = std::min(ceiling(outputs, outputs_per_tile), multiprocessors_);
-  launch.shared_bytes = product_shared_bytes(launch.columns, depth, normalises);
-  for (std::int32_t done = 0; done < rows; done += launch.columns) {
+  const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises);
+  launch.columns = product.columns;
+  // Outputs that the busiest block computes.
+  const auto most_outputs = [&](int half) {
+    return ceiling(ceiling(outputs, 2 * half), device_.multiprocessors) * 2 * half;
+  };
+  if (has_narrow_tiles && most_outputs(narrow_half) < most_outputs(tile_half))
+    launch.half_outputs = narrow_half;
+  launch.blocks = std::min(ceiling(outputs, 2 * launch.half_outputs), device_.multiprocessors);
+  launch.shared_bytes = product_shared_bytes(product, depth, normalises);
+  for (std::int32_t done = 0; done < rows; done += product.rows) {
     PassParams arguments = params(slot, first_row + done);
     arguments.want_logits = logits ? 1 : 0;
+    arguments.product = product;
     DRAFTSCOPE_TRY(gpu_.launch(launch, arguments));
   }
   return {};
@@ -117,7 +129,7 @@ Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row) 
   return gpu_.launch({.kernel = Kernel::attention,
                       .format = layers_,
                       .head_dim = shape_.head_dim,
-                      .blocks = attention_blocks_per_multiprocessor * multiprocessors_,
+                      .blocks = attention_blocks_per_multiprocessor * device_.multiprocessors,
                       .shared_bytes = attention_shared_bytes(shape_.head_dim)},
                      params(slot, first_row));
 }
@@ -165,7 +177,7 @@ Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, f
     widen.rows = wide.outputs;
     widen.depth = wide.depth;
     DRAFTSCOPE_TRY(
-        gpu_.launch({.kernel = Kernel::widen_rows, .blocks = widen_blocks * multiprocessors_}, widen));
+        gpu_.launch({.kernel = Kernel::widen_rows, .blocks = widen_blocks * device_.multiprocessors}, widen));
   }
   return gpu_.multiply({format, weights, x, out, wide.rows, wide.outputs, wide.depth, wide.out_stride});
 }
@@ -173,8 +185,9 @@ Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, f
 Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
                                       bool attends, bool runs_mlp) {
   const auto launch_wide = [&](Kernel kernel, Norm norm) {
-    return gpu_.launch({.kernel = kernel, .format = layers_, .blocks = rows},
-                       WideParams{params(slot, 0), rows, norm});
+    return gpu_.launch(
+        {.kernel = kernel, .format = layers_, .blocks = rows, .shared_bytes = row_shared_bytes},
+        WideParams{params(slot, 0), rows, norm});
   };
   const auto add = [&](Norm sublayer) {
     return base_.model.normalises_outputs != 0 ? add_outputs(slot, rows, sublayer)
@@ -232,13 +245,14 @@ Result<void> PassLauncher::select_top(std::int32_t rows, std::int32_t k, HeadRes
 Result<void> PassLauncher::finish_draft_step(bool sampled) {
   const Kernel kernel = sampled ? Kernel::finish_sampled_step : Kernel::finish_draft_step;
   const profiler::GraphScope scope(trace_, operation(kernel));
-  return gpu_.launch({.kernel = kernel, .shared_bytes = row_shared_bytes}, params(0, 0));
+  return gpu_.launch({.kernel = kernel, .shared_bytes = sampled ? sampling_shared_bytes : row_shared_bytes},
+                     params(0, 0));
 }
 
 Result<void> PassLauncher::judge_draft(std::int32_t rows) {
   const profiler::GraphScope scope(trace_, operation(Kernel::judge_draft));
-  DRAFTSCOPE_TRY(gpu_.launch({.kernel = Kernel::warp_rows, .blocks = rows, .shared_bytes = row_shared_bytes},
-                             params(0, 0)));
+  DRAFTSCOPE_TRY(gpu_.launch(
+      {.kernel = Kernel::warp_rows, .blocks = rows, .shared_bytes = sampling_shared_bytes}, params(0, 0)));
   return gpu_.launch({.kernel = Kernel::judge_draft, .shared_bytes = row_shared_bytes}, params(0, 0));
 }
 

@@ -64,8 +64,7 @@ class PassLauncher {
   WeightFormat stored_;
   WeightFormat layers_;
   profiler::DeviceTrace* trace_;
-  int multiprocessors_;
-  std::size_t shared_bytes_;
+  GpuDescription device_;
 };
 
 }  // namespace draftscope::engine::cuda

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Draws one lane. A slice of three pixels and more is drawn as itself; where slices are narrower, a column of
-// one pixel shows how busy that time was by its height and what with by its colour, so that gaps stay visible
-// at any zoom. O(width · log slices), whatever the lane holds.
+// Draws one lane. A slice of three pixels and more is drawn as itself, a round as its phases; where slices
+// are narrower, a column of one pixel shows how busy that time was by its height and what with by its colour,
+// so that gaps stay visible at any zoom. O(width · log slices), whatever the lane holds.
 
 #include <QPainter>
 #include <QRect>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "data/lanes/cut_sums.h"
 #include "data/lanes/timeline.h"
+#include "timeline/slice_label.h"
 #include "timeline/time_axis.h"
 
 namespace draftscope::gui {
@@ -23,19 +26,31 @@ struct LaneLook {
   std::uint32_t round_index = no_index;
   /// Slices whose name does not contain it are faded; empty fades nothing. By Timeline::names.
   const std::vector<bool>* matches = nullptr;
+  /// Rows that rounds, requests and draft steps are labelled and divided by; without them no slice is
+  /// labelled.
+  const OpenedRecording* opened = nullptr;
+  const LabelWidths* widths = nullptr;
 };
 
-void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const TimeAxis& axis,
-                const QRect& area, const LaneLook& look);
+/// The axis that a lane is drawn on, with the sums that go with both; these are asked for only where several
+/// stretches of the axis share a pixel.
+struct LaneTime {
+  const CutTime& cut;
+  std::function<const CutSums&()> sums;
+};
+
+void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const LaneTime& time,
+                const TimeAxis& axis, const QRect& area, const LaneLook& look);
 
 /// Values at the bottom and the top of a counter's lane; 0 is always in between.
 [[nodiscard]] std::pair<double, double> counter_range(const CounterLane& counter);
 
 /// A polyline of minimum and maximum a pixel.
-void paint_counter(QPainter& painter, const CounterLane& counter, const TimeAxis& axis, const QRect& area,
-                   const QColor& color);
+void paint_counter(QPainter& painter, const CounterLane& counter, const CutTime& time, const TimeAxis& axis,
+                   const QRect& area, const QColor& color);
 
 /// The slice at a pixel, or the longest of those that share it; none within a pixel of it.
-[[nodiscard]] std::optional<std::size_t> slice_at(const Lane& lane, const TimeAxis& axis, double pixel);
+[[nodiscard]] std::optional<std::size_t> slice_at(const Lane& lane, const CutTime& time, const TimeAxis& axis,
+                                                  double pixel);
 
 }  // namespace draftscope::gui

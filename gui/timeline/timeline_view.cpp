@@ -4,13 +4,15 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
 #include <cmath>
 
+#include "data/details/slice_details.h"
 #include "timeline/lane_painter.h"
-#include "views/theme.h"
+#include "timeline/timeline_bar.h"
+#include "timeline/timeline_measures.h"
+#include "views/phase_legend.h"
 #include "views/time_text.h"
 #include "views/tool_tip.h"
 
@@ -18,104 +20,164 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int header_width = 190;
-constexpr int axis_height = 24;
-constexpr int lane_height = 20;
-constexpr int counter_height = 36;
-constexpr int group_gap = 7;
-constexpr int min_tick_pixels = 90;
-
-QString lane_title(const Lane& lane) {
-  const QString name = QString::fromStdString(lane.name);
-  switch (lane.kind) {
-    case LaneKind::requests:
-      return TimelineView::tr("%1: requests").arg(name);
-    case LaneKind::rounds:
-      return TimelineView::tr("%1: rounds").arg(name);
-    case LaneKind::decisions:
-      return TimelineView::tr("decisions");
-    case LaneKind::track:
-      break;
-  }
-  return lane.track_kind.empty()
-             ? name
-             : TimelineView::tr("%1 (%2)").arg(name, QString::fromStdString(lane.track_kind));
-}
+constexpr int rest_ms = 300;
+/// How far from the edge of the titles it can be taken.
+constexpr int edge_reach = 4;
 
 }  // namespace
 
 TimelineView::TimelineView(ViewState& state, QWidget* parent)
     : QAbstractScrollArea(parent),
       state_(state),
+      bar_(new TimelineBar(this)),
+      widths_(font()),
+      wanted_header_width_(first_header_width),
+      header_width_(first_header_width),
       navigation_(state, *this, *viewport(), [this] { return axis_ranges(); }) {
   setAccessibleName(tr("Timeline"));
   setFocusPolicy(Qt::StrongFocus);
   setFrameShape(QFrame::NoFrame);
-  setMinimumHeight(axis_height + 3 * lane_height);
+  const int bar_height = bar_->sizeHint().height();
+  setViewportMargins(0, bar_height, 0, 0);
+  setMinimumHeight(bar_height + axis_height + 2 * LaneRows::lane_height);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  verticalScrollBar()->setSingleStep(LaneRows::lane_height);
   viewport()->setMouseTracking(true);
+  // Before the navigation, which takes every press.
+  viewport()->installEventFilter(this);
+  fold_timer_.setSingleShot(true);
+  fold_timer_.setInterval(rest_ms);
+  connect(&fold_timer_, &QTimer::timeout, this, &TimelineView::lay_out);
+  connect(&navigation_, &RangeNavigation::clicked, this, &TimelineView::choose_at);
+  connect(bar_, &TimelineBar::mode_changed, this, [this] {
+    regroup();
+    emit mode_changed();
+  });
+  connect(&bar_->lanes_menu(), &QMenu::aboutToShow, this, &TimelineView::fill_lanes_menu);
+  connect_state();
+  regroup();
+}
+
+void TimelineView::connect_state() {
   const auto repaint = [this] { viewport()->update(); };
   connect(&state_, &ViewState::timeline_changed, this, [this] {
     selected_.reset();
     launch_.reset();
     set_search(search_);
-    lay_out();
-    update_description();
-    viewport()->update();
+    regroup();
+    emit slice_selected();
   });
   connect(&state_, &ViewState::recording_changed, this, [this] {
     selected_.reset();
     launch_.reset();
-    lay_out();
+    regroup();
     const std::filesystem::path path =
         state_.recording() ? state_.recording()->recording().path : std::filesystem::path();
     if (path != path_) verticalScrollBar()->setValue(0);
     path_ = path;
-    viewport()->update();
   });
-  connect(&state_, &ViewState::range_changed, this, [this] {
-    update_description();
-    viewport()->update();
-  });
+  connect(&state_, &ViewState::run_changed, this, &TimelineView::follow_run);
+  connect(&state_, &ViewState::range_changed, this, &TimelineView::follow_range);
   connect(&state_, &ViewState::selection_changed, this, repaint);
   connect(&state_, &ViewState::cursor_changed, this, repaint);
   connect(verticalScrollBar(), &QScrollBar::valueChanged, this, repaint);
-  connect(&navigation_, &RangeNavigation::clicked, this, &TimelineView::choose_at);
-  lay_out();
 }
 
 void TimelineView::update_description() {
-  setAccessibleDescription(
+  QStringList words{
       tr("%1 shown, from %2")
-          .arg(duration_text(state_.range().duration_ns()),
-               duration_text(
-                   state_.recording() ? state_.range().start_ns - state_.recording()->whole().start_ns : 0)));
+          .arg(duration_text(shown_.range().duration_ns()),
+               duration_text(state_.recording() ? shown_.range().start_ns - shown_.zero_ns() : 0))};
+  if (const auto row = current_row()) words << tr("lane %1").arg(title_of(rows_.rows()[*row], true));
+  if (selected_)
+    words << slice_labels(*state_.recording(), *state_.timeline(), state_.timeline()->lanes[selected_->lane],
+                          selected_->slice)
+                 .front();
+  setAccessibleDescription(words.join(QStringLiteral("; ")));
+}
+
+void TimelineView::set_mode(TimelineMode mode) {
+  bar_->set_mode(mode);
+}
+
+void TimelineView::regroup() {
+  sums_.clear();
+  fold_timer_.stop();
+  const OpenedRecording* opened = state_.recording().get();
+  shown_.set(opened, bar_->mode(), state_.run(), state_.range());
+  rows_.set(state_.timeline().get(), opened, bar_->mode(), state_.run());
+  settled_range_ = shown_.range();
+  list_phases();
+  lay_out();
+  update_description();
+}
+
+void TimelineView::follow_run() {
+  if (mode() == TimelineMode::all) return;
+  const TimeRange before = settled_range_;
+  regroup();
+  if (mode() != TimelineMode::aligned) return;
+  // The same request of another run is at the same place: what is shown stays, if the cursor is in it.
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (round_index == no_index) return;
+  const traces::Round& round = state_.recording()->round(round_index);
+  const TimeRange at = shown_.chosen().on_axis({round.start_ns, round.end_ns});
+  if (at.start_ns >= before.end_ns || at.end_ns <= before.start_ns) return;
+  const TimeRange recorded = shown_.go_to(before);
+  settled_range_ = shown_.range();
+  if (recorded.duration_ns() > 0) state_.set_range(recorded);
+  lay_out();
+}
+
+void TimelineView::list_phases() {
+  std::array<bool, traces::phase_count> is_there{};
+  if (state_.timeline())
+    for (const Lane& lane : state_.timeline()->lanes) {
+      // Requests have the prefill's colour.
+      if (lane.kind == LaneKind::requests) is_there[static_cast<std::size_t>(traces::Phase::prefill)] = true;
+      const BusyColumns::ByPhase busy = busy_time(lane, state_.timeline()->whole);
+      for (std::size_t phase = 0; phase < busy.size(); ++phase)
+        if (lane.kind != LaneKind::requests && busy[phase] > 0.0) is_there[phase] = true;
+    }
+  std::vector<traces::Phase> phases;
+  for (std::size_t phase = 0; phase < is_there.size(); ++phase)
+    if (is_there[phase]) phases.push_back(static_cast<traces::Phase>(phase));
+  // What no phase of a round covers.
+  if (!phases.empty() && phases.back() != traces::Phase::idle) phases.push_back(traces::Phase::idle);
+  bar_->legend().set_phases(std::move(phases));
 }
 
 void TimelineView::lay_out() {
-  rows_.clear();
-  int top = axis_height;
-  if (const auto& timeline = state_.timeline()) {
-    const std::string* group = nullptr;
-    for (std::size_t i = 0; i < timeline->lanes.size(); ++i) {
-      const Lane& lane = timeline->lanes[i];
-      const bool begins = lane.depth == 0;
-      if (begins && group != nullptr) top += group_gap;
-      group = &lane.name;
-      rows_.push_back({Row::Kind::lane, i, top, lane_height, begins});
-      top += lane_height;
-    }
-    for (std::size_t i = 0; i < timeline->counters.size(); ++i) {
-      top += group_gap;
-      rows_.push_back({Row::Kind::counter, i, top, counter_height, true});
-      top += counter_height;
-    }
-  }
-  verticalScrollBar()->setSingleStep(lane_height);
-  set_scroll_range(top + group_gap);
+  fold_timer_.stop();
+  rows_.lay_out(shown_);
+  bar_->set_absent(rows_.folded(), rows_.hidden());
+  set_scroll_range();
+  viewport()->update();
 }
 
-void TimelineView::set_scroll_range(int content_height) {
+void TimelineView::follow_range() {
+  shown_.follow(state_.range());
+  show_other_time();
+}
+
+void TimelineView::show_other_time() {
+  // Rows that go while the pointer zooms would take what it points at along.
+  if (viewport()->underMouse())
+    fold_timer_.start();
+  else
+    lay_out();
+  update_description();
+  viewport()->update();
+  QMetaObject::invokeMethod(
+      this, [this] { settled_range_ = shown_.range(); }, Qt::QueuedConnection);
+}
+
+int TimelineView::content_height() const {
+  return viewportMargins().top() + content_height_;
+}
+
+void TimelineView::set_scroll_range() {
+  const int content_height = axis_height + rows_.height();
   verticalScrollBar()->setRange(0, std::max(0, content_height - viewport()->height()));
   verticalScrollBar()->setPageStep(viewport()->height());
   if (content_height == content_height_) return;
@@ -124,187 +186,87 @@ void TimelineView::set_scroll_range(int content_height) {
 }
 
 TimeAxis TimelineView::axis() const {
-  return {state_.range(), header_width, std::max(1, viewport()->width() - header_width)};
+  return {shown_.range(), header_width_, std::max(1, viewport()->width() - header_width_)};
 }
 
-std::optional<AxisRanges> TimelineView::axis_ranges() const {
+TimeRange TimelineView::go_to_axis(TimeRange axis) {
+  if (mode() == TimelineMode::all) return axis;
+  const TimeRange recorded = shown_.go_to(axis);
+  // Behind the end of the chosen run other views have nothing to follow to.
+  const TimeRange for_all = recorded.duration_ns() > 0 ? recorded : state_.range();
+  if (for_all == state_.range()) show_other_time();
+  return for_all;
+}
+
+std::optional<AxisRanges> TimelineView::axis_ranges() {
   if (!state_.recording()) return std::nullopt;
   const TimeAxis axis = this->axis();
-  return AxisRanges{.left = static_cast<double>(axis.left),
-                    .width = static_cast<double>(axis.width),
-                    .zoomed = [axis](double factor, double pixel) { return axis.zoomed(factor, pixel); },
-                    .moved = [axis](double pixels) { return axis.moved(pixels); },
-                    .time_at = [axis](double pixel) { return axis.ns(pixel); }};
+  return AxisRanges{
+      .left = static_cast<double>(axis.left),
+      .width = static_cast<double>(axis.width),
+      .zoomed = [this, axis](double factor, double pixel) { return go_to_axis(axis.zoomed(factor, pixel)); },
+      .moved = [this, axis](double pixels) { return go_to_axis(axis.moved(pixels)); },
+      .time_at = [this, axis](double pixel) { return shown_.chosen().recorded_at(axis.ns(pixel)); }};
 }
 
 void TimelineView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
-  set_scroll_range(content_height_);
+  bar_->setGeometry(0, 0, width(), viewportMargins().top());
+  fit_header();
+  set_scroll_range();
 }
 
-const TimelineView::Row* TimelineView::row_at(int y) const {
-  const int place = y + verticalScrollBar()->value();
+void TimelineView::changeEvent(QEvent* event) {
+  QAbstractScrollArea::changeEvent(event);
+  if (event->type() == QEvent::FontChange) widths_ = LabelWidths(font());
+}
+
+void TimelineView::set_header_width(int width) {
+  wanted_header_width_ =
+      std::clamp(width, min_header_width, std::max(min_header_width, viewport()->width() / 2));
+  fit_header();
+}
+
+void TimelineView::fit_header() {
+  header_width_ =
+      std::clamp(wanted_header_width_, min_header_width, std::max(min_header_width, viewport()->width() / 2));
+  viewport()->update();
+}
+
+int TimelineView::top_of_lanes() const {
+  return axis_height + rows_.pinned_height();
+}
+
+const LaneRow* TimelineView::row_at(int y) const {
   if (y < axis_height) return nullptr;
-  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) {
-    return place >= row.top && place < row.top + row.height;
-  });
-  return found == rows_.end() ? nullptr : &*found;
+  const bool is_pinned = y < top_of_lanes();
+  for (const LaneRow& row : rows_.rows())
+    if (row.is_pinned == is_pinned && y >= top_of(row) && y < top_of(row) + row.height) return &row;
+  return nullptr;
 }
 
-QString TimelineView::title_of(const Row& row) const {
-  const Timeline& timeline = *state_.timeline();
-  return row.kind == Row::Kind::lane ? lane_title(timeline.lanes[row.index])
-                                     : QString::fromStdString(timeline.counters[row.index].name);
+QString TimelineView::title_of(const LaneRow& row, bool is_whole) const {
+  const ShownGroup& group = rows_.groups()[row.group];
+  const QString name = QString::fromStdString(is_whole ? group.name : group.short_name);
+  if (row.kind == LaneRow::Kind::counter || group.kind == ShownGroup::Kind::decisions) return name;
+  const Lane& lane = state_.timeline()->lanes[row.index];
+  if (group.kind == ShownGroup::Kind::track)
+    return group.track_kind.empty() ? name
+                                    : tr("%1 (%2)").arg(name, QString::fromStdString(group.track_kind));
+  QString what = lane.kind == LaneKind::requests ? tr("requests")
+                 : lane.kind == LaneKind::rounds ? tr("rounds")
+                                                 : QString::fromStdString(lane.name);
+  if (!is_whole) return row.begins_group ? name : what;
+  return tr("%1: %2").arg(name, what);
 }
 
 std::optional<SlicePlace> TimelineView::place_at(const QPoint& point) const {
-  const Row* row = row_at(point.y());
-  if (row == nullptr || row->kind != Row::Kind::lane || point.x() < header_width) return std::nullopt;
-  const auto slice = slice_at(state_.timeline()->lanes[row->index], axis(), point.x());
+  const LaneRow* row = row_at(point.y());
+  if (row == nullptr || row->kind != LaneRow::Kind::lane || point.x() < header_width_) return std::nullopt;
+  const auto slice =
+      slice_at(state_.timeline()->lanes[row->index], shown_.of(row->run_index), axis(), point.x());
   if (!slice) return std::nullopt;
   return SlicePlace{row->index, *slice};
-}
-
-void TimelineView::paint_axis(QPainter& painter, const TimeAxis& axis) const {
-  const QRect strip(0, 0, viewport()->width(), axis_height);
-  painter.fillRect(strip, palette().color(QPalette::Window));
-  const std::int64_t zero = state_.recording()->whole().start_ns;
-  const auto least = static_cast<std::int64_t>(std::ceil(axis.ns_per_pixel() * min_tick_pixels));
-  const std::int64_t step = tick_step_ns(std::max<std::int64_t>(least, 1));
-  painter.setPen(palette().color(QPalette::WindowText));
-  for (std::int64_t tick = (axis.range.start_ns - zero + step - 1) / step * step;
-       zero + tick < axis.range.end_ns; tick += step) {
-    const int x = static_cast<int>(axis.x(zero + tick));
-    painter.drawLine(x, axis_height - 5, x, axis_height - 1);
-    const QString words = tick_text(tick, step);
-    // Half a number is a wrong one.
-    if (x + 3 + painter.fontMetrics().horizontalAdvance(words) <= viewport()->width())
-      painter.drawText(QRect(x + 3, 0, min_tick_pixels, axis_height - 2), Qt::AlignLeft | Qt::AlignVCenter,
-                       words);
-  }
-  painter.fillRect(0, 0, header_width, axis_height, palette().color(QPalette::Window));
-  painter.drawText(QRect(6, 0, header_width - 8, axis_height), Qt::AlignVCenter,
-                   tr("%1 shown").arg(duration_text(axis.range.duration_ns())));
-}
-
-int TimelineView::top_of(const Row& row) const {
-  return row.top - verticalScrollBar()->value();
-}
-
-void TimelineView::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(viewport());
-  painter.fillRect(viewport()->rect(), palette().color(QPalette::Base));
-  if (!state_.recording()) return;
-  const TimeAxis axis = this->axis();
-  if (state_.timeline()) {
-    paint_rows(painter, axis);
-    paint_launch(painter, axis);
-  }
-  paint_overlays(painter, axis);
-  paint_axis(painter, axis);
-}
-
-void TimelineView::paint_rows(QPainter& painter, const TimeAxis& axis) const {
-  for (const Row& row : rows_) {
-    const int top = top_of(row);
-    if (top + row.height - 3 < axis_height || top > viewport()->height()) continue;
-    paint_row(painter, row, axis);
-    paint_header(painter, row);
-  }
-}
-
-void TimelineView::paint_row(QPainter& painter, const Row& row, const TimeAxis& axis) const {
-  const Timeline& timeline = *state_.timeline();
-  const bool dark = is_dark(palette());
-  const QRect box(header_width, top_of(row), axis.width, row.height - 2);
-  LaneLook look{.dark = dark};
-  if (!matches_.empty()) look.matches = &matches_;
-  if (row.kind == Row::Kind::lane)
-    paint_lane(painter, timeline, timeline.lanes[row.index], axis, box, look);
-  else
-    paint_counter(painter, timeline.counters[row.index], axis, box, phase_color(traces::Phase::verify, dark));
-}
-
-void TimelineView::paint_header(QPainter& painter, const Row& row) const {
-  const QRect header(0, top_of(row), header_width, row.height);
-  painter.fillRect(header, palette().color(QPalette::Window));
-  if (!row.begins_group) return;
-  painter.setPen(palette().color(QPalette::WindowText));
-  const bool is_counter = row.kind == Row::Kind::counter;
-  painter.drawText(header.adjusted(6, 0, -6, 0), is_counter ? Qt::AlignTop : Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(title_of(row), Qt::ElideMiddle, header_width - 12));
-  if (!is_counter) return;
-  const auto [low, high] = counter_range(state_.timeline()->counters[row.index]);
-  painter.drawText(header.adjusted(6, 0, -6, -2), Qt::AlignBottom,
-                   tr("%1 to %2").arg(number_text(low), number_text(high)));
-}
-
-void TimelineView::paint_overlays(QPainter& painter, const TimeAxis& axis) const {
-  painter.setClipRect(header_width, axis_height, axis.width, viewport()->height() - axis_height);
-  paint_selection(painter, axis);
-  paint_cursor(painter, axis);
-  paint_selected_slice(painter, axis);
-  painter.setClipping(false);
-}
-
-void TimelineView::paint_selection(QPainter& painter, const TimeAxis& axis) const {
-  const auto& selection = state_.selection();
-  if (!selection) return;
-  const double from = std::max<double>(axis.x(selection->start_ns), header_width);
-  const double to = std::min<double>(axis.x(selection->end_ns), header_width + axis.width);
-  if (to > from)
-    painter.fillRect(QRectF(from, axis_height, to - from, viewport()->height() - axis_height),
-                     selection_color(is_dark(palette())));
-}
-
-void TimelineView::paint_cursor(QPainter& painter, const TimeAxis& axis) const {
-  const std::uint32_t round_index = state_.cursor().round_index;
-  if (round_index == no_index) return;
-  const traces::Round& row = state_.recording()->round(round_index);
-  const double from = axis.x(row.start_ns);
-  const double to = std::max(axis.x(row.end_ns), from + 1);
-  if (to <= header_width || from >= header_width + axis.width) return;
-  const int bottom = viewport()->height();
-  QColor fill = cursor_color(is_dark(palette()));
-  painter.setPen(QPen(fill, 1));
-  painter.drawLine(QPointF(from, axis_height), QPointF(from, bottom));
-  painter.drawLine(QPointF(to, axis_height), QPointF(to, bottom));
-  fill.setAlpha(24);
-  painter.fillRect(QRectF(from, axis_height, to - from, bottom - axis_height), fill);
-}
-
-void TimelineView::paint_selected_slice(QPainter& painter, const TimeAxis& axis) const {
-  if (!selected_) return;
-  const TimeRange time = time_of(*state_.timeline(), *selected_);
-  const double from = std::max<double>(axis.x(time.start_ns), header_width - 4);
-  const double to = std::min<double>(axis.x(time.end_ns), header_width + axis.width + 4);
-  painter.setPen(QPen(palette().color(QPalette::WindowText), 2));
-  painter.setBrush(Qt::NoBrush);
-  for (const Row& row : rows_)
-    if (row.kind == Row::Kind::lane && row.index == selected_->lane)
-      painter.drawRect(QRectF(from, top_of(row), std::max(to - from, 2.0), row.height - 3));
-}
-
-void TimelineView::paint_launch(QPainter& painter, const TimeAxis& axis) const {
-  if (!selected_ || !launch_) return;
-  const Timeline& timeline = *state_.timeline();
-  const double launched = axis.x(time_of(timeline, *launch_).start_ns);
-  const double ran = axis.x(time_of(timeline, *selected_).start_ns);
-  QPointF from;
-  QPointF to;
-  for (const Row& row : rows_) {
-    if (row.kind != Row::Kind::lane) continue;
-    const int half = row.height / 2;  // a whole pixel
-    const double middle = top_of(row) + half;
-    if (row.index == launch_->lane) from = {launched, middle};
-    if (row.index == selected_->lane) to = {ran, middle};
-  }
-  painter.setPen(QPen(cursor_color(is_dark(palette())), 1.5));
-  painter.setRenderHint(QPainter::Antialiasing);
-  painter.drawLine(from, to);
-  painter.setBrush(cursor_color(is_dark(palette())));
-  painter.drawEllipse(to, 3, 3);
-  painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
 QString TimelineView::describe(const SlicePlace& place) const {
@@ -319,6 +281,8 @@ QString TimelineView::describe(const SlicePlace& place) const {
                     duration_text(slice.time.start_ns - state_.recording()->whole().start_ns));
   if (lane.kind == LaneKind::track)
     lines << QString::fromStdString(std::string(traces::phase_name(slice.phase)));
+  if (lane.kind == LaneKind::requests)
+    lines << slice_labels(*state_.recording(), timeline, lane, place.slice).front().toHtmlEscaped();
   if (slice.layer >= 0) lines << tr("layer %1").arg(slice.layer);
   if (slice.round_index != no_index) {
     const traces::Round& round = state_.recording()->round(slice.round_index);
@@ -341,13 +305,53 @@ bool TimelineView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip && state_.timeline()) {
     const auto* help = static_cast<QHelpEvent*>(event);
     // Titles are cut to the room beside the lanes.
-    if (const Row* row = row_at(help->pos().y()); row != nullptr && help->pos().x() < header_width)
-      show_tip(*help, *viewport(), title_of(*row));
+    if (const LaneRow* row = row_at(help->pos().y()); row != nullptr && help->pos().x() < header_width_)
+      show_tip(*help, *viewport(), title_of(*row, true));
     else
       show_tip(*help, *viewport(), tip_at(help->pos()));
     return true;
   }
   return QAbstractScrollArea::viewportEvent(event);
+}
+
+bool TimelineView::is_on_edge(const QPoint& point) const {
+  return std::abs(point.x() - header_width_) <= edge_reach;
+}
+
+bool TimelineView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == viewport()) switch (event->type()) {
+      case QEvent::MouseButtonPress:
+      case QEvent::MouseMove:
+      case QEvent::MouseButtonRelease:
+        return use_title_mouse(*static_cast<const QMouseEvent*>(event));
+      default:
+        return false;
+    }
+  return QAbstractScrollArea::eventFilter(watched, event);
+}
+
+bool TimelineView::use_title_mouse(const QMouseEvent& event) {
+  if (event.type() == QEvent::MouseButtonPress) {
+    if (event.button() != Qt::LeftButton || event.pos().x() > header_width_ + edge_reach) return false;
+    if (is_on_edge(event.pos()))
+      edge_drag_ = header_width_ - event.pos().x();
+    else
+      title_press_ = event.pos();
+    return true;
+  }
+  if (event.type() == QEvent::MouseMove) {
+    if (edge_drag_)
+      set_header_width(event.pos().x() + *edge_drag_);
+    else if (event.buttons() == Qt::NoButton)
+      viewport()->setCursor(is_on_edge(event.pos()) ? Qt::SplitHCursor : Qt::ArrowCursor);
+    return edge_drag_ || title_press_;
+  }
+  const bool is_title = title_press_.has_value();
+  if (!is_title && !edge_drag_) return false;
+  edge_drag_.reset();
+  title_press_.reset();
+  if (is_title) choose_at(event.pos());
+  return true;
 }
 
 void TimelineView::select(std::optional<SlicePlace> place) {
@@ -360,6 +364,7 @@ void TimelineView::select(std::optional<SlicePlace> place) {
 void TimelineView::mark(std::optional<SlicePlace> place) {
   selected_ = place;
   launch_ = selected_ ? launch_of(*state_.timeline(), *selected_) : std::nullopt;
+  update_description();
   viewport()->update();
   emit slice_selected();
 }
@@ -369,15 +374,29 @@ std::uint32_t TimelineView::selected_round() const {
                    : no_index;
 }
 
-void TimelineView::scroll_to_lane(std::size_t lane) {
-  for (const Row& row : rows_) {
-    if (row.kind != Row::Kind::lane || row.index != lane) continue;
-    // The axis covers what is scrolled below it.
-    const int highest = row.top - axis_height;
-    const int lowest = row.top + row.height - viewport()->height();
-    verticalScrollBar()->setValue(
-        std::clamp(verticalScrollBar()->value(), std::min(lowest, highest), highest));
-  }
+void TimelineView::scroll_to_row(const LaneRow& row) {
+  if (row.is_pinned) return;
+  // The axis and what is pinned cover what is scrolled below them.
+  const int highest = row.top - rows_.pinned_height();
+  const int lowest = row.top + row.height + axis_height - viewport()->height();
+  verticalScrollBar()->setValue(std::clamp(verticalScrollBar()->value(), std::min(lowest, highest), highest));
+}
+
+void TimelineView::reveal_lane(std::size_t lane) {
+  const std::uint32_t run = run_of_slice(*state_.recording(), *state_.timeline(), *selected_);
+  const auto group = rows_.group_of(lane, run);
+  if (!group) return;
+  const ShownGroup& of = rows_.groups()[*group];
+  rows_.set_hidden(of, false);
+  const auto while_collapsed = collapsed_lanes(*state_.timeline(), of);
+  if (std::find(while_collapsed.begin(), while_collapsed.end(), lane) == while_collapsed.end())
+    rows_.set_collapsed(of, false);
+  lay_out();
+  for (const LaneRow& row : rows_.rows())
+    if (row.kind == LaneRow::Kind::lane && row.index == lane && row.group == *group) {
+      scroll_to_row(row);
+      make_current(row);
+    }
 }
 
 int TimelineView::set_search(const QString& text) {
@@ -397,10 +416,11 @@ int TimelineView::set_search(const QString& text) {
 
 bool TimelineView::step_match(bool forward) {
   if (matches_.empty() || !state_.timeline()) return false;
-  const auto match = next_match(*state_.timeline(), matches_, selected_, forward);
+  // Where runs are aligned each is shown, so that all matches count.
+  const auto match = next_match(*state_.timeline(), matches_, selected_, forward,
+                                mode() == TimelineMode::run ? shown_.chosen() : CutTime());
   if (!match) return false;
   mark(match);
-  scroll_to_lane(match->lane);
   // Who searches has not asked for another run: other views stay with theirs.
   if (const std::uint32_t round_index = selected_round();
       round_index != no_index && state_.recording()->run_of(round_index) == state_.run())
@@ -411,6 +431,7 @@ bool TimelineView::step_match(bool forward) {
     state_.set_range({time.start_ns - shown.duration_ns() / 2, time.start_ns + shown.duration_ns() / 2});
     state_.end_range_change();
   }
+  reveal_lane(match->lane);
   return true;
 }
 
@@ -430,30 +451,21 @@ void TimelineView::fit_selection() {
 
 void TimelineView::choose_at(const QPoint& point) {
   if (!state_.timeline()) return;
+  const LaneRow* row = row_at(point.y());
+  if (row != nullptr) make_current(*row);
+  if (point.x() < header_width_) {
+    if (row != nullptr && row->begins_group)
+      collapse(row->group, !rows_.is_collapsed(rows_.groups()[row->group]));
+    return;
+  }
   select(place_at(point));
   if (!selected_) state_.set_selection(std::nullopt);
 }
 
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (!state_.timeline()) return;
+  if (!state_.timeline() || event->pos().x() < header_width_) return;
   select(place_at(event->pos()));
   if (selected_) fit_selection();
-}
-
-void TimelineView::keyPressEvent(QKeyEvent* event) {
-  if (!state_.recording()) return;
-  switch (event->key()) {
-    case Qt::Key_F:
-      fit_selection();
-      break;
-    case Qt::Key_Escape:
-      state_.set_selection(std::nullopt);
-      break;
-    default:
-      QAbstractScrollArea::keyPressEvent(event);
-      return;
-  }
-  event->accept();
 }
 
 }  // namespace draftscope::gui

@@ -2,19 +2,32 @@
 #pragma once
 
 // The timeline: requests and rounds of each run, decisions, host threads with nested phases, device streams,
-// counters, on one time axis. Wheel or W / S zooms where the pointer is, dragging or A / D moves, F fits the
-// selection, Shift-drag selects a range, a click takes the cursor to the slice's round.
+// counters; on the recording's clock, of one run without the others' time, or of all runs below one another.
+// Wheel or W / S zooms where the pointer is, dragging or A / D moves, F fits the selection, Shift-drag
+// selects a range, a click takes the cursor to the slice's round. Titles of groups collapse them; the edge
+// beside them can be dragged.
 
 #include <QAbstractScrollArea>
+#include <QTimer>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "data/lanes/cut_sums.h"
+#include "data/lanes/slice_place.h"
 #include "state/range_navigation.h"
 #include "state/view_state.h"
-#include "timeline/slice_place.h"
+#include "timeline/lane_rows.h"
+#include "timeline/shown_time.h"
+#include "timeline/slice_label.h"
 #include "timeline/time_axis.h"
 
+class QMenu;
+
 namespace draftscope::gui {
+
+class TimelineBar;
 
 class TimelineView : public QAbstractScrollArea {
   Q_OBJECT
@@ -26,6 +39,13 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] const std::optional<SlicePlace>& selected() const { return selected_; }
   void select(std::optional<SlicePlace> place);
 
+  [[nodiscard]] TimelineMode mode() const { return shown_.mode(); }
+  void set_mode(TimelineMode mode);
+  /// Parts of a time that the timeline shows: all, or what belongs to the run that other views show.
+  [[nodiscard]] std::vector<TimeRange> kept(TimeRange time) const { return shown_.chosen().kept(time); }
+  /// Part of the axis that is shown; of the mode `all` the recording's time.
+  [[nodiscard]] TimeRange axis_range() const { return shown_.range(); }
+
   /// Slices whose name contains the text, whatever its case; others fade, in recordings shown later, too.
   /// Returns how many names match.
   int set_search(const QString& text);
@@ -35,53 +55,109 @@ class TimelineView : public QAbstractScrollArea {
 
   void fit_selection();
 
-  /// Height of all lanes and counters with the axis, in sight or not.
-  [[nodiscard]] int content_height() const { return content_height_; }
+  [[nodiscard]] const LaneRows& lanes() const { return rows_; }
+  /// Groups by their place in lanes().groups().
+  void collapse(std::size_t group, bool is_collapsed);
+  void pin(std::size_t group, bool is_pinned);
+  void hide_group(std::size_t group);
+  void show_hidden_groups();
+  void set_folding(bool folds);
+  /// The lane that keys are about, as an index into lanes().rows().
+  [[nodiscard]] std::optional<std::size_t> current_row() const;
+
+  /// Width of the titles, within what is readable and leaves the lanes room.
+  void set_header_width(int width);
+  [[nodiscard]] int header_width() const { return header_width_; }
+
+  /// Height of all lanes and counters with the bar and the axis, in sight or not.
+  [[nodiscard]] int content_height() const;
+  [[nodiscard]] TimelineBar& bar() { return *bar_; }
 
  signals:
   /// There are other lanes: content_height() may have changed.
   void laid_out();
   void slice_selected();
+  void mode_changed();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
   bool viewportEvent(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// A row of the view: a lane or a counter.
-  struct Row {
-    enum class Kind : std::uint8_t { lane, counter } kind = Kind::lane;
+  /// A lane without a place: what the current row is known by when others come and go.
+  struct RowName {
+    std::string group;
+    LaneRow::Kind kind = LaneRow::Kind::lane;
     std::size_t index = 0;
-    int top = 0;
-    int height = 0;
-    bool begins_group = false;
   };
 
+  void connect_state();
   /// Selects without taking the cursor along.
   void mark(std::optional<SlicePlace> place);
   [[nodiscard]] std::uint32_t selected_round() const;
-  void scroll_to_lane(std::size_t lane);
+  void scroll_to_row(const LaneRow& row);
+  /// Unfolds what hides a lane, and scrolls there.
+  void reveal_lane(std::size_t lane);
+  /// Other groups: another recording, mode or run.
+  void regroup();
+  /// Other rows: a choice, or another time.
   void lay_out();
-  void set_scroll_range(int content_height);
+  /// Another run: where runs are aligned the axis stays.
+  void follow_run();
+  void follow_range();
+  /// Lanes that became empty go at once, or, under the pointer, when it rests.
+  void show_other_time();
+  void set_scroll_range();
+  void fit_header();
+  void list_phases();
+  [[nodiscard]] int top_of_lanes() const;
   [[nodiscard]] TimeAxis axis() const;
-  [[nodiscard]] std::optional<AxisRanges> axis_ranges() const;
-  [[nodiscard]] const Row* row_at(int y) const;
-  [[nodiscard]] QString title_of(const Row& row) const;
+  [[nodiscard]] std::optional<AxisRanges> axis_ranges();
+  /// Time for all views that a place on the axis leads to; shows the place.
+  TimeRange go_to_axis(TimeRange axis);
+  [[nodiscard]] const LaneRow* row_at(int y) const;
+  [[nodiscard]] QString title_of(const LaneRow& row, bool is_whole) const;
   [[nodiscard]] std::optional<SlicePlace> place_at(const QPoint& point) const;
   [[nodiscard]] QString describe(const SlicePlace& place) const;
   /// Tool tip of a place; empty where there is no slice.
   [[nodiscard]] QString tip_at(const QPoint& point) const;
   /// Takes the cursor to the slice at a point, or lets go of the selection where there is none.
   void choose_at(const QPoint& point);
-  [[nodiscard]] int top_of(const Row& row) const;
-  void paint_rows(QPainter& painter, const TimeAxis& axis) const;
-  void paint_row(QPainter& painter, const Row& row, const TimeAxis& axis) const;
-  void paint_header(QPainter& painter, const Row& row) const;
+  void make_current(const LaneRow& row);
+  void step_row(int by);
+  void step_slice(int by);
+  /// Moves the end of the selected range by a part of what is shown.
+  void stretch_selection(double share);
+  bool press_lane_key(const QKeyEvent& event);
+  [[nodiscard]] bool is_on_edge(const QPoint& point) const;
+  /// Takes presses on titles and on their edge, and what follows them.
+  bool use_title_mouse(const QMouseEvent& event);
+  void fill_lanes_menu();
+  void add_group_actions(QMenu& menu, std::size_t group);
+
+  [[nodiscard]] int top_of(const LaneRow& row) const;
+  [[nodiscard]] const CutSums& sums_of(const LaneRow& row) const;
+  /// Whether a row shows the time of a run: of its own where runs are aligned, else every row.
+  [[nodiscard]] bool shows_run(const LaneRow& row, std::size_t run_index) const;
+  void paint_rows(QPainter& painter, const TimeAxis& axis, bool pinned) const;
+  void paint_row(QPainter& painter, const LaneRow& row, const TimeAxis& axis) const;
+  void paint_header(QPainter& painter, const LaneRow& row) const;
   void paint_axis(QPainter& painter, const TimeAxis& axis) const;
+  void paint_ticks(QPainter& painter, const TimeAxis& axis) const;
+  void paint_slots(QPainter& painter, const TimeAxis& axis) const;
   void paint_overlays(QPainter& painter, const TimeAxis& axis) const;
+  void paint_borders(QPainter& painter, const TimeAxis& axis) const;
+  /// Fills a time of the run that is shown across its rows; lines at its ends, if any.
+  void paint_time(QPainter& painter, const TimeAxis& axis, TimeRange time, const QColor& fill,
+                  const QColor& line) const;
   void paint_selection(QPainter& painter, const TimeAxis& axis) const;
   void paint_cursor(QPainter& painter, const TimeAxis& axis) const;
   void paint_selected_slice(QPainter& painter, const TimeAxis& axis) const;
@@ -89,13 +165,25 @@ class TimelineView : public QAbstractScrollArea {
   void update_description();
 
   ViewState& state_;
-  std::vector<Row> rows_;
-  int content_height_ = 0;
+  TimelineBar* bar_;
+  ShownTime shown_;
+  TimeRange settled_range_;  ///< of the axis, before what is happening now
+  LaneRows rows_;
+  LabelWidths widths_;
+  int wanted_header_width_;  ///< where there is room
+  int header_width_;
+  int content_height_ = 0;        ///< of what is below the axis
+  std::optional<int> edge_drag_;  ///< from the pointer to the edge, while that is dragged
+  std::optional<QPoint> title_press_;
+  std::optional<RowName> current_;
   std::optional<SlicePlace> selected_;
   std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
   std::filesystem::path path_;        ///< of the recording that is shown
   QString search_;
   std::vector<bool> matches_;  ///< by name; empty without a search
+  /// By lane and run whose axis it is on; made when first needed.
+  mutable std::map<std::pair<std::size_t, std::size_t>, CutSums> sums_;
+  QTimer fold_timer_;
   RangeNavigation navigation_;
 };
 

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "picture_export.h"
 
-#include <draftscope/base/atomic_file.h>
-
 #include <QBuffer>
 #include <QFileInfo>
 #include <QPainter>
 #include <QPdfWriter>
 #include <QSvgGenerator>
 
+#include "export/table_file.h"
+
 namespace draftscope::gui {
 
 namespace {
-
-Result<void> write_whole(const QByteArray& bytes, const QString& path) {
-  DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(path.toStdString()));
-  file.write({bytes.constData(), static_cast<std::size_t>(bytes.size())});
-  return file.commit();
-}
 
 void render_svg(QWidget& view, QIODevice& into) {
   QSvgGenerator generator;
@@ -41,14 +35,6 @@ void render_pdf(QWidget& view, QIODevice& into) {
   view.render(&painter);
 }
 
-QString field(const QVariant& value) {
-  QString text =
-      value.typeId() == QMetaType::Double ? QString::number(value.toDouble(), 'g', 17) : value.toString();
-  if (text.contains(u',') || text.contains(u'"') || text.contains(u'\n') || text.contains(u'\r'))
-    text = u'"' + text.replace(u'"', QStringLiteral("\"\"")) + u'"';
-  return text;
-}
-
 }  // namespace
 
 Result<void> write_picture(QWidget& view, const QString& path) {
@@ -70,25 +56,7 @@ Result<void> write_picture(QWidget& view, const QString& path) {
 }
 
 Result<void> write_csv(const QAbstractItemModel& model, const QString& path) {
-  QString text;
-  const auto line = [&](auto cell) {
-    for (int column = 0; column < model.columnCount(); ++column) {
-      if (column > 0) text += u',';
-      text += field(cell(column));
-    }
-    text += QStringLiteral("\r\n");
-  };
-  line([&](int column) { return model.headerData(column, Qt::Horizontal, Qt::DisplayRole); });
-  for (int row = 0; row < model.rowCount(); ++row)
-    line([&](int column) {
-      const QModelIndex index = model.index(row, column);
-      QVariant raw = index.data(Qt::UserRole);
-      if (raw.isValid()) return raw;
-      QVariant shown = index.data(Qt::DisplayRole);
-      return shown.toString() == QStringLiteral("–") ? QVariant() : shown;
-    });
-  const QByteArray bytes = text.toUtf8();
-  return write_whole(bytes, path);
+  return write_whole(csv_of(raw_table(model)).toUtf8(), path);
 }
 
 }  // namespace draftscope::gui

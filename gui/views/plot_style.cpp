@@ -21,9 +21,11 @@ void apply_look(QCustomPlot& plot, const QPalette& palette) {
       axis->grid()->setSubGridVisible(false);
       axis->grid()->setZeroLinePen(grid_color(palette));
     }
-  plot.legend->setBrush(palette.color(QPalette::Base));
-  plot.legend->setBorderPen(grid_color(palette));
-  plot.legend->setTextColor(text);
+  if (plot.legend != nullptr) {
+    plot.legend->setBrush(palette.color(QPalette::Base));
+    plot.legend->setBorderPen(grid_color(palette));
+    plot.legend->setTextColor(text);
+  }
   plot.setNoAntialiasingOnDrag(true);
 }
 

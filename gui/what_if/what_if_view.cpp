@@ -17,13 +17,17 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/scrollable.h"
 #include "what_if/answers/answer_panel.h"
 #include "what_if/pictures/bar_rows.h"
 #include "what_if/pictures/heat_map_plot.h"
+#include "what_if/pictures/picture_charts.h"
 #include "what_if/pictures/picture_pane.h"
 #include "what_if/pictures/picture_text.h"
 #include "what_if/pictures/roofline_plot.h"
 #include "what_if/questions/question_panel.h"
+#include "what_if/scenarios/gpus_pane.h"
+#include "what_if/scenarios/scenarios_pane.h"
 
 namespace draftscope::gui {
 
@@ -56,6 +60,8 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
       waterfall_(new BarRows),
       map_(new HeatMapPlot),
       roofline_(new RooflinePlot),
+      scenarios_(new ScenariosPane),
+      gpus_(new GpusPane),
       tabs_(new QTabWidget),
       words_(new QLabel),
       progress_(new QProgressBar),
@@ -63,7 +69,8 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
       write_(new QPushButton(tr("&Write policy…"))),
       reset_(new QPushButton(tr("As recor&ded"))),
       again_(new QPushButton(tr("Lear&n from the recording"))),
-      draw_again_(new QPushButton(tr("Make the picture&s"))) {
+      draw_again_(new QPushButton(tr("Make the picture&s"))),
+      pin_(new QPushButton(tr("Pi&n it"))) {
   setAccessibleName(tr("What if"));
   make_layout();
   connect_worker();
@@ -76,6 +83,7 @@ void WhatIfView::connect_controls() {
   connect(question_, &QuestionPanel::changed, this, &WhatIfView::ask);
   connect(question_, &QuestionPanel::failed, words_, &QLabel::setText);
   connect(map_, &HeatMapPlot::chosen, this, &WhatIfView::ask_about_place);
+  connect(map_, &HeatMapPlot::interval_wanted, this, &WhatIfView::find_interval);
   connect(reset_, &QPushButton::clicked, this, [this] { question_->change_question(first_question_); });
   connect(cancel_, &QPushButton::clicked, this, [this] {
     const bool is_training = worker_.is_training();
@@ -118,6 +126,7 @@ QWidget* WhatIfView::make_controls() {
   auto* buttons = new QHBoxLayout;
   buttons->addWidget(reset_);
   buttons->addWidget(write_);
+  buttons->addWidget(pin_);
   auto* numbers = new QCheckBox(tr("show the numbers of &pictures"));
   connect(numbers, &QCheckBox::toggled, this, [this](bool shown) {
     for (const NamedPane& named : panes_) named.pane->show_numbers(shown);
@@ -150,6 +159,7 @@ void WhatIfView::make_layout() {
   add("ladder", ladder_, tr("C&orrection ladder"), tr("What if: correction ladder"));
   add("waterfall", waterfall_, tr("Waterfall"), tr("What if: waterfall to the oracle"));
   add("roofline", roofline_, tr("Roofline"), tr("What if: roofline"));
+  add_scenarios();
   auto* right = new QSplitter(Qt::Vertical);
   right->addWidget(answer_panel_);
   right->addWidget(tabs_);
@@ -164,6 +174,45 @@ void WhatIfView::make_layout() {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(4, 4, 4, 4);
   layout->addWidget(whole);
+}
+
+void WhatIfView::add_scenarios() {
+  tabs_->addTab(scrollable(scenarios_), tr("Scenar&ios"));
+  tabs_->addTab(gpus_, tr("All GP&Us"));
+  pin_->setToolTip(tr("Keep this setting on this machine beside others, in the tab Scenarios"));
+  connect(pin_, &QPushButton::clicked, this, [this] {
+    scenarios_->pin();
+    words_->setText(
+        tr("Pinned: %1 of them stand side by side in the tab Scenarios.").arg(scenarios_->pinned().size()));
+  });
+  connect(scenarios_, &ScenariosPane::chosen, this,
+          [this](const Question& question) { question_->change_question(question); });
+  connect(gpus_, &GpusPane::chosen, this, [this](const QString& gpu) {
+    Question asked = question_->question();
+    asked.gpu = gpu.toStdString();
+    asked.machine_file.reset();
+    question_->change_question(asked);
+  });
+}
+
+void WhatIfView::find_interval(int exit, int gamma) {
+  if (heat_map_ == nullptr || worker_.trained() == nullptr) return;
+  Question asked = heat_map_->question;
+  if (asked.kind == StrategyKind::recorded) asked.kind = StrategyKind::fixed_length;
+  asked.recorded.clear();
+  asked.exit = exit;
+  asked.gamma = gamma;
+  interval_job_.start(read_and_take(
+      [trained = worker_.trained(), asked](const auto&) { return answer_of(*trained, asked); },
+      [this, of = heat_map_](const WhatIfAnswer& answer) {
+        if (of != heat_map_) return;
+        const auto interval =
+            answer.refusal.empty() ? outermost_interval_95(answer.prediction.speedup) : std::nullopt;
+        map_->set_interval(answer.question.exit, answer.question.gamma,
+                           interval
+                               ? tr("95 % %1–%2").arg(interval->low, 0, 'f', 2).arg(interval->high, 0, 'f', 2)
+                               : tr("no interval: that takes more prompts"));
+      }));
 }
 
 void WhatIfView::connect_worker() {
@@ -202,6 +251,13 @@ void WhatIfView::changeEvent(QEvent* event) {
 
 void WhatIfView::forget() {
   worker_.clear();
+  answer_panel_->forget();
+  map_->forget_scale();
+  interval_job_.cancel();
+  scenarios_->unpin_all();
+  gpus_->forget();
+  then_.reset();
+  is_for_another_ = false;
   question_->forget_recording();
   is_stale_ = true;
   show_message(state_.recording() == nullptr ? tr("Open a recording first.")
@@ -212,11 +268,25 @@ void WhatIfView::forget() {
 void WhatIfView::start() {
   if (!is_stale_) return;
   is_stale_ = false;
+  is_for_another_ = false;
   if (state_.recording() == nullptr) {
     emit settled();
     return;
   }
-  train({});
+  if (worker_.trained() != nullptr) return take_trained();
+  if (!worker_.is_training()) train(then_);
+}
+
+void WhatIfView::learn() {
+  if (state_.recording() == nullptr || worker_.is_training() || worker_.trained() != nullptr) return;
+  is_for_another_ = true;
+  train(then_);
+}
+
+void WhatIfView::ask_about(const Question& question) {
+  if (worker_.trained() != nullptr && !is_stale_) return question_->change_question(question);
+  then_ = question;
+  start();
 }
 
 void WhatIfView::train(const std::optional<Question>& then) {
@@ -260,7 +330,7 @@ void WhatIfView::show_message(const QString& message) {
   answer_.reset();
   heat_map_.reset();
   question_->setEnabled(false);
-  for (QPushButton* button : {write_, reset_}) button->setEnabled(false);
+  for (QPushButton* button : {write_, reset_, pin_}) button->setEnabled(false);
   progress_->hide();
   cancel_->hide();
   again_->hide();
@@ -272,6 +342,7 @@ void WhatIfView::show_message(const QString& message) {
 
 void WhatIfView::take_trained() {
   hide_progress();
+  if (is_for_another_) return;
   question_->setEnabled(true);
   reset_->setEnabled(true);
   question_->set_recording(worker_.trained());
@@ -280,6 +351,7 @@ void WhatIfView::take_trained() {
       state_.run_rounds() == nullptr ? std::string() : state_.run_rounds()->run->specification;
   first_question_ = worker_.trained()->first_question(shown);
   question_->set_question(then_.value_or(first_question_));
+  then_.reset();
   ask();
 }
 
@@ -321,6 +393,9 @@ void WhatIfView::show_answer(const AnswerPointer& answer) {
   answer_panel_->set_answer(answer, command_line_of(answer->question, state_.recording()->name()));
   answer_panel_->set_stale(answer->question != question_->question());
   write_->setEnabled(answer->refusal.empty());
+  pin_->setEnabled(answer->refusal.empty());
+  scenarios_->set_current(answer);
+  gpus_->set_question(worker_.trained(), answer->question);
 }
 
 PicturePane& WhatIfView::current_pane(std::size_t place) {
@@ -336,8 +411,8 @@ void WhatIfView::show_ladder(const LadderPicture& picture) {
           .arg(QString::fromUtf8(answer_->prediction.strategy), QString::fromUtf8(answer_->machine.name)),
       {tr("change"), tr("speedup")}, ladder_rows(*picture->content), {});
   ladder_->set_stale(false);
-  PictureNumbers numbers = ladder_numbers(*picture->content);
-  pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
+  pane.set_chart(
+      bars_chart(ladder_rows(*picture->content), tr("Correction ladder"), ladder_numbers(*picture->content)));
 }
 
 void WhatIfView::show_waterfall(const WaterfallPicture& picture) {
@@ -350,8 +425,8 @@ void WhatIfView::show_waterfall(const WaterfallPicture& picture) {
           .arg(QString::fromUtf8(state_.recording()->name()), QString::fromUtf8(levels.machine)),
       {tr("speedup"), tr("of oracle")}, waterfall_rows(levels), waterfall_footnotes(levels));
   waterfall_->set_stale(false);
-  PictureNumbers numbers = waterfall_numbers(levels);
-  pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
+  pane.set_chart(
+      bars_chart(waterfall_rows(levels), tr("Waterfall to the oracle"), waterfall_numbers(levels)));
 }
 
 void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
@@ -367,8 +442,7 @@ void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
     title += QStringLiteral(" – ") + QString::fromUtf8(reason);
   map_->set_map(*picture->content, title);
   mark_map();
-  PictureNumbers numbers = heat_map_numbers(*picture->content);
-  pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
+  pane.set_chart(heat_map_chart(*picture->content, title, heat_map_numbers(*picture->content)));
 }
 
 void WhatIfView::show_roofline(const RooflinePicture& picture) {
@@ -379,8 +453,7 @@ void WhatIfView::show_roofline(const RooflinePicture& picture) {
                               .arg(QString::fromUtf8(answer_->machine.scenario.shape.name),
                                    QString::fromUtf8(answer_->machine.name)));
   roofline_->set_stale(false);
-  PictureNumbers numbers = roofline_numbers(*picture->content);
-  pane.set_numbers(std::move(numbers.columns), std::move(numbers.rows));
+  pane.set_chart(roofline_chart(*picture->content, tr("Roofline"), roofline_numbers(*picture->content)));
 }
 
 Result<void> WhatIfView::write_policy(const QString& path) const {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "state/view_state.h"
+#include "views/background_job.h"
 #include "what_if/questions/what_if_worker.h"
 
 class QLabel;
@@ -21,10 +22,12 @@ namespace draftscope::gui {
 
 class AnswerPanel;
 class BarRows;
+class GpusPane;
 class HeatMapPlot;
 class PicturePane;
 class QuestionPanel;
 class RooflinePlot;
+class ScenariosPane;
 class WhatIfPicture;
 
 class WhatIfView : public QWidget {
@@ -35,6 +38,10 @@ class WhatIfView : public QWidget {
 
   /// Learns from the shown recording, unless that is done or under way.
   void start();
+  /// Learns from the shown recording for another page, and asks nothing; this page asks when it is seen.
+  void learn();
+  /// Asks about a setting: at once, or when the recording has been learnt from.
+  void ask_about(const Question& question);
   /// The newest question is answered, and all pictures are its own; also without anything to answer.
   [[nodiscard]] bool is_settled() const { return !is_stale_ && worker_.is_settled(); }
 
@@ -50,6 +57,8 @@ class WhatIfView : public QWidget {
     bool is_current = false;  ///< shows the newest answer, or why it can't
   };
   [[nodiscard]] const std::vector<NamedPane>& panes() const { return panes_; }
+  [[nodiscard]] ScenariosPane& scenarios() const { return *scenarios_; }
+  [[nodiscard]] GpusPane& gpus() const { return *gpus_; }
 
   /// The answered setting as a policy file. Errors: nothing was answered, the setting is for another model,
   /// an unreadable recording, a file that can't be written.
@@ -89,11 +98,15 @@ class WhatIfView : public QWidget {
   void show_waterfall(const WaterfallPicture& picture);
   void mark_map();
   void choose_policy_file();
+  /// On a worker, for a cell of the heat map that is pointed at.
+  void find_interval(int exit, int gamma);
+  void add_scenarios();
 
   ViewState& state_;
   WhatIfWorker worker_;
   bool is_stale_ = true;  ///< nothing was learnt from the shown recording
   std::optional<Question> then_;
+  bool is_for_another_ = false;  ///< learns without having been seen
   QElapsedTimer since_question_;
   AnswerPointer answer_;
   HeatMapPicture heat_map_;
@@ -103,6 +116,8 @@ class WhatIfView : public QWidget {
   BarRows* waterfall_;
   HeatMapPlot* map_;
   RooflinePlot* roofline_;
+  ScenariosPane* scenarios_;
+  GpusPane* gpus_;
   QTabWidget* tabs_;
   std::vector<NamedPane> panes_;
   QLabel* words_;
@@ -112,7 +127,9 @@ class WhatIfView : public QWidget {
   QPushButton* reset_;
   QPushButton* again_;
   QPushButton* draw_again_;
+  QPushButton* pin_;
   Question first_question_;
+  BackgroundJob interval_job_;
 };
 
 }  // namespace draftscope::gui

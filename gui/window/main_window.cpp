@@ -20,6 +20,8 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 
+#include "details/details_view.h"
+#include "details/timeline_panel.h"
 #include "record/record_page.h"
 #include "timeline/timeline_view.h"
 #include "views/breakdown/breakdown_view.h"
@@ -108,7 +110,8 @@ MainWindow::MainWindow(Memory memory)
       start_page_(new StartPage),
       record_page_(new RecordPage),
       notices_(new NoticeBar),
-      timeline_(new TimelineView(state_)),
+      timeline_panel_(new TimelinePanel(state_)),
+      timeline_(&timeline_panel_->timeline()),
       runs_(new QComboBox),
       search_(new QLineEdit),
       progress_(new QProgressBar),
@@ -155,13 +158,14 @@ QSize MainWindow::first_size() const {
 
 void MainWindow::make_views() {
   auto* strip = new RoundsStrip(state_);
-  pages_ = new ViewPages(make_controls(), strip, timeline_);
+  pages_ = new ViewPages(make_controls(), strip, timeline_panel_);
   const auto named = [this](const char* name, QWidget* view) {
     views_.push_back({QString::fromUtf8(name), view});
     return view;
   };
   named("strip", strip);
   named("timeline", timeline_);
+  named("details", &timeline_panel_->details());
   auto* what_if = new WhatIfView(state_);
   auto* summary = new SummaryView(state_);
   auto* rounds = new RoundsView(state_);
@@ -194,6 +198,15 @@ void MainWindow::make_views() {
     const auto [key, order] = rounds_behind(what);
     show_view(*rounds);
     rounds->show_first_by(key, order);
+  });
+  connect(&timeline_panel_->details(), &DetailsView::round_asked, this,
+          [this, rounds](std::uint32_t round_index) {
+            state_.go_to_round(round_index);
+            show_view(*rounds);
+          });
+  connect(&timeline_panel_->details(), &DetailsView::run_asked, this, [this, summary](std::size_t run_index) {
+    state_.set_run(run_index);
+    show_view(*summary);
   });
   connect(record_page_, &RecordPage::recorded, this, qOverload<const QString&>(&MainWindow::open));
   connect(start_page_, &StartPage::record_requested, this, &MainWindow::show_record_page);

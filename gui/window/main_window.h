@@ -25,6 +25,7 @@ class NoticeBar;
 class RecordPage;
 class StartPage;
 enum class TraceFormat : std::uint8_t;
+class TimelinePanel;
 class TimelineView;
 class ViewPages;
 
@@ -124,6 +125,7 @@ class MainWindow : public QMainWindow {
   StartPage* start_page_;
   RecordPage* record_page_;
   NoticeBar* notices_;
+  TimelinePanel* timeline_panel_;
   TimelineView* timeline_;
   QComboBox* runs_;
   QLineEdit* search_;

@@ -19,6 +19,7 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "details/timeline_panel.h"
 #include "main_window.h"
 #include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
@@ -98,6 +99,11 @@ void MainWindow::add_page_actions(QMenu& view) {
   connect(timeline, &QAction::triggered, pages_, &ViewPages::open_timeline);
   connect(pages_, &ViewPages::timeline_opened, timeline, &QAction::setChecked);
   of_recording_.push_back(timeline);
+  QAction* details = view.addAction(tr("&Details of the selection"), QKeySequence(tr("Ctrl+I")));
+  details->setCheckable(true);
+  connect(details, &QAction::triggered, pages_, &ViewPages::open_details);
+  connect(timeline_panel_, &TimelinePanel::details_opened, details, &QAction::setChecked);
+  of_recording_.push_back(details);
   of_recording_.push_back(view.addAction(tr("&Maximise the view"), QKeySequence(Qt::Key_F11), pages_,
                                          &ViewPages::toggle_maximised));
   of_recording_.push_back(view.addAction(tr("&Reset layout"), pages_, &ViewPages::reset_layout));

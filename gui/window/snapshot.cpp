@@ -144,25 +144,16 @@ void use_fixed_look(bool dark) {
 
 QStringList snapshot_names() {
   // The views' names are the window's; this list stands in the help, before there is a window.
-  return {QStringLiteral("window"),
-          QStringLiteral("start"),
-          QStringLiteral("record"),
-          QStringLiteral("strip"),
-          QStringLiteral("timeline"),
-          QStringLiteral("summary"),
-          QStringLiteral("why"),
-          QStringLiteral("rounds"),
-          QStringLiteral("skip-map"),
-          QStringLiteral("confidence"),
-          QStringLiteral("breakdown"),
-          QStringLiteral("compare"),
-          QStringLiteral("sql"),
-          QStringLiteral("replay"),
-          QStringLiteral("what-if"),
-          QStringLiteral("what-if-ladder"),
-          QStringLiteral("what-if-waterfall"),
-          QStringLiteral("what-if-heat-map"),
-          QStringLiteral("what-if-roofline")};
+  return {QStringLiteral("window"),           QStringLiteral("start"),
+          QStringLiteral("record"),           QStringLiteral("strip"),
+          QStringLiteral("timeline"),         QStringLiteral("details"),
+          QStringLiteral("summary"),          QStringLiteral("why"),
+          QStringLiteral("rounds"),           QStringLiteral("skip-map"),
+          QStringLiteral("confidence"),       QStringLiteral("breakdown"),
+          QStringLiteral("compare"),          QStringLiteral("sql"),
+          QStringLiteral("replay"),           QStringLiteral("what-if"),
+          QStringLiteral("what-if-ladder"),   QStringLiteral("what-if-waterfall"),
+          QStringLiteral("what-if-heat-map"), QStringLiteral("what-if-roofline")};
 }
 
 Result<void> render_snapshot(const SnapshotRequest& request) {

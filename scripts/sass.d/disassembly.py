@@ -26,9 +26,16 @@ class Kernel:
     stack: int = 0
 
     def before_wait(self):
-        """What runs before the wait for the kernels before; nothing, where there is no such wait."""
+        """What runs before the wait for the kernels before; nothing, where there is no such wait. Of several waits the last
+        before a product: another one's way ends with it."""
+        head = self.before("HMMA") or self.instructions
+        waits = [i for i, instruction in enumerate(head) if instruction.operation.startswith("ACQBULK")]
+        return self.instructions[:waits[-1]] if waits else []
+
+    def before(self, operation):
+        """What stands before the first instruction of a kind; nothing, where there is none."""
         for i, instruction in enumerate(self.instructions):
-            if instruction.operation.startswith("ACQBULK"):
+            if instruction.operation.startswith(operation):
                 return self.instructions[:i]
         return []
 
@@ -71,10 +78,14 @@ def parse(listing, resources):
 
 def read(cuobjdump, path):
     """(architecture, kernels with plain names) for each architecture that the object holds."""
-    listed = subprocess.run([cuobjdump, "-lelf", path], check=True, capture_output=True, text=True).stdout
-    for architecture in sorted(set(re.findall(r"sm_\w+?(?=\.)", listed))):
-        dump = [subprocess.run([cuobjdump, "-arch", architecture, what, path], check=True, capture_output=True, text=True).stdout
-                for what in ("-sass", "-res-usage")]
+    def output(*options):
+        return subprocess.run([cuobjdump, *options, path], check=True, capture_output=True, text=True).stdout
+
+    is_cubin = path.endswith(".cubin")  # of one architecture, which cuobjdump then does not list
+    listed = output("-sass") if is_cubin else output("-lelf")
+    for architecture in sorted(set(re.findall(r"sm_\d+[af]?\b", listed))):
+        choice = [] if is_cubin else ["-arch", architecture]
+        dump = [output(*choice, what) for what in ("-sass", "-res-usage")]
         kernels = list(parse(*dump).values())
         names = subprocess.run(["c++filt"], check=True, capture_output=True, text=True,
                                input="\n".join(k.name for k in kernels)).stdout.splitlines()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Holds what ptxas made of the kernels against expectations.csv: what must hold today, and what is aimed at.
 
-    python gate.py CUOBJDUMP OBJECT [--all]
+    python gate.py CUOBJDUMP OBJECT…
 
 One line per expectation: the kernels it is of, the worst figure among them. Fails where one does not hold.
 """
@@ -17,13 +17,25 @@ from disassembly import Instruction, Kernel, read
 COMPARE = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
 
 
-def is_weight_load(instruction):
-    return instruction.operation.startswith("LDGSTS") or (
-        instruction.operation.startswith("LDG.") and ".128" in instruction.operation)
+def is_weight_copy(instruction):
+    return instruction.operation.startswith("LDGSTS") and ".128" in instruction.operation
+
+
+def is_copy_wait(instruction):
+    return instruction.operation.startswith("DEPBAR")
+
+
+def is_one_stage_wait(instruction):
+    """Lets the three youngest of a ring's four stages stay on their way."""
+    return instruction.operation == "DEPBAR.LE" and instruction.operands.strip() == "SB0, 0x3"
 
 
 def is_generic_load(instruction):
     return re.match(r"LD\.|LD$", instruction.operation) is not None
+
+
+def is_wide_load(instruction):
+    return re.match(r"LDG?\.", instruction.operation) is not None and ".128" in instruction.operation
 
 
 def count(instructions, which):
@@ -34,10 +46,14 @@ FIGURES = {
     "registers": lambda k: k.registers,
     "stack": lambda k: k.stack,
     "local_stores": lambda k: count(k.instructions, lambda i: i.operation.startswith("STL")),
-    "weight_loads_before_wait": lambda k: count(k.before_wait(), is_weight_load),
-    "other_loads_before_wait": lambda k: count(
-        k.before_wait(), lambda i: is_generic_load(i) or (i.operation.startswith("LDG.") and not is_weight_load(i))),
-    "weight_loads_in_loop": lambda k: count(k.products_loop(), is_weight_load),
+    "weight_copies_before_wait": lambda k: count(k.before_wait(), is_weight_copy),
+    "other_loads_before_wait": lambda k: count(k.before_wait(), lambda i: is_generic_load(i) or i.operation.startswith("LDG.")),
+    "norm_loads_before_wait": lambda k: count(k.before_wait(), is_wide_load),
+    "weight_copies_in_loop": lambda k: count(k.products_loop(), is_weight_copy),
+    "one_stage_waits_in_loop": lambda k: count(k.products_loop(), is_one_stage_wait),
+    "other_copy_waits_in_loop": lambda k: count(k.products_loop(), lambda i: is_copy_wait(i) and not is_one_stage_wait(i)),
+    "key_loads_before_product": lambda k: count(k.before("HMMA"), is_wide_load),
+    "full_fences": lambda k: count(k.instructions, lambda i: i.operation.startswith("MEMBAR.SC")),
     "generic_loads_in_loop": lambda k: count(k.products_loop(), is_generic_load),
 }
 
@@ -54,6 +70,8 @@ def examine(architecture, kernels, rows):
     """Prints the table; the lines of what does not hold."""
     failures = []
     for row in rows:
+        if int(architecture[3:].rstrip("af")) < int(row["from"] or 0):
+            continue
         which = [k for k in kernels if fnmatch.fnmatchcase(k.name, row["kernel"])]
         if not which:
             failures.append(f"{architecture} {row['kernel']}: found no such kernel, expected at least one")
@@ -70,11 +88,14 @@ def examine(architecture, kernels, rows):
 
 def would_find():
     """The gate must see what it is there to see."""
-    code = [("LDG.E.128.CONSTANT", "R4"), ("LDG.E", "R2"), ("ACQBULK", ""), ("LD.E", "R3"), ("HMMA.16816", "R8"),
-            ("LDGSTS.E.BYPASS.128", "[R1]"), ("BRA", "0x30"), ("STL", "[R1]"), ("EXIT", "")]
+    code = [("LDGSTS.E.BYPASS.128", "[R4]"), ("LDG.E.128", "R2"), ("ACQBULK", ""), ("LD.E", "R3"), ("HMMA.16816", "R8"),
+            ("LDGSTS.E.BYPASS.128", "[R1]"), ("DEPBAR.LE", "SB0, 0x3 "), ("DEPBAR.LE", "SB0, 0x0 "), ("BRA", "0x30"),
+            ("MEMBAR.SC.GPU", ""),
+            ("STL", "[R1]"), ("EXIT", "")]
     kernel = Kernel("K<1>", [Instruction(0x10 * i, *line) for i, line in enumerate(code)], registers=200, stack=8)
-    expected = {"registers": 200, "stack": 8, "local_stores": 1, "weight_loads_before_wait": 1,
-                "other_loads_before_wait": 1, "weight_loads_in_loop": 1, "generic_loads_in_loop": 1}
+    expected = {"registers": 200, "stack": 8, "local_stores": 1, "weight_copies_before_wait": 1,
+                "other_loads_before_wait": 1, "norm_loads_before_wait": 1, "weight_copies_in_loop": 1, "one_stage_waits_in_loop": 1,
+                "other_copy_waits_in_loop": 1, "key_loads_before_product": 1, "full_fences": 1, "generic_loads_in_loop": 1}
     found = {name: figure(kernel) for name, figure in FIGURES.items()}
     assert found == expected, f"the gate counts {found}, expected {expected}"
     assert not holds("<=128", 200) and holds(">=1", 1) and not holds("==0", 1) and holds("", 7)
@@ -82,14 +103,16 @@ def would_find():
 
 def main():
     would_find()
-    cuobjdump, path = sys.argv[1:3]
+    cuobjdump, paths = sys.argv[1], sys.argv[2:]
     rows = list(csv.DictReader(open(Path(__file__).with_name("expectations.csv"))))
-    failures, read_any = [], False
-    for architecture, kernels in read(cuobjdump, path):
-        read_any = True
-        failures += examine(architecture, kernels, rows)
-    if not read_any:
-        failures.append(f"{path}: found no code of an architecture, expected some")
+    failures = []
+    for path in paths:
+        read_any = False
+        for architecture, kernels in read(cuobjdump, path):
+            read_any = True
+            failures += examine(architecture, kernels, rows)
+        if not read_any:
+            failures.append(f"{path}: found no code of an architecture, expected some")
     for failure in failures:
         print(f"sass: {failure}", file=sys.stderr)
     sys.exit(1 if failures else 0)

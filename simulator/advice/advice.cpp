@@ -47,6 +47,7 @@ class Adviser {
     fastest_ = competition_.fastest();
     advice_.fastest = candidates_.all[fastest_].rounds.strategy;
     advice_.setting = candidates_.all[fastest_].setting;
+    rank();
     DRAFTSCOPE_TRY(ask());
     DRAFTSCOPE_TRY(hold_out());
     judge(advice_, what_if_.costs().model.shape, machine_.scenario.shape);
@@ -61,6 +62,15 @@ class Adviser {
   }
 
  private:
+  void rank() {
+    for (std::size_t i = 0; i < candidates_.all.size(); ++i)
+      advice_.ranking.push_back(
+          {candidates_.all[i].rounds.strategy, candidates_.all[i].setting, competition_.speedup(i)});
+    std::stable_sort(
+        advice_.ranking.begin(), advice_.ranking.end(),
+        [](const RankedCandidate& a, const RankedCandidate& b) { return a.speedup > b.speedup; });
+  }
+
   /// As on the machine.
   Result<StrategyRounds> rounds_of(const std::string& strategy) const {
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));

@@ -156,7 +156,7 @@ class Collector {
     const bool knows_all = !what_if_.trained().shadowed.tables.empty();
     for (EarlyExitSetting setting : settings) {
       auto answered = what_if_.rounds(name_in(what_if_.trained(), setting));
-      options_.progress(++done, count);
+      if (options_.progress && !options_.progress(++done, count)) return fail("stopped");
       // What a run drafted may lack what a setting needs, as confidences.
       if (!answered && !knows_all) continue;
       DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, std::move(answered));

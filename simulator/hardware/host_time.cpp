@@ -34,6 +34,10 @@ Result<void> read_range(const JsonField& object, const char* min_key, const char
 
 }  // namespace
 
+std::span<const HostTime> known_host_times() {
+  return known_hosts();
+}
+
 const HostTime& graph_host() {
   return known_hosts().front();
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
 #include <draftscope/simulator/costs/cost_model.h>
 #include <draftscope/simulator/hardware/scenario.h>
 
@@ -41,6 +43,16 @@ std::string scenario_name(const Scenario& scenario, const Scenario& recorded, st
   if (scenario.batch != 1) parts.push_back(fmt::format("batch {}", scenario.batch));
   if (scenario.tensor_parallel != 1) parts.push_back(fmt::format("{} GPUs", scenario.tensor_parallel));
   return fmt::format("{}", fmt::join(parts, " "));
+}
+
+Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t vocabulary) {
+  if (text == "free") return DraftCostInput{.kind = DraftCostInput::Kind::free};
+  if (text == "one-layer")
+    return DraftCostInput{.kind = DraftCostInput::Kind::one_layer, .vocabulary = vocabulary};
+  const auto share = parse_number<double>(text);
+  if (!share || !(*share >= 0.0))
+    return fail("found {}, expected a share of a vanilla step, free or one-layer", quote(text));
+  return DraftCostInput{.kind = DraftCostInput::Kind::share, .share = *share};
 }
 
 Result<void> check_scenario(const Scenario& scenario) {

@@ -22,20 +22,22 @@ constexpr double max_vanilla_interval = 192.0;
 constexpr double expected_drift = 0.025;  // of what a vanilla round is taken for
 
 constexpr std::size_t costs_window = 9;            // rounds: about those behind one pair
-constexpr int expected_count = 2;                  // what is expected counts as so many rounds
+constexpr int expected_rows_count = 2;             // what is expected of a row counts as so many rounds
+constexpr int expected_step_count = 1;             // and of a draft step
 constexpr std::size_t told_from = 5;               // costs, with these, that outweigh them
 constexpr std::int32_t rounds_behind_vanilla = 8;  // in which costs are learnt
+constexpr double another_pace = 1.5;               // times the vanilla rounds'
 
 /// Costs before one was measured. One slow round says nothing against what is expected.
-RecentMedian costs_before(double expected) {
+RecentMedian costs_before(double expected, int count) {
   RecentMedian costs(costs_window);
-  for (int i = 0; i < expected_count; ++i) costs.add(expected);
+  for (int i = 0; i < count; ++i) costs.add(expected);
   return costs;
 }
 
-void add_cost(double cost, double expected, RecentMedian& costs) {
+void add_cost(double cost, double expected, int count, RecentMedian& costs) {
   // An interruption only adds to a time: what was much dearer than expected, and is not, never was.
-  if (costs.value() > 2.0 * expected && cost < costs.value() / 2.0) costs = costs_before(expected);
+  if (costs.value() > 2.0 * expected && cost < costs.value() / 2.0) costs = costs_before(expected, count);
   costs.add(cost);
 }
 
@@ -59,22 +61,41 @@ RoundCosts::RoundCosts(std::span<const double> step_costs)
       steps_(step_costs.size(), RecentMedian(costs_window)),
       expected_steps_(step_costs.begin(), step_costs.end()),
       interval_(min_vanilla_interval) {
-  for (RecentMedian& per_row : per_row_) per_row = costs_before(expected_per_row);
+  for (RecentMedian& per_row : per_row_) per_row = costs_before(expected_per_row, expected_rows_count);
   for (std::size_t drafter = 0; drafter < steps_.size(); ++drafter)
-    steps_[drafter] = costs_before(expected_steps_[drafter]);
+    steps_[drafter] = costs_before(expected_steps_[drafter], expected_step_count);
+}
+
+/// Whether draft and verification both took what they would on a machine of quite another pace.
+bool RoundCosts::is_at_another_pace(const RoundTimes& round, double vanilla_ns) const {
+  if (round.drafter < 0 || round.steps == 0) return false;
+  if (steps_[static_cast<std::size_t>(round.drafter)].count() < told_from) return false;
+  const auto draft_ns = static_cast<double>(round.draft_ns);
+  const double by_draft = draft_ns / (round.steps * draft_step(round.drafter) * vanilla_ns);
+  const double by_rest =
+      (static_cast<double>(round.round_ns) - draft_ns) / (verification(round.rows) * vanilla_ns);
+  return std::min(by_draft, by_rest) > another_pace || std::max(by_draft, by_rest) < 1.0 / another_pace;
 }
 
 void RoundCosts::learn(const RoundTimes& round, double vanilla_ns) {
+  // Known costs would be off by as much, and a drafter might not be tried again for long. Where it was so
+  // from the first round behind two pairs, it is the costs that have changed.
+  if (is_at_another_pace(round, vanilla_ns) && !changed_before_) {
+    has_changed_ = has_changed_ || rounds_since_ == 1;
+    return;
+  }
   const auto draft_ns = static_cast<double>(round.draft_ns);
   const double rest_ns = static_cast<double>(round.round_ns) - draft_ns;
   if (round.rows > 1) {
     const std::size_t width = width_of(round.rows);
-    add_cost((rest_ns / vanilla_ns - 1.0) / (round.rows - 1), expected_per_row, per_row_[width]);
+    add_cost((rest_ns / vanilla_ns - 1.0) / (round.rows - 1), expected_per_row, expected_rows_count,
+             per_row_[width]);
     known_[width] += static_cast<double>(round.rows - 1) * (round.rows - 1);
   }
   if (round.drafter < 0 || round.steps == 0) return;
   const auto drafter = static_cast<std::size_t>(round.drafter);
-  add_cost(draft_ns / round.steps / vanilla_ns, expected_steps_[drafter], steps_[drafter]);
+  add_cost(draft_ns / round.steps / vanilla_ns, expected_steps_[drafter], expected_step_count,
+           steps_[drafter]);
 }
 
 std::size_t RoundCosts::width_of(std::int32_t rows) {
@@ -99,6 +120,7 @@ void RoundCosts::add(const RoundTimes& round) {
                         ? min_vanilla_interval
                         : std::min(2.0 * interval_, max_vanilla_interval);
       rounds_since_ = 0;
+      changed_before_ = std::exchange(has_changed_, false);
       time_since_ = 0.0;
     }
     last_vanilla_ns_ = round_ns;

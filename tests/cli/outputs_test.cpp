@@ -29,6 +29,7 @@ class Outputs : public ::testing::Test {
     std::ofstream(answers_) << "{\"question_id\": 1, \"choices\": []}\n";
     writings_ = {{{"record", "--model", model_, "--prompts", prompts_, "--strategy", "vanilla"}},
                  {{"import", answers_, "--from", "spec-bench"}},
+                 {{"merge", trace_}},
                  {{"export", trace_, "--to", "chrome"}},
                  {{"export", trace_, "--to", "csv"}},
                  {{"predict", trace_, "--strategy", "dv:exit=2"}},
@@ -156,6 +157,7 @@ TEST_F(Outputs, AreNotBegunWhereAnInputIsNoRegularFile) {
       {"simulate", sample, "--gpu-spec"},
       {"simulate", sample, "--calibration"},
       {"calibrate", "--suggest"},
+      {"merge", "--output", output},
       {"import", "--output", output},
       {"import", "--output", output, "--from", "layerskip"},
       {"measure", "--model", model_, "--prompts", prompts_, "--output", output},

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "timeline/timeline_view.h"
+#include "window/pages/view_panel.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -132,8 +133,8 @@ TEST_F(Layout, AViewGetsAllTheRoomByKeyAndByDoubleClickAndGivesItBack) {
   EXPECT_EQ(confidence.size(), before);
 
   const auto title_of = [](QWidget& view) {
-    for (QLabel* label : view.parentWidget()->findChildren<QLabel*>())
-      if (!view.isAncestorOf(label)) return label;
+    for (QWidget* around = view.parentWidget(); around != nullptr; around = around->parentWidget())
+      if (auto* panel = qobject_cast<ViewPanel*>(around)) return panel->findChild<QLabel*>();
     throw std::runtime_error("no title");
   };
   QTest::mouseDClick(title_of(map), Qt::LeftButton);

@@ -2,7 +2,6 @@
 // What users give the window to open, and where they export to: folders, files that vanish or grow, places
 // that can't be written. One line each, and nothing that was open is lost.
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <QCheckBox>
@@ -12,9 +11,9 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <array>
-#include <csignal>
 #include <memory>
 
+#include "small_disk.h"
 #include "state/trace_exporter.h"
 #include "views/sql/sql_view.h"
 #include "window/paths.h"
@@ -29,27 +28,6 @@ using testing::HasSubstr;
 QString text_of(const std::filesystem::path& path) {
   return QString::fromStdString(path.string());
 }
-
-/// A disk on which no file can be longer than some bytes.
-class SmallDisk {
- public:
-  SmallDisk() {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit small{64, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~SmallDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
-};
 
 class Opening : public Window {
  protected:

@@ -162,6 +162,11 @@ TEST_F(Navigation, LeavesOtherKeysAndButtonsToTheView) {
   QKeyEvent key(QEvent::KeyPress, Qt::Key_M, Qt::NoModifier);
   QApplication::sendEvent(&widget_, &key);
   EXPECT_FALSE(key.isAccepted());
+  for (const auto modifier : {Qt::ControlModifier, Qt::AltModifier, Qt::ShiftModifier}) {
+    QKeyEvent arrow(QEvent::KeyPress, Qt::Key_Right, modifier);
+    QApplication::sendEvent(&widget_, &arrow);
+    EXPECT_FALSE(arrow.isAccepted()) << modifier;
+  }
   QMouseEvent right(QEvent::MouseButtonPress, QPointF(200, 40), QPointF(200, 40), Qt::RightButton,
                     Qt::RightButton, Qt::NoModifier);
   QApplication::sendEvent(&widget_, &right);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The what-if page's answers and pictures, without a window: against the command line and plain statements.
 #include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/catalogue/figure_tables.h>
 #include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <gmock/gmock.h>
 
@@ -46,7 +47,13 @@ std::vector<Question> questions() {
   shared.model = "Llama-3-8B";
   shared.tensor_parallel = 4;
   shared.weights = simulator::WeightType::fp8;
-  for (const Question& question : {above, elsewhere, other_model, batch, shared}) all.push_back(question);
+  Question hosted = fixed(4, 5);
+  hosted.gpu = "H200-SXM";
+  hosted.host = "serving";
+  hosted.draft_cost = "0.15";
+  hosted.price_per_hour = 2.5;
+  for (const Question& question : {above, elsewhere, other_model, batch, shared, hosted})
+    all.push_back(question);
   return all;
 }
 
@@ -101,6 +108,12 @@ void expect_answer_of_command(const TrainedRecording& trained, const Question& q
   EXPECT_DOUBLE_EQ(there["interval_80"][1], of_80->high) << line;
   EXPECT_DOUBLE_EQ(there["interval_95"][0], of_95->low) << line;
   EXPECT_DOUBLE_EQ(there["interval_95"][1], of_95->high) << line;
+  const auto price =
+      simulator::figure_number(simulator::answer_figure("cost_per_million_tokens").get(answer.prediction));
+  ASSERT_EQ(price.has_value(), question.price_per_hour.has_value());
+  if (price) {
+    EXPECT_DOUBLE_EQ(there["cost_per_million_tokens"], *price);
+  }
   EXPECT_EQ(there["notes"].get<std::vector<std::string>>(), answer.prediction.notes);
   EXPECT_EQ(there["cost_notes"].size(), answer.prediction.cost_notes.size());
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The trace that an import writes, whole or not at all. Who adds rows waits while the disk is behind.
+// The trace that an import writes, whole or not at all, with what it counts and what the source lacks.
 
 #include <draftscope/base/result.h>
-#include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/import.h>
 #include <draftscope/traces/writer.h>
 #include <filesystem>
 #include <set>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "foreign/foreign_writer.h"
+#include "writing/paced_trace.h"
 
 namespace draftscope::traces {
 
@@ -46,20 +45,11 @@ class ImportTarget {
   [[nodiscard]] Result<ImportSummary> commit();
 
  private:
-  explicit ImportTarget(AtomicTrace trace) : trace_(std::move(trace)) {}
-  template <typename Record>
-  void add_to(std::vector<Record>& batch, const Record& row);
-  template <typename Record>
-  void flush(std::vector<Record>& batch);
-  void wait_for_disk();
+  explicit ImportTarget(PacedTrace trace) : trace_(std::move(trace)) {}
 
-  AtomicTrace trace_;
-  std::vector<Span> spans_;
-  std::vector<Kernel> kernels_;
-  std::vector<Counter> counters_;
+  PacedTrace trace_;
   std::set<MissingData> missing_;
   ImportSummary counts_;
-  std::int64_t added_rows_ = 0;
 };
 
 }  // namespace draftscope::traces

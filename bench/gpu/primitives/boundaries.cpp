@@ -42,6 +42,7 @@ Result<nlohmann::json> measure() {
   for (const int loads : loads_per_thread) {
     const std::size_t bytes = bench::chain_kernel_bytes(loads, multiprocessors);
     for (const Named& named : boundaries) {
+      if (named.boundary != Boundary::plain && !timer.device().has_early_starts) continue;
       const auto chain = [&](cudaStream_t stream) -> Result<void> {
         for (int i = 0; i < chain_length; ++i)
           DRAFTSCOPE_TRY(bench::check(

@@ -18,10 +18,14 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
 #pragma unroll
     for (int i = 0; i < loads; ++i) values[i] = __ldcs(weights + place + static_cast<unsigned>(i) * stride);
   };
-  // The next kernel may come at once: it waits for this one's end by itself.
+  // The next kernel may come at once: it waits for this one's end by itself. Nothing older launches it so.
+#if __CUDA_ARCH__ >= 900
   if constexpr (boundary != Boundary::plain) cudaTriggerProgrammaticLaunchCompletion();
   if constexpr (boundary == Boundary::prefetched) read_weights();
   if constexpr (boundary != Boundary::plain) cudaGridDependencySynchronize();
+#else
+  if constexpr (boundary == Boundary::prefetched) read_weights();
+#endif
   if constexpr (boundary != Boundary::prefetched) read_weights();
   unsigned sum = 0;
 #pragma unroll

@@ -14,7 +14,8 @@ Result<ReplayTimer> ReplayTimer::make() {
   cudaDeviceProp properties{};
   DRAFTSCOPE_TRY(check(cudaGetDeviceProperties(&properties, 0), "reading the device's properties"));
   ReplayTimer timer;
-  timer.device_ = {properties.multiProcessorCount, static_cast<std::size_t>(properties.l2CacheSize)};
+  timer.device_ = {properties.multiProcessorCount, static_cast<std::size_t>(properties.l2CacheSize),
+                   properties.major >= 9};
   DRAFTSCOPE_TRY(
       check(cudaStreamCreateWithFlags(&timer.stream_, cudaStreamNonBlocking), "creating a stream"));
   DRAFTSCOPE_TRY(check(cudaEventCreate(&timer.start_), "creating an event"));

@@ -13,7 +13,8 @@ namespace draftscope::bench {
 
 struct DeviceFacts {
   int multiprocessors = 0;
-  std::size_t cache_bytes = 0;  ///< the last cache's
+  std::size_t cache_bytes = 0;    ///< the last cache's
+  bool has_early_starts = false;  ///< programmatic dependent launch
 };
 
 class ReplayTimer {

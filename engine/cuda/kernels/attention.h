@@ -10,7 +10,10 @@
 // A tile of 16 queries shares what is loaded: the query heads of a K/V head's group, and several rows as long
 // as key j is the same cache row for all of them. Tensor cores multiply queries with keys and weights with
 // values. Values need no transposition: a lane loads four dimensions of each of its keys, and calls them one
-// column of four mma.
+// column of four mma. A warp's keys are all asked for at once, its values in two halves.
+//
+// What comes last puts splits together: the item that completes 16 queries, a warp a query. A query with one
+// split has nothing to put together.
 
 #include "product_ops.h"
 
@@ -45,17 +48,9 @@ class Attention {
     const Plan plan = make_plan(p);
     for (int work = block_index(); work < plan.items * p.model.n_kv_heads; work += block_count()) {
       const int kv_head = work / plan.items;
-      attend(p, plan, kv_head, item_of(plan, work % plan.items));
-      // Whoever finishes a head's last item puts its splits together.
-      synchronise();
-      int* is_last = reinterpret_cast<int*>(shared_memory());
-      if (thread_index() == 0) {
-        unsigned* arrivals = p.work.arrivals + kv_head;
-        *is_last = arrive(arrivals) + 1 == static_cast<unsigned>(plan.items) ? 1 : 0;
-        if (*is_last != 0) *arrivals = 0;
-      }
-      synchronise();
-      if (*is_last != 0) combine_splits(p, plan, kv_head);
+      const Item item = item_of(plan, work % plan.items);
+      attend(p, plan, kv_head, item);
+      if (plan.splits > 1) combine_complete(p, plan, kv_head, item);
       synchronise();
     }
   }
@@ -112,7 +107,7 @@ class Attention {
     int warp, g, t;
     const std::uint16_t* keys;    ///< [cache_rows][head_dim], of the K/V head
     const std::uint16_t* values;  ///< likewise
-    const KeyRun* run;            ///< the longest of the tile's rows'; null without keys
+    KeyRun run;                   ///< the longest of the tile's rows'
     int tile_keys;                ///< its length
     int first_key;                ///< of this warp
     int query_keys[2];            ///< keys of the lane's two queries
@@ -149,16 +144,17 @@ class Attention {
               in_warp % 4,
               layer.keys + plane,
               layer.values + plane,
-              nullptr,
+              {0, 0, 0, 0},
               0,
               0,
               {0, 0}};
     lane.first_key = item.split * split_keys + lane.warp * warp_keys;
-    for (int i = 0; i < item.n_queries; ++i) {
-      const KeyRun& candidate = p.work.state->keys[p.row_begin + (item.first_query + i) / plan.group];
+    const int last_row = (item.first_query + item.n_queries - 1) / plan.group;
+    for (int row = item.first_query / plan.group; row <= last_row; ++row) {
+      const KeyRun candidate = p.work.state->keys[p.row_begin + row];
       if (key_count(candidate) <= lane.tile_keys) continue;
       lane.tile_keys = key_count(candidate);
-      lane.run = &candidate;
+      lane.run = candidate;
     }
     return lane;
   }
@@ -177,35 +173,40 @@ class Attention {
       const std::uint16_t* source = p.work.queries + (std::int64_t{row} * p.model.n_heads + head) * head_dim;
 #pragma unroll
       for (int block = 0; block < blocks; ++block) {
-        const auto* words =
-            reinterpret_cast<const Chunk*>(source + block * dimension_block + lane.t * 8)->words;
-        query[i][block] = {{words[0], words[1], words[2], words[3]}};
+        const Chunk held =
+            load_whole(reinterpret_cast<const Chunk*>(source + block * dimension_block + lane.t * 8));
+        query[i][block] = {{held.words[0], held.words[1], held.words[2], held.words[3]}};
       }
     }
   }
 
   /// Cache row of key `j` of the tile, or -1 past the end.
   DRAFTSCOPE_DEVICE static int tile_row(const PassParams& p, const Lane& lane, int j) {
-    return lane.run == nullptr ? -1 : cache_row(p, *lane.run, j, lane.tile_keys);
+    return cache_row(p, lane.run, j, lane.tile_keys);
   }
 
   DRAFTSCOPE_DEVICE static void multiply_by_keys(const PassParams& p, const Lane& lane,
                                                  const Part (&query)[2][blocks], float (&scores)[4][4]) {
+    // All of the warp's keys before the first is used. One that is absent counts for nothing, whatever it is.
+    Chunk keys[4][blocks];
+#pragma unroll
+    for (int tile = 0; tile < 4; ++tile) {
+      const int row = tile_row(p, lane, lane.first_key + tile * 8 + lane.g);
+      const std::uint16_t* source = lane.keys + std::int64_t{row < 0 ? 0 : row} * head_dim + lane.t * 8;
+#pragma unroll
+      for (int block = 0; block < blocks; ++block)
+        keys[tile][block] = load_whole(reinterpret_cast<const Chunk*>(source + block * dimension_block));
+    }
 #pragma unroll
     for (int tile = 0; tile < 4; ++tile) {
       for (int i = 0; i < 4; ++i) scores[tile][i] = 0.0F;
-      const int row = tile_row(p, lane, lane.first_key + tile * 8 + lane.g);
 #pragma unroll
-      for (int block = 0; block < blocks; ++block) {
-        const Chunk key = row < 0 ? Chunk{}
-                                  : *reinterpret_cast<const Chunk*>(lane.keys + std::int64_t{row} * head_dim +
-                                                                    block * dimension_block + lane.t * 8);
+      for (int block = 0; block < blocks; ++block)
 #pragma unroll
         for (int i = 0; i < 4; i += 2)
           Element::multiply_accumulate(scores[tile], query[0][block].pairs[i], query[1][block].pairs[i],
                                        query[0][block].pairs[i + 1], query[1][block].pairs[i + 1],
-                                       key.words[i], key.words[i + 1]);
-      }
+                                       keys[tile][block].words[i], keys[tile][block].words[i + 1]);
     }
   }
 
@@ -245,33 +246,37 @@ class Attention {
 #pragma unroll
     for (int column = 0; column < blocks * 4; ++column)
       for (int i = 0; i < 4; ++i) mixed[column][i] = 0.0F;
+    std::uint32_t packed[2][4];
 #pragma unroll
-    for (int pair = 0; pair < 2; ++pair) {
-      const std::uint32_t a0 = pack<Element>(weights[2 * pair][0], weights[2 * pair][1]);
-      const std::uint32_t a1 = pack<Element>(weights[2 * pair][2], weights[2 * pair][3]);
-      const std::uint32_t a2 = pack<Element>(weights[2 * pair + 1][0], weights[2 * pair + 1][1]);
-      const std::uint32_t a3 = pack<Element>(weights[2 * pair + 1][2], weights[2 * pair + 1][3]);
-      int rows[4];
+    for (int pair = 0; pair < 2; ++pair)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        rows[i] = tile_row(p, lane, lane.first_key + pair * 16 + lane.t * 2 + i / 2 * 8 + i % 2);
+        packed[pair][i] =
+            pack<Element>(weights[2 * pair + i / 2][i % 2 * 2], weights[2 * pair + i / 2][i % 2 * 2 + 1]);
 #pragma unroll
-      for (int block = 0; block < blocks; ++block) {
-        HalfChunk value[4];
+    for (int pair = 0; pair < 2; ++pair) {
+      HalfChunk values[blocks][4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i)
-          value[i] = rows[i] < 0 ? HalfChunk{}
-                                 : *reinterpret_cast<const HalfChunk*>(lane.values +
-                                                                       std::int64_t{rows[i]} * head_dim +
-                                                                       block * dimension_block + lane.g * 4);
+      for (int i = 0; i < 4; ++i) {
+        const int row = tile_row(p, lane, lane.first_key + pair * 16 + lane.t * 2 + i / 2 * 8 + i % 2);
+        const std::uint16_t* source = lane.values + std::int64_t{row < 0 ? 0 : row} * head_dim + lane.g * 4;
+#pragma unroll
+        for (int block = 0; block < blocks; ++block) {
+          // An absent value has no weight, and may be a NaN.
+          values[block][i] = load_whole(reinterpret_cast<const HalfChunk*>(source + block * dimension_block));
+          if (row < 0) values[block][i] = HalfChunk{};
+        }
+      }
+#pragma unroll
+      for (int block = 0; block < blocks; ++block)
 #pragma unroll
         for (int column = 0; column < 4; ++column) {
           const int shift = column % 2 * 16;
-          const auto at = [&](int i) { return value[i].words[column / 2] >> shift & 0xffffU; };
-          Element::multiply_accumulate(mixed[block * 4 + column], a0, a1, a2, a3, at(0) | at(1) << 16,
+          const auto at = [&](int i) { return values[block][i].words[column / 2] >> shift & 0xffffU; };
+          Element::multiply_accumulate(mixed[block * 4 + column], packed[pair][0], packed[pair][1],
+                                       packed[pair][2], packed[pair][3], at(0) | at(1) << 16,
                                        at(2) | at(3) << 16);
         }
-      }
     }
   }
 
@@ -302,15 +307,26 @@ class Attention {
     }
   }
 
-  /// Puts the warps' runs together, in order, into the item's split.
+  /// Puts the warps' runs together, in order, into the item's split; into the result, where there is no
+  /// other.
   DRAFTSCOPE_DEVICE static void combine_runs(const PassParams& p, const Plan& plan, int kv_head,
                                              const Item& item) {
     for (int i = thread_index(); i < item.n_queries * head_dim; i += attention_threads) {
-      const int query_index = i / head_dim;
-      const std::int64_t place = split_place(p, plan, kv_head, item.split, item.first_query + query_index);
-      const Combined combined =
-          combine(attention_warps, run_sums() + i % head_dim, tile_queries * head_dim, query_index * head_dim,
-                  run_statistics() + query_index * 2, tile_queries * 2);
+      const int of_item = i / head_dim;
+      const int query = item.first_query + of_item;
+      const float* sums = run_sums() + of_item * head_dim + i % head_dim;
+      const float* statistics = run_statistics() + of_item * 2;
+      Combined combined{0.0F, lowest, 0.0F};
+      for (int warp = 0; warp < attention_warps; ++warp)
+        if (statistics[warp * tile_queries * 2 + 1] != 0.0F)
+          combined.maximum = fmaxf(combined.maximum, statistics[warp * tile_queries * 2]);
+      for (int warp = 0; warp < attention_warps; ++warp)
+        combined.add(statistics + warp * tile_queries * 2, sums[warp * tile_queries * head_dim]);
+      if (plan.splits == 1) {
+        attended(p, plan, kv_head, query)[i % head_dim] = Element::from_float(combined.value / combined.sum);
+        continue;
+      }
+      const std::int64_t place = split_place(p, plan, kv_head, item.split, query);
       p.work.split_sums[place * head_dim + i % head_dim] = combined.value;
       if (i % head_dim == 0) {
         p.work.split_statistics[place * 2] = combined.maximum;
@@ -324,44 +340,83 @@ class Attention {
     const std::int64_t splits = max_splits(p.model.cache_rows);
     return (kv_head * splits + split) * (max_decode_rows * plan.group) + query;
   }
-
-  struct Combined {
-    float value, maximum, sum;
-  };
-
-  /// One dimension of several parts' unnormalised sums, in order; parts without keys are passed over, those
-  /// whose sum is a NaN are not.
-  DRAFTSCOPE_DEVICE static Combined combine(int n, const float* sums, std::int64_t sum_stride,
-                                            std::int64_t offset, const float* statistics,
-                                            std::int64_t statistics_stride) {
-    Combined result{0.0F, lowest, 0.0F};
-    for (int i = 0; i < n; ++i)
-      if (statistics[i * statistics_stride + 1] != 0.0F)
-        result.maximum = fmaxf(result.maximum, statistics[i * statistics_stride]);
-    for (int i = 0; i < n; ++i) {
-      const float part = statistics[i * statistics_stride + 1];
-      if (part == 0.0F) continue;
-      const float weight = expf(statistics[i * statistics_stride] - result.maximum);
-      result.value += weight * sums[i * sum_stride + offset];
-      result.sum += weight * part;
-    }
-    return result;
+  DRAFTSCOPE_DEVICE static std::uint16_t* attended(const PassParams& p, const Plan& plan, int kv_head,
+                                                   int query) {
+    const std::int64_t row = p.row_begin + query / plan.group;
+    const int head = kv_head * plan.group + query % plan.group;
+    return p.work.attended + (row * p.model.n_heads + head) * head_dim;
   }
 
-  DRAFTSCOPE_DEVICE static void combine_splits(const PassParams& p, const Plan& plan, int kv_head) {
-    const std::int64_t stride = split_place(p, plan, kv_head, 1, 0) - split_place(p, plan, kv_head, 0, 0);
-    for (int i = thread_index(); i < plan.queries * head_dim; i += attention_threads) {
-      const int query = i / head_dim;
-      const int row = p.row_begin + query / plan.group;
-      const int head = kv_head * plan.group + query % plan.group;
-      const std::int64_t place = split_place(p, plan, kv_head, 0, query);
-      const int splits = ceiling(key_count(p.work.state->keys[row]), split_keys);
-      const Combined combined =
-          combine(splits, p.work.split_sums, stride * head_dim, place * head_dim + i % head_dim,
-                  p.work.split_statistics + place * 2, stride * 2);
-      p.work.attended[(std::int64_t{row} * p.model.n_heads + head) * head_dim + i % head_dim] =
-          Element::from_float(combined.value / combined.sum);
+  /// One dimension of several parts' unnormalised sums, which are added in order once the maximum is known.
+  /// Parts without keys are passed over, those whose sum is a NaN are not.
+  struct Combined {
+    float value, maximum, sum;
+
+    DRAFTSCOPE_DEVICE void add(const float* statistics, float part_value) {
+      const float part = statistics[1];
+      if (part == 0.0F) return;
+      const float weight = expf(statistics[0] - maximum);
+      value += weight * part_value;
+      sum += weight * part;
     }
+  };
+
+  /// Puts together the splits of queries that this item completes. Queries are counted by sixteens, whatever
+  /// tiles their splits took them in: each split brings each query once.
+  DRAFTSCOPE_DEVICE static void combine_complete(const PassParams& p, const Plan& plan, int kv_head,
+                                                 const Item& item) {
+    const int end = item.first_query + item.n_queries;
+    const int groups_of_head = arrival_groups(max_decode_rows * plan.group);
+    for (int group = item.first_query / tile_queries; group * tile_queries < end; ++group) {
+      const int first = group * tile_queries;
+      const int left = plan.queries - first;
+      const int queries = left < tile_queries ? left : tile_queries;
+      synchronise();  // all of the block's sums are written; the sixteen before have been looked at
+      int* is_last = reinterpret_cast<int*>(shared_memory());
+      if (thread_index() == 0) {
+        const int mine = (end < first + queries ? end : first + queries) -
+                         (item.first_query > first ? item.first_query : first);
+        unsigned* arrivals = p.work.arrivals + kv_head * groups_of_head + group;
+        const auto all = static_cast<unsigned>(plan.splits * queries);
+        *is_last = arrive(arrivals, static_cast<unsigned>(mine)) + static_cast<unsigned>(mine) == all ? 1 : 0;
+        if (*is_last != 0) *arrivals = 0;
+      }
+      synchronise();
+      if (*is_last == 0) continue;
+      for (int query = first + thread_index() / warp_threads; query < first + queries;
+           query += attention_warps)
+        combine_splits(p, plan, kv_head, query);
+    }
+  }
+
+  /// By a warp; a lane takes four dimensions.
+  DRAFTSCOPE_DEVICE static void combine_splits(const PassParams& p, const Plan& plan, int kv_head,
+                                               int query) {
+    constexpr int lane_values = 4;
+    const int dimension = thread_index() % warp_threads * lane_values;
+    if (dimension >= head_dim) return;
+    const int splits = ceiling(key_count(p.work.state->keys[p.row_begin + query / plan.group]), split_keys);
+    const std::int64_t stride = split_place(p, plan, kv_head, 1, 0) - split_place(p, plan, kv_head, 0, 0);
+    const std::int64_t place = split_place(p, plan, kv_head, 0, query);
+    const float* statistics = p.work.split_statistics + place * 2;
+    const float* sums = p.work.split_sums + place * head_dim + dimension;
+    float maximum = lowest;
+#pragma unroll 4
+    for (int split = 0; split < splits; ++split)
+      if (statistics[split * stride * 2 + 1] != 0.0F)
+        maximum = fmaxf(maximum, statistics[split * stride * 2]);
+    Combined combined[lane_values];
+    for (Combined& of_dimension : combined) of_dimension = {0.0F, maximum, 0.0F};
+#pragma unroll 4
+    for (int split = 0; split < splits; ++split) {
+      const FloatChunk part = *reinterpret_cast<const FloatChunk*>(sums + split * stride * head_dim);
+      for (int i = 0; i < lane_values; ++i) combined[i].add(statistics + split * stride * 2, part.values[i]);
+    }
+    HalfChunk packed;
+    for (int i = 0; i < lane_values; i += 2)
+      packed.words[i / 2] =
+          pack<Element>(combined[i].value / combined[i].sum, combined[i + 1].value / combined[i + 1].sum);
+    *reinterpret_cast<HalfChunk*>(attended(p, plan, kv_head, query) + dimension) = packed;
   }
 };
 

@@ -26,6 +26,11 @@ struct alignas(16) Chunk {
   std::uint32_t words[4];
 };
 
+/// 16 bytes.
+struct alignas(16) FloatChunk {
+  float values[4];
+};
+
 /// 8 bytes.
 struct alignas(8) HalfChunk {
   std::uint32_t words[2];

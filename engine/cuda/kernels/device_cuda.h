@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The vocabulary of device.h on a GPU of compute capability 9.0.
+// The vocabulary of device.h on a GPU of compute capability 8.0 or later.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -48,14 +48,21 @@ DRAFTSCOPE_DEVICE void synchronise() {
 ///   pass's state or activations, whichever kernel writes them, in the same graph or one launched earlier: we
 ///   do not count on the edge between two graphs.
 ///
+/// Code for compute capabilities below 9.0, which lack this, does not wait: its kernels are launched one
+/// behind the other (launch_kernel.h).
+///
 /// Sources: PTX ISA, griddepcontrol; CUDA C++ Programming Guide, Programmatic Dependent Launch.
 DRAFTSCOPE_DEVICE void wait_for_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
+#endif
 }
 /// Lets the next kernel start once all blocks of this one have called it; it waits by itself for what it
 /// reads.
 DRAFTSCOPE_DEVICE void let_next_kernel_start() {
+#if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
+#endif
 }
 
 DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
@@ -65,30 +72,58 @@ DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
 DRAFTSCOPE_DEVICE float shuffle_xor(float value, int mask) {
   return __shfl_xor_sync(0xffffffffU, value, mask);
 }
+DRAFTSCOPE_DEVICE double shuffle_xor(double value, int mask) {
+  return __shfl_xor_sync(0xffffffffU, value, mask);
+}
 DRAFTSCOPE_DEVICE int shuffle_xor(int value, int mask) {
   return __shfl_xor_sync(0xffffffffU, value, mask);
 }
 
-/// Counts an arrival; returns how many came before. What the block wrote is visible to who sees the count.
-DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter) {
-  __threadfence();
-  const unsigned before = atomicAdd(counter, 1U);
-  __threadfence();
+/// Counts `n` arrivals; returns how many came before. What a block wrote before a barrier and one of its
+/// threads' arrival, all see that read behind the arrival that counts it and a barrier.
+DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter, unsigned n) {
+  unsigned before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
+               : "=r"(before)
+               : "l"(counter), "r"(n)
+               : "memory");
   return before;
 }
 
-/// Weights are read once: past the first cache, and in whole cache lines' neighbourhoods. Not through the
-/// read-only path (`.nc`): the assembler moves such loads behind the wait for the kernels before, where they
-/// are to run ahead of it (scripts/sass).
+/// 16 or 8 bytes of device memory in one load, behind those that were called for before: another load the
+/// compiler may cut into words, or bring no earlier than its use.
 template <typename T>
-DRAFTSCOPE_DEVICE T load_streaming(const T* address) {
-  static_assert(sizeof(T) == 16);
+DRAFTSCOPE_DEVICE T load_whole(const T* address) {
+  static_assert(sizeof(T) == 16 || sizeof(T) == 8);
   T value;
   auto* words = reinterpret_cast<std::uint32_t*>(&value);
-  asm volatile("ld.global.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-               : "l"(address));
+  if constexpr (sizeof(T) == 16)
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "l"(address));
+  else
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "l"(address));
   return value;
+}
+
+/// Starts a copy of 16 bytes from device memory into shared memory, past the first cache; of zeros, if
+/// `present` is false. Copies run while the thread goes on, also past its wait for the kernels before
+/// (scripts/sass holds that they start ahead of it), and arrive for the thread that started them, in groups:
+/// see wait_for_copies(). Their place is not read or written in between.
+DRAFTSCOPE_DEVICE void begin_copy(std::byte* to, const std::byte* from, bool present) {
+  asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(
+                   static_cast<std::uint32_t>(__cvta_generic_to_shared(to))),
+               "l"(from), "r"(present ? 16 : 0)
+               : "memory");
+}
+/// Ends a group: the copies that the thread started since the group before, perhaps none.
+DRAFTSCOPE_DEVICE void end_copy_group() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Waits for all of the thread's groups but the last `left`.
+template <int left>
+DRAFTSCOPE_DEVICE void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
 /// Nanoseconds of the device's own clock.
@@ -133,10 +168,12 @@ struct F16 {
   }
 };
 
-/// Two bf16 products at once; exact for powers of two.
+/// Two bf16 products at once; exact for powers of two. As −0 added to each: a product alone takes compute
+/// capability 9.0.
 DRAFTSCOPE_DEVICE std::uint32_t multiply_bf16_pairs(std::uint32_t a, std::uint32_t b) {
+  constexpr std::uint32_t minus_zeros = 0x80008000U;
   std::uint32_t product;
-  asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(product) : "r"(a), "r"(b), "r"(minus_zeros));
   return product;
 }
 

@@ -3,6 +3,7 @@
 
 // The arguments of kernels: plain data that the host fills and a launch copies.
 
+#include "launch_shape.h"
 #include "pass_state.h"
 
 namespace draftscope::engine::cuda {
@@ -15,6 +16,7 @@ struct PassParams {
   std::int32_t slot;       ///< place in the sequence of layers
   std::int32_t row_begin;  ///< first row of this launch
   std::int32_t want_logits;
+  ProductShape product;  ///< of a product's launch
 };
 
 struct TopParams {

@@ -275,18 +275,19 @@ DRAFTSCOPE_DEVICE void move_cache_rows(const MoveParams& p) {
   }
 }
 
-/// Normalised rows in 16 bits for a wide product: a warp a row.
+/// Normalised rows in 16 bits for a wide product: a block a row.
 template <typename Element>
 DRAFTSCOPE_DEVICE void normalise_rows(const WideParams& p) {
   const DeviceLayer& layer = layer_of(p.pass);
-  const float* norm = p.norm == Norm::attention ? layer.attention_norm : layer.mlp_norm;
-  const int warps = block_threads() / warp_threads;
   const std::int64_t depth = p.pass.model.d_model;
-  for (int row = block_index() * warps + thread_index() / warp_threads; row < p.rows;
-       row += block_count() * warps)
-    normalise_row<Element>(p.pass.work.residual + row * depth, norm, p.pass.model.d_model,
-                           p.pass.model.rms_epsilon,
-                           reinterpret_cast<std::uint32_t*>(p.pass.work.normed + row * depth));
+  const RowNorm<Element> norm(p.norm == Norm::attention ? layer.attention_norm : layer.mlp_norm,
+                              p.pass.model.d_model, p.pass.model.rms_epsilon);
+  const int left = p.rows - block_index();
+  const auto place = [&](int i) { return (block_index() + std::int64_t{i} * block_count()) * depth; };
+  norm.bring(
+      left > 0 ? (left + block_count() - 1) / block_count() : 0, reinterpret_cast<float*>(shared_memory()),
+      [&](int i) { return p.pass.work.residual + place(i); },
+      [&](int i) { return reinterpret_cast<std::uint32_t*>(p.pass.work.normed + place(i)); });
 }
 
 /// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v]: a thread a pair of dimensions.
@@ -305,8 +306,8 @@ DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
       const int i = pair % half_head;
       const HeadPair of_head = pair_of(model, i);
       const int tiles_per_head = model.head_dim / tile_outputs;
-      QkvOp<Format>::finish(p.pass, {}, pair / half_head * tiles_per_head + i / tile_half, i % tile_half, row,
-                            true, sums[of_head.first], sums[of_head.second]);
+      QkvOp<Format, tile_half>::finish(p.pass, {}, pair / half_head * tiles_per_head + i / tile_half,
+                                       i % tile_half, row, true, sums[of_head.first], sums[of_head.second]);
     }
 }
 
@@ -318,7 +319,7 @@ DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
     for (int i = thread_index(); i < model.d_ff; i += block_threads()) {
       const float gate = p.pass.work.wide[std::int64_t{row} * model.d_ff + i];
       const float up = p.pass.work.wide[(std::int64_t{p.rows} + row) * model.d_ff + i];
-      GateUpOp<Format>::finish(p.pass, {}, i / tile_half, i % tile_half, row, true, gate, up);
+      GateUpOp<Format, tile_half>::finish(p.pass, {}, i / tile_half, i % tile_half, row, true, gate, up);
     }
 }
 

@@ -138,7 +138,7 @@ struct Workspace {
   std::uint16_t* widened;          ///< fp8 weights only: a matrix as bf16, for a wide pass
   float* split_sums;               ///< attention: unnormalised sums of each split, see attention.h
   float* split_statistics;
-  unsigned* arrivals;                 ///< one a K/V head, zero between launches
+  unsigned* arrivals;                 ///< [n_kv_heads][arrival_groups()], zero between launches
   float* logits;                      ///< [max_decode_rows][vocab]
   struct HeadPartial* head_partials;  ///< [max_decode_rows][head tiles]
   struct HeadResult* head_results;    ///< [max_decode_rows]

@@ -16,9 +16,9 @@ DRAFTSCOPE_DEVICE const DeviceLayer& layer_of(const PassParams& p) {
 
 /// Row `row` of a matrix, or its last one: rows beyond the end are read and forgotten.
 template <typename Format>
-DRAFTSCOPE_DEVICE const std::byte* matrix_row(const DeviceMatrix& matrix, int row, int outputs, int depth) {
+DRAFTSCOPE_DEVICE const std::byte* matrix_row(const std::byte* matrix, int row, int outputs, int depth) {
   const int inside = row < outputs ? row : outputs - 1;
-  return matrix.data + std::int64_t{inside} * depth * Format::value_bytes;
+  return matrix + std::int64_t{inside} * depth * Format::value_bytes;
 }
 
 /// A sum made a result: its channel's scale, its bias.
@@ -68,7 +68,7 @@ DRAFTSCOPE_DEVICE void store_pair(const PassParams& p, int row, int head, int i,
 
 /// q, k and v in one launch; a tile pairs dimensions of a head that rotate together. Where a norm follows, q
 /// and k are left in `wide`.
-template <typename Format>
+template <typename Format, int half_outputs>
 struct QkvOp {
   using Params = PassParams;
   static constexpr bool normalises = true;
@@ -76,7 +76,7 @@ struct QkvOp {
   DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).attention_norm; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     const int heads = p.model.n_heads + 2 * p.model.n_kv_heads;
-    return {heads * p.model.head_dim / tile_outputs, p.model.d_model};
+    return {heads * p.model.head_dim / (2 * half_outputs), p.model.d_model};
   }
 
   struct Place {
@@ -84,20 +84,26 @@ struct QkvOp {
     int dimension;  ///< of r = 0 in the upper half
   };
   DRAFTSCOPE_DEVICE static Place place(const Params& p, int tile) {
-    const int tiles_per_head = p.model.head_dim / tile_outputs;
-    return {tile / tiles_per_head, tile % tiles_per_head * tile_half};
+    const int tiles_per_head = p.model.head_dim / (2 * half_outputs);
+    return {tile / tiles_per_head, tile % tiles_per_head * half_outputs};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
+  struct Weights {
+    const std::byte *q, *k, *v;
+  };
+  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
     const DeviceLayer& layer = layer_of(p);
+    return {layer.q.data, layer.k.data, layer.v.data};
+  }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
+                                                       const ProductJob& job, int half, int tile, int r) {
     const Place at = place(p, tile);
     const int k_head = at.head - p.model.n_heads;
     const int v_head = k_head - p.model.n_kv_heads;
-    const DeviceMatrix& matrix = k_head < 0 ? layer.q : v_head < 0 ? layer.k : layer.v;
+    const std::byte* matrix = k_head < 0 ? weights.q : v_head < 0 ? weights.k : weights.v;
     const int head = k_head < 0 ? at.head : v_head < 0 ? k_head : v_head;
     const HeadPair pair = pair_of(p.model, at.dimension + r);
     const int row = head * p.model.head_dim + (half == 0 ? pair.first : pair.second);
-    return matrix.data + std::int64_t{row} * job.depth * Format::value_bytes;
+    return matrix + std::int64_t{row} * job.depth * Format::value_bytes;
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
@@ -124,22 +130,26 @@ struct QkvOp {
 };
 
 /// A product whose sums are added to the residual stream, or left in `wide` where a norm follows.
-template <typename Format>
+template <typename Format, int half_outputs>
 struct ResidualOp {
   using Params = PassParams;
   static constexpr bool normalises = false;
   DRAFTSCOPE_DEVICE static ProductJob job_of(const Params& p, int depth) {
-    return {(p.model.d_model + tile_outputs - 1) / tile_outputs, depth};
+    return {(p.model.d_model + (2 * half_outputs) - 1) / (2 * half_outputs), depth};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* row_of(const Params& p, const ProductJob& job,
-                                                   const DeviceMatrix& matrix, int half, int tile, int r) {
-    return matrix_row<Format>(matrix, tile * tile_outputs + half * tile_half + r, p.model.d_model, job.depth);
+  struct Weights {
+    const std::byte* matrix;
+  };
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
+                                                       const ProductJob& job, int half, int tile, int r) {
+    return matrix_row<Format>(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r,
+                              p.model.d_model, job.depth);
   }
   DRAFTSCOPE_DEVICE static void add(const Params& p, const DeviceMatrix& matrix, int tile, int r, int row,
                                     bool present, float upper, float lower) {
     if (!present) return;
-    const int first = tile * tile_outputs + r;
-    const int second = first + tile_half;
+    const int first = tile * (2 * half_outputs) + r;
+    const int second = first + half_outputs;
     if (p.model.normalises_outputs != 0) {
       float* sums = p.work.wide + std::int64_t{row} * p.model.d_model;
       if (first < p.model.d_model) sums[first] = upper;
@@ -153,36 +163,30 @@ struct ResidualOp {
   }
 };
 
-template <typename Format>
-struct OutputOp : ResidualOp<Format> {
+template <typename Format, int half_outputs>
+struct OutputOp : ResidualOp<Format, half_outputs> {
   using Params = PassParams;
-  using Base = ResidualOp<Format>;
+  using Base = ResidualOp<Format, half_outputs>;
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].attention != 0; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     return Base::job_of(p, p.model.n_heads * p.model.head_dim);
   }
   DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.attended; }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
-    return Base::row_of(p, job, layer_of(p).o, half, tile, r);
-  }
+  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) { return {layer_of(p).o.data}; }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     Base::add(p, layer_of(p).o, tile, r, row, present, upper, lower);
   }
 };
 
-template <typename Format>
-struct DownOp : ResidualOp<Format> {
+template <typename Format, int half_outputs>
+struct DownOp : ResidualOp<Format, half_outputs> {
   using Params = PassParams;
-  using Base = ResidualOp<Format>;
+  using Base = ResidualOp<Format, half_outputs>;
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) { return Base::job_of(p, p.model.d_ff); }
   DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.gated; }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
-    return Base::row_of(p, job, layer_of(p).down, half, tile, r);
-  }
+  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) { return {layer_of(p).down.data}; }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     Base::add(p, layer_of(p).down, tile, r, row, present, upper, lower);
@@ -195,24 +199,30 @@ DRAFTSCOPE_DEVICE float swiglu(float gate, float up) {
 }
 
 /// gate and up in one launch: the upper half of a tile holds gate's rows, the lower half the same rows of up.
-template <typename Format>
+template <typename Format, int half_outputs>
 struct GateUpOp {
   using Params = PassParams;
   static constexpr bool normalises = true;
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
   DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).mlp_norm; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
-    return {(p.model.d_ff + tile_half - 1) / tile_half, p.model.d_model};
+    return {(p.model.d_ff + half_outputs - 1) / half_outputs, p.model.d_model};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
+  struct Weights {
+    const std::byte *gate, *up;
+  };
+  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
     const DeviceLayer& layer = layer_of(p);
-    return matrix_row<Format>(half == 0 ? layer.gate : layer.up, tile * tile_half + r, p.model.d_ff,
+    return {layer.gate.data, layer.up.data};
+  }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
+                                                       const ProductJob& job, int half, int tile, int r) {
+    return matrix_row<Format>(half == 0 ? weights.gate : weights.up, tile * half_outputs + r, p.model.d_ff,
                               job.depth);
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
-    const int output = tile * tile_half + r;
+    const int output = tile * half_outputs + r;
     if (!present || output >= p.model.d_ff) return;
     const DeviceLayer& layer = layer_of(p);
     p.work.gated[std::int64_t{row} * p.model.d_ff + output] = Format::Activation::from_float(
@@ -236,9 +246,12 @@ DRAFTSCOPE_DEVICE float at_least_lowest(float logit) {
 /// Two tiles' statistics as one. A NaN among the logits makes the sum a NaN.
 DRAFTSCOPE_DEVICE HeadPartial merged(const HeadPartial& a, const HeadPartial& b) {
   const bool b_is_better = is_better(b.maximum, b.token, a.maximum, a.token);
-  const HeadPartial& best = b_is_better ? b : a;
-  const HeadPartial& rest = b_is_better ? a : b;
-  return {best.maximum, best.token, best.sum + rest.sum * expf(rest.maximum - best.maximum)};
+  // Values, not references: those would have to lie in memory.
+  const float maximum = b_is_better ? b.maximum : a.maximum;
+  const float lower = b_is_better ? a.maximum : b.maximum;
+  const float sum = b_is_better ? b.sum : a.sum;
+  const float rest = b_is_better ? a.sum : b.sum;
+  return {maximum, b_is_better ? b.token : a.token, sum + rest * expf(lower - maximum)};
 }
 
 /// Best token and its probability, a NaN if the row's logits make no distribution (has_distribution() of
@@ -251,24 +264,29 @@ DRAFTSCOPE_DEVICE HeadResult result_of(const HeadPartial& best, int vocab) {
 
 /// Logits; per tile their maximum and the softmax's share of the sum, so that they need not be stored. Rows
 /// count from head_from on.
-template <typename Format>
+template <typename Format, int half_outputs>
 struct HeadOp {
+  static_assert(half_outputs == tile_half);  // its statistics are those of tiles of 32
   using Params = PassParams;
   static constexpr bool normalises = true;
   DRAFTSCOPE_DEVICE static bool runs(const Params& /*p*/) { return true; }
   DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return p.model.final_norm; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
-    return {(p.model.vocab + tile_outputs - 1) / tile_outputs, p.model.d_model};
+    return {(p.model.vocab + (2 * half_outputs) - 1) / (2 * half_outputs), p.model.d_model};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const ProductJob& job, int half,
-                                                       int tile, int r) {
-    return matrix_row<Format>(p.model.head, tile * tile_outputs + half * tile_half + r, p.model.vocab,
-                              job.depth);
+  struct Weights {
+    const std::byte* matrix;
+  };
+  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) { return {p.model.head.data}; }
+  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
+                                                       const ProductJob& job, int half, int tile, int r) {
+    return matrix_row<Format>(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r,
+                              p.model.vocab, job.depth);
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& job, int tile, int r, int row,
                                        bool present, float upper, float lower) {
-    const int first = tile * tile_outputs + r;
-    const int second = first + tile_half;
+    const int first = tile * (2 * half_outputs) + r;
+    const int second = first + half_outputs;
     const bool has_first = first < p.model.vocab;
     const bool has_second = second < p.model.vocab;
     const float a = has_first ? p.model.logit_scale * completed(p.model.head, first, upper) : 0.0F;

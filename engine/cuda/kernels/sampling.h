@@ -5,9 +5,10 @@
 // ties for the lower token) and its rejection rule, over logits in device memory.
 //
 // A warped distribution is never written down. It is a row of logits, the worst token that is kept and the
-// sum of the kept weights; everything else follows. The worst token is found bit by bit, from the ordered
-// bits of its logit: 32 passes over the row, each a sum in a fixed order, so that a row's result does not
-// depend on anything but the row.
+// sum of the kept weights; everything else follows. The worst token is found by the ordered bits of its
+// logit, four at a time from the highest: eight passes over the row, each of which adds up what tokens weigh
+// by their next four bits, a thread in a column of its own. All sums have a fixed order, so that a row's
+// result does not depend on anything but the row.
 //
 // Coupled rounds (SamplingOptions::coupled) choose by noise that target and draft share, and a draft token is
 // accepted if the target's choice is the same; the draft's distribution plays no part in the verdict.
@@ -41,108 +42,150 @@ struct WarpedLogits {
   DRAFTSCOPE_DEVICE double probability(int token) const { return weight(token) / row.total; }
 };
 
-/// The tokens that a thread looks at: a run of them, so that a scan over threads is a scan over tokens.
+/// Tokens [begin, end).
 struct TokenRun {
   int begin, end;
 };
-DRAFTSCOPE_DEVICE TokenRun tokens_of_thread(int vocab) {
-  const int each = (vocab + row_threads - 1) / row_threads;
-  const int begin = thread_index() * each;
-  return {begin < vocab ? begin : vocab, begin + each < vocab ? begin + each : vocab};
+
+/// The part of a run that a warp takes: each takes as many, a multiple of its lanes, in order.
+DRAFTSCOPE_DEVICE TokenRun run_of_warp(const TokenRun& run, int warp) {
+  constexpr int warps = row_threads / warp_threads;
+  const int each =
+      ((run.end - run.begin + warps - 1) / warps + warp_threads - 1) / warp_threads * warp_threads;
+  const int begin = run.begin + warp * each;
+  return {begin < run.end ? begin : run.end, begin + each < run.end ? begin + each : run.end};
 }
 
-/// Sum over a block's threads, in a fixed order; all get it. `shared` holds row_threads doubles.
+/// Calls `look` with every token of a run, each by one thread of the block; neighbours look at neighbours.
+template <typename Look>
+DRAFTSCOPE_DEVICE void each_token(const TokenRun& run, const Look& look) {
+  const TokenRun mine = run_of_warp(run, thread_index() / warp_threads);
+#pragma unroll 4
+  for (int token = mine.begin + thread_index() % warp_threads; token < mine.end; token += warp_threads)
+    look(token);
+}
+
+/// Sum over a warp's lanes, in a fixed order; all get it.
+DRAFTSCOPE_DEVICE double warp_sum(double mine) {
+  for (int mask = 16; mask > 0; mask /= 2) mine += shuffle_xor(mine, mask);
+  return mine;
+}
+
+/// Sum over a block's threads, in a fixed order; all get it. `shared` holds a double a warp.
 DRAFTSCOPE_DEVICE double block_sum(double mine, double* shared) {
+  mine = warp_sum(mine);
+  synchronise();  // what was there before has been read
+  if (thread_index() % warp_threads == 0) shared[thread_index() / warp_threads] = mine;
   synchronise();
-  shared[thread_index()] = mine;
-  for (int half = row_threads / 2; half > 0; half /= 2) {
-    synchronise();
-    if (thread_index() < half) shared[thread_index()] += shared[thread_index() + half];
-  }
-  synchronise();
-  const double sum = shared[0];
-  synchronise();
+  double sum = 0.0;
+  for (int warp = 0; warp < row_threads / warp_threads; ++warp) sum += shared[warp];
   return sum;
 }
 
-/// The token at which the running sum of `measure` over all tokens, by ascending id, first exceeds `at` (the
-/// last one of positive measure if rounding lets none); all threads get it. -1 if there is none of positive
-/// measure.
-template <typename Measure>
-DRAFTSCOPE_DEVICE int token_at(int vocab, double at_share, double* shared, const Measure& measure) {
-  const TokenRun run = tokens_of_thread(vocab);
-  double mine = 0.0;
-  for (int token = run.begin; token < run.end; ++token) mine += measure(token);
-  synchronise();
-  shared[thread_index()] = mine;
-  synchronise();
-  if (thread_index() == 0) {
-    double total = 0.0;
-    for (int i = 0; i < row_threads; ++i) total += shared[i];
-    const double at = at_share * total;
-    double before = 0.0;
-    int chosen = -1;
-    for (int i = 0; i < row_threads; ++i) {
-      if (shared[i] <= 0.0) continue;
-      chosen = i;
-      if (at < before + shared[i]) break;
-      before += shared[i];
-    }
-    // What the chosen thread needs: whether it is chosen, and what is left of `at` when its run begins.
-    shared[0] = static_cast<double>(chosen);
-    shared[1] = at - before;
+/// Where a running sum over parts first exceeds `at`: the part, and the sum of those before it. The last part
+/// of positive measure if rounding lets none; -1 if there is none.
+struct PartAt {
+  int part;
+  double before;
+};
+DRAFTSCOPE_DEVICE PartAt part_at(const double* parts, int n, double at, double before) {
+  PartAt chosen{-1, before};
+  for (int part = 0; part < n; ++part) {
+    if (parts[part] <= 0.0) continue;
+    chosen = {part, before};
+    before += parts[part];
+    if (at < before) break;
   }
-  synchronise();
-  const auto chosen = static_cast<int>(shared[0]);
-  const double left = shared[1];
-  synchronise();
-  if (thread_index() == chosen) {
-    double sum = 0.0;
-    int found = -1;
-    for (int token = run.begin; token < run.end; ++token) {
-      const double here = measure(token);
-      if (here <= 0.0) continue;
-      found = token;
-      sum += here;
-      if (left < sum) break;
-    }
-    shared[0] = static_cast<double>(found);
-  }
-  synchronise();
-  const int token = chosen < 0 ? -1 : static_cast<int>(shared[0]);
-  synchronise();
-  return token;
+  return chosen;
 }
 
+/// The token at which the running sum of `measure` over all tokens, by ascending id, first exceeds its share
+/// `at_share` of the whole (the last one of positive measure if rounding lets none); all threads get it. -1
+/// if there is none of positive measure. Each look narrows the run to an eighth, the last to a token.
+template <typename Measure>
+DRAFTSCOPE_DEVICE int token_at(int vocab, double at_share, double* shared, const Measure& measure) {
+  constexpr int warps = row_threads / warp_threads;
+  TokenRun run{0, vocab};
+  double at = 0.0;
+  double before = 0.0;
+  for (bool is_first = true; is_first || run.end - run.begin > warp_threads; is_first = false) {
+    double mine = 0.0;
+    each_token(run, [&](int token) { mine += measure(token); });
+    const double total = block_sum(mine, shared);  // leaves the warps' sums in `shared`
+    if (is_first) at = at_share * total;
+    const PartAt chosen = part_at(shared, warps, at, before);
+    if (chosen.part < 0) return -1;
+    before = chosen.before;
+    run = run_of_warp(run, chosen.part);
+  }
+  synchronise();
+  if (thread_index() < warp_threads)
+    shared[thread_index()] = run.begin + thread_index() < run.end ? measure(run.begin + thread_index()) : 0.0;
+  synchronise();
+  const PartAt chosen = part_at(shared, run.end - run.begin, at, before);
+  return chosen.part < 0 ? -1 : run.begin + chosen.part;
+}
+
+inline constexpr int digit_bits = 4;
+inline constexpr int digits = 1 << digit_bits;
+
 /// Narrows `warped` to the smallest set of its best tokens whose measure (1 each, or their weights) reaches
-/// `goal`.
+/// `goal`. `shared` holds sampling_shared_bytes.
 template <typename Measure>
 DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shared, const Measure& measure) {
-  const TokenRun run = tokens_of_thread(warped.vocab);
-  const auto mass_from = [&](std::uint32_t least) {
-    double mine = 0.0;
-    for (int token = run.begin; token < run.end; ++token)
-      if (ordered_bits(warped.logits[token]) >= least) mine += measure(token);
-    return block_sum(mine, shared);
-  };
+  const TokenRun all{0, warped.vocab};
+  double* totals = shared + digits * row_threads;  // behind the threads' columns, [digit][thread]
   std::uint32_t cut = 0;
-  for (std::uint32_t bit = 0x80000000U; bit != 0; bit >>= 1U)
-    if (mass_from(cut | bit) >= goal) cut |= bit;
-  const double above = cut == 0xffffffffU ? 0.0 : mass_from(cut + 1U);
+  double above = 0.0;  // measure of the tokens above all that begin with the digits of `cut`
+  double at_cut = 0.0;
+  for (int shift = 32 - digit_bits; shift >= 0; shift -= digit_bits) {
+    synchronise();
+    for (int digit = 0; digit < digits; ++digit) shared[digit * row_threads + thread_index()] = 0.0;
+    each_token(all, [&](int token) {
+      const std::uint32_t bits = ordered_bits(warped.logits[token]);
+      // In two steps: a shift by all 32 bits has no meaning.
+      if ((bits ^ cut) >> shift >> digit_bits != 0) return;
+      const auto digit = static_cast<int>(bits >> shift & (digits - 1U));
+      shared[digit * row_threads + thread_index()] += measure(token);
+    });
+    synchronise();
+    const int warp = thread_index() / warp_threads;
+    const int lane = thread_index() % warp_threads;
+    for (int digit = warp; digit < digits; digit += row_threads / warp_threads) {
+      double mine = 0.0;
+      for (int column = lane; column < row_threads; column += warp_threads)
+        mine += shared[digit * row_threads + column];
+      mine = warp_sum(mine);
+      if (lane == 0) totals[digit] = mine;
+    }
+    synchronise();
+    // The highest digit down to which the goal is reached; the lowest that there is, if rounding lets none.
+    double reached = above;
+    int chosen = 0;
+    for (int digit = digits - 1; digit >= 0; --digit) {
+      if (totals[digit] <= 0.0) continue;
+      chosen = digit;
+      above = reached;
+      at_cut = totals[digit];
+      reached += at_cut;
+      if (reached >= goal) break;
+    }
+    cut |= static_cast<std::uint32_t>(chosen) << shift;
+  }
   // Of the tokens with the logit of the cut, all of one weight, those of the lowest ids fill up the rest.
   const auto tied = [&](int token) {
     return ordered_bits(warped.logits[token]) == cut && measure(token) > 0.0 ? 1.0 : 0.0;
   };
   double mine = 0.0;
-  for (int token = run.begin; token < run.end; ++token) mine += tied(token);
+  each_token(all, [&](int token) { mine += tied(token); });
   const double ties = block_sum(mine, shared);
-  if (ties <= 0.0) return;  // the goal was rounded beyond all there is: everything stays
-  const double each = (mass_from(cut) - above) / ties;
-  double needed = ceil((goal - above) / each);
+  if (ties <= 0.0) return;
+  double needed = ceil((goal - above) / (at_cut / ties));
   needed = needed < 1.0 ? 1.0 : needed;
-  needed = needed > ties ? ties : needed;
+  // All of them: as many as were kept so far.
+  int last = cut == warped.row.cut ? warped.row.cut_token : warped.vocab;
   // Halfway below the last needed one: counts are whole numbers, whatever the shares round to.
-  const int last = token_at(warped.vocab, (needed - 0.5) / ties, shared, tied);
+  if (needed < ties) last = token_at(warped.vocab, (needed - 0.5) / ties, shared, tied);
   warped.row.cut = cut;
   warped.row.cut_token = last;
 }
@@ -153,10 +196,9 @@ DRAFTSCOPE_DEVICE WarpedLogits warp_logits(const float* logits, int vocab, float
   WarpedLogits warped{logits, vocab, sampling.inverse_temperature, {maximum, 0.0, 0U, vocab, -1}};
   const auto weight = [&](int token) { return warped.weight(token); };
   const auto one = [&](int token) { return warped.keeps(token) ? 1.0 : 0.0; };
-  const TokenRun run = tokens_of_thread(vocab);
   const auto total = [&] {
     double mine = 0.0;
-    for (int token = run.begin; token < run.end; ++token) mine += weight(token);
+    each_token({0, vocab}, [&](int token) { mine += weight(token); });
     return block_sum(mine, shared);
   };
   if (sampling.top_k > 0 && sampling.top_k < vocab)

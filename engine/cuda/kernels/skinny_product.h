@@ -2,14 +2,22 @@
 #pragma once
 
 // The product that decides decode speed: a weight matrix times up to 16 rows of activations. Weights stream
-// from memory once, straight into registers, 16 bytes a load and several loads in flight; tensor cores
-// multiply them with the rows as the short side, so that eight rows cost what one costs.
+// from memory once, through a ring in shared memory; tensor cores multiply them with the rows as the short
+// side, so that eight rows cost what one costs.
 //
-// Blocks are persistent and walk over tiles of 32 outputs, in two halves of 16. Each of a block's eight warps
+// Each lane copies 16 bytes at a time into places of the ring that it alone reads: no barrier stands between
+// copy and use. A stage is what a block's lanes take at once, 16 KiB; up to four are on their way, and one is
+// waited for at a time, also from one tile to the next and before the kernels ahead have ended. scripts/sass
+// holds all of this in the machine code.
+//
+// Blocks are persistent and walk over tiles of 32 outputs, in two halves of 16; or of 16, where those divide
+// better among the multiprocessors: the halves then are the two halves of one mma, and a stage is twice as
+// deep. Each of a block's eight warps
 // takes a slice of the depth; slices are added in a fixed order, and a column of an mma depends on its own
 // row of activations alone. So a row's bits depend neither on the other rows nor on how many blocks there
-// are. A block takes half of a multiprocessor's registers at most, so that the next kernel's can start beside
-// it and load its first weights.
+// are, nor on the ring, nor on the width of a tile. A block takes half of a multiprocessor's registers at
+// most, so that the next kernel's can start beside it and bring its first weights; ProductShape keeps shared
+// memory within that, where it can.
 //
 // An Op says what is multiplied and what becomes of the sums:
 //
@@ -22,20 +30,22 @@
 //   |                                                     | shared memory                                               |
 //   | runs(p)                                             | whether this sublayer runs                                  |
 //   | job(p)                                              | tiles and depth                                             |
-//   | weight_row(p, job, half, tile, r)                   | address of weight row r (0 … 15) of a half of a tile;       |
+//   | Weights, weights(p)                                 | where its matrices begin                                    |
+//   | weight_row(p, weights, job, half, tile, r)          | address of weight row r of a half of a tile;                |
 //   |                                                     | always readable                                             |
 //   | activations(p)                                      | 16-bit rows [.][depth] in global memory (ops that do not    |
 //   |                                                     | normalise)                                                  |
 //   | norm(p)                                             | the norm's weights, or null to only round (ops that         |
 //   |                                                     | normalise)                                                  |
 //   | finish(p, job, tile, r, row, present, upper, lower) | takes output r of both halves for one row; all lanes of a   |
-//   |                                                     | warp call it together, 16 lanes a row                       |
+//   |                                                     | warp call it together, 16 lanes a row (8 of narrow tiles)   |
 // clang-format on
 //
-// runs(), job() and weight_row() are called before the wait for the kernels before, and so read nothing that
-// any of those writes (wait_for_previous_kernel()).
+// runs(), job(), weights() and weight_row() are called before the wait for the kernels before, and so read
+// nothing that any of those writes (wait_for_previous_kernel()).
 
 #include "pass_state.h"
+#include "row_norm.h"
 #include "weights.h"
 
 namespace draftscope::engine::cuda {
@@ -45,45 +55,17 @@ struct ProductJob {
   std::int32_t depth;
 };
 
-/// Σ x² over a row by one warp, in one order.
-DRAFTSCOPE_DEVICE float row_square_sum(const float* row, int depth) {
-  const int lane = thread_index() % warp_threads;
-  float sum = 0.0F;
-  for (int i = lane * 4; i < depth; i += warp_threads * 4)
-    for (int j = 0; j < 4; ++j) sum += row[i + j] * row[i + j];
-  for (int mask = 16; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
-  return sum;
-}
-
-template <typename Element>
-DRAFTSCOPE_DEVICE std::uint32_t pack(float low, float high) {
-  return static_cast<std::uint32_t>(Element::from_float(low)) |
-         static_cast<std::uint32_t>(Element::from_float(high)) << 16;
-}
-
-/// One warp brings one row of the residual stream into 16-bit values: normalised, unless `norm` is null.
-template <typename Element>
-DRAFTSCOPE_DEVICE void normalise_row(const float* row, const float* norm, int depth, float epsilon,
-                                     std::uint32_t* out) {
-  const int lane = thread_index() % warp_threads;
-  if (norm == nullptr) {
-    for (int i = lane * 4; i < depth; i += warp_threads * 4)
-      for (int j = 0; j < 4; j += 2) out[(i + j) / 2] = pack<Element>(row[i + j], row[i + j + 1]);
-    return;
-  }
-  const float scale = 1.0F / sqrtf(row_square_sum(row, depth) / static_cast<float>(depth) + epsilon);
-  for (int i = lane * 4; i < depth; i += warp_threads * 4)
-    for (int j = 0; j < 4; j += 2)
-      out[(i + j) / 2] =
-          pack<Element>(row[i + j] * scale * norm[i + j], row[i + j + 1] * scale * norm[i + j + 1]);
-}
-
-template <typename Format, int columns, typename Op>
+template <typename Format, int columns, int half_outputs, typename Op>
 class SkinnyProduct {
   using Activation = typename Format::Activation;
   using Params = typename Op::Params;
   static constexpr int column_tiles = columns / 8;
+  static constexpr int products = half_outputs / 8;  ///< mma of a tile, each of 16 outputs
+  static constexpr int depths = 2 / products;        ///< chunks that a stage takes of each row of weights
+  static constexpr int source_rows = stage_chunks / depths;
+  static constexpr int stage_depth = depths * Format::stage_depth;
   static_assert(columns == 8 || columns == 16);
+  static_assert(half_outputs == tile_half || half_outputs == narrow_half);
 
  public:
   DRAFTSCOPE_DEVICE static void run(const Params& p) {
@@ -91,74 +73,99 @@ class SkinnyProduct {
     if (!Op::runs(p))
       return wait_for_previous_kernel();  // so that who waits for this one waits for those before
     SkinnyProduct product(p);
-    product.start_loads();
-    wait_for_previous_kernel();
-    if (p.work.state->stopped != 0) return;
-    product.count_rows();
+    product.fill_ring();
+    if constexpr (Op::normalises) {
+      const RowNorm<Activation> norm(Op::norm(p), product.job_.depth, p.model.rms_epsilon);
+      if (!product.wait()) return;
+      product.stage_activations(norm);
+    } else if (!product.wait()) {
+      return;
+    }
     product.multiply();
   }
 
  private:
   DRAFTSCOPE_DEVICE explicit SkinnyProduct(const Params& p)
-      : p_(p), job_(Op::job(p)), lane_(thread_index() % warp_threads), g_(lane_ / 4), t_(lane_ % 4) {
+      : p_(p),
+        job_(Op::job(p)),
+        weights_(Op::weights(p)),
+        g_(thread_index() % warp_threads / 4),
+        t_(thread_index() % 4),
+        ring_(shared_memory() + product_partial_bytes(columns) + thread_index() * chunk_bytes) {
     const int slice = thread_index() / warp_threads;
-    const int steps = (job_.depth + step_depth - 1) / step_depth;
-    const int slice_steps = (steps + product_slices - 1) / product_slices;
-    first_depth_ = slice * slice_steps * step_depth;
-    end_depth_ = first_depth_ + slice_steps * step_depth;
+    const int granules = (job_.depth + slice_granule - 1) / slice_granule;
+    const int slice_depth = (granules + product_slices - 1) / product_slices * slice_granule;
+    first_depth_ = slice * slice_depth;
+    end_depth_ = first_depth_ + slice_depth;
     end_depth_ = end_depth_ < job_.depth ? end_depth_ : job_.depth;
-    rounds_ = (slice_steps + Format::stages - 1) / Format::stages;
+    // A full ring lies within a tile, also where the depth is small.
+    tile_stages_ = (slice_depth + stage_depth - 1) / stage_depth;
+    tile_stages_ = tile_stages_ < max_ring_stages ? max_ring_stages : tile_stages_;
   }
 
-  /// Behind the wait: the kernel that sets the rows may be any number of launches ahead.
-  DRAFTSCOPE_DEVICE void count_rows() {
-    const int rows = p_.work.state->rows - p_.row_begin;
-    rows_ = rows < 0 ? 0 : rows > columns ? columns : rows;
-  }
-
-  DRAFTSCOPE_DEVICE void start_loads() {
-    aim(block_index());
-    for (int stage = 0; stage < Format::stages; ++stage) load(stage, stage);
-  }
-
-  /// Points the loads to come at the tile's rows of weights; without a tile they read nothing.
-  DRAFTSCOPE_DEVICE void aim(int tile) {
-    has_tile_ = tile < job_.tiles;
-    if (!has_tile_) return;
-    for (int row = 0; row < 4; ++row)
-      sources_[row] = Op::weight_row(p_, job_, row / 2, tile, g_ + row % 2 * 8);
-  }
-
-  DRAFTSCOPE_DEVICE void load(int stage, int step) {
-    for (int i = 0; i < Format::loads; ++i) {
-      const int k = first_depth_ + step * step_depth + Format::load_offset(i, t_);
-      const bool inside = has_tile_ && k < end_depth_;
-#pragma unroll
-      for (int row = 0; row < 4; ++row)
-        ring_[stage][row][i] = inside ? load_streaming(reinterpret_cast<const Chunk*>(
-                                            sources_[row] + std::int64_t{k} * Format::value_bytes))
-                                      : Chunk{};
+  /// Waits for the kernels before; false if there is nothing to do. Rows are counted behind the wait: the
+  /// kernel that sets them may be any number of launches ahead.
+  DRAFTSCOPE_DEVICE bool wait() {
+    wait_for_previous_kernel();
+    if (p_.work.state->stopped != 0) {
+      wait_for_copies<0>();  // none arrives in memory given away
+      return false;
     }
+    const int rows = p_.work.state->rows - p_.row_begin;
+    rows_ = rows < 0 ? 0 : rows > p_.product.rows ? p_.product.rows : rows;
+    return true;
+  }
+
+  DRAFTSCOPE_DEVICE void fill_ring() {
+    aim(block_index());
+#pragma unroll
+    for (int stage = 0; stage < max_ring_stages; ++stage)
+      if (stage < p_.product.stages) begin_stage(stage * ring_stage_bytes);
+  }
+
+  /// Points the copies to come at the tile's rows of weights.
+  DRAFTSCOPE_DEVICE void aim(int tile) {
+    copied_tile_ = tile;
+    copied_stages_ = 0;
+    if (tile >= job_.tiles) return;
+#pragma unroll
+    for (int row = 0; row < source_rows; ++row)
+      sources_[row] = Op::weight_row(p_, weights_, job_, row / products, tile, g_ + row % products * 8);
+  }
+
+  /// Where this lane's chunks of a stage that begins at `first` lie in depth.
+  DRAFTSCOPE_DEVICE int lane_depth(int first, int depth) const {
+    return first + depth * Format::stage_depth + t_ * Format::parts * part_values;
+  }
+
+  /// Starts the copies of the next stage, if there is a tile left. A stage takes max_ring_stages / stages
+  /// groups, of which the first has the copies: so the last max_ring_stages groups are the ring's, however
+  /// many stages it has.
+  DRAFTSCOPE_DEVICE void begin_stage(int place) {
+    if (copied_tile_ < job_.tiles) {
+#pragma unroll
+      for (int depth = 0; depth < depths; ++depth) {
+        const int k = lane_depth(first_depth_ + copied_stages_ * stage_depth, depth);
+        const bool inside = k < end_depth_;
+        const std::int64_t offset = inside ? std::int64_t{k} * Format::value_bytes : 0;
+#pragma unroll
+        for (int row = 0; row < source_rows; ++row)
+          begin_copy(ring_ + place + (depth * source_rows + row) * row_bytes, sources_[row] + offset, inside);
+      }
+    }
+    for (int group = 0; group < max_ring_stages; group += p_.product.stages) end_copy_group();
+    ++copied_stages_;
   }
 
   DRAFTSCOPE_DEVICE void multiply() {
-    if constexpr (Op::normalises) {
-      stage_activations();
-      synchronise();
-    }
     int buffer = 0;
+    int place = 0;
     for (int tile = block_index(); tile < job_.tiles; tile += block_count()) {
-      float sums[2][column_tiles][4] = {};
-      for (int round = 0; round < rounds_; ++round) {
-        // The last round's loads are the next tile's first: the stream never pauses at a tile's end.
-        const bool is_last = round + 1 == rounds_;
-        if (is_last) aim(tile + block_count());
-        const int next_step = is_last ? 0 : (round + 1) * Format::stages;
-#pragma unroll
-        for (int stage = 0; stage < Format::stages; ++stage) {
-          consume(stage, round * Format::stages + stage, sums);
-          load(stage, next_step + stage);
-        }
+      float sums[products][column_tiles][4] = {};
+      for (int stage = 0; stage < tile_stages_; ++stage) {
+        take_stage(first_depth_ + stage * stage_depth, place, sums);
+        place += ring_stage_bytes;
+        if (place == p_.product.stages * ring_stage_bytes) place = 0;
       }
       store_partial(buffer, sums);
       synchronise();
@@ -167,16 +174,19 @@ class SkinnyProduct {
     }
   }
 
-  DRAFTSCOPE_DEVICE void stage_activations() {
-    const int depth = job_.depth;
-    for (int row = thread_index() / warp_threads; row < rows_; row += product_slices)
-      normalise_row<Activation>(p_.work.residual + std::int64_t{p_.row_begin + row} * depth, Op::norm(p_),
-                                depth, p_.model.rms_epsilon,
-                                reinterpret_cast<std::uint32_t*>(staged() + row * staged_row_bytes(depth)));
+  DRAFTSCOPE_DEVICE void stage_activations(const RowNorm<Activation>& norm) {
+    const std::int64_t depth = job_.depth;
+    // The partial sums' memory, which nothing needs yet.
+    norm.bring(
+        rows_, partial(0, 0), [&](int row) { return p_.work.residual + (p_.row_begin + row) * depth; },
+        [&](int row) {
+          return reinterpret_cast<std::uint32_t*>(staged() + row * staged_row_bytes(job_.depth));
+        });
+    synchronise();
   }
 
   DRAFTSCOPE_DEVICE std::byte* staged() const {
-    return shared_memory() + product_partial_bytes(columns);
+    return shared_memory() + product_partial_bytes(columns) + p_.product.stages * ring_stage_bytes;
   }
 
   DRAFTSCOPE_DEVICE Part activations(int column, int k) const {
@@ -193,73 +203,93 @@ class SkinnyProduct {
     return part;
   }
 
-  DRAFTSCOPE_DEVICE void consume(int stage, int step, float (&sums)[2][column_tiles][4]) {
-    if (first_depth_ + step * step_depth >= end_depth_) return;  // the same for the whole warp
+  /// Multiplies the ring's oldest stage, which begins at depth `first`, and sends for another in its place.
+  DRAFTSCOPE_DEVICE void take_stage(int first, int place, float (&sums)[products][column_tiles][4]) {
+    Part x[depths][Format::parts][column_tiles];
 #pragma unroll
-    for (int index = 0; index < parts; ++index) {
-      const int k = first_depth_ + step * step_depth + Format::offset(index, t_);
-      Part x[column_tiles];
+    for (int depth = 0; depth < depths; ++depth)
 #pragma unroll
-      for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-        x[column_tile] = activations(column_tile * 8 + g_, k);
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const Part low = Format::part(ring_[stage][2 * half], index);
-        const Part high = Format::part(ring_[stage][2 * half + 1], index);
+      for (int part = 0; part < Format::parts; ++part)
 #pragma unroll
         for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+          x[depth][part][column_tile] =
+              activations(column_tile * 8 + g_, lane_depth(first, depth) + part * part_values);
+    wait_for_copies<max_ring_stages - 1>();
+    Chunk held[stage_chunks];
 #pragma unroll
-          for (int i = 0; i < 4; i += 2)
-            Activation::multiply_accumulate(sums[half][column_tile], low.pairs[i], high.pairs[i],
-                                            low.pairs[i + 1], high.pairs[i + 1], x[column_tile].pairs[i],
-                                            x[column_tile].pairs[i + 1]);
-      }
-    }
+    for (int i = 0; i < stage_chunks; ++i)
+      held[i] = *reinterpret_cast<const Chunk*>(ring_ + place + i * row_bytes);
+    if (copied_stages_ == tile_stages_) aim(copied_tile_ + block_count());
+    begin_stage(place);
+    if (first >= end_depth_) return;  // the same for the whole warp
+#pragma unroll
+    for (int depth = 0; depth < depths; ++depth)
+#pragma unroll
+      for (int part = 0; part < Format::parts; ++part)
+#pragma unroll
+        for (int product = 0; product < products; ++product) {
+          const Part low = Format::part(held[depth * source_rows + 2 * product], part);
+          const Part high = Format::part(held[depth * source_rows + 2 * product + 1], part);
+#pragma unroll
+          for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
+            const Part& columns_part = x[depth][part][column_tile];
+#pragma unroll
+            for (int i = 0; i < 4; i += 2)
+              Activation::multiply_accumulate(sums[product][column_tile], low.pairs[i], high.pairs[i],
+                                              low.pairs[i + 1], high.pairs[i + 1], columns_part.pairs[i],
+                                              columns_part.pairs[i + 1]);
+          }
+        }
   }
 
   DRAFTSCOPE_DEVICE float* partial(int buffer, int warp) const {
     return reinterpret_cast<float*>(shared_memory()) +
-           (buffer * product_slices + warp) * tile_outputs * columns;
+           (buffer * product_slices + warp) * 2 * half_outputs * columns;
   }
 
-  DRAFTSCOPE_DEVICE void store_partial(int buffer, const float (&sums)[2][column_tiles][4]) const {
+  DRAFTSCOPE_DEVICE void store_partial(int buffer, const float (&sums)[products][column_tiles][4]) const {
     float* out = partial(buffer, thread_index() / warp_threads);
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
+    for (int product = 0; product < products; ++product)
 #pragma unroll
       for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          out[(half * tile_half + g_ + i / 2 * 8) * columns + column_tile * 8 + t_ * 2 + i % 2] =
-              sums[half][column_tile][i];
+          out[(product * 16 + g_ + i / 2 * 8) * columns + column_tile * 8 + t_ * 2 + i % 2] =
+              sums[product][column_tile][i];
   }
 
   DRAFTSCOPE_DEVICE void finish(int buffer, int tile) const {
-    if (thread_index() >= tile_half * columns) return;
-    const int r = thread_index() % tile_half;
-    const int column = thread_index() / tile_half;
+    if (thread_index() >= half_outputs * columns) return;
+    const int r = thread_index() % half_outputs;
+    const int column = thread_index() / half_outputs;
     float halves[2];
     for (int half = 0; half < 2; ++half) {
       float sum = 0.0F;
       for (int slice = 0; slice < product_slices; ++slice)
-        sum += partial(buffer, slice)[(half * tile_half + r) * columns + column];
+        sum += partial(buffer, slice)[(half * half_outputs + r) * columns + column];
       halves[half] = sum;
     }
     Op::finish(p_, job_, tile, r, p_.row_begin + column, column < rows_, halves[0], halves[1]);
   }
 
+  static constexpr int chunk_bytes = static_cast<int>(sizeof(Chunk));
+  static constexpr int row_bytes =
+      product_threads * chunk_bytes;  ///< from one of a stage's chunks to the next
+
   const Params& p_;
   ProductJob job_;
-  int lane_;
-  int g_;  ///< which of eight rows of weights, and of activations, this lane reads
-  int t_;  ///< which of the four lanes that share them
+  typename Op::Weights weights_;
+  int g_;            ///< which of eight rows of weights, and of activations, this lane reads
+  int t_;            ///< which of the four lanes that share them
+  std::byte* ring_;  ///< this lane's first chunk
   int first_depth_ = 0;
   int end_depth_ = 0;
-  int rounds_ = 0;
-  int rows_ = 0;  ///< of this launch, 0 … columns
-  bool has_tile_ = false;
-  const std::byte* sources_[4] = {};  ///< upper half's rows g and g + 8, then the lower half's
-  Chunk ring_[Format::stages][4][Format::loads];
+  int tile_stages_ = 0;
+  int rows_ = 0;                                ///< of this launch, up to p.product.rows
+  int copied_tile_ = 0;                         ///< that the next copies are of
+  int copied_stages_ = 0;                       ///< of it, so far
+  const std::byte* sources_[source_rows] = {};  ///< upper half's rows g (and g + 8), then the lower half's
 };
 
 }  // namespace draftscope::engine::cuda

@@ -145,6 +145,7 @@ Timeline LaneBuilder::finish(const traces::Recording& recording, const LaneNames
         widen(timeline.whole, is_first, {slices.start_ns(0), slices.end_ns(slices.size() - 1)});
         BusyPyramid pyramid(slices);
         timeline.lanes.push_back({.kind = group.kind,
+                                  .owner = group.owner,
                                   .name = group_name(recording, group),
                                   .track_kind = track_kind(recording, group),
                                   .depth = row++,

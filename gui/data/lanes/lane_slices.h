@@ -55,6 +55,8 @@ class LaneSlices {
   [[nodiscard]] std::int64_t start_ns(std::size_t index) const { return start_ns_[index]; }
   [[nodiscard]] std::int64_t end_ns(std::size_t index) const { return end_ns_[index]; }
   [[nodiscard]] traces::Phase phase(std::size_t index) const { return phase_[index]; }
+  [[nodiscard]] std::uint32_t name(std::size_t index) const { return name_[index]; }
+  [[nodiscard]] std::uint32_t round_index(std::size_t index) const { return round_index_[index]; }
   [[nodiscard]] std::uint32_t row_id(std::size_t index) const { return row_id_[index]; }
   [[nodiscard]] LaneSlice operator[](std::size_t index) const;
 

@@ -68,6 +68,7 @@ Timeline overview_timeline(const traces::Recording& outline, const traces::Overv
                                               : TimeRange{std::min(timeline.whole.start_ns, time.start_ns),
                                                           std::max(timeline.whole.end_ns, time.end_ns)};
       timeline.lanes.push_back({.kind = group.kind,
+                                .owner = group.owner,
                                 .name = group_name(outline, group),
                                 .track_kind = track_kind(outline, group),
                                 .depth = row++,

@@ -21,6 +21,7 @@ enum class LaneKind : std::uint8_t { requests, rounds, decisions, track };
 
 struct Lane {
   LaneKind kind = LaneKind::track;
+  std::int64_t owner = 0;  ///< id of the run (requests, rounds) or of the track; 0 for decisions
   std::string name;        ///< of the lane's group: the run, or the track
   std::string track_kind;  ///< "host", "stream", …; empty where it is no track's
   std::int32_t depth = 0;  ///< within the group, 0 at the top

@@ -18,6 +18,11 @@ double DraftConfidences::acceptance_rate(std::size_t begin, std::size_t end) con
   return static_cast<double>(accepted[end] - accepted[begin]) / drafted;
 }
 
+DraftFate fate_of(const traces::DraftToken& token) {
+  if (token.accepted) return DraftFate::accepted;
+  return token.tested ? DraftFate::rejected : DraftFate::untested;
+}
+
 DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t run_index) {
   DraftConfidences drafts;
   const std::vector<std::uint32_t>& rounds = opened.runs()[run_index].rounds;
@@ -34,9 +39,7 @@ DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t ru
     drafts.accepted.push_back(accepted);
     for (const traces::DraftToken& token : opened.draft_tokens(round_index)) {
       drafts.confidence.push_back(static_cast<float>(token.confidence));
-      drafts.fate.push_back(token.accepted ? DraftFate::accepted
-                            : token.tested ? DraftFate::rejected
-                                           : DraftFate::untested);
+      drafts.fate.push_back(fate_of(token));
       accepted += token.accepted ? 1 : 0;
     }
     const bool has_threshold = round.threshold >= 0.0;

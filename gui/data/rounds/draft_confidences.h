@@ -18,6 +18,7 @@ enum class DraftFate : std::uint8_t {
   untested,  ///< behind a rejected one
 };
 inline constexpr std::size_t draft_fates = 3;
+[[nodiscard]] DraftFate fate_of(const traces::DraftToken& token);
 
 struct DraftConfidences {
   std::vector<float> confidence;     ///< [draft token]; not a number where none was recorded

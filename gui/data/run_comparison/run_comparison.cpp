@@ -46,24 +46,9 @@ void align(RunsComparison& comparison, const std::vector<ComparedRun>& runs, std
 
 /// Counts the prompts that the comparison decoded faster.
 void count_faster(const simulator::Pairing& pairing, RunAgainstBaseline& run) {
-  struct Sums {
-    double baseline_tokens = 0.0;
-    double baseline_ns = 0.0;
-    double tokens = 0.0;
-    double ns = 0.0;
-  };
-  std::map<std::size_t, Sums> prompts;
-  for (const simulator::RequestPair& pair : pairing.pairs) {
-    Sums& of = prompts[pair.prompt_index];
-    of.baseline_tokens += static_cast<double>(pair.baseline->tokens.size());
-    of.baseline_ns += static_cast<double>(pair.baseline->end_ns - pair.baseline->start_ns);
-    of.tokens += static_cast<double>(pair.comparison->tokens.size());
-    of.ns += static_cast<double>(pair.comparison->end_ns - pair.comparison->start_ns);
-  }
-  for (const auto& [prompt, of] : prompts) {
-    if (!(of.baseline_tokens > 0.0 && of.baseline_ns > 0.0 && of.tokens > 0.0 && of.ns > 0.0)) continue;
+  for (const PromptGain& gain : prompt_gains(*run.run.recording, pairing)) {
     ++run.prompts;
-    if (of.tokens * of.baseline_ns > of.baseline_tokens * of.ns) ++run.faster_prompts;
+    if (gain.ratio > 1.0) ++run.faster_prompts;
   }
 }
 
@@ -74,6 +59,36 @@ bool interval_and_p_disagree(const RunAgainstBaseline& run) {
   const simulator::Interval& interval = *run.ratio->interval;
   constexpr double level = 0.05;
   return (interval.low > 1.0 || interval.high < 1.0) != (*run.adjusted_p_value < level);
+}
+
+std::vector<PromptGain> prompt_gains(const OpenedRecording& opened, const simulator::Pairing& pairing) {
+  struct Sums {
+    double baseline_tokens = 0.0;
+    double baseline_ns = 0.0;
+    double tokens = 0.0;
+    double ns = 0.0;
+    const traces::Request* first = nullptr;
+  };
+  std::map<std::size_t, Sums> prompts;
+  for (const simulator::RequestPair& pair : pairing.pairs) {
+    Sums& of = prompts[pair.prompt_index];
+    of.baseline_tokens += static_cast<double>(pair.baseline->tokens.size());
+    of.baseline_ns += static_cast<double>(pair.baseline->end_ns - pair.baseline->start_ns);
+    of.tokens += static_cast<double>(pair.comparison->tokens.size());
+    of.ns += static_cast<double>(pair.comparison->end_ns - pair.comparison->start_ns);
+    if (of.first == nullptr) of.first = pair.comparison;
+  }
+  std::vector<PromptGain> gains;
+  for (const auto& [place, of] : prompts) {
+    if (!(of.baseline_tokens > 0.0 && of.baseline_ns > 0.0 && of.tokens > 0.0 && of.ns > 0.0)) continue;
+    const traces::Prompt* prompt = opened.prompt_of(*of.first);
+    gains.push_back({.title = fmt::format(
+                         "question {}{}", prompt == nullptr ? 0 : prompt->question_id,
+                         prompt == nullptr || prompt->category.empty() ? "" : " (" + prompt->category + ")"),
+                     .ratio = of.tokens * of.baseline_ns / (of.baseline_tokens * of.ns),
+                     .request = index_of(opened, *of.first)});
+  }
+  return gains;
 }
 
 RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baseline) {

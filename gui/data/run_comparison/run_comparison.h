@@ -35,6 +35,17 @@ struct RunAgainstBaseline {
   bool is_baseline = false;
 };
 
+/// A prompt that two runs decoded, all repeats together.
+struct PromptGain {
+  std::string title;        ///< "question 9 (coding)"
+  double ratio = 1.0;       ///< tokens a second over the baseline's
+  std::size_t request = 0;  ///< index into the run's Recording::requests: the first repeat
+};
+/// Those with tokens and time on both sides, in the pairing's order. `opened` is the recording of the
+/// pairing's comparison.
+[[nodiscard]] std::vector<PromptGain> prompt_gains(const OpenedRecording& opened,
+                                                   const simulator::Pairing& pairing);
+
 /// The interval of a ratio and its p can point to different answers: the interval is of all prompts together,
 /// weighed by their time, p of how many prompts are faster and by what rank. True if one of them says that
 /// there is a difference, at 5 %, and the other does not.

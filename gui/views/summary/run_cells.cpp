@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/legend_row.h"
 #include "views/theme.h"
 #include "views/time_text.h"
 
@@ -204,24 +203,6 @@ bool PhasesCell::helpEvent(QHelpEvent* event, QAbstractItemView* view, const QSt
                        percent_text(static_cast<double>(part.ns) / wall));
   QToolTip::showText(event->globalPos(), words, view);
   return true;
-}
-
-PhaseLegend::PhaseLegend(QWidget* parent) : QWidget(parent) {
-  setAccessibleName(tr("Colours of the phases"));
-  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-}
-
-QSize PhaseLegend::sizeHint() const {
-  return {560, fontMetrics().height() + 6};
-}
-
-void PhaseLegend::paintEvent(QPaintEvent* /*event*/) {
-  QPainter painter(this);
-  LegendRow legend(painter, palette(), rect());
-  for (int i = 0; i < traces::phase_count; ++i) {
-    const auto phase = static_cast<traces::Phase>(i);
-    legend.add(phase_color(phase, is_dark(palette())), name_of(phase));
-  }
 }
 
 }  // namespace draftscope::gui

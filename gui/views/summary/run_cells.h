@@ -73,17 +73,4 @@ class PhasesCell : public QStyledItemDelegate {
   RunSpan span_ = RunSpan::whole;
 };
 
-/// The colours of the phases with their names.
-class PhaseLegend : public QWidget {
-  Q_OBJECT
-
- public:
-  explicit PhaseLegend(QWidget* parent = nullptr);
-  [[nodiscard]] QSize sizeHint() const override;
-  [[nodiscard]] QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }
-
- protected:
-  void paintEvent(QPaintEvent* event) override;
-};
-
 }  // namespace draftscope::gui

@@ -14,6 +14,7 @@
 
 #include "models/column_menu.h"
 #include "models/copy_rows.h"
+#include "views/phase_legend.h"
 #include "views/summary/run_cells.h"
 #include "views/summary/why_card.h"
 #include "views/time_text.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Tokens a second and speedup as points with their 80 % (thick) and 95 % (thin) intervals; of a bounded
-// answer the points are both bounds. The dashed lines are vanilla decoding.
+// Tokens a second and speedup, of decoding without the prefill, as points with their 80 % (thick) and 95 %
+// (thin) intervals on an axis that stays; of a bounded answer the points are both bounds. The dashed lines
+// are vanilla decoding, hollow marks what was measured.
 
 #include <array>
 #include <memory>
@@ -20,7 +21,11 @@ class AnswerBars : public WhatIfPicture {
 
   /// Expects an answer without a refusal.
   void set_answer(std::shared_ptr<const WhatIfAnswer> answer);
-  [[nodiscard]] QSize sizeHint() const override { return {720, 128}; }
+  [[nodiscard]] QSize sizeHint() const override { return {720, 156}; }
+  /// The axes fit the next answer anew.
+  void forget_axes() { ends_ = {}; }
+  /// Ends of the axes, of tokens a second and of speedup; 0 before the first answer.
+  [[nodiscard]] const std::array<double, 2>& ends() const { return ends_; }
 
  protected:
   void paint(QPainter& painter) override;
@@ -31,7 +36,7 @@ class AnswerBars : public WhatIfPicture {
   [[nodiscard]] int text_width() const;
 
   std::shared_ptr<const WhatIfAnswer> answer_;
-  /// Ends of the axes. They stay while they can, so that it is the points that move.
+  /// They stay while they can, so that it is the points that move.
   std::array<double, 2> ends_{};
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "answer_panel.h"
 
+#include <draftscope/simulator/catalogue/figure_tables.h>
+
 #include <QHeaderView>
 #include <QLabel>
 #include <QPlainTextEdit>
@@ -41,6 +43,11 @@ std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
   if (speedup.max_drafted)
     rows.push_back(
         plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.max_drafted->total.value));
+  if (answer.measured) {
+    rows.push_back(row(AnswerPanel::tr("speedup, measured"), answer.measured->speedup, std::nullopt,
+                       answer.measured->interval_95));
+    rows.push_back(plain(AnswerPanel::tr("tokens/s, measured"), answer.measured->tokens_per_second));
+  }
   rows.push_back(plain(AnswerPanel::tr("vanilla tokens/s"), prediction.vanilla_tokens_per_second));
   rows.push_back(plain(AnswerPanel::tr("mean accepted length M"), prediction.mean_accepted_length));
   rows.push_back(plain(AnswerPanel::tr("acceptance rate α"), prediction.acceptance_rate));
@@ -48,6 +55,10 @@ std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
   rows.push_back(plain(AnswerPanel::tr("draft-cost coefficient c"), prediction.c));
   rows.push_back(plain(AnswerPanel::tr("verification v"), prediction.v));
   rows.push_back(plain(AnswerPanel::tr("overhead o"), prediction.o));
+  for (const char* key : {"cost_per_million_tokens", "vanilla_cost_per_million_tokens"})
+    if (const auto& figure = simulator::answer_figure(key); answer.question.price_per_hour)
+      rows.push_back(
+          plain(QString::fromUtf8(figure.title), simulator::figure_number(figure.get(prediction))));
   const auto& even = answer.break_even;
   rows.push_back(plain(AnswerPanel::tr("break-even M"),
                        even ? std::optional(even->mean_accepted_length) : std::nullopt));
@@ -76,6 +87,7 @@ QString break_even_line(const WhatIfAnswer& answer) {
 AnswerPanel::AnswerPanel(QWidget* parent)
     : QWidget(parent),
       standing_(new QLabel),
+      beside_(new QLabel),
       bars_(new AnswerBars),
       table_(new QTableView),
       notes_(new QPlainTextEdit) {
@@ -83,6 +95,9 @@ AnswerPanel::AnswerPanel(QWidget* parent)
   standing_->setWordWrap(true);
   standing_->setAccessibleName(tr("What is asked, and how much the answer can be trusted"));
   standing_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  beside_->setWordWrap(true);
+  beside_->setAccessibleName(tr("What was measured beside the prediction"));
+  beside_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   bars_->setAccessibleName(tr("Tokens a second and speedup with error bars"));
   table_->setModel(&numbers_);
   table_->setAccessibleName(tr("Figures of the answer"));
@@ -99,6 +114,7 @@ AnswerPanel::AnswerPanel(QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(standing_);
   layout->addWidget(bars_);
+  layout->addWidget(beside_);
   layout->addLayout(lower, 1);
 }
 
@@ -110,7 +126,17 @@ QString AnswerPanel::standing_text() const {
   return standing_->text();
 }
 
+void AnswerPanel::forget() {
+  bars_->forget_axes();
+}
+
+QString AnswerPanel::beside_text() const {
+  return beside_->text();
+}
+
 void AnswerPanel::set_message(const QString& words) {
+  beside_->clear();
+  beside_->hide();
   standing_->setText({});
   standing_->setVisible(false);
   bars_->set_message(words);
@@ -141,6 +167,8 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
                               QString::fromUtf8(answer->machine.name), QString::fromUtf8(standing(*answer)),
                               break_even_line(*answer)));
   bars_->set_answer(answer);
+  beside_->setVisible(answer->measured.has_value());
+  beside_->setText(answer->measured ? QString::fromUtf8(beside_line(*answer, *answer->measured)) : QString());
   bars_->set_stale(false);
   numbers_.set_numbers({tr("figure"), tr("value"), tr("80 % from"), tr("to"), tr("95 % from"), tr("to")},
                        rows_of(*answer));

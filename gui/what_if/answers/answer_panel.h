@@ -29,6 +29,10 @@ class AnswerPanel : public QWidget {
   /// Shows a message in place of any answer.
   void set_message(const QString& words);
   void set_stale(bool is_stale);
+  /// Another recording's answers follow.
+  void forget();
+  /// Line on what was measured beside the prediction; empty where the question was not recorded.
+  [[nodiscard]] QString beside_text() const;
   [[nodiscard]] QString message() const;
   [[nodiscard]] const NumbersModel& numbers() const { return numbers_; }
   [[nodiscard]] QString standing_text() const;
@@ -36,6 +40,7 @@ class AnswerPanel : public QWidget {
  private:
   NumbersModel numbers_;
   QLabel* standing_;
+  QLabel* beside_;
   AnswerBars* bars_;
   QTableView* table_;
   QPlainTextEdit* notes_;

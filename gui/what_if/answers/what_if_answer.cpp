@@ -14,20 +14,35 @@ namespace {
 
 using simulator::Provenance;
 
+/// Whether a question is about another machine or model than the recorded ones, or other circumstances than
+/// the context.
+bool is_elsewhere(const Question& question) {
+  return !question.gpu.empty() || question.machine_file != nullptr || !question.model.empty() ||
+         question.weights || question.regime != simulator::Regime::as_fitted || question.batch != 1 ||
+         question.tensor_parallel != 1 || !question.host.empty() || !question.draft_cost.empty();
+}
+
+bool is_as_recorded(const Question& question) {
+  return !is_elsewhere(question) && question.longer_context == 0;
+}
+
 Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions& options,
                   WhatIfAnswer& answer) {
   const Question& question = answer.question;
   DRAFTSCOPE_TRY_ASSIGN(answer.what_if, trained.what_if(question));
   const simulator::WhatIf& what_if = *answer.what_if;
   const simulator::Scenario recorded = what_if.recorded_scenario();
-  DRAFTSCOPE_TRY_ASSIGN(answer.rounds, what_if.rounds(strategy_of(question)));
   DRAFTSCOPE_TRY_ASSIGN(answer.machine, machine_of(question, recorded));
+  DRAFTSCOPE_TRY_ASSIGN(answer.rounds, what_if.rounds(strategy_of(question), answer.machine));
   if (question.longer_context > 0) simulator::lengthen_context(answer.rounds, question.longer_context);
   answer.rounds =
       simulator::for_shape(std::move(answer.rounds), recorded.shape, answer.machine.scenario.shape);
   const simulator::CostModel& costs = what_if.costs().model;
   DRAFTSCOPE_TRY_ASSIGN(answer.prediction, simulator::ask(costs, answer.rounds, answer.machine, options));
   answer.rate = answer.prediction.rate;
+  if (is_as_recorded(question))
+    for (const MeasuredRun& run : trained.measured())
+      if (run.strategy == answer.prediction.strategy) answer.measured = run;
   answer.is_extrapolated = std::any_of(
       answer.prediction.cost_notes.begin(), answer.prediction.cost_notes.end(),
       [](const simulator::CostNote& note) { return note.provenance == Provenance::extrapolated; });
@@ -41,25 +56,20 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
   return {};
 }
 
-bool is_elsewhere(const WhatIfAnswer& answer) {
-  const Question& question = answer.question;
-  return !question.gpu.empty() || question.machine_file != nullptr || !question.model.empty() ||
-         question.weights || question.regime != simulator::Regime::as_fitted || question.batch != 1 ||
-         question.tensor_parallel != 1;
-}
-
 }  // namespace
 
 WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
                        const simulator::SweepOptions& options) {
-  WhatIfAnswer answer{.question = question};
+  WhatIfAnswer answer{.question = question, .opened = trained.opened()};
   if (const Result<void> filled = fill(trained, options, answer); !filled)
     answer.refusal = filled.error().message;
   return answer;
 }
 
 std::string standing(const WhatIfAnswer& answer) {
-  const char* times = answer.is_extrapolated ? "extrapolated" : is_elsewhere(answer) ? "modelled" : "fitted";
+  const char* times = answer.is_extrapolated          ? "extrapolated"
+                      : is_elsewhere(answer.question) ? "modelled"
+                                                      : "fitted";
   return fmt::format("{} rounds ({}), {} times", answer_status_name(answer.prediction.status),
                      round_source_name(answer.prediction.source), times);
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "what_if/answers/measured_run.h"
 #include "what_if/questions/question.h"
 #include "what_if/questions/trained_recording.h"
 
@@ -20,8 +21,10 @@ namespace draftscope::gui {
 
 struct WhatIfAnswer {
   Question question;
-  std::string refusal;    ///< one line, with what to record or choose instead; empty: all below is there
-  WhatIfPointer what_if;  ///< what answered it; null only where choices are missing
+  std::string refusal;      ///< one line, with what to record or choose instead; empty: all below is there
+  WhatIfPointer what_if;    ///< what answered it; null only where choices are missing
+  RecordingPointer opened;  ///< that it was asked of
+  std::optional<MeasuredRun> measured;  ///< the run that it describes, where that was recorded
   simulator::StrategyRounds rounds;
   simulator::Machine machine;
   simulator::Answer prediction;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "heat_map_plot.h"
 
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
+#include "charts/chart_colors.h"
 #include "views/theme.h"
 #include "views/time_text.h"
 #include "what_if/pictures/picture_text.h"
@@ -30,23 +33,16 @@ QPolygonF diamond(const QPointF& center) {
                     center + QPointF(-size, 0)});
 }
 
-/// Black or white, whichever can be read on it.
-QColor on(const QColor& background) {
-  return qGray(background.rgb()) > 140 ? QColor(Qt::black) : QColor(Qt::white);
-}
-
 }  // namespace
 
 void HeatMapPlot::set_map(HeatMap map, const QString& title) {
   map_ = std::move(map);
   title_ = title;
-  min_ = 1.0;
-  max_ = 1.0;
-  for (const HeatCell& cell : map_.cells) {
-    if (!cell.refusal.empty()) continue;
-    min_ = std::min(min_, cell.speedup);
-    max_ = std::max(max_, cell.speedup);
-  }
+  intervals_.clear();
+  hovered_ = {0, 0};
+  limit_ = std::max(limit_, scale_limit_for(1.0));
+  for (const HeatCell& cell : map_.cells)
+    if (cell.refusal.empty()) limit_ = std::max(limit_, scale_limit_for(cell.speedup));
   const HeatCell* best = map_.best();
   set_message(best == nullptr && !map_.cells.empty() ? QString::fromStdString(map_.cells.front().refusal)
                                                      : QString());
@@ -101,10 +97,6 @@ const HeatCell* HeatMapPlot::cell_at(const QPointF& point) const {
   return &map_.at(std::clamp(exit, 1, map_.exits), std::clamp(gamma, 1, map_.lengths));
 }
 
-double HeatMapPlot::share(double speedup) const {
-  return max_ > min_ ? (speedup - min_) / (max_ - min_) : 0.5;
-}
-
 void HeatMapPlot::paint_cell(QPainter& painter, const HeatCell& cell) const {
   const QRectF place = cell_rect(cell.exit, cell.gamma);
   const bool has_gaps = place.width() > 6.0 && place.height() > 6.0;
@@ -113,16 +105,19 @@ void HeatMapPlot::paint_cell(QPainter& painter, const HeatCell& cell) const {
     painter.fillRect(filled, QBrush(grid_color(palette()), Qt::DiagCrossPattern));
     return;
   }
-  const QColor color = scale_color(share(cell.speedup), is_dark(palette()));
+  const QColor color = diverging_color(cell.speedup, limit_, is_dark(palette()));
   painter.fillRect(filled, color);
-  QColor ink = on(color);
+  const QColor ink = ink_on(color);
   if (cell.speedup < 1.0) {
     QColor hatch = ink;
     hatch.setAlpha(70);
     painter.fillRect(filled, QBrush(hatch, Qt::BDiagPattern));
   }
-  constexpr double min_height = 14.0;
-  if (place.width() < min_number_width || place.height() < min_height) return;
+  // Numbers that would touch each other can't be read.
+  constexpr double min_number_height = 12.0;
+  if (place.width() < min_number_width ||
+      place.height() < std::max<double>(min_number_height, painter.fontMetrics().ascent() + 1.0))
+    return;
   painter.setPen(ink);
   painter.drawText(place, Qt::AlignCenter, QString::number(cell.speedup, 'f', 2));
 }
@@ -196,20 +191,21 @@ void HeatMapPlot::paint_legend(QPainter& painter) const {
 void HeatMapPlot::paint_scale(QPainter& painter, const QRect& box) const {
   const bool dark = is_dark(palette());
   const int bottom = box.top() + box.height() - 1;
+  const auto speedup_at = [&](double place) { return std::pow(limit_, 2.0 * place - 1.0); };
   for (int y = 0; y < box.height(); ++y)
     painter.fillRect(box.left(), bottom - y, box.width(), 1,
-                     scale_color(y / std::max(1.0, box.height() - 1.0), dark));
+                     diverging_color(speedup_at(y / std::max(1.0, box.height() - 1.0)), limit_, dark));
   painter.setPen(palette().color(QPalette::WindowText));
-  const auto tick = [&](double speedup, const QString& words) {
-    const int y = bottom - static_cast<int>(share(speedup) * (box.height() - 1));
+  const auto tick = [&](double place, const QString& words) {
+    const int y = bottom - static_cast<int>(place * (box.height() - 1));
     painter.drawLine(box.left() + 16, y, box.left() + 20, y);
     painter.drawText(QRect(box.left() + 24, y - 9, heat_map_legend_width - 42, 18),
                      Qt::AlignLeft | Qt::AlignVCenter, words);
   };
-  const double apart = box.height() > 0 ? 14.0 / box.height() : 1.0;
-  tick(max_, speedup_text(max_));
-  if (min_ < 1.0 && share(1.0) < 1.0 - apart && share(1.0) > apart) tick(1.0, tr("1× vanilla"));
-  if (share(min_) < 1.0 - apart) tick(min_, speedup_text(min_));
+  tick(1.0, speedup_text(limit_));
+  constexpr int lines_apart = 34;
+  if (box.height() >= lines_apart) tick(0.5, tr("1× vanilla"));
+  tick(0.0, speedup_text(1.0 / limit_));
 }
 
 void HeatMapPlot::paint_signs(QPainter& painter, int left, int top) const {
@@ -255,19 +251,44 @@ void HeatMapPlot::paint(QPainter& painter) {
   paint_legend(painter);
 }
 
-QString HeatMapPlot::tooltip_at(const QPoint& point) const {
-  const HeatCell* cell = cell_at(point);
-  if (cell == nullptr) return {};
-  const QString strategy = QString::fromStdString(cell->strategy);
-  if (!cell->refusal.empty())
-    return tr("%1: no answer\n%2").arg(strategy, QString::fromStdString(cell->refusal));
+QString HeatMapPlot::words_of(const HeatCell& cell) const {
+  const QString strategy = QString::fromStdString(cell.strategy);
+  if (!cell.refusal.empty())
+    return tr("%1: no answer\n%2").arg(strategy, QString::fromStdString(cell.refusal));
   QString words = tr("%1: %2 (%3 rounds)")
-                      .arg(strategy, speedup_text(cell->speedup),
-                           QString::fromUtf8(answer_status_name(cell->status).data()));
+                      .arg(strategy, speedup_text(cell.speedup),
+                           QString::fromUtf8(answer_status_name(cell.status).data()));
+  const auto interval = intervals_.find({cell.exit, cell.gamma});
+  words += u'\n' + (interval == intervals_.end() ? tr("its interval is being computed …") : interval->second);
   for (const RecordedPoint& recorded : marks_.recorded)
-    if (recorded.exit == cell->exit && recorded.gamma == cell->gamma)
+    if (recorded.exit == cell.exit && recorded.gamma == cell.gamma)
       words += tr("\nrecorded: %1").arg(QString::fromStdString(recorded.strategy));
   return words;
+}
+
+QString HeatMapPlot::tooltip_at(const QPoint& point) const {
+  const HeatCell* cell = cell_at(point);
+  return cell == nullptr ? QString() : words_of(*cell);
+}
+
+bool HeatMapPlot::event(QEvent* event) {
+  const bool is_done = WhatIfPicture::event(event);
+  if (event->type() != QEvent::ToolTip || !message().isEmpty()) return is_done;
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const HeatCell* cell = cell_at(help->pos());
+  hovered_ = cell == nullptr ? std::pair(0, 0) : std::pair(cell->exit, cell->gamma);
+  hovered_at_ = help->globalPos();
+  if (cell != nullptr && cell->refusal.empty() && !intervals_.contains(hovered_))
+    emit interval_wanted(cell->exit, cell->gamma);
+  return is_done;
+}
+
+void HeatMapPlot::set_interval(int exit, int gamma, const QString& words) {
+  if (exit < 1 || exit > map_.exits || gamma < 1 || gamma > map_.lengths) return;
+  intervals_[{exit, gamma}] = words;
+  // The tool tip that waits for it says it.
+  if (hovered_ == std::pair(exit, gamma) && QToolTip::isVisible())
+    QToolTip::showText(hovered_at_, words_of(map_.at(exit, gamma)), this);
 }
 
 void HeatMapPlot::mousePressEvent(QMouseEvent* event) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Predicted speedup of every exit layer (to the right) and draft length (upwards). Cells slower than vanilla
-// decoding are hatched, cells without an answer crossed out; rings are recorded runs, the frame is the
-// current setting, the diamond the fastest. A click or the arrow keys choose another setting.
+// Predicted speedup of every exit layer (to the right) and draft length (upwards): orange below 1×, blue
+// above, on a scale that stays while the question changes. Cells slower than vanilla decoding are hatched,
+// cells without an answer crossed out; rings are recorded runs, the frame is the current setting, the diamond
+// the fastest. A click or the arrow keys choose another setting.
 
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "what_if/pictures/heat_map.h"
@@ -26,14 +28,23 @@ class HeatMapPlot : public WhatIfPicture {
 
   void set_map(HeatMap map, const QString& title);
   void set_marks(HeatMapMarks marks);
+  /// The scale fits the next map anew.
+  void forget_scale() { limit_ = 1.0; }
+  /// From here, and from its inverse, colours are the strongest.
+  [[nodiscard]] double scale_limit() const { return limit_; }
+  /// Words on the interval of a cell, until another map is set.
+  void set_interval(int exit, int gamma, const QString& words);
 
  signals:
   void chosen(int exit, int gamma);
+  /// The interval of a cell is wanted, and not known yet.
+  void interval_wanted(int exit, int gamma);
 
  protected:
   void paint(QPainter& painter) override;
   [[nodiscard]] QSize min_picture_size() const override;
   [[nodiscard]] QString tooltip_at(const QPoint& point) const override;
+  bool event(QEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
@@ -41,8 +52,7 @@ class HeatMapPlot : public WhatIfPicture {
   [[nodiscard]] QRectF area() const;
   [[nodiscard]] QRectF cell_rect(std::int32_t exit, std::int32_t gamma) const;
   [[nodiscard]] const HeatCell* cell_at(const QPointF& point) const;
-  /// 0 of the slowest cell, 1 of the fastest.
-  [[nodiscard]] double share(double speedup) const;
+  [[nodiscard]] QString words_of(const HeatCell& cell) const;
   void paint_cell(QPainter& painter, const HeatCell& cell) const;
   void paint_axes(QPainter& painter) const;
   void paint_marks(QPainter& painter) const;
@@ -55,8 +65,10 @@ class HeatMapPlot : public WhatIfPicture {
   HeatMap map_;
   HeatMapMarks marks_;
   QString title_;
-  double min_ = 0.0;
-  double max_ = 1.0;
+  double limit_ = 1.0;  ///< of the scale; only grows
+  std::map<std::pair<int, int>, QString> intervals_;
+  std::pair<int, int> hovered_{0, 0};
+  QPoint hovered_at_;  ///< on the screen
 };
 
 }  // namespace draftscope::gui

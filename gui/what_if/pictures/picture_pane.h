@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A picture with its numbers below, which can be hidden; exported, it is a picture and a CSV.
+// A picture with its numbers below, which can be hidden, and the same as a chart for files.
 
 #include <QWidget>
 
+#include "charts/chart.h"
 #include "what_if/answers/numbers_model.h"
 
 class QTableView;
 
 namespace draftscope::gui {
 
+class ExportButton;
 class WhatIfPicture;
 
 class PicturePane : public QWidget {
@@ -20,7 +22,8 @@ class PicturePane : public QWidget {
   /// Takes ownership of the picture.
   PicturePane(WhatIfPicture* picture, const QString& name, QWidget* parent = nullptr);
 
-  void set_numbers(QStringList columns, std::vector<NumbersModel::Row> rows);
+  /// The chart's table has the numbers.
+  void set_chart(Chart chart);
   void show_numbers(bool shown);
   /// Shows a message in place of picture and numbers.
   void set_message(const QString& words);
@@ -29,6 +32,8 @@ class PicturePane : public QWidget {
 
  private:
   WhatIfPicture* picture_;
+  Chart chart_;
+  ExportButton* export_;
   NumbersModel numbers_;
   QTableView* table_;
 };

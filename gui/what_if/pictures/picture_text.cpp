@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "views/time_text.h"
+#include "what_if/answers/numbers_model.h"
 
 namespace draftscope::gui {
 
@@ -88,9 +89,8 @@ std::vector<BarRow> ladder_rows(const simulator::Ladder& ladder) {
   return rows;
 }
 
-PictureNumbers ladder_numbers(const simulator::Ladder& ladder) {
-  PictureNumbers numbers{{tr("rung"), tr("meaning"), tr("speedup"), tr("change"), tr("factor"), tr("share")},
-                         {}};
+ChartTable ladder_numbers(const simulator::Ladder& ladder) {
+  ChartTable numbers{{tr("rung"), tr("meaning"), tr("speedup"), tr("change"), tr("factor"), tr("share")}, {}};
   for (const LadderRung& rung : ladder)
     numbers.rows.push_back({QString::fromUtf8(simulator::rung_name(rung.rung)),
                             QString::fromUtf8(simulator::rung_meaning(rung.rung)), rung.speedup, rung.change,
@@ -145,10 +145,10 @@ QStringList waterfall_footnotes(const WaterfallLevels& levels) {
   return lines;
 }
 
-PictureNumbers waterfall_numbers(const WaterfallLevels& levels) {
-  PictureNumbers numbers{{tr("level"), tr("rounds"), tr("speedup"), tr("95 % from"), tr("to"),
-                          tr("of oracle"), tr("efficiency")},
-                         {}};
+ChartTable waterfall_numbers(const WaterfallLevels& levels) {
+  ChartTable numbers{{tr("level"), tr("rounds"), tr("speedup"), tr("95 % from"), tr("to"), tr("of oracle"),
+                      tr("efficiency")},
+                     {}};
   for (const WaterfallStep& step : levels.found.waterfall.steps)
     numbers.rows.push_back({QString::fromUtf8(simulator::waterfall_level_name(step.level)),
                             QString::fromUtf8(simulator::answer_status_name(step.status)), step.speedup.value,
@@ -158,9 +158,9 @@ PictureNumbers waterfall_numbers(const WaterfallLevels& levels) {
   return numbers;
 }
 
-PictureNumbers heat_map_numbers(const HeatMap& map) {
-  PictureNumbers numbers{
-      {tr("exit"), tr("gamma"), tr("strategy"), tr("rounds"), tr("speedup"), tr("no answer")}, {}};
+ChartTable heat_map_numbers(const HeatMap& map) {
+  ChartTable numbers{{tr("exit"), tr("gamma"), tr("strategy"), tr("rounds"), tr("speedup"), tr("no answer")},
+                     {}};
   for (const HeatCell& cell : map.cells) {
     const bool is_answered = cell.refusal.empty();
     numbers.rows.push_back(
@@ -171,10 +171,10 @@ PictureNumbers heat_map_numbers(const HeatMap& map) {
   return numbers;
 }
 
-PictureNumbers roofline_numbers(const simulator::Roofline& roofline) {
-  PictureNumbers numbers{{tr("operation"), tr("rows"), tr("flop"), tr("bytes"), tr("ns"), tr("flop a byte"),
-                          tr("Gflop/s"), tr("attainable Gflop/s")},
-                         {}};
+ChartTable roofline_numbers(const simulator::Roofline& roofline) {
+  ChartTable numbers{{tr("operation"), tr("rows"), tr("flop"), tr("bytes"), tr("ns"), tr("flop a byte"),
+                      tr("Gflop/s"), tr("attainable Gflop/s")},
+                     {}};
   for (const simulator::RooflinePoint& point : roofline.points)
     numbers.rows.push_back({QString::fromUtf8(speculation::operation_name(point.operation)), point.rows,
                             point.flops, point.bytes, point.ns, point.intensity(), point.flops_per_ns(),

@@ -6,30 +6,25 @@
 #include <draftscope/simulator/closed_forms/tpt_ladder.h>
 #include <draftscope/simulator/hardware/roofline.h>
 
-#include "what_if/answers/numbers_model.h"
+#include "charts/chart.h"
 #include "what_if/pictures/bar_rows.h"
 #include "what_if/pictures/heat_map.h"
 #include "what_if/pictures/waterfall_picture.h"
 
 namespace draftscope::gui {
 
-struct PictureNumbers {
-  QStringList columns;
-  std::vector<NumbersModel::Row> rows;
-};
-
 /// "1.25×".
 [[nodiscard]] QString speedup_text(double speedup);
 
 [[nodiscard]] std::vector<BarRow> ladder_rows(const simulator::Ladder& ladder);
-[[nodiscard]] PictureNumbers ladder_numbers(const simulator::Ladder& ladder);
+[[nodiscard]] ChartTable ladder_numbers(const simulator::Ladder& ladder);
 
 [[nodiscard]] std::vector<BarRow> waterfall_rows(const WaterfallLevels& levels);
 /// Gaps, the asked strategy's share of the oracle, the price of time, notes; a line each.
 [[nodiscard]] QStringList waterfall_footnotes(const WaterfallLevels& levels);
-[[nodiscard]] PictureNumbers waterfall_numbers(const WaterfallLevels& levels);
+[[nodiscard]] ChartTable waterfall_numbers(const WaterfallLevels& levels);
 
-[[nodiscard]] PictureNumbers heat_map_numbers(const HeatMap& map);
-[[nodiscard]] PictureNumbers roofline_numbers(const simulator::Roofline& roofline);
+[[nodiscard]] ChartTable heat_map_numbers(const HeatMap& map);
+[[nodiscard]] ChartTable roofline_numbers(const simulator::Roofline& roofline);
 
 }  // namespace draftscope::gui

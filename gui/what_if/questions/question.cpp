@@ -15,7 +15,8 @@ auto key(const Question& question) {
   return std::tie(question.kind, question.recorded, question.exit, question.gamma, question.threshold,
                   question.verifies_above_exit, question.gpu, question.machine_file, question.model,
                   question.weights, question.regime, question.batch, question.tensor_parallel,
-                  question.longer_context, question.recorded_gpu);
+                  question.longer_context, question.recorded_gpu, question.host, question.draft_cost,
+                  question.price_per_hour);
 }
 
 }  // namespace
@@ -46,9 +47,19 @@ Result<simulator::Machine> machine_of(const Question& question, const simulator:
   scenario.regime = question.regime;
   scenario.batch = question.batch;
   scenario.tensor_parallel = question.tensor_parallel;
-  return simulator::asked_machine(
-      std::move(scenario), recorded,
-      question.machine_file != nullptr ? question.machine_file->calibrated.get() : nullptr);
+  if (!question.host.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.host, simulator::host_time_of(question.host));
+  }
+  if (!question.draft_cost.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(scenario.draft_cost, simulator::parse_draft_cost(question.draft_cost));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(
+      simulator::Machine machine,
+      simulator::asked_machine(
+          std::move(scenario), recorded,
+          question.machine_file != nullptr ? question.machine_file->calibrated.get() : nullptr));
+  machine.price_per_hour = question.price_per_hour;
+  return machine;
 }
 
 Question heat_map_question(Question question) {
@@ -60,9 +71,8 @@ Question heat_map_question(Question question) {
   return question;
 }
 
-std::string command_line_of(const Question& question, const std::string& file) {
-  std::string line = fmt::format("draftscope simulate {} --strategy {}", quoted_word(file),
-                                 quoted_word(strategy_of(question)));
+std::string machine_options_of(const Question& question) {
+  std::string line;
   if (!question.recorded_gpu.empty()) line += " --recorded-gpu " + quoted_word(question.recorded_gpu);
   if (question.machine_file != nullptr)
     line += (question.machine_file->gpu ? " --gpu-spec " : " --calibration ") +
@@ -76,6 +86,16 @@ std::string command_line_of(const Question& question, const std::string& file) {
   if (question.batch != 1) line += fmt::format(" --batch {}", question.batch);
   if (question.tensor_parallel != 1) line += fmt::format(" --tensor-parallel {}", question.tensor_parallel);
   if (question.longer_context != 0) line += fmt::format(" --longer-context {}", question.longer_context);
+  if (!question.host.empty()) line += " --host " + quoted_word(question.host);
+  if (!question.draft_cost.empty()) line += " --draft-cost " + quoted_word(question.draft_cost);
+  return line;
+}
+
+std::string command_line_of(const Question& question, const std::string& file) {
+  std::string line = fmt::format("draftscope simulate {} --strategy {}", quoted_word(file),
+                                 quoted_word(strategy_of(question))) +
+                     machine_options_of(question);
+  if (question.price_per_hour) line += fmt::format(" --price {}", *question.price_per_hour);
   return line;
 }
 

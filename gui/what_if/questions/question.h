@@ -37,6 +37,9 @@ struct Question {
   std::int32_t tensor_parallel = 1;  ///< GPUs that share the model
   std::int32_t longer_context = 0;   ///< K/V rows before every pass beside the recorded ones
   std::string recorded_gpu;          ///< what the recording was made on, by name; empty: not said
+  std::string host;        ///< the engine's time beside passes, by name or a JSON file; empty: usual
+  std::string draft_cost;  ///< of a draft step, as on the command line; empty: its layers are priced
+  std::optional<double> price_per_hour{};  ///< of the machine
 };
 
 [[nodiscard]] bool operator==(const Question& a, const Question& b);
@@ -54,6 +57,10 @@ struct Question {
 /// The question of which a heat map over exits and lengths is a function: without both, and without a
 /// recorded run, which is one of its points.
 [[nodiscard]] Question heat_map_question(Question question);
+
+/// Options that say which machine, model and circumstances, each with a space before it: those that
+/// `simulate` and `advise` share.
+[[nodiscard]] std::string machine_options_of(const Question& question);
 
 /// Command line of draftscope simulate that answers the same.
 [[nodiscard]] std::string command_line_of(const Question& question, const std::string& file);

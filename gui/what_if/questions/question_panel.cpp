@@ -3,14 +3,18 @@
 
 #include <draftscope/simulator/hardware/gpu.h>
 #include <draftscope/speculation/published_models.h>
+#include <fmt/format.h>
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QCompleter>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSlider>
@@ -32,6 +36,7 @@ constexpr int max_batch = 4096;
 constexpr int max_context = 1'048'576;
 constexpr int max_gpus = 256;
 constexpr double threshold_steps = 100.0;
+constexpr const char* share_of_step = "share";  // in place of an option's word
 
 std::vector<int> doubled(int first, int last) {
   std::vector<int> values;
@@ -47,6 +52,26 @@ QComboBox* make_choice(const QString& spoken) {
   // Long names are cut off in the box.
   QObject::connect(choice, &QComboBox::currentTextChanged, choice, &QWidget::setToolTip);
   return choice;
+}
+
+/// Makes entries be found by a part that is typed; what none holds gives way to what was chosen before.
+void make_searchable(QComboBox* choice) {
+  choice->setEditable(true);
+  choice->setInsertPolicy(QComboBox::NoInsert);
+  choice->completer()->setCompletionMode(QCompleter::PopupCompletion);
+  choice->completer()->setFilterMode(Qt::MatchContains);
+  choice->lineEdit()->setPlaceholderText(QuestionPanel::tr("type to search"));
+  // Of a long name the beginning is seen.
+  QObject::connect(choice, &QComboBox::currentIndexChanged, choice->lineEdit(),
+                   [line = choice->lineEdit()] { line->setCursorPosition(0); });
+  QObject::connect(choice->lineEdit(), &QLineEdit::editingFinished, choice, [choice] {
+    const QString typed = choice->currentText();
+    if (typed == choice->itemText(choice->currentIndex())) return;
+    int found = choice->findText(typed, Qt::MatchFixedString);
+    if (found < 0 && !typed.isEmpty()) found = choice->findText(typed, Qt::MatchContains);
+    if (found >= 0) choice->setCurrentIndex(found);
+    choice->setEditText(choice->itemText(choice->currentIndex()));
+  });
 }
 
 QString regime_text(simulator::Regime regime) {
@@ -90,8 +115,9 @@ QHBoxLayout* with_button(QComboBox* choice, QPushButton* button) {
 
 }  // namespace
 
-QuestionPanel::QuestionPanel(QWidget* parent)
+QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
     : QWidget(parent),
+      scope_(scope),
       form_(new QFormLayout(this)),
       strategy_(make_choice(tr("Strategy"))),
       gpu_(make_choice(tr("GPU"))),
@@ -99,6 +125,10 @@ QuestionPanel::QuestionPanel(QWidget* parent)
       weights_(make_choice(tr("Number type of the weights"))),
       regime_(make_choice(tr("Engine regime: how kernels are launched"))),
       recorded_gpu_(make_choice(tr("The GPU of the recording"))),
+      host_(make_choice(tr("What the engine takes beside passes"))),
+      draft_cost_(make_choice(tr("Cost of a draft step"))),
+      draft_share_(new QDoubleSpinBox),
+      price_(new QDoubleSpinBox),
       above_exit_(new QCheckBox(tr("verify &above the exit only"))),
       threshold_slider_(new QSlider(Qt::Horizontal)),
       threshold_(new QDoubleSpinBox) {
@@ -112,6 +142,7 @@ QuestionPanel::QuestionPanel(QWidget* parent)
   gamma_.box->setMaximum(max_gamma);
   add_threshold(*form);
   form->addRow({}, above_exit_);
+  machine_row_ = form->rowCount();
   add_machine(*form);
   add_model(*form);
   form->addRow(tr("Wei&ghts"), weights_);
@@ -125,10 +156,21 @@ QuestionPanel::QuestionPanel(QWidget* parent)
                        0, max_context);
   context_.box->setSuffix(tr(" rows"));
   context_.box->setSpecialValueText(tr("as recorded"));
+  add_host(*form);
+  add_draft_cost(*form);
+  add_price(*form);
   form->addRow(tr("Re&corded on"), recorded_gpu_);
+  for (QComboBox* choice : {gpu_, model_, recorded_gpu_}) make_searchable(choice);
+  if (scope_ == QuestionScope::machine) {
+    // The first rows say what drafts; advice on that is asked for.
+    for (int row = 0; row < machine_row_; ++row) form->setRowVisible(row, false);
+    form->setRowVisible(draft_row_, false);
+    form->setRowVisible(price_, false);
+    form->setRowVisible(recorded_gpu_, false);
+  }
   for (const simulator::Regime regime : simulator::all_regimes)
     regime_->addItem(regime_text(regime), static_cast<int>(regime));
-  for (QComboBox* choice : {strategy_, gpu_, model_, weights_, regime_, recorded_gpu_})
+  for (QComboBox* choice : {strategy_, gpu_, model_, weights_, regime_, recorded_gpu_, host_, draft_cost_})
     connect(choice, &QComboBox::currentIndexChanged, this, &QuestionPanel::take);
   connect(above_exit_, &QCheckBox::toggled, this, &QuestionPanel::take);
 }
@@ -224,6 +266,104 @@ void QuestionPanel::add_model(QFormLayout& form) {
         QFileDialog::getOpenFileName(this, tr("Open model file"), {}, tr("Model shapes (*.json)"));
     if (!path.isEmpty()) open_model_file(path);
   });
+}
+
+void QuestionPanel::add_host(QFormLayout& form) {
+  host_->addItem(tr("as the regime has it"), QString());
+  for (const simulator::HostTime& host : simulator::known_host_times())
+    host_->addItem(QString::fromUtf8(host.name), QString::fromUtf8(host.name));
+  auto* open = new QPushButton(tr("File…"));
+  open->setAccessibleName(tr("Open host profile"));
+  open->setToolTip(tr("Open a host profile: what your engine takes beside passes, as JSON (--host)"));
+  form.addRow(tr("Host"), with_button(host_, open));
+  qobject_cast<QLabel*>(form.itemAt(form.rowCount() - 1, QFormLayout::LabelRole)->widget())->setBuddy(host_);
+  host_->setToolTip(tr("Of a specified GPU: scheduling, sampling and launches that the device waits for"));
+  connect(open, &QPushButton::clicked, this, &QuestionPanel::choose_host_file);
+}
+
+void QuestionPanel::choose_host_file() {
+  const QString path =
+      QFileDialog::getOpenFileName(this, tr("Open host profile"), {}, tr("Host profiles (*.json)"));
+  if (!path.isEmpty()) open_host_file(path);
+}
+
+void QuestionPanel::open_host_file(const QString& path) {
+  reading_.start(
+      read_and_take([path = path.toStdString()](const auto&) { return simulator::host_time_of(path); },
+                    [this, path](const Result<simulator::HostTime>& host) {
+                      if (!host) {
+                        emit failed(QString::fromUtf8(host.error().message));
+                        return;
+                      }
+                      Question asked = question_;
+                      asked.host = path.toStdString();
+                      change_question(asked);
+                    }));
+}
+
+void QuestionPanel::add_draft_cost(QFormLayout& form) {
+  draft_cost_->addItem(tr("its layers"), QString());
+  draft_cost_->addItem(tr("free"), QStringLiteral("free"));
+  draft_cost_->addItem(tr("one layer and a head"), QStringLiteral("one-layer"));
+  draft_cost_->addItem(tr("a share of a step"), QString::fromLatin1(share_of_step));
+  constexpr int min_letters = 10;
+  draft_cost_->setMinimumContentsLength(min_letters);
+  draft_share_->setRange(0.0, 10.0);
+  draft_share_->setDecimals(3);
+  draft_share_->setSingleStep(0.05);
+  draft_share_->setValue(0.1);
+  draft_share_->setKeyboardTracking(false);
+  draft_share_->setAccessibleName(tr("Cost of a draft step, as a share of a vanilla step"));
+  auto* row = new QHBoxLayout;
+  row->addWidget(draft_cost_, 1);
+  row->addWidget(draft_share_);
+  draft_row_ = form.rowCount();
+  form.addRow(tr("Draft cost"), row);
+  qobject_cast<QLabel*>(form.itemAt(draft_row_, QFormLayout::LabelRole)->widget())->setBuddy(draft_cost_);
+  connect(draft_share_, &QDoubleSpinBox::valueChanged, this, &QuestionPanel::take);
+}
+
+void QuestionPanel::add_price(QFormLayout& form) {
+  price_->setRange(0.0, 100'000.0);
+  price_->setDecimals(2);
+  price_->setSpecialValueText(tr("not given"));
+  price_->setSuffix(tr(" an hour"));
+  price_->setKeyboardTracking(false);
+  price_->setAccessibleName(tr("Price of the machine"));
+  price_->setToolTip(tr("Of all its GPUs, in your currency: the answer then has a price per million tokens"));
+  form.addRow(tr("Price"), price_);
+  connect(price_, &QDoubleSpinBox::valueChanged, this, &QuestionPanel::take);
+}
+
+void QuestionPanel::list_asked_strategy() {
+  const QString asked = QString::fromUtf8(question_.recorded);
+  if (strategy_->findData(asked, recorded_role) >= 0 || asked.isEmpty()) return;
+  strategy_->addItem(asked);
+  const int place = strategy_->count() - 1;
+  strategy_->setItemData(place, static_cast<int>(StrategyKind::recorded), kind_role);
+  strategy_->setItemData(place, asked, recorded_role);
+  strategy_->setItemData(place, tr("not recorded: %1").arg(asked), Qt::ToolTipRole);
+}
+
+void QuestionPanel::show_host() {
+  const QString host = QString::fromUtf8(question_.host);
+  if (host_->findData(host) < 0) host_->addItem(tr("%1 (file)").arg(QFileInfo(host).fileName()), host);
+  host_->setCurrentIndex(host_->findData(host));
+}
+
+void QuestionPanel::show_draft_cost() {
+  const QString cost = QString::fromUtf8(question_.draft_cost);
+  const int named = draft_cost_->findData(cost);
+  draft_cost_->setCurrentIndex(named >= 0 ? named
+                                          : draft_cost_->findData(QString::fromLatin1(share_of_step)));
+  if (named < 0) draft_share_->setValue(cost.toDouble());
+  draft_share_->setEnabled(named < 0);
+}
+
+std::string QuestionPanel::chosen_draft_cost() const {
+  const QString chosen = draft_cost_->currentData().toString();
+  return chosen == QLatin1String(share_of_step) ? fmt::format("{}", draft_share_->value())
+                                                : chosen.toStdString();
 }
 
 void QuestionPanel::open_machine_file(const QString& path) {
@@ -336,8 +476,8 @@ void QuestionPanel::set_recording(const TrainedPointer& pointer) {
   for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
     recorded_gpu_->addItem(QString::fromUtf8(gpu.name), QString::fromUtf8(gpu.name));
   // Which fills in what a recording of that GPU leaves open; of a processor there is nothing to fill in.
-  form_->setRowVisible(recorded_gpu_,
-                       !trained.is_imported() && simulator::is_gpu_recording(trained.recording().meta));
+  form_->setRowVisible(recorded_gpu_, scope_ == QuestionScope::whole && !trained.is_imported() &&
+                                          simulator::is_gpu_recording(trained.recording().meta));
   is_showing_ = false;
   show_question();
 }
@@ -359,6 +499,7 @@ void QuestionPanel::change_question(const Question& question) {
 
 void QuestionPanel::show_question() {
   is_showing_ = true;
+  if (question_.kind == StrategyKind::recorded) list_asked_strategy();
   for (int place = 0; place < strategy_->count(); ++place) {
     if (!strategy_->itemData(place, kind_role).isValid()) continue;  // the separator
     const auto kind = static_cast<StrategyKind>(strategy_->itemData(place, kind_role).toInt());
@@ -380,6 +521,9 @@ void QuestionPanel::show_question() {
   show_steps(batch_, question_.batch);
   show_steps(gpus_, question_.tensor_parallel);
   show_steps(context_, question_.longer_context);
+  show_host();
+  show_draft_cost();
+  price_->setValue(question_.price_per_hour.value_or(0.0));
   threshold_->setValue(question_.threshold);
   above_exit_->setChecked(question_.verifies_above_exit);
   is_showing_ = false;
@@ -439,6 +583,10 @@ void QuestionPanel::take() {
   asked.batch = batch_.box->value();
   asked.tensor_parallel = gpus_.box->value();
   asked.longer_context = context_.box->value();
+  asked.host = host_->currentData().toString().toStdString();
+  asked.draft_cost = chosen_draft_cost();
+  asked.price_per_hour.reset();
+  if (price_->value() > 0.0) asked.price_per_hour = price_->value();
   asked.threshold = threshold_->value();
   asked.verifies_above_exit = above_exit_->isChecked();
   if (asked.kind == StrategyKind::recorded && asked.recorded != question_.recorded) {

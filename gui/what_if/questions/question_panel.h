@@ -20,11 +20,14 @@ class QSpinBox;
 
 namespace draftscope::gui {
 
+/// Choices that a panel offers.
+enum class QuestionScope : std::uint8_t { whole, machine };
+
 class QuestionPanel : public QWidget {
   Q_OBJECT
 
  public:
-  explicit QuestionPanel(QWidget* parent = nullptr);
+  explicit QuestionPanel(QuestionScope scope = QuestionScope::whole, QWidget* parent = nullptr);
 
   /// Offers what can be asked of the recording.
   void set_recording(const TrainedPointer& trained);
@@ -39,6 +42,8 @@ class QuestionPanel : public QWidget {
   /// Chooses what a file describes: a machine measured by `draftscope calibrate` or specified, a config.json.
   void open_machine_file(const QString& path);
   void open_model_file(const QString& path);
+  /// A host profile (`--host FILE.json`).
+  void open_host_file(const QString& path);
 
  signals:
   void changed();
@@ -59,6 +64,15 @@ class QuestionPanel : public QWidget {
   /// Puts a button that chooses a file beside a box.
   void add_machine(QFormLayout& form);
   void add_model(QFormLayout& form);
+  void add_host(QFormLayout& form);
+  void add_draft_cost(QFormLayout& form);
+  void add_price(QFormLayout& form);
+  void choose_host_file();
+  /// Puts a strategy that was not recorded on the list.
+  void list_asked_strategy();
+  void show_host();
+  void show_draft_cost();
+  [[nodiscard]] std::string chosen_draft_cost() const;
   void take_machine(simulator::MachineFile file);
   void take_model(const std::string& name, const QString& path);
   void list_machines();
@@ -68,6 +82,7 @@ class QuestionPanel : public QWidget {
   void show_range();
   void take();
 
+  QuestionScope scope_;
   TrainedPointer trained_;
   Question question_;
   std::vector<MachineFilePointer> machine_files_;
@@ -75,12 +90,18 @@ class QuestionPanel : public QWidget {
   BackgroundJob reading_;
   QFormLayout* form_;
   bool is_showing_ = false;
+  int machine_row_ = 0;  ///< the first that is not about the strategy
+  int draft_row_ = 0;
   QComboBox* strategy_;
   QComboBox* gpu_;
   QComboBox* model_;
   QComboBox* weights_;
   QComboBox* regime_;
   QComboBox* recorded_gpu_;
+  QComboBox* host_;
+  QComboBox* draft_cost_;
+  QDoubleSpinBox* draft_share_;
+  QDoubleSpinBox* price_;
   QCheckBox* above_exit_;
   QSlider* threshold_slider_;
   QDoubleSpinBox* threshold_;

@@ -69,6 +69,7 @@ Result<TrainedPointer> TrainedRecording::train(RecordingPointer recording, const
     trained->what_if_ = std::make_shared<const simulator::WhatIf>(*std::move(what_if));
     trained->shape_ = trained->what_if_->costs().model.shape;
     trained->no_replay_reason_ = trained->what_if_->no_replay_reason();
+    trained->measured_ = measured_runs(*trained->opened_);
   }
   trained->list_runs();
   return TrainedPointer(std::move(trained));

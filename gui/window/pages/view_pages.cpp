@@ -9,7 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "timeline/timeline_view.h"
+#include "details/timeline_panel.h"
 #include "window/pages/view_panel.h"
 
 namespace draftscope::gui {
@@ -20,6 +20,7 @@ namespace {
 constexpr int min_height_with_timeline = 620;
 /// One part in so many of the height below the tabs, at first.
 constexpr int timeline_share = 4;
+constexpr int timeline_share_with_details = 3;
 
 /// The widget itself, what it names in its place, or the first in it that takes the focus by the Tab key.
 QWidget* first_to_focus(QWidget& view) {
@@ -36,7 +37,7 @@ QWidget* first_to_focus(QWidget& view) {
 
 }  // namespace
 
-ViewPages::ViewPages(QWidget* beside_tabs, QWidget* strip, TimelineView* timeline, QWidget* parent)
+ViewPages::ViewPages(QWidget* beside_tabs, QWidget* strip, TimelinePanel* timeline, QWidget* parent)
     : QWidget(parent),
       tabs_(new QTabBar),
       strip_(strip),
@@ -76,7 +77,7 @@ ViewPages::ViewPages(QWidget* beside_tabs, QWidget* strip, TimelineView* timelin
           [this] { maximise(maximised_ == drawer_ ? nullptr : drawer_); });
   connect(split_, &QSplitter::splitterMoved, this, [this] { timeline_height_ = drawer_->height(); });
   split_->installEventFilter(this);
-  connect(timeline_, &TimelineView::laid_out, this, &ViewPages::limit_timeline);
+  connect(timeline_, &TimelinePanel::laid_out, this, &ViewPages::limit_timeline);
   limit_timeline();
 }
 
@@ -124,6 +125,7 @@ void ViewPages::show_view(QWidget& view) {
   if (drawer_->isAncestorOf(&view)) {
     if (maximised_ != drawer_) maximise(nullptr);
     open_timeline(true);
+    timeline_->show_view(view);
   }
   for (std::size_t page = 0; page < pages_.size(); ++page)
     if (ViewPanel* panel = pages_[page].views->panel_of(view)) {
@@ -154,6 +156,11 @@ void ViewPages::open_timeline(bool is_open) {
   show_parts();
 }
 
+void ViewPages::open_details(bool are_open) {
+  if (are_open) open_timeline(true);
+  timeline_->open_details(are_open);
+}
+
 void ViewPages::toggle_maximised() {
   if (maximised_ != nullptr) return maximise(nullptr);
   if (pages_.empty()) return;
@@ -182,19 +189,22 @@ void ViewPages::show_parts() {
   strip_->setVisible(maximised_ == nullptr && (pages_.empty() || page().is_of_recording));
   stack_->setVisible(!is_drawer_alone);
   drawer_->setVisible(is_drawer_alone || (maximised_ == nullptr && is_timeline_open()));
-  lay_out_timeline();
+  limit_timeline();
   emit timeline_opened(is_timeline_open());
 }
 
 void ViewPages::limit_timeline() {
-  drawer_->setMaximumHeight(drawer_->bar_height() + timeline_->content_height());
+  // Alone it has all the room, so that nothing is left above it.
+  const bool is_alone = maximised_ != nullptr && maximised_ == drawer_;
+  drawer_->setMaximumHeight(is_alone ? QWIDGETSIZE_MAX : drawer_->bar_height() + timeline_->content_height());
   lay_out_timeline();
 }
 
 void ViewPages::lay_out_timeline() {
   if (drawer_->isHidden() || stack_->isHidden()) return;
   const int all = split_->height();
-  const int wanted = std::min(drawer_->maximumHeight(), timeline_height_.value_or(all / timeline_share));
+  const int first = timeline_->are_details_open() ? all / timeline_share_with_details : all / timeline_share;
+  const int wanted = std::min(drawer_->maximumHeight(), timeline_height_.value_or(first));
   split_->setSizes({all - wanted, wanted});
 }
 
@@ -215,6 +225,7 @@ void ViewPages::reset_layout() {
     page.views->reset();
   }
   timeline_height_.reset();
+  timeline_->reset_layout();
   show_parts();
 }
 
@@ -226,6 +237,7 @@ QVariantMap ViewPages::layout_state() const {
     state[page.name] = of;
   }
   if (timeline_height_) state[QStringLiteral("timeline height")] = *timeline_height_;
+  state[QStringLiteral("timeline")] = timeline_->layout_state();
   if (!pages_.empty()) state[QStringLiteral("page")] = page().name;
   return state;
 }
@@ -241,6 +253,7 @@ void ViewPages::restore_layout(const QVariantMap& state) {
   }
   if (const int kept = state.value(QStringLiteral("timeline height")).toInt(); kept > 0)
     timeline_height_ = kept;
+  timeline_->restore_layout(state.value(QStringLiteral("timeline")).toMap());
   show_parts();
 }
 

@@ -18,14 +18,14 @@ class QTabBar;
 
 namespace draftscope::gui {
 
-class TimelineView;
+class TimelinePanel;
 
 class ViewPages : public QWidget {
   Q_OBJECT
 
  public:
   /// Takes ownership of all of them. `beside_tabs` stands at the right end of the tabs.
-  ViewPages(QWidget* beside_tabs, QWidget* strip, TimelineView* timeline, QWidget* parent = nullptr);
+  ViewPages(QWidget* beside_tabs, QWidget* strip, TimelinePanel* timeline, QWidget* parent = nullptr);
 
   /// `has_timeline` says whether the timeline is open there at first.
   void add_page(const QString& name, const QString& title, const std::vector<PageRow>& rows,
@@ -39,7 +39,7 @@ class ViewPages : public QWidget {
   [[nodiscard]] QString title(int page) const;
   [[nodiscard]] int current() const;
   void show_page(int page);
-  /// Brings up the page that a view stands on; opens the timeline, if it is that.
+  /// Brings up the page that a view stands on; opens the timeline and the details beside it, if it is theirs.
   void show_view(QWidget& view);
   /// Name of the page that a view stands on; empty for the strip and the timeline, which stand beside all.
   [[nodiscard]] QString page_of(const QWidget& view) const;
@@ -49,6 +49,8 @@ class ViewPages : public QWidget {
   [[nodiscard]] bool is_timeline_open() const;
   /// On the page that is shown; other pages keep theirs.
   void open_timeline(bool is_open);
+  /// The details beside the timeline, which comes up with them.
+  void open_details(bool are_open);
 
   /// The view that has the focus, or else the page's first, has all the room; or gives it back.
   void toggle_maximised();
@@ -88,7 +90,7 @@ class ViewPages : public QWidget {
 
   QTabBar* tabs_;
   QWidget* strip_;
-  TimelineView* timeline_;
+  TimelinePanel* timeline_;
   ViewPanel* drawer_;  ///< the timeline's
   QStackedWidget* stack_;
   QSplitter* split_;

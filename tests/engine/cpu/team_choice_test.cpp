@@ -15,6 +15,12 @@ namespace {
 
 constexpr std::int64_t pass_ns = 1'000'000;
 
+/// This share of a pass, in one sleep.
+TeamSleep long_sleep(double share) {
+  const auto ns = static_cast<std::int64_t>(share * pass_ns);
+  return {.ns = ns, .long_ns = ns};
+}
+
 /// Passes of the team and alone until `count` were made, each with this share of sleep, and with another
 /// where threads leave their cores at once; returns those alone.
 int alone_of(TeamChoice& choice, int count, double slept_share, double slept_crowded) {
@@ -24,8 +30,7 @@ int alone_of(TeamChoice& choice, int count, double slept_share, double slept_cro
       ++alone;
       choice.observe_alone();
     } else
-      choice.observe_team(
-          pass_ns, static_cast<std::int64_t>((choice.is_crowded() ? slept_crowded : slept_share) * pass_ns));
+      choice.observe_team(pass_ns, long_sleep(choice.is_crowded() ? slept_crowded : slept_share));
   }
   return alone;
 }
@@ -73,6 +78,27 @@ TEST(TeamChoice, TakesOnePassThatSleptForNoCrowd) {
     EXPECT_FALSE(choice.is_crowded());
     EXPECT_EQ(alone_of(choice, 30, 0.01), 0);
   }
+}
+
+/// A thread that slept between two passes of a small model is late by a good part of a pass.
+TEST(TeamChoice, TakesWakingUpForNoCrowd) {
+  TeamChoice choice(2);
+  for (int pass = 0; pass < 100; ++pass) {
+    TeamSleep slept;
+    for (int barrier = 0; barrier < 4; ++barrier) slept.add(60'000);
+    choice.observe_team(pass_ns, slept);
+    EXPECT_FALSE(choice.is_crowded()) << pass;
+    EXPECT_FALSE(choice.runs_alone()) << pass;
+  }
+}
+
+TEST(TeamSleep, TellsLongSleepsFromShortOnes) {
+  TeamSleep slept;
+  slept.add(TeamSleep::long_from_ns - 1);
+  EXPECT_EQ(slept.long_ns, 0);
+  slept.add(TeamSleep::long_from_ns);
+  EXPECT_EQ(slept.long_ns, TeamSleep::long_from_ns);
+  EXPECT_EQ(slept.ns, 2 * TeamSleep::long_from_ns - 1);
 }
 
 /// Threads that leave their cores at once sleep at every barrier, on free cores as well.

@@ -53,7 +53,7 @@ std::vector<std::int32_t> device_choices(const std::vector<float>& logits, std::
   params.work.target_rows = warped.data();
   const auto gpu = cuda::emulation::make_emulated_gpu(1);
   const auto launched = gpu->launch(
-      {.kernel = cuda::Kernel::warp_rows, .blocks = 2, .shared_bytes = cuda::row_shared_bytes}, params);
+      {.kernel = cuda::Kernel::warp_rows, .blocks = 2, .shared_bytes = cuda::sampling_shared_bytes}, params);
   EXPECT_TRUE(launched);
   EXPECT_TRUE(gpu->synchronise());
   std::vector<std::int32_t> choices;

@@ -61,6 +61,44 @@ TEST(EmulatedKernels, MustWaitInEveryThreadIfTheyMayStartEarly) {
   EXPECT_THROW(finish(one), std::logic_error);
 }
 
+TEST(EmulatedKernels, FindCopiedBytesBehindTheWaitForTheirGroupAndNotBefore) {
+  alignas(16) static const int from[8] = {1, 1, 1, 1, 2, 2, 2, 2};
+  std::vector<int> seen;
+  GridRun run({.blocks = 1, .threads = 32, .shared_bytes = std::size_t{32} * 32}, [&] {
+    std::byte* const mine = shared_memory() + thread_index() * 32;
+    const auto* const values = reinterpret_cast<const int*>(mine);
+    const auto look = [&] {
+      if (thread_index() != 7) return;
+      seen.push_back(values[0]);
+      seen.push_back(values[4]);
+    };
+    begin_copy(mine, reinterpret_cast<const std::byte*>(from), true);
+    end_copy_group();
+    begin_copy(mine + 16, reinterpret_cast<const std::byte*>(from + 4), true);
+    end_copy_group();
+    look();
+    wait_for_copies<1>();
+    look();
+    begin_copy(mine, nullptr, false);
+    end_copy_group();
+    wait_for_copies<1>();
+    look();
+    wait_for_copies<0>();
+    look();
+  });
+  finish(run);
+  EXPECT_EQ(seen, (std::vector<int>{-1, -1, 1, -1, -1, 2, 0, 2}));
+}
+
+TEST(EmulatedKernels, MustWaitForTheirCopies) {
+  alignas(16) static const int from[4] = {};
+  GridRun run({.blocks = 1, .threads = 32, .shared_bytes = 32 * 16}, [] {
+    begin_copy(shared_memory() + thread_index() * 16, reinterpret_cast<const std::byte*>(from), true);
+    end_copy_group();
+  });
+  EXPECT_THROW(finish(run), std::logic_error);
+}
+
 TEST(EmulatedDevice, CapturesLaunchesAlone) {
   const auto gpu = make_emulated_gpu(1);
   int value = 0;

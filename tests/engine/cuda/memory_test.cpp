@@ -106,12 +106,12 @@ TEST(DeviceShape, ThatNeedsMoreSharedMemoryThanABlockHasIsRefusedInOneLine) {
   speculation::ModelShape shape = random_small_shape(random);
   shape.n_layers = 1;
   shape.vocab = 3;
-  shape.d_model = 16384;
+  shape.d_model = 131072;
   const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint);
   EXPECT_THAT(
       outcome(*checkpoint, {.cache_rows = 1}, plenty),
-      HasSubstr("d_model is 16384, which takes 279040 bytes of shared memory, expected at most 232448"));
+      HasSubstr("d_model is 131072, which takes 294976 bytes of shared memory, expected at most 232448"));
 }
 
 }  // namespace

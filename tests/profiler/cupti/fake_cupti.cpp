@@ -286,6 +286,21 @@ void emit(const void* record, std::size_t bytes) {
   if (write(device_thread, record, bytes)) ++current->seen.device_records;
 }
 
+std::uint64_t clock_ns() {
+  const std::lock_guard lock(mutex);
+  return device_now();
+}
+
+bool records(CUpti_ActivityKind kind) {
+  const std::lock_guard lock(mutex);
+  return enabled(kind);
+}
+
+std::uint32_t call_runtime(CUpti_CallbackId id) {
+  const std::lock_guard lock(mutex);
+  return call(id);
+}
+
 }  // namespace fake_cupti
 
 // ---- CUPTI ----

@@ -63,4 +63,12 @@ void launch_graph(const Graph& graph, const char* symbol);
 /// A record as it is, into the device's buffer.
 void emit(const void* record, std::size_t bytes);
 
+// ---- a program that makes its device records itself ----
+
+/// Now, by the clock that records have.
+[[nodiscard]] std::uint64_t clock_ns();
+[[nodiscard]] bool records(CUpti_ActivityKind kind);
+/// A call of the runtime, recorded where calls of its kind are; its correlation id.
+std::uint32_t call_runtime(CUpti_CallbackId id);
+
 }  // namespace fake_cupti

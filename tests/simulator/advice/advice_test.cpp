@@ -85,6 +85,11 @@ TEST(Advice, IsNoSlowerThanAnyCandidate) {
   const auto advice = advise_on(learnt);
   ASSERT_TRUE(found && advice);
   EXPECT_EQ(advice->considered, found->all.size());
+  ASSERT_EQ(advice->ranking.size(), found->all.size());
+  EXPECT_EQ(advice->ranking.front().strategy, advice->fastest);
+  EXPECT_TRUE(std::is_sorted(
+      advice->ranking.begin(), advice->ranking.end(),
+      [](const RankedCandidate& a, const RankedCandidate& b) { return a.speedup > b.speedup; }));
   for (const Candidate& candidate : found->all) {
     const StrategyRounds rounds = learnt.what_if().rounds(candidate.rounds.strategy).value();
     const Answer answer =

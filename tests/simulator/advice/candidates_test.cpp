@@ -21,6 +21,7 @@ TEST(Candidates, AreEveryExitsSettingsAndTheRecordedRuns) {
   options.progress = [&](std::int64_t done, std::int64_t all) {
     EXPECT_EQ(done, ++told);
     EXPECT_EQ(all, 7 * (3 + 2));
+    return true;
   };
   const auto found = candidates(learnt.what_if(), learnt.recording(), options);
   ASSERT_TRUE(found) << found.error().message;
@@ -41,6 +42,19 @@ TEST(Candidates, AreEveryExitsSettingsAndTheRecordedRuns) {
   EXPECT_TRUE(names.contains("fs:exit=2"));
   EXPECT_TRUE(names.contains("layerskip:exit=7,gamma=1"));
   EXPECT_TRUE(names.contains("layerskip:exit=7,gamma=1,verify=all-layers"));
+}
+
+TEST(Candidates, AreStoppedWhenTheyAreToldTo) {
+  const Learnt learnt({});
+  CandidateOptions options = few();
+  std::int64_t told = 0;
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    told = done;
+    return done < 3;
+  };
+  const auto found = candidates(learnt.what_if(), learnt.recording(), options);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(told, 3);
 }
 
 TEST(Candidates, KnowARecordedRunByItsSetting) {

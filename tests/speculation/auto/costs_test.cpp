@@ -84,6 +84,31 @@ TEST(RoundCosts, DoNotTakeTheFirstRoundsWordForACost) {
   EXPECT_NEAR(costs.hoped_verification(5), 1.12, 1e-9);
 }
 
+/// Another program begins behind two vanilla rounds: draft and verification take 2.5 times as long.
+TEST(RoundCosts, TakeAnotherPaceForNoCost) {
+  RoundCosts costs(expected);
+  const auto vanilla_rounds = [&] {
+    for (int i = 0; i < 2; ++i) costs.add(round_of(1e6, 1));
+  };
+  const auto drafts = [&](double pace, int count) {
+    for (int i = 0; i < count; ++i) costs.add(round_of(1e6 * pace, 5, 4, 0));
+  };
+  vanilla_rounds();
+  drafts(1.0, 9);
+  ASSERT_NEAR(costs.draft_step(0), 0.6, 1e-3);
+  vanilla_rounds();
+  drafts(1.0, 1);
+  drafts(2.5, 20);
+  EXPECT_NEAR(costs.draft_step(0), 0.6, 1e-3);
+  EXPECT_NEAR(costs.vanilla_ns(), 2.5e6, 1e4);
+  // What is so from the first round behind two pairs is a cost.
+  for (int pair = 0; pair < 3; ++pair) {
+    vanilla_rounds();
+    drafts(2.5, 9);
+  }
+  EXPECT_NEAR(costs.draft_step(0), 1.5, 1e-3);
+}
+
 TEST(RoundCosts, WantVanillaRoundsTwoByTwo) {
   RoundCosts costs(expected);
   std::vector<double> pairs;

@@ -5,12 +5,15 @@
 #include <array>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
+#include <cstring>
 #include <numeric>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "device_accesses.h"
 #include "device_emulation.h"
 
 namespace draftscope::engine::cuda {
@@ -37,11 +40,22 @@ using Order = std::minstd_rand;
 
 enum class Waits { for_nothing, for_warp, for_block, for_kernels_before, ended };
 
+constexpr std::size_t copy_bytes = 16;
+
+/// A copy under way; from null come zeros.
+struct Copy {
+  std::byte* to;
+  const std::byte* from;
+};
+
 struct Thread {
   context::fiber fiber;
   Waits waits = Waits::for_nothing;
   int exchanges = 0;
   bool has_waited_for_kernels = false;
+  std::vector<Copy> copies;              ///< in the order in which they were started
+  std::vector<std::size_t> copy_groups;  ///< how many copies each has that nobody has waited for
+  std::size_t ungrouped = 0;             ///< copies that are in no group yet
 };
 
 context::pooled_fixedsize_stack& stacks() {
@@ -68,6 +82,8 @@ class Block {
             scheduler_ = std::move(scheduler);
             body();
             threads_[i].waits = Waits::ended;
+            if (!threads_[i].copies.empty())
+              fault_ = "a thread ends while copies that it started are under way";
             return std::move(scheduler_);
           });
   }
@@ -87,6 +103,7 @@ class Block {
       progress = false;
       for (const std::size_t warp : warp_order_) progress |= run_warp(warp);
     }
+    if (fault_ != nullptr) throw std::logic_error(std::string("kernel emulation: ") + fault_);
     if (count(Waits::ended, 0, threads_.size()) == threads_.size()) {
       check_waits();
       return State::ended;
@@ -120,6 +137,35 @@ class Block {
     words[index % 32] = mine;
     wait(Waits::for_warp);
     return words;
+  }
+
+  void begin_copy(const Copy& copy) {
+    const auto place =
+        reinterpret_cast<std::uintptr_t>(copy.to) | reinterpret_cast<std::uintptr_t>(copy.from);
+    if (place % copy_bytes != 0) fault_ = "a copy is not aligned to 16 bytes";
+    std::memset(copy.to, 0xff, copy_bytes);
+    Thread& thread = threads_[static_cast<std::size_t>(here_.thread)];
+    thread.copies.push_back(copy);
+    ++thread.ungrouped;
+  }
+  void end_copy_group() {
+    Thread& thread = threads_[static_cast<std::size_t>(here_.thread)];
+    thread.copy_groups.push_back(std::exchange(thread.ungrouped, 0));
+  }
+  void wait_for_copies(std::size_t left) {
+    Thread& thread = threads_[static_cast<std::size_t>(here_.thread)];
+    if (thread.copy_groups.size() <= left) return;
+    const auto groups = thread.copy_groups.end() - static_cast<std::ptrdiff_t>(left);
+    const std::size_t n = std::accumulate(thread.copy_groups.begin(), groups, std::size_t{0});
+    thread.copy_groups.erase(thread.copy_groups.begin(), groups);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Copy& copy = thread.copies[i];
+      if (copy.from == nullptr)
+        std::memset(copy.to, 0, copy_bytes);
+      else
+        std::memcpy(copy.to, copy.from, copy_bytes);
+    }
+    thread.copies.erase(thread.copies.begin(), thread.copies.begin() + static_cast<std::ptrdiff_t>(n));
   }
 
   [[nodiscard]] const Here& here() const { return here_; }
@@ -165,6 +211,7 @@ class Block {
 
   bool must_wait_;
   bool kernels_before_have_ended_ = false;
+  const char* fault_ = nullptr;  ///< of a thread, found where nothing can be thrown
   std::vector<std::byte> shared_;
   std::vector<Thread> threads_;
   std::vector<std::array<std::array<Words, 32>, 2>> warps_;
@@ -275,6 +322,17 @@ void synchronise() {
 }
 void wait_for_previous_kernel() {
   emulation::current->wait_for_kernels();
+}
+
+void begin_copy(std::byte* to, const std::byte* from, bool present) {
+  if (present) emulation::note_device_read(from, emulation::copy_bytes);
+  emulation::current->begin_copy({to, present ? from : nullptr});
+}
+void end_copy_group() {
+  emulation::current->end_copy_group();
+}
+void emulation::wait_for_copy_groups(std::size_t left) {
+  current->wait_for_copies(left);
 }
 
 std::uint32_t shuffle_xor(std::uint32_t value, int mask) {

@@ -22,8 +22,8 @@ extern bool runs_before_wait;
 
 /// A grid under way, its blocks and their warps in an order drawn from `seed`. Every thread of every block
 /// calls `body` once. start_block() and go_on() throw std::logic_error if threads wait for each other for
-/// ever (a barrier that not all of them reach), or if a grid may start early and one of its threads ends
-/// without having waited. Not reentrant.
+/// ever (a barrier that not all of them reach), if a grid may start early and one of its threads ends
+/// without having waited, or if one ends while copies of its own are under way. Not reentrant.
 class GridRun {
  public:
   GridRun(const Grid& grid, std::function<void()> body, std::uint32_t seed = 1);

@@ -117,14 +117,10 @@ void note_device_write(const void* address, std::size_t bytes) {
   if (active != nullptr) active->on_write(static_cast<const std::byte*>(address), bytes);
 }
 
-namespace {
-
 void note_device_read(const void* address, std::size_t bytes) {
   if (runs_before_wait && active != nullptr)
     active->on_early_read(static_cast<const std::byte*>(address), bytes);
 }
-
-}  // namespace
 
 }  // namespace draftscope::engine::cuda::emulation
 

@@ -88,7 +88,8 @@ class DeviceAccesses {
 /// Whether this build sees what kernels read and write.
 [[nodiscard]] bool sees_accesses();
 
-/// A write of the kernel that runs, by code that is not instrumented.
+/// A read or a write of the kernel that runs, by code that is not instrumented.
+void note_device_read(const void* address, std::size_t bytes);
 void note_device_write(const void* address, std::size_t bytes);
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -6,9 +6,9 @@
 // barrier blocks take turns.
 //
 // What it is faithful to: indices, shared memory, barriers, shuffles and the fragments of mma.m16n8k16 as PTX
-// defines them; and that a kernel starts beside any number of kernels before it, where it may
-// (kernel_queue.h). What it is not: time, caches, the order of summation inside an mma, and races that need
-// two threads at once.
+// defines them; that a copy's bytes are there after its wait and not before; and that a kernel starts beside
+// any number of kernels before it, where it may (kernel_queue.h). What it is not: time, caches, the order of
+// summation inside an mma, and races that need two threads at once.
 //
 // What a kernel computes with device memory is inlined into it, so that its loads and stores are seen
 // (device_accesses.h); what concerns threads alone is compiled elsewhere, so that it costs nothing there.
@@ -42,21 +42,40 @@ std::uint32_t shuffle_xor(std::uint32_t value, int mask);
 inline float shuffle_xor(float value, int mask) {
   return std::bit_cast<float>(shuffle_xor(std::bit_cast<std::uint32_t>(value), mask));
 }
+inline double shuffle_xor(double value, int mask) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto low = shuffle_xor(static_cast<std::uint32_t>(bits), mask);
+  return std::bit_cast<double>(
+      std::uint64_t{shuffle_xor(static_cast<std::uint32_t>(bits >> 32U), mask)} << 32U | low);
+}
 inline int shuffle_xor(int value, int mask) {
   return static_cast<int>(shuffle_xor(static_cast<std::uint32_t>(value), mask));
 }
 
-inline unsigned arrive(unsigned* counter) {
-  return (*counter)++;
+inline unsigned arrive(unsigned* counter, unsigned n) {
+  const unsigned before = *counter;
+  *counter += n;
+  return before;
+}
+
+template <typename T>
+T load_whole(const T* address) {
+  return *address;
 }
 
 inline std::uint64_t device_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-template <typename T>
-T load_streaming(const T* address) {
-  return *address;
+/// Until their wait the bytes are not there: their place is a NaN in every format.
+void begin_copy(std::byte* to, const std::byte* from, bool present);
+void end_copy_group();
+namespace emulation {
+void wait_for_copy_groups(std::size_t left);
+}
+template <int left>
+void wait_for_copies() {
+  emulation::wait_for_copy_groups(left);
 }
 
 using ::exp;

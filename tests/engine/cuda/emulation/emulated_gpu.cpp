@@ -23,8 +23,6 @@ namespace draftscope::engine::cuda::emulation {
 
 namespace {
 
-constexpr std::size_t shared_bytes = 227 * 1024;
-
 /// A place of device memory by the kernels' word for the buffer it is in.
 std::string name_in(const Workspace& work, const std::byte* address) {
   struct Buffer {
@@ -64,10 +62,22 @@ std::string name_in(const Workspace& work, const std::byte* address) {
 
 class EmulatedGpu final : public Gpu {
  public:
-  EmulatedGpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed)
-      : multiprocessors_(multiprocessors), free_bytes_(memory_bytes), queue_(accesses_, seed) {}
+  EmulatedGpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed, std::size_t shared_bytes)
+      : multiprocessors_(multiprocessors),
+        free_bytes_(memory_bytes),
+        shared_bytes_(shared_bytes),
+        queue_(accesses_, seed) {}
 
-  GpuDescription describe() const override { return {"emulated GPU", multiprocessors_, shared_bytes}; }
+  GpuDescription describe() const override {
+    constexpr std::size_t reserved = 1024;
+    return {.name = "emulated GPU",
+            .multiprocessors = multiprocessors_,
+            .shared_bytes = shared_bytes_,
+            .shared_bytes_of_multiprocessor = shared_bytes_ + reserved,
+            .reserved_shared_bytes = reserved,
+            .bytes_in_flight = 0,
+            .architecture = "sm90"};
+  }
   Result<std::size_t> free_bytes() const override { return free_bytes_; }
 
   Result<void*> allocate(std::size_t bytes, std::string_view what) override {
@@ -108,9 +118,9 @@ class EmulatedGpu final : public Gpu {
   }
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
-    if (launch.shared_bytes > shared_bytes)
+    if (launch.shared_bytes > shared_bytes_)
       return fail("emulated GPU: a launch asks for {} bytes of shared memory, expected at most {}",
-                  launch.shared_bytes, shared_bytes);
+                  launch.shared_bytes, shared_bytes_);
     if (capturing_)
       graphs_.back().push_back({launch, params});
     else
@@ -184,6 +194,7 @@ class EmulatedGpu final : public Gpu {
 
   int multiprocessors_;
   std::size_t free_bytes_;
+  std::size_t shared_bytes_;
   std::unordered_map<void*, std::size_t> allocated_;
   bool capturing_ = false;
   std::vector<std::vector<Kept>> graphs_;
@@ -194,8 +205,9 @@ class EmulatedGpu final : public Gpu {
 
 }  // namespace
 
-std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed) {
-  return std::make_unique<EmulatedGpu>(multiprocessors, memory_bytes, seed);
+std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed,
+                                       std::size_t shared_bytes) {
+  return std::make_unique<EmulatedGpu>(multiprocessors, memory_bytes, seed, shared_bytes);
 }
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -14,8 +14,9 @@
 namespace draftscope::ptx::test {
 namespace {
 
-/// Counts of a kernel of 64 threads over 16 KiB of memory; %lane is the thread's number.
-LaunchCounts counts_of(const std::string& body) {
+/// Counts of a kernel of 64 threads over 16 KiB of memory, of which the first `named` are of kind 1; %lane is
+/// the thread's number.
+LaunchCounts counts_of(const std::string& body, std::size_t named = 0) {
   Device device;
   EXPECT_TRUE(device.load(
       "counted",
@@ -28,6 +29,8 @@ LaunchCounts counts_of(const std::string& body) {
   EXPECT_TRUE(device.clear(memory, bytes));
   LaunchRequest request{.entry = "k", .threads = {64}, .shared_bytes = bytes, .counts = true};
   request.parameters = {std::as_bytes(std::span(&memory, 1))};
+  const CountedRange range{reinterpret_cast<std::uintptr_t>(memory), named, 1};
+  if (named > 0) request.ranges = {&range, 1};
   const auto counts = device.launch(request);
   EXPECT_TRUE(counts) << counts.error().message;
   return counts.value_or(LaunchCounts{});
@@ -64,6 +67,25 @@ TEST(PtxCounts, KeepStoresAndAtomicsApart) {
   EXPECT_EQ(counts.global_atomics.requests, 2U);
   EXPECT_EQ(counts.global_atomics.sectors, 2U);
   EXPECT_EQ(counts.global_loads.requests, 0U);
+}
+
+TEST(PtxCounts, TellPiecesOfMemoryApart) {
+  const LaunchCounts counts = counts_of(
+      "mad.wide.u32 %x1, %lane, 4, %at; ld.global.u32 %w0, [%x1]; ld.global.u32 %w0, [%x1]; st.global.u32 "
+      "[%x1], 1; red.global.add.u32 [%at], 1;",
+      64);
+  ASSERT_EQ(counts.kinds.size(), 3U);
+  EXPECT_EQ(counts.kinds[0].loads.bytes, 0U);
+  EXPECT_EQ(counts.kinds[1].loads.bytes, 128U);
+  EXPECT_EQ(counts.kinds[1].loads.sectors, 4U);
+  EXPECT_EQ(counts.kinds[1].loads.unique_bytes, 64U);
+  EXPECT_EQ(counts.kinds[1].loads.unique_sectors, 2U);
+  EXPECT_EQ(counts.kinds[2].loads.unique_sectors, 6U);
+  EXPECT_EQ(counts.kinds[2].stores.bytes, 192U);
+  EXPECT_EQ(counts.kinds[1].atomics.sectors, 2U);
+  EXPECT_EQ(counts.global_loads.unique_sectors, 8U);
+  EXPECT_EQ(counts.global_loads.sectors, counts.kinds[1].loads.sectors + counts.kinds[2].loads.sectors);
+  EXPECT_TRUE(counts_of("mov.u32 %w0, 1;").kinds.empty());
 }
 
 /// Passes and conflicts of a store of each thread, `stride` bytes apart.

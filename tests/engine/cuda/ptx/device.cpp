@@ -171,6 +171,9 @@ Result<LaunchCounts> Device::launch(const LaunchRequest& request) {
   if (request.counts) {
     counts.warps.resize(program->steps.size());
     counts.lanes.resize(program->steps.size());
+    counts.ranges = request.ranges;
+    for (const CountedRange& range : request.ranges)
+      counts.totals.kinds.resize(std::max(counts.totals.kinds.size(), range.kind + 2));
     grid.counts = &counts;
   }
   grid.number = next_number(request.may_start_early);
@@ -182,6 +185,28 @@ Result<LaunchCounts> Device::launch(const LaunchRequest& request) {
   counts.totals.threads = threads;
   return finished(*program, counts);
 }
+
+namespace {
+
+/// Adds a region's touched bytes, a bit each, to the count of all and to that of the kind they are of.
+void add_unique(const Region& region, const std::vector<std::uint64_t>& touched,
+                MemoryCount KindCount::*which, MemoryCount& all, std::vector<KindCount>& kinds,
+                std::span<const CountedRange> ranges) {
+  constexpr std::size_t sector_bytes = 32;
+  for (std::size_t sector = 0; sector < 2 * touched.size(); ++sector) {
+    const auto bits = static_cast<std::uint32_t>(touched[sector / 2] >> (sector % 2 * sector_bytes));
+    if (bits == 0) continue;
+    const auto bytes = static_cast<std::uint64_t>(std::popcount(bits));
+    const auto add = [&](MemoryCount& count) {
+      count.unique_bytes += bytes;
+      ++count.unique_sectors;
+    };
+    add(all);
+    if (!kinds.empty()) add(kind_of(kinds, ranges, region.begin() + sector * sector_bytes).*which);
+  }
+}
+
+}  // namespace
 
 LaunchCounts Device::finished(const Program& program, RunningCounts& counts) {
   LaunchCounts made = std::move(counts.totals);
@@ -201,14 +226,9 @@ LaunchCounts Device::finished(const Program& program, RunningCounts& counts) {
             [](const InstructionCount& a, const InstructionCount& b) {
               return a.warps != b.warps ? a.warps > b.warps : a.spelling < b.spelling;
             });
-  const auto ones = [](const std::vector<std::uint64_t>& words) {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t word : words) sum += static_cast<std::uint64_t>(std::popcount(word));
-    return sum;
-  };
   for (const auto& [region, touched] : counts.touched) {
-    made.global_loads.unique_bytes += ones(touched.loaded);
-    made.global_stores.unique_bytes += ones(touched.stored);
+    add_unique(*region, touched.loaded, &KindCount::loads, made.global_loads, made.kinds, counts.ranges);
+    add_unique(*region, touched.stored, &KindCount::stores, made.global_stores, made.kinds, counts.ranges);
   }
   return made;
 }

@@ -37,6 +37,7 @@ struct LaunchRequest {
   std::vector<std::span<const std::byte>> parameters;
   bool may_start_early = false;  ///< beside the kernels before it
   bool counts = false;
+  std::span<const CountedRange> ranges;  ///< counted by kind, too; empty = nothing is
 };
 
 struct DeviceOptions {

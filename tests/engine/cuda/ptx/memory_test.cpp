@@ -164,7 +164,31 @@ TEST(PtxCopies, WaitForTheOldestGroupsFirst) {
   const Result<LaneValues> early =
       run_lanes({.body = copies + "ld.shared.u32 %w0, [buffer+8];", .declarations = buffer}, {{5}, {6}}, 1);
   ASSERT_FALSE(early);
-  EXPECT_THAT(early.error().message, testing::HasSubstr("nobody wrote"));
+  EXPECT_THAT(early.error().message,
+              testing::HasSubstr("reads 4 bytes at 8 of shared memory, which a cp.async"));
+}
+
+/// A ring as a kernel that streams keeps it: each lane reads what it brought itself, without a barrier.
+TEST(PtxCopies, MakeARingOfEachLanesOwn) {
+  const std::string ring = R"(
+    mov.u32 %w5, buffer; mad.lo.u32 %w5, %thread, 8, %w5;
+    cp.async.ca.shared.global [%w5], [%in], 8; cp.async.commit_group;
+    cp.async.ca.shared.global.L2::128B [%w5+256], [%in+8], 8; cp.async.commit_group;
+    cp.async.wait_group 1; ld.shared.u32 %w0, [%w5];
+    cp.async.ca.shared.global [%w5], [%in+16], 8; cp.async.commit_group;
+    cp.async.wait_group 1; ld.shared.u32 %w6, [%w5+256]; add.u32 %w0, %w0, %w6;
+    cp.async.commit_group; cp.async.wait_group 1; ld.shared.u32 %w6, [%w5]; add.u32 %w0, %w0, %w6;)";
+  LaneValues ones(32), tens(32), hundreds(32), sums(32);
+  for (std::size_t i = 0; i < 32; ++i) {
+    ones[i] = i;
+    tens[i] = 10 * i;
+    hundreds[i] = 100 * i;
+    sums[i] = 111 * i;
+  }
+  const auto ran =
+      run_lanes({.body = ring, .declarations = ".shared .align 16 .b8 buffer[512];"}, {ones, tens, hundreds});
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_EQ(*ran, sums);
 }
 
 }  // namespace

@@ -187,6 +187,26 @@ TEST(PtxFaults, AreCopiesWhoseSourceChanges) {
               HasSubstr("which changed before its wait"));
 }
 
+TEST(PtxFaults, AreUsesOfBytesThatACopyIsOnItsWayTo) {
+  const std::string copy = "cp.async.ca.shared.global [buffer], [%in], 8;";
+  const auto on_its_way = HasSubstr("which a cp.async is on its way to, expected a wait for its group first");
+  EXPECT_THAT(error_of(copy + "ld.shared.u32 %w0, [buffer+4];"), on_its_way);
+  EXPECT_THAT(error_of(copy + "ld.shared.u8 %w0, [buffer+7];"), on_its_way);
+  EXPECT_THAT(error_of(copy + "cp.async.commit_group; ld.shared.u32 %w0, [buffer];"), on_its_way);
+  EXPECT_THAT(error_of(copy + "cp.async.wait_group 0; ld.shared.u32 %w0, [buffer];"), on_its_way);
+  EXPECT_THAT(error_of(copy + "st.shared.u32 [buffer], 1;"), on_its_way);
+  EXPECT_THAT(error_of(copy + "cp.async.ca.shared.global [buffer+4], [%in+4], 4;"), on_its_way);
+  EXPECT_EQ(error_of(copy + "cp.async.wait_all; ld.shared.u32 %w0, [buffer];"), "no error");
+  EXPECT_EQ(error_of(copy + "st.shared.u32 [buffer+8], 1; mov.u32 %w0, 1;"), "no error");
+  // A barrier is no wait: only the lane that copies can wait for it.
+  const std::string other_warp =
+      "setp.ne.u32 %p0, %thread, 0; @%p0 bra OTHERS;" + copy + "cp.async.commit_group; OTHERS: bar.sync 0;";
+  EXPECT_THAT(error_of(other_warp + "ld.shared.u32 %w0, [buffer];", 64), on_its_way);
+  const std::string waited =
+      "setp.ne.u32 %p0, %thread, 0; @%p0 bra OTHERS;" + copy + "cp.async.wait_all; OTHERS: bar.sync 0;";
+  EXPECT_EQ(error_of(waited + "ld.shared.u32 %w0, [buffer];", 64), "no error");
+}
+
 TEST(PtxFaults, AreStoresToWhatIsReadAsConstant) {
   EXPECT_THAT(error_of("ld.global.nc.u32 %w0, [%in]; st.global.u32 [%in], 1;"),
               HasSubstr("which ld.global.nc reads in the same grid"));

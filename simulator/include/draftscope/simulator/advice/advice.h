@@ -70,12 +70,12 @@ struct CandidateOptions {
   std::vector<std::string> strategies;  ///< considered besides
   bool learners = true;                 ///< suffix decoding and `auto`, too
   const Machine* machine = nullptr;     ///< whose times `auto` goes by; null: the recorded one
-  /// Told of settings done, and all.
-  std::function<void(std::int64_t, std::int64_t)> progress = [](std::int64_t, std::int64_t) {};
+  /// Told of settings done, and all, often enough to stop by returning false: candidates() then fails.
+  std::function<bool(std::int64_t done, std::int64_t all)> progress;
 };
 
 /// O(tokens · exits · (longest + thresholds · their lengths)). Errors: no texts, sampled ones, a strategy of
-/// the options that this recording can't answer for.
+/// the options that this recording can't answer for, stopped.
 [[nodiscard]] Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,
                                             const CandidateOptions& options = {});
 
@@ -99,6 +99,13 @@ struct RunnerUp {
   std::string strategy;
   double speedup = 0.0;
   RatioEstimate lead;  ///< its time / the advised one's, over prompts at the means of the prices
+};
+
+/// A candidate's place among all, at the means of the prices; the slower bound where it is bounded.
+struct RankedCandidate {
+  std::string strategy;
+  std::optional<EarlyExitSetting> setting;  ///< as the candidate has it
+  double speedup = 0.0;
 };
 
 /// A setting next to the advised one.
@@ -153,8 +160,9 @@ struct Advice {
   std::optional<Interval> interval_95;  ///< outermost of both bounds
   HeldOutGain held_out;
   std::optional<RunnerUp> runner_up;
-  std::optional<BreakEven> break_even;  ///< absent where no draft step is taken
-  std::vector<Neighbour> neighbours;    ///< of early exits
+  std::optional<BreakEven> break_even;   ///< absent where no draft step is taken
+  std::vector<Neighbour> neighbours;     ///< of early exits
+  std::vector<RankedCandidate> ranking;  ///< all candidates, the fastest first
   std::optional<NearTieEffect> near_ties;
 
   BatchLimit batch;

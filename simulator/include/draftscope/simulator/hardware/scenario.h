@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,8 @@ struct HostTime {
 
 /// The engine that is taken where nobody named one: "graph".
 [[nodiscard]] const HostTime& graph_host();
+/// Those that have names.
+[[nodiscard]] std::span<const HostTime> known_host_times();
 
 /// "graph", "serving", "eager". Errors: anything else.
 [[nodiscard]] Result<HostTime> find_host_time(std::string_view name);
@@ -139,6 +142,10 @@ struct DraftCostInput {
   double share = 0.0;
   std::int32_t vocabulary = 0;  ///< rows of the head of one_layer; 0: the target's
 };
+
+/// "free", "one-layer", whose head has `vocabulary` rows, or a share of a vanilla step: "0.1". Errors:
+/// anything else.
+[[nodiscard]] Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t vocabulary = 0);
 
 struct Scenario {
   std::optional<GpuSpecification> gpu;  ///< absent: the machine that the model was fitted on

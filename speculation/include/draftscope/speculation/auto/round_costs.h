@@ -73,6 +73,7 @@ class RoundCosts {
   /// cost more than the next ones, and kernels change at widths.
   static constexpr std::array<std::int32_t, 7> widths{2, 4, 8, 16, 32, 64, 1024};
 
+  [[nodiscard]] bool is_at_another_pace(const RoundTimes& round, double vanilla_ns) const;
   void learn(const RoundTimes& round, double vanilla_ns);
   [[nodiscard]] static std::size_t width_of(std::int32_t rows);
 
@@ -85,6 +86,8 @@ class RoundCosts {
   double last_vanilla_ns_ = 0.0;   // of the round before; 0 = it was none
   std::int32_t rounds_since_ = 0;  // that pair
   double time_since_ = 0.0;        // that pair, in vanilla rounds
+  bool has_changed_ = false;       // the pace, right behind that pair
+  bool changed_before_ = false;    // and right behind the one before
   double pace_before_ = 0.0;       // the latest vanilla rounds, ns per vanilla round
   double interval_;                // until the next one, likewise
 };

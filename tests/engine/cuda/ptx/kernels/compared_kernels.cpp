@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
-#include <type_traits>
 #include <variant>
 
 #include "block_emulation.h"
@@ -35,20 +34,6 @@ bool approximates(Kernel kernel) {
     default:
       return false;
   }
-}
-
-const PassParams* pass_of(const KernelParams& params) {
-  return std::visit(
-      [](const auto& value) -> const PassParams* {
-        using Params = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<Params, PassParams>)
-          return &value;
-        else if constexpr (requires { value.pass; })
-          return &value.pass;
-        else
-          return nullptr;
-      },
-      params);
 }
 
 /// Kind of what a place of memory holds.

@@ -55,8 +55,9 @@ std::vector<cuda::Launch> all_launches() {
   for (int kernel = 0; kernel <= static_cast<int>(cuda::Kernel::make_synthetic); ++kernel)
     for (const auto format : {cuda::WeightFormat::bf16, cuda::WeightFormat::f16, cuda::WeightFormat::fp8})
       for (const int columns : {8, 16})
-        for (const int head_dim : {32, 64, 96, 128})
-          launches.push_back({static_cast<cuda::Kernel>(kernel), format, columns, head_dim});
+        for (const int half_outputs : {cuda::tile_half, cuda::narrow_half})
+          for (const int head_dim : {32, 64, 96, 128})
+            launches.push_back({static_cast<cuda::Kernel>(kernel), format, columns, half_outputs, head_dim});
   return launches;
 }
 

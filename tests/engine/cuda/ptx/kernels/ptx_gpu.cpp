@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <variant>
@@ -96,6 +97,9 @@ class PtxGpu final : public Gpu {
     request.shared_bytes = launch.shared_bytes;
     request.may_start_early = waits_by_itself(launch.kernel);
     request.counts = options_.counts;
+    std::vector<ptx::CountedRange> ranges;
+    if (options_.ranges) ranges = options_.ranges(device_, params);
+    request.ranges = ranges;
     request.parameters.push_back(
         std::visit([](const auto& value) { return std::as_bytes(std::span(&value, 1)); }, params));
     DRAFTSCOPE_TRY_ASSIGN(const ptx::LaunchCounts counts, device_.launch(request));
@@ -110,6 +114,20 @@ class PtxGpu final : public Gpu {
 };
 
 }  // namespace
+
+const PassParams* pass_of(const KernelParams& params) {
+  return std::visit(
+      [](const auto& value) -> const PassParams* {
+        using Params = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Params, PassParams>)
+          return &value;
+        else if constexpr (requires { value.pass; })
+          return &value.pass;
+        else
+          return nullptr;
+      },
+      params);
+}
 
 std::string entry_name(const Launch& launch) {
   return visit_kernel(

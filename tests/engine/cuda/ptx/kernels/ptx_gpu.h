@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cuda/gpu.h"
 #include "device.h"
@@ -20,6 +21,8 @@ struct PtxGpuOptions {
   std::int32_t multiprocessors = 2;
   std::uint32_t seed = 1;  ///< of the order of blocks, warps and lanes
   bool counts = false;
+  /// Pieces of memory that a kernel's counts tell apart (run/counts.h). Absent = none.
+  std::function<std::vector<ptx::CountedRange>(ptx::Device&, const KernelParams&)> ranges;
   /// Called before and behind every kernel; a failure ends the call that launched it. Absent = nothing
   /// happens.
   std::function<Result<void>(ptx::Device&, const Launch&, const KernelParams&)> before;
@@ -32,5 +35,8 @@ struct PtxGpuOptions {
 
 /// The kernel of a launch as its module's entry, made readable.
 [[nodiscard]] std::string entry_name(const Launch& launch);
+
+/// Arguments that a kernel of a pass has; null if it is of none.
+[[nodiscard]] const PassParams* pass_of(const KernelParams& params);
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "compared_kernels.h"
@@ -241,12 +242,29 @@ TEST(KernelsAsPtx, HaveFaultsWithoutWhatHoldsThemTogether) {
   EXPECT_THAT(fault_with("griddepcontrol.wait;", ""), testing::HasSubstr("griddepcontrol.wait"));
 }
 
-/// 16-byte loads past the first cache, which weights come by, times 16.
+/// The matrices of a pass's layers.
+std::vector<ptx::CountedRange> matrices_of(const cuda::PassParams& pass, std::int32_t n_layers) {
+  std::vector<ptx::CountedRange> ranges;
+  const cuda::DeviceModel& model = pass.model;
+  const auto add = [&](const cuda::DeviceMatrix& matrix, std::int32_t outputs, std::int32_t depth) {
+    ranges.push_back({reinterpret_cast<std::uintptr_t>(matrix.data),
+                      2 * static_cast<std::size_t>(outputs) * static_cast<std::size_t>(depth), 0});
+  };
+  for (std::int32_t i = 0; i < n_layers; ++i) {
+    const cuda::DeviceLayer& layer = pass.layers[i];
+    add(layer.q, model.n_heads * model.head_dim, model.d_model);
+    add(layer.k, model.n_kv_heads * model.head_dim, model.d_model);
+    add(layer.v, model.n_kv_heads * model.head_dim, model.d_model);
+    add(layer.o, model.d_model, model.n_heads * model.head_dim);
+    add(layer.gate, model.d_ff, model.d_model);
+    add(layer.up, model.d_ff, model.d_model);
+    add(layer.down, model.d_model, model.d_ff);
+  }
+  return ranges;
+}
+
 std::uint64_t weight_bytes_loaded(const ptx::LaunchCounts& counts) {
-  std::uint64_t bytes = 0;
-  for (const ptx::InstructionCount& count : counts.instructions)
-    if (count.spelling.find("no_allocate") != std::string::npos) bytes += 16 * count.lanes;
-  return bytes;
+  return counts.kinds.front().loads.bytes;
 }
 
 TEST(KernelsAsPtx, LoadEachWeightOnceAPass) {
@@ -258,6 +276,10 @@ TEST(KernelsAsPtx, LoadEachWeightOnceAPass) {
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   std::map<cuda::Kernel, ptx::LaunchCounts> last;
   PtxGpuOptions options{.counts = true};
+  options.ranges = [&](ptx::Device&, const cuda::KernelParams& params) {
+    const auto* pass = std::get_if<cuda::PassParams>(&params);
+    return pass == nullptr ? std::vector<ptx::CountedRange>() : matrices_of(*pass, shape.n_layers);
+  };
   options.after = [&](ptx::Device&, const cuda::Launch& launch, const cuda::KernelParams&,
                       const ptx::LaunchCounts& counts) -> Result<void> {
     last[launch.kernel] = counts;

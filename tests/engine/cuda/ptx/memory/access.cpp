@@ -85,6 +85,11 @@ Place shared_place(Warp& warp, int lane, std::uint64_t address, std::size_t byte
   if (address < window_begin || offset + bytes > shared.bytes())
     raise(lane, "{} {} bytes at {} of shared memory, expected within its {} bytes", verb(access), bytes,
           static_cast<std::int64_t>(offset), shared.bytes());
+  if (shared.awaits(offset, bytes))
+    raise(lane,
+          "{} {} bytes at {} of shared memory, which a cp.async is on its way to, expected a wait for its "
+          "group first",
+          verb(access), bytes, offset);
   const Touch touch = access == Access::store    ? Touch::write
                       : access == Access::atomic ? Touch::atomic
                                                  : Touch::read;
@@ -166,9 +171,18 @@ void count_global(Warp& warp, Mask lanes, const Addresses& addresses, std::size_
     // An access is aligned to its own size, and so does not straddle 64 bytes.
     bits[offset / 64] |= ((std::uint64_t{1} << bytes) - 1) << (offset % 64);
   }
-  std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(n));
-  count.sectors += static_cast<std::uint64_t>(
-      std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(n)) - sectors.begin());
+  const auto begin = sectors.begin();
+  std::sort(begin, begin + static_cast<std::ptrdiff_t>(n));
+  const auto end = std::unique(begin, begin + static_cast<std::ptrdiff_t>(n));
+  count.sectors += static_cast<std::uint64_t>(end - begin);
+  if (grid.counts->totals.kinds.empty()) return;
+  const auto of_kind = [&](std::uint64_t address) -> MemoryCount& {
+    KindCount& kind = kind_of(grid.counts->totals.kinds, grid.counts->ranges, address);
+    return access == Access::atomic ? kind.atomics : access == Access::store ? kind.stores : kind.loads;
+  };
+  for (auto sector = begin; sector != end; ++sector) ++of_kind(*sector * sector_bytes).sectors;
+  for (Mask left = lanes; left != 0; left &= left - 1)
+    of_kind(addresses[static_cast<std::size_t>(__builtin_ctz(left))]).bytes += bytes;
 }
 
 void count_shared(Mask lanes, const Addresses& addresses, std::size_t bytes, MemoryCount& count) {

@@ -35,4 +35,22 @@ std::optional<int> SharedMemory::touch(std::size_t offset, std::size_t bytes, in
   return race;
 }
 
+void SharedMemory::expect(std::size_t offset, std::size_t bytes) {
+  awaited_.resize(data_.size());
+  std::fill_n(awaited_.begin() + static_cast<std::ptrdiff_t>(offset), bytes, std::uint8_t{1});
+  n_awaited_ += bytes;
+}
+
+void SharedMemory::receive(std::size_t offset, std::size_t bytes) {
+  std::fill_n(awaited_.begin() + static_cast<std::ptrdiff_t>(offset), bytes, std::uint8_t{0});
+  n_awaited_ -= bytes;
+}
+
+bool SharedMemory::awaits(std::size_t offset, std::size_t bytes) const {
+  if (n_awaited_ == 0) return false;
+  const auto first = awaited_.begin() + static_cast<std::ptrdiff_t>(offset);
+  return std::find(first, first + static_cast<std::ptrdiff_t>(bytes), 1) !=
+         first + static_cast<std::ptrdiff_t>(bytes);
+}
+
 }  // namespace draftscope::ptx

@@ -7,6 +7,8 @@
 // that one of them writes, unless all of them do so by atomics. Lanes of one warp are not held against each
 // other: within a warp the order of instructions is taken for enough, which is weaker than PTX asks for
 // (bar.warp.sync).
+//
+// Bytes that a copy is on its way to (cp.async) are nobody's until the lane that issued it has waited for it.
 
 #include <array>
 #include <cstddef>
@@ -33,6 +35,12 @@ class SharedMemory {
   /// Notes an access; returns the other warp where it is a race. `warp` < 64.
   std::optional<int> touch(std::size_t offset, std::size_t bytes, int warp, Touch how);
 
+  /// A copy to these bytes has been issued, or has arrived.
+  void expect(std::size_t offset, std::size_t bytes);
+  void receive(std::size_t offset, std::size_t bytes);
+  /// Whether a copy is on its way to any of these bytes.
+  [[nodiscard]] bool awaits(std::size_t offset, std::size_t bytes) const;
+
  private:
   // Who touched a byte in `epoch`.
   struct Users {
@@ -55,6 +63,8 @@ class SharedMemory {
   std::vector<std::uint8_t> written_;
   std::vector<Unit> units_;
   std::unordered_map<std::size_t, std::array<Users, 4>> split_;
+  std::vector<std::uint8_t> awaited_;  // one byte a byte; empty until the first copy
+  std::size_t n_awaited_ = 0;
   std::uint32_t epoch_ = 1;
 };
 

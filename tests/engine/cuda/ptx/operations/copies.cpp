@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // cp.async (PTX ISA 9.0, Data Movement and Conversion Instructions: Asynchronous copy). Data arrive at the
-// wait and not a step sooner; until then the destination holds no value. The source is read at the wait, too,
-// and must still be what it was.
+// wait and not a step sooner; until then nothing else may touch the destination. The source is read at the
+// wait, too, and must still be what it was.
 
 #include <cstring>
 #include <iterator>
@@ -40,6 +40,7 @@ void arrive(Warp& warp, const PendingCopy& copy) {
                                         copy.source_bytes) != 0))
     raise(copy.lane, "cp.async reads {}, which changed before its wait, expected a source that stays",
           warp.block->grid->memory->describe(copy.from));
+  warp.block->shared.receive(copy.to - window_begin, copy.bytes);
   const Place to = place_of(warp, Space::shared, copy.lane, copy.to, copy.bytes, Access::store);
   std::memset(to.data, 0, copy.bytes);
   std::memset(to.written, 1, copy.bytes);
@@ -75,6 +76,7 @@ void start_copy(Warp& warp, const Step& step, Mask lanes) {
     }
     const Place place = place_of(warp, Space::shared, lane, copy.to, copy.bytes, Access::store);
     std::memset(place.written, 0, copy.bytes);
+    warp.block->shared.expect(copy.to - window_begin, copy.bytes);
     copies_of(warp, lane).groups.back().push_back(copy);
   });
   if (reading != 0) count_request(warp, Space::global, reading, from, step.size, Access::load);

@@ -24,6 +24,13 @@ constexpr MemoryRow memory_rows[] = {
 
 }  // namespace
 
+KindCount& kind_of(std::vector<KindCount>& kinds, std::span<const CountedRange> ranges,
+                   std::uint64_t address) {
+  for (const CountedRange& range : ranges)
+    if (address - range.begin < range.bytes) return kinds[range.kind];
+  return kinds.back();
+}
+
 std::string table_of(const LaunchCounts& counts, std::size_t max_instructions) {
   std::string text = fmt::format(
       "{}: {} blocks of {} threads, {} instructions of warps, {} branches ({} divergent), {} barriers\n",

@@ -9,7 +9,9 @@
 // words, counted for each half of the warp where a lane takes eight bytes, and each quarter where it takes
 // sixteen (CUDA C++ Programming Guide, Shared Memory).
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,11 +26,24 @@ struct InstructionCount {
 
 struct MemoryCount {
   std::uint64_t requests = 0;
-  std::uint64_t bytes = 0;         ///< of all lanes together
-  std::uint64_t sectors = 0;       ///< global memory only
-  std::uint64_t unique_bytes = 0;  ///< global memory only: what must move, however often it is touched
-  std::uint64_t passes = 0;        ///< shared memory only
-  std::uint64_t conflicts = 0;     ///< shared memory only: passes beyond those that the bytes need
+  std::uint64_t bytes = 0;           ///< of all lanes together
+  std::uint64_t sectors = 0;         ///< global memory only
+  std::uint64_t unique_bytes = 0;    ///< global memory only: what must move, however often it is touched
+  std::uint64_t unique_sectors = 0;  ///< global memory only: what a cache that forgets nothing lets move
+  std::uint64_t passes = 0;          ///< shared memory only
+  std::uint64_t conflicts = 0;       ///< shared memory only: passes beyond those that the bytes need
+};
+
+/// A piece of global memory whose traffic is counted by its kind: weights, say. Begins at a sector.
+struct CountedRange {
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+  std::size_t kind = 0;
+};
+
+/// Global memory's traffic of one kind. What an atomic touches counts as loaded, where bytes are unique.
+struct KindCount {
+  MemoryCount loads, stores, atomics;
 };
 
 struct LaunchCounts {
@@ -41,7 +56,12 @@ struct LaunchCounts {
   MemoryCount global_loads, global_stores, global_atomics;
   MemoryCount shared_loads, shared_stores;
   MemoryCount local_loads, local_stores;
+  std::vector<KindCount> kinds;  ///< by kind; the last one is of what no range holds
 };
+
+/// The entry of `kinds` for an address.
+[[nodiscard]] KindCount& kind_of(std::vector<KindCount>& kinds, std::span<const CountedRange> ranges,
+                                 std::uint64_t address);
 
 /// A table for people, its rows of instructions limited to the `max_instructions` most frequent ones.
 [[nodiscard]] std::string table_of(const LaunchCounts& counts, std::size_t max_instructions = 12);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct RunningCounts {
   std::vector<std::uint64_t> warps, lanes;  ///< by step
   LaunchCounts totals;
   std::unordered_map<const Region*, TouchedBytes> touched;
+  std::span<const CountedRange> ranges;
 };
 
 struct Grid {

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the engine's kernels move, counted on the code that nvcc made of them, beside what they must move; and
+// the launches that passes of published models would make. No GPU takes part. model.py makes times of it.
+
+#include <draftscope/speculation/published_models.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kernel_traffic.h"
+#include "launch_plan.h"
+#include "ptx_file.h"
+
+namespace draftscope::bench {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::vector<std::string> models = {"llama-3.2-1b", "llama-3-8b", "llama-3-70b"};
+  std::vector<std::int32_t> rows = {1, 8, 16};
+  std::vector<std::int32_t> contexts = {512, 1024};
+  std::vector<std::string> machines = {"132:232448"};
+  std::int32_t scale = 1;
+  bool fp8 = false;
+  bool json = false;
+};
+
+json memory_json(const ptx::MemoryCount& count) {
+  return {{"requests", count.requests},
+          {"bytes", count.bytes},
+          {"sectors", count.sectors},
+          {"unique_bytes", count.unique_bytes},
+          {"unique_sectors", count.unique_sectors}};
+}
+
+json shared_json(const ptx::MemoryCount& count) {
+  return {{"requests", count.requests},
+          {"bytes", count.bytes},
+          {"passes", count.passes},
+          {"conflicts", count.conflicts}};
+}
+
+json needed_json(const NeededBytes& needed) {
+  return {{"weights", needed.weights},
+          {"cache_read", needed.cache_read},
+          {"cache_written", needed.cache_written},
+          {"others_read", needed.others_read},
+          {"others_written", needed.others_written}};
+}
+
+std::map<std::string, std::uint64_t> classes_of(const ptx::LaunchCounts& counts) {
+  std::map<std::string, std::uint64_t> classes;
+  for (const ptx::InstructionCount& count : counts.instructions)
+    classes[std::string(instruction_class(count.spelling))] += count.warps;
+  return classes;
+}
+
+json kernel_json(const KernelTraffic& traffic) {
+  json read = json::object();
+  json written = json::object();
+  json moved = json::object();
+  for (std::size_t i = 0; i < held_names.size() && i < traffic.counts.kinds.size(); ++i) {
+    const std::string name(held_names[i]);
+    read[name] = memory_json(traffic.counts.kinds[i].loads);
+    written[name] = memory_json(traffic.counts.kinds[i].stores);
+    moved[name] = traffic.moved(static_cast<Held>(i));
+  }
+  return {{"kernel", kernel_word(traffic.kernel)},
+          {"launches", traffic.launches},
+          {"blocks", traffic.counts.blocks},
+          {"needed", needed_json(traffic.needed)},
+          {"moved", moved},
+          {"ratio", traffic.ratio()},
+          {"read", read},
+          {"written", written},
+          {"shared_loads", shared_json(traffic.counts.shared_loads)},
+          {"shared_stores", shared_json(traffic.counts.shared_stores)},
+          {"local_requests", traffic.counts.local_loads.requests + traffic.counts.local_stores.requests},
+          {"barriers", traffic.counts.barriers},
+          {"warp_instructions", traffic.counts.warp_instructions},
+          {"instructions", classes_of(traffic.counts)}};
+}
+
+void print_table(const speculation::ModelShape& shape, const CountedPass& pass,
+                 const std::vector<KernelTraffic>& kernels) {
+  fmt::print("{} (d_model {}, d_ff {}, heads {}/{} of {}), {} rows, context {}: kB a pass, interpreted\n",
+             shape.name, shape.d_model, shape.d_ff, shape.n_heads, shape.n_kv_heads, shape.head_dim,
+             pass.rows, pass.context);
+  fmt::print("  {:<12}{:>10}{:>10}{:>8}{:>10}{:>10}{:>10}{:>10}{:>12}{:>12}{:>11}{:>10}\n", "kernel",
+             "needed", "moved", "ratio", "weights", "K/V", "others", "written", "asked, L2", "shared",
+             "conflicts", "warp-inst");
+  const auto kilobytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1024.0; };
+  std::uint64_t needed = 0;
+  std::uint64_t moved = 0;
+  for (const KernelTraffic& kernel : kernels) {
+    const ptx::LaunchCounts& counts = kernel.counts;
+    needed += kernel.needed.total();
+    moved += kernel.moved();
+    const auto read = [&](Held held) {
+      const auto i = static_cast<std::size_t>(held);
+      if (i >= counts.kinds.size()) return 0.0;
+      return kilobytes(32 * (held == Held::weights ? counts.kinds[i].loads.sectors
+                                                   : counts.kinds[i].loads.unique_sectors));
+    };
+    const std::uint64_t asked =
+        kernel.requested(Held::weights) + kernel.requested(Held::cache) + kernel.requested(Held::others);
+    fmt::print(
+        "  "
+        "{:<12}{:>10.1f}{:>10.1f}{:>8.3f}{:>10.1f}{:>10.1f}{:>10.1f}{:>10.1f}{:>12.1f}{:>12.1f}{:>11}{:>10}"
+        "\n",
+        kernel_word(kernel.kernel), kilobytes(kernel.needed.total()), kilobytes(kernel.moved()),
+        kernel.ratio(), read(Held::weights), read(Held::cache), read(Held::others),
+        kilobytes(32 * counts.global_stores.unique_sectors), kilobytes(asked),
+        kilobytes(counts.shared_loads.bytes + counts.shared_stores.bytes),
+        counts.shared_loads.conflicts + counts.shared_stores.conflicts, counts.warp_instructions);
+  }
+  fmt::print("  {:<12}{:>10.1f}{:>10.1f}{:>8.3f}\n", "pass", kilobytes(needed), kilobytes(moved),
+             needed == 0 ? 0.0 : static_cast<double>(moved) / static_cast<double>(needed));
+}
+
+/// Instructions of warps, by class.
+void print_instructions(const std::vector<KernelTraffic>& kernels) {
+  constexpr std::array classes{"matrix",  "global",     "shared",  "float",
+                               "integer", "conversion", "control", "parameters"};
+  fmt::print("  {:<12}", "instructions");
+  for (const char* name : classes) fmt::print("{:>12}", name);
+  fmt::print("\n");
+  for (const KernelTraffic& kernel : kernels) {
+    fmt::print("  {:<12}", kernel_word(kernel.kernel));
+    const auto counts = classes_of(kernel.counts);
+    for (const char* name : classes) {
+      const auto found = counts.find(name);
+      fmt::print("{:>12}", found == counts.end() ? 0 : found->second);
+    }
+    fmt::print("\n");
+  }
+}
+
+Result<PlannedMachine> parse_machine(const std::string& text) {
+  PlannedMachine machine;
+  unsigned long long shared = 0;
+  if (std::sscanf(text.c_str(), "%d:%llu", &machine.multiprocessors, &shared) != 2 ||
+      machine.multiprocessors <= 0)
+    return fail("--machine: found \"{}\", expected MULTIPROCESSORS:SHARED_BYTES", text);
+  machine.shared_bytes = shared;
+  return machine;
+}
+
+Result<json> plans(const speculation::ModelShape& model, const Options& options) {
+  json result = json::array();
+  for (const std::string& text : options.machines) {
+    DRAFTSCOPE_TRY_ASSIGN(const PlannedMachine machine, parse_machine(text));
+    for (const std::int32_t rows : options.rows) {
+      DRAFTSCOPE_TRY_ASSIGN(const std::vector<PlannedKernel> plan,
+                            launch_plan(model, machine, rows, options.fp8));
+      json kernels = json::array();
+      for (const PlannedKernel& kernel : plan)
+        kernels.push_back(
+            {{"kernel", kernel_word(kernel.kernel)},
+             {"launches", kernel.launches},
+             {"columns", kernel.columns},
+             {"blocks", kernel.blocks},
+             {"tiles", kernel.tiles},
+             {"needed", needed_json(needed_bytes(kernel.kernel, model, rows, 0, options.fp8))}});
+      result.push_back({{"machine", text}, {"rows", rows}, {"kernels", kernels}});
+    }
+  }
+  return result;
+}
+
+Result<void> run(const Options& options) {
+  const std::string ptx_file = kernels_ptx_file();
+  if (ptx_file.empty())
+    return fail(
+        "this build has no PTX of the kernels, expected one made where the CUDA toolkit is installed");
+  json all = json::array();
+  for (const std::string& name : options.models) {
+    DRAFTSCOPE_TRY_ASSIGN(const speculation::ModelShape model, speculation::find_model_shape(name));
+    const speculation::ModelShape shape = small_shape(model, options.scale);
+    json passes = json::array();
+    for (const std::int32_t context : options.contexts)
+      for (const std::int32_t rows : options.rows) {
+        const CountedPass pass{.ptx_file = ptx_file, .rows = rows, .context = context, .fp8 = options.fp8};
+        DRAFTSCOPE_TRY_ASSIGN(const std::vector<KernelTraffic> kernels, count_pass(shape, pass));
+        if (!options.json) print_table(shape, pass, kernels), print_instructions(kernels);
+        json counted = json::array();
+        for (const KernelTraffic& kernel : kernels) counted.push_back(kernel_json(kernel));
+        passes.push_back({{"rows", rows}, {"context", context}, {"kernels", counted}});
+      }
+    json sizes = json::object();
+    for (const auto& [key, member] : speculation::shape_sizes) {
+      sizes["full"][key] = model.*member;
+      sizes["small"][key] = shape.*member;
+    }
+    DRAFTSCOPE_TRY_ASSIGN(json planned, plans(model, options));
+    all.push_back({{"model", model.name}, {"sizes", sizes}, {"passes", passes}, {"plans", planned}});
+  }
+  if (options.json)
+    fmt::print("{}\n", json{{"format", 1},
+                            {"rests_on", "interpreted: PTX of compute capability 9.0"},
+                            {"weights", options.fp8 ? "fp8" : "bf16"},
+                            {"models", all}}
+                           .dump(1));
+  return {};
+}
+
+}  // namespace
+}  // namespace draftscope::bench
+
+int main(int argc, char** argv) {
+  draftscope::bench::Options options;
+  CLI::App app("Counts what the kernels of a decode pass move, on the PTX that nvcc made of them");
+  app.add_option("--models", options.models, "published models whose heads the small models have")
+      ->capture_default_str();
+  app.add_option("--rows", options.rows)->check(CLI::Range(1, 64))->capture_default_str();
+  app.add_option("--contexts", options.contexts, "committed tokens")
+      ->check(CLI::Range(1, 1536))
+      ->capture_default_str();
+  app.add_option("--machine", options.machines, "devices to plan launches for, MULTIPROCESSORS:SHARED_BYTES")
+      ->capture_default_str();
+  app.add_option("--scale", options.scale, "of the small models")
+      ->check(CLI::Range(1, 8))
+      ->capture_default_str();
+  app.add_flag("--fp8", options.fp8, "layers' matrices in fp8");
+  app.add_flag("--json", options.json);
+  CLI11_PARSE(app, argc, argv);
+  const auto ran = draftscope::bench::run(options);
+  if (ran) return 0;
+  fmt::print(stderr, "bench_gpu_counted: {}\n", ran.error().message);
+  return 1;
+}

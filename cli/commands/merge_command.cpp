@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/traces/merge.h>
+#include <draftscope/traces/trace_target.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands/commands.h"
+#include "options/output_options.h"
+#include "terminal/interrupt.h"
+#include "terminal/messages.h"
+#include "terminal/progress_bar.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+struct MergeOptions {
+  std::vector<std::string> files;
+  std::string output;
+  std::vector<std::filesystem::path> inputs;  ///< that the command line names
+  traces::MergeOptions merge;
+  bool quiet = false;
+};
+
+std::string summary_text(const std::string& target, const traces::MergeSummary& summary) {
+  std::string text =
+      fmt::format("{}\n{} shards: {} requests, {} rounds, {} spans, {} device activities\n", target,
+                  summary.shards, summary.requests, summary.rounds, summary.spans, summary.kernels);
+  std::string missing;
+  for (const traces::Shard& shard : summary.missing)
+    missing += (missing.empty() ? "" : ", ") + traces::shard_text(shard);
+  if (!missing.empty()) text += fmt::format("missing: {}\n", missing);
+  return text;
+}
+
+Result<int> merge(const MergeOptions& options) {
+  DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.merge.overwrite}));
+  const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
+  traces::MergeSummary summary;
+  {
+    const InterruptScope interrupt;
+    ProgressBar progress("merging", options.quiet);
+    auto merged = traces::merge_shards(files, options.merge, options.output,
+                                       [&progress](std::int64_t done, std::int64_t all) {
+                                         progress.update(done, all);
+                                         return !InterruptScope::flag();
+                                       });
+    if (!merged && InterruptScope::flag()) return InterruptScope::exit_code();  // nothing was left behind
+    if (!merged) return tl::unexpected<Error>(std::move(merged).error());
+    summary = std::move(*merged);
+  }
+  return options.quiet ? 0 : print_out(summary_text(options.output, summary));
+}
+
+}  // namespace
+
+void add_merge_command(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<MergeOptions>();
+  CLI::App* command = app.add_subcommand("merge", "Make one recording of its shards");
+  command->footer(
+      "Shards are what record --shard I/N writes. All must have the same settings, model, build and "
+      "machine.\n"
+      "Example: draftscope merge run.*-of-4.dstrace -o run.dstrace");
+  command->add_option("FILE", options->files, "The shards, in any order")->required();
+  command->add_option("-o,--output", options->output, "Trace to write")->required();
+  command->add_flag("--partial", options->merge.is_partial, "Shards may be missing");
+  command->add_flag("--mixed-machines", options->merge.has_mixed_machines,
+                    "Processors and thread counts may differ: speedups stay paired, tokens/s are a mixture");
+  command->add_flag("--overwrite", options->merge.overwrite, "Replace what is there");
+  command->add_flag("-q,--quiet", options->quiet, "No progress, and no summary");
+  command->callback([options, command, &outcome] {
+    options->inputs = files_named_by(*command, "--output");
+    finish(outcome, merge(*options));
+  });
+}
+
+}  // namespace draftscope::cli

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "chart_drawing.h"
+
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "charts/chart_colors.h"
+#include "views/plot_style.h"
+#include "views/theme.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int legend_icon_width = 22;
+constexpr double smallest_number_height = 12.0;  // of a cell that has its number in it
+
+bool is_value(double value) {
+  return std::isfinite(value);
+}
+
+/// Part of a plot that is being drawn.
+class PanelDrawing {
+ public:
+  PanelDrawing(QCustomPlot& plot, QCPAxisRect& area, const Chart& chart, const ChartPanel& panel,
+               const ChartLook& look)
+      : plot_(plot),
+        area_(area),
+        chart_(chart),
+        panel_(panel),
+        look_(look),
+        is_dark_(is_dark(look.palette)) {}
+
+  void draw() {
+    for (const ChartLine& line : panel_.lines) draw_line(line);
+    draw_cells();
+    for (const ChartSeries& series : panel_.series) draw_series(series);
+  }
+
+ private:
+  [[nodiscard]] QCPAxis* x() const { return area_.axis(QCPAxis::atBottom); }
+  [[nodiscard]] QCPAxis* y() const { return area_.axis(QCPAxis::atLeft); }
+  [[nodiscard]] QCPAxis* key() const { return panel_.has_values_along_x ? y() : x(); }
+  [[nodiscard]] QCPAxis* value() const { return panel_.has_values_along_x ? x() : y(); }
+
+  void draw_line(const ChartLine& line) {
+    auto* across = new QCPItemStraightLine(&plot_);
+    for (QCPItemPosition* point : {across->point1, across->point2}) {
+      point->setAxes(x(), y());
+      point->setAxisRect(&area_);
+    }
+    across->setClipAxisRect(&area_);
+    QColor color = look_.palette.color(QPalette::WindowText);
+    color.setAlpha(170);
+    across->setPen(QPen(color, 1.0, Qt::DashLine));
+    // A straight line needs two places; on a logarithmic axis both are above 0.
+    const double one = 1.0;
+    const double two = 2.0;
+    across->point1->setCoords(line.is_upright ? line.at : one, line.is_upright ? one : line.at);
+    across->point2->setCoords(line.is_upright ? line.at : two, line.is_upright ? two : line.at);
+  }
+
+  void draw_series(const ChartSeries& series) {
+    // QCustomPlot wants points in the order of their keys.
+    std::vector<std::size_t> order(series.x.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const std::vector<double>& keys = panel_.has_values_along_x ? series.y : series.x;
+    const std::vector<double>& values = panel_.has_values_along_x ? series.x : series.y;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+    QVector<double> key_list;
+    QVector<double> value_list;
+    QVector<double> below;
+    QVector<double> above;
+    const bool has_intervals = !series.low.empty();
+    for (const std::size_t i : order) {
+      if (!is_value(keys[i])) continue;
+      key_list << keys[i];
+      value_list << values[i];
+      if (!has_intervals) continue;
+      const bool is_known = is_value(series.low[i]) && is_value(series.high[i]);
+      below << (is_known ? values[i] - series.low[i] : 0.0);
+      above << (is_known ? series.high[i] - values[i] : 0.0);
+    }
+    const bool is_line = series.mark == ChartMark::line || series.mark == ChartMark::line_with_points;
+    if (has_intervals && is_line) draw_band(series, key_list, value_list, below, above);
+    QCPAbstractPlottable* drawn = series.mark == ChartMark::bars ? draw_bars(series, key_list, value_list)
+                                                                 : draw_graph(series, key_list, value_list);
+    if (has_intervals && !is_line) draw_whiskers(series, *drawn, below, above);
+    if (!series.name.isEmpty() && plot_.legend != nullptr) drawn->addToLegend(plot_.legend);
+  }
+
+  QCPAbstractPlottable* draw_graph(const ChartSeries& series, const QVector<double>& keys,
+                                   const QVector<double>& values) {
+    auto* graph = new QCPGraph(key(), value());
+    graph->setName(series.name);
+    const QColor color = series_color(series.color, is_dark_);
+    graph->setPen(QPen(color, series.is_strong ? 2.5 : 1.5));
+    switch (series.mark) {
+      case ChartMark::points:
+      case ChartMark::bars:
+        graph->setLineStyle(QCPGraph::lsNone);
+        break;
+      case ChartMark::line:
+      case ChartMark::line_with_points:
+        graph->setLineStyle(QCPGraph::lsLine);
+        break;
+      case ChartMark::steps_to_left:
+        graph->setLineStyle(QCPGraph::lsStepLeft);
+        break;
+      case ChartMark::steps_to_right:
+        graph->setLineStyle(QCPGraph::lsStepRight);
+        break;
+    }
+    if (series.mark == ChartMark::points || series.mark == ChartMark::line_with_points) {
+      const double size = 0.6 * QFontMetricsF(look_.font).height();
+      const QBrush fill = series.is_hollow ? look_.palette.color(QPalette::Base) : color;
+      graph->setScatterStyle(QCPScatterStyle(series_shape(series.color == 0 ? 0 : series.color - 1),
+                                             QPen(color, 1.5), fill, size));
+    }
+    graph->setData(keys, values, true);
+    return graph;
+  }
+
+  QCPAbstractPlottable* draw_bars(const ChartSeries& series, const QVector<double>& keys,
+                                  const QVector<double>& values) {
+    auto* bars = new QCPBars(key(), value());
+    bars->setName(series.name);
+    bars->setPen(Qt::NoPen);
+    bars->setBrush(series_color(series.color, is_dark_));
+    bars->setWidth(0.6);
+    bars->setData(keys, values, true);
+    return bars;
+  }
+
+  void draw_whiskers(const ChartSeries& series, QCPAbstractPlottable& of, const QVector<double>& below,
+                     const QVector<double>& above) {
+    auto* whiskers = new QCPErrorBars(key(), value());
+    whiskers->setDataPlottable(&of);
+    whiskers->setErrorType(QCPErrorBars::etValueError);
+    const QColor color = series.mark == ChartMark::bars ? look_.palette.color(QPalette::WindowText)
+                                                        : series_color(series.color, is_dark_);
+    whiskers->setPen(QPen(color, series.is_strong ? 2.0 : 1.25));
+    whiskers->setWhiskerWidth(0.5 * QFontMetricsF(look_.font).height());
+    whiskers->setSymbolGap(0.0);
+    whiskers->setData(below, above);
+  }
+
+  /// The interval along a line, pale.
+  void draw_band(const ChartSeries& series, const QVector<double>& keys, const QVector<double>& values,
+                 const QVector<double>& below, const QVector<double>& above) {
+    QVector<double> low;
+    QVector<double> high;
+    for (qsizetype i = 0; i < values.size(); ++i) {
+      low << values[i] - below[i];
+      high << values[i] + above[i];
+    }
+    auto* lower = new QCPGraph(key(), value());
+    auto* upper = new QCPGraph(key(), value());
+    lower->setPen(Qt::NoPen);
+    upper->setPen(Qt::NoPen);
+    lower->setData(keys, low, true);
+    upper->setData(keys, high, true);
+    QColor pale = series_color(series.color, is_dark_);
+    pale.setAlpha(50);
+    upper->setBrush(pale);
+    upper->setChannelFillGraph(lower);
+  }
+
+  void draw_cells() {
+    if (panel_.cells.empty()) return;
+    // The axes take about as much as this.
+    const double line = QFontMetricsF(look_.font).height();
+    const double height = (look_.size.height() - 4.0 * line) / std::max<double>(1.0, panel_.y.names.size());
+    const double width = 0.75 * look_.size.width() / std::max<double>(1.0, chart_.x.names.size());
+    const bool has_numbers = height >= std::max(smallest_number_height, line) &&
+                             width >= QFontMetricsF(look_.font).horizontalAdvance(QStringLiteral("0.00×"));
+    for (const ChartCell& cell : panel_.cells) draw_cell(cell, has_numbers);
+  }
+
+  void draw_cell(const ChartCell& cell, bool has_number) {
+    auto* box = new QCPItemRect(&plot_);
+    for (QCPItemPosition* corner : {box->topLeft, box->bottomRight}) {
+      corner->setAxes(x(), y());
+      corner->setAxisRect(&area_);
+    }
+    box->setClipAxisRect(&area_);
+    box->topLeft->setCoords(cell.column - 0.48, cell.row - 0.48);
+    box->bottomRight->setCoords(cell.column + 0.48, cell.row + 0.48);
+    const QColor text = look_.palette.color(QPalette::WindowText);
+    QColor faint = text;
+    faint.setAlpha(60);
+    const QColor back = cell.speedup ? diverging_color(*cell.speedup, chart_.scale_limit, is_dark_) : faint;
+    box->setBrush(cell.speedup ? QBrush(back) : QBrush(faint, Qt::DiagCrossPattern));
+    box->setPen(cell.is_marked ? QPen(text, 2.5) : QPen(Qt::NoPen));
+    if (!has_number || cell.text.isEmpty()) return;
+    auto* number = new QCPItemText(&plot_);
+    number->position->setAxes(x(), y());
+    number->position->setAxisRect(&area_);
+    number->position->setCoords(cell.column, cell.row);
+    number->setClipAxisRect(&area_);
+    number->setPositionAlignment(Qt::AlignCenter);
+    QFont font = look_.font;
+    font.setBold(cell.is_marked);
+    number->setFont(font);
+    number->setColor(cell.speedup ? ink_on(back) : text);
+    number->setText(cell.text);
+  }
+
+  QCustomPlot& plot_;
+  QCPAxisRect& area_;
+  const Chart& chart_;
+  const ChartPanel& panel_;
+  const ChartLook& look_;
+  bool is_dark_;
+};
+
+/// Longest that names beside an axis may be, of the chart's width.
+QString shortened(const QString& name, const ChartLook& look, double share) {
+  return QFontMetrics(look.font).elidedText(name, Qt::ElideMiddle,
+                                            static_cast<int>(share * look.size.width()));
+}
+
+void dress_axis(QCPAxis& axis, const ChartAxis& of, const ChartLook& look, bool has_labels) {
+  axis.setLabel(has_labels ? of.label : QString());
+  axis.setTickLabels(has_labels);
+  axis.setLabelFont(look.font);
+  axis.setTickLabelFont(look.font);
+  axis.grid()->setVisible(of.names.isEmpty());
+  if (!of.names.isEmpty()) {
+    const bool is_upright = axis.orientation() == Qt::Vertical;
+    auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+    const double share = is_upright ? 0.4 : 0.9 / static_cast<double>(of.names.size());
+    for (qsizetype i = 0; i < of.names.size(); ++i)
+      ticker->addTick(static_cast<double>(i), shortened(of.names[i], look, share));
+    axis.setTicker(ticker);
+    axis.setSubTicks(false);
+    axis.setTickLength(0, 3);
+    axis.setRangeReversed(is_upright);
+    axis.setRange(-0.5, static_cast<double>(of.names.size()) - 0.5);
+    return;
+  }
+  if (of.has_whole_numbers) {
+    auto ticker = QSharedPointer<QCPAxisTickerFixed>::create();
+    ticker->setTickStep(1.0);
+    ticker->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+    axis.setTicker(ticker);
+    axis.setSubTicks(false);
+  }
+  if (of.is_logarithmic) {
+    axis.setScaleType(QCPAxis::stLogarithmic);
+    axis.setTicker(QSharedPointer<QCPAxisTickerLog>::create());
+    axis.setNumberFormat(QStringLiteral("eb"));
+    axis.setNumberPrecision(0);
+  }
+}
+
+/// Where data lie on an axis, with intervals and lines.
+class Extent {
+ public:
+  void add(double value) {
+    if (!is_value(value)) return;
+    low_ = std::min(low_, value);
+    high_ = std::max(high_, value);
+  }
+  void give(QCPAxis& axis, const ChartAxis& of) const {
+    if (!of.names.isEmpty()) return;
+    double low = low_;
+    double high = high_;
+    if (!(low <= high)) {
+      low = 0.0;
+      high = 1.0;
+    }
+    const double margin = 0.05 * std::max(high - low, 1e-9 + 0.02 * std::abs(high));
+    if (of.is_logarithmic) {
+      low /= 1.5;
+      high *= 1.5;
+    } else {
+      low -= margin;
+      high += margin;
+    }
+    axis.setRange(of.low.value_or(low), of.high.value_or(high));
+  }
+
+ private:
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
+
+void set_ranges(const Chart& chart, const std::vector<QCPAxisRect*>& areas) {
+  Extent along;
+  for (std::size_t i = 0; i < chart.panels.size(); ++i) {
+    const ChartPanel& panel = chart.panels[i];
+    Extent up;
+    for (const ChartSeries& series : panel.series) {
+      for (const double x : series.x) along.add(x);
+      for (const double y : series.y) up.add(y);
+      Extent& of_values = panel.has_values_along_x ? along : up;
+      for (const double end : series.low) of_values.add(end);
+      for (const double end : series.high) of_values.add(end);
+      // Bars begin at nothing.
+      if (series.mark == ChartMark::bars) of_values.add(0.0);
+    }
+    for (const ChartLine& line : panel.lines) (line.is_upright ? along : up).add(line.at);
+    up.give(*areas[i]->axis(QCPAxis::atLeft), panel.y);
+  }
+  for (QCPAxisRect* area : areas) along.give(*area->axis(QCPAxis::atBottom), chart.x);
+}
+
+QStringList legend_names(const Chart& chart) {
+  QStringList names;
+  for (const ChartPanel& panel : chart.panels)
+    for (const ChartSeries& series : panel.series)
+      if (!series.name.isEmpty()) names << series.name;
+  return names;
+}
+
+int legend_columns(const QStringList& names, const QFont& font, int width) {
+  int widest = 1;
+  for (const QString& name : names)
+    widest = std::max(widest, QFontMetrics(font).horizontalAdvance(name) + legend_icon_width + 16);
+  return std::clamp(width / widest, 1, std::max(1, static_cast<int>(names.size())));
+}
+
+/// An empty legend would keep its column as narrow as itself: there is none then.
+void add_legend(QCustomPlot& plot, const QStringList& names, const ChartLook& look) {
+  plot.legend = new QCPLegend;
+  plot.plotLayout()->addElement(0, 0, plot.legend);
+  plot.plotLayout()->setRowStretchFactor(0, 0.001);
+  plot.legend->setFillOrder(QCPLegend::foColumnsFirst);
+  plot.legend->setWrap(legend_columns(names, look.font, look.size.width() - 16));
+  plot.legend->setFont(look.font);
+  plot.legend->setIconSize(legend_icon_width, std::max(8, QFontMetrics(look.font).height() - 4));
+  plot.legend->setRowSpacing(0);
+  plot.legend->setMargins(QMargins(2, 6, 2, 2));
+}
+
+void add_scale(QCustomPlot& plot, QCPAxisRect& area, const Chart& chart, const ChartLook& look, int row) {
+  auto* scale = new QCPColorScale(&plot);
+  plot.plotLayout()->addElement(row, 1, scale);
+  scale->setType(QCPAxis::atRight);
+  // The group of the panels: as high as the panel's axis.
+  auto* group = plot.findChild<QCPMarginGroup*>();
+  scale->setMarginGroup(QCP::msTop | QCP::msBottom, group);
+  area.setMarginGroup(QCP::msTop | QCP::msBottom, group);
+  scale->setDataScaleType(QCPAxis::stLogarithmic);
+  QCPColorGradient gradient;
+  gradient.clearColorStops();
+  constexpr int stops = 8;
+  for (int i = 0; i <= stops; ++i) {
+    const double place = static_cast<double>(i) / stops;
+    gradient.setColorStopAt(place, diverging_color(std::pow(chart.scale_limit, 2.0 * place - 1.0),
+                                                   chart.scale_limit, is_dark(look.palette)));
+  }
+  scale->setGradient(gradient);
+  scale->setDataRange(QCPRange(1.0 / chart.scale_limit, chart.scale_limit));
+  auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+  // Just inside, so that rounding does not take the tick away.
+  constexpr double inside = 1.0001;
+  ticker->addTick(inside / chart.scale_limit, QStringLiteral("%1×").arg(1.0 / chart.scale_limit, 0, 'g', 2));
+  ticker->addTick(1.0, QStringLiteral("1×"));
+  ticker->addTick(chart.scale_limit / inside, QStringLiteral("%1×").arg(chart.scale_limit));
+  scale->axis()->setTicker(ticker);
+  scale->axis()->setTickLabelFont(look.font);
+  scale->setBarWidth(std::max(8, QFontMetrics(look.font).height() - 2));
+  const QColor text = look.palette.color(QPalette::WindowText);
+  for (QCPAxis* axis : {scale->axis()}) {
+    axis->setBasePen(text);
+    axis->setTickPen(text);
+    axis->setSubTickPen(Qt::NoPen);
+    axis->setTickLabelColor(text);
+  }
+}
+
+}  // namespace
+
+void draw_chart(QCustomPlot& plot, const Chart& chart, const ChartLook& look) {
+  plot.setAutoAddPlottableToLegend(false);
+  plot.clearPlottables();
+  plot.clearItems();
+  plot.plotLayout()->clear();
+  plot.plotLayout()->setRowSpacing(0);
+  plot.setFont(look.font);
+  auto* group = plot.findChild<QCPMarginGroup*>();
+  if (group == nullptr) group = new QCPMarginGroup(&plot);
+  const QStringList names = look.has_legend ? legend_names(chart) : QStringList();
+  if (!names.isEmpty()) add_legend(plot, names, look);
+  const int first_row = names.isEmpty() ? 0 : 1;
+  std::vector<QCPAxisRect*> areas;
+  for (std::size_t i = 0; i < chart.panels.size(); ++i) {
+    const ChartPanel& panel = chart.panels[i];
+    auto* area = new QCPAxisRect(&plot, true);
+    const int row = static_cast<int>(i) + first_row;
+    plot.plotLayout()->addElement(row, 0, area);
+    plot.plotLayout()->setRowStretchFactor(row, panel.share);
+    area->setMarginGroup(QCP::msLeft | QCP::msRight, group);
+    area->setMinimumMargins(QMargins(6, 4, 10, 2));
+    const bool is_last = i + 1 == chart.panels.size();
+    dress_axis(*area->axis(QCPAxis::atBottom), chart.x, look, is_last);
+    dress_axis(*area->axis(QCPAxis::atLeft), panel.y, look, true);
+    areas.push_back(area);
+  }
+  if (!areas.empty()) {
+    plot.xAxis = areas.front()->axis(QCPAxis::atBottom);
+    plot.yAxis = areas.front()->axis(QCPAxis::atLeft);
+  }
+  apply_look(plot, look.palette);
+  if (plot.legend != nullptr) plot.legend->setBorderPen(Qt::NoPen);
+  for (std::size_t i = 0; i < chart.panels.size(); ++i)
+    PanelDrawing(plot, *areas[i], chart, chart.panels[i], look).draw();
+  for (std::size_t i = 0; i < chart.panels.size(); ++i)
+    if (!chart.panels[i].cells.empty())
+      add_scale(plot, *areas[i], chart, look, static_cast<int>(i) + first_row);
+  set_ranges(chart, areas);
+}
+
+int min_chart_height(const Chart& chart, const QFont& font, int width) {
+  const QFontMetrics metrics(font);
+  int height = 2 * metrics.height() + 24;  // the horizontal axis with its name
+  if (const QStringList names = legend_names(chart); !names.isEmpty()) {
+    const int columns = legend_columns(names, font, width - 16);
+    height += (static_cast<int>(names.size()) + columns - 1) / columns * (metrics.height() + 2) + 10;
+  }
+  for (const ChartPanel& panel : chart.panels) {
+    const int by_names = static_cast<int>(panel.y.names.size()) * (metrics.height() + 3);
+    height += std::max({metrics.horizontalAdvance(panel.y.label) + 12, by_names, 60}) + 10;
+  }
+  return height;
+}
+
+}  // namespace draftscope::gui

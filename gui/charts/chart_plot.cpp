@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "chart_plot.h"
+
+#include <QAccessible>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <cmath>
+
+#include "charts/chart_drawing.h"
+#include "views/plot_style.h"
+#include "views/theme.h"
+#include "views/tool_tip.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr double reach = 14.0;  // pixels from a point within which it is meant
+
+bool is_arrow(int key) {
+  return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
+}
+
+}  // namespace
+
+ChartPlot::ChartPlot(const QString& name, QWidget* parent) : QCustomPlot(parent) {
+  setAccessibleName(name);
+  setFocusPolicy(Qt::StrongFocus);
+  setMinimumWidth(240);
+}
+
+void ChartPlot::set_chart(Chart chart) {
+  chart_ = std::move(chart);
+  if (place_ && !is_in(chart_, *place_)) place_.reset();
+  marks_.clear();
+  cursor_.reset();
+  setInteractions(chart_.can_zoom ? QCP::iRangeDrag | QCP::iRangeZoom : QCP::Interactions());
+  QStringList spoken{chart_.name};
+  // Long ones are read by the arrow keys.
+  constexpr qsizetype max_spoken = 20;
+  for (std::size_t panel = 0; panel < chart_.panels.size(); ++panel)
+    for (std::size_t series = 0; series < chart_.panels[panel].series.size(); ++series)
+      for (std::size_t point = 0; point < chart_.panels[panel].series[series].x.size(); ++point)
+        if (spoken.size() < max_spoken)
+          spoken << words_of(chart_, {panel, series, point}).replace(u'\n', QStringLiteral(", "));
+  setAccessibleDescription(spoken.join(QStringLiteral("; ")));
+  draw();
+}
+
+void ChartPlot::draw() {
+  mark_graphs_.clear();
+  cursor_lines_.clear();
+  drawn_width_ = width();
+  draw_chart(*this, chart_, {.palette = palette(), .font = font(), .size = size(), .has_legend = true});
+  setMinimumHeight(chart_.empty() ? 60 : min_chart_height(chart_, font(), std::max(width(), minimumWidth())));
+  link_panels();
+  for (QCPAxisRect* area : axisRects()) {
+    auto* line = new QCPItemStraightLine(this);
+    for (QCPItemPosition* point : {line->point1, line->point2}) {
+      point->setAxes(area->axis(QCPAxis::atBottom), area->axis(QCPAxis::atLeft));
+      point->setAxisRect(area);
+    }
+    line->setClipAxisRect(area);
+    line->setPen(QPen(cursor_color(is_dark(palette())), 1.5));
+    cursor_lines_.push_back(line);
+  }
+  set_cursor(cursor_);
+  draw_marks();
+  replot(QCustomPlot::rpQueuedReplot);
+}
+
+void ChartPlot::link_panels() {
+  // What is scrolled in one panel is scrolled in all.
+  const QList<QCPAxisRect*> areas = axisRects();
+  for (QCPAxisRect* from : areas)
+    for (QCPAxisRect* to : areas)
+      if (from != to)
+        connect(from->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::rangeChanged),
+                to->axis(QCPAxis::atBottom), [axis = to->axis(QCPAxis::atBottom)](const QCPRange& range) {
+                  if (axis->range() != range) axis->setRange(range);
+                });
+}
+
+void ChartPlot::set_cursor(std::optional<double> x) {
+  cursor_ = x;
+  for (QCPItemStraightLine* line : cursor_lines_) {
+    line->setVisible(x.has_value());
+    line->point1->setCoords(x.value_or(0.0), 0.0);
+    line->point2->setCoords(x.value_or(0.0), 1.0);
+  }
+  replot(QCustomPlot::rpQueuedReplot);
+}
+
+void ChartPlot::set_marks(std::size_t panel, const std::vector<QPointF>& places) {
+  const bool is_as_many = panel == marked_panel_ && places.size() == mark_graphs_.size();
+  marked_panel_ = panel;
+  marks_ = places;
+  if (!is_as_many) {
+    for (QCPGraph* graph : mark_graphs_) removePlottable(graph);
+    mark_graphs_.clear();
+  }
+  draw_marks();
+  replot(QCustomPlot::rpQueuedReplot);
+}
+
+void ChartPlot::draw_marks() {
+  if (marked_panel_ >= chart_.panels.size()) return;
+  const QCPAxisRect* area = axisRect(static_cast<int>(marked_panel_));
+  const std::vector<ChartSeries>& series = chart_.panels[marked_panel_].series;
+  for (std::size_t i = 0; i < marks_.size(); ++i) {
+    if (i == mark_graphs_.size()) {
+      auto* graph = new QCPGraph(area->axis(QCPAxis::atBottom), area->axis(QCPAxis::atLeft));
+      const std::size_t of = i < series.size() ? series[i].color : i;
+      const QColor color = series_color(of, is_dark(palette()));
+      graph->setLineStyle(QCPGraph::lsNone);
+      graph->setScatterStyle(QCPScatterStyle(series_shape(of), color, color, 10));
+      mark_graphs_.push_back(graph);
+    }
+    mark_graphs_[i]->setData({marks_[i].x()}, {marks_[i].y()}, true);
+  }
+}
+
+QPointF ChartPlot::pixel_of(const ChartPlace& place) const {
+  const QCPAxisRect* area = axisRect(static_cast<int>(place.panel));
+  const ChartPanel& panel = chart_.panels[place.panel];
+  const bool is_cell = place.series == ChartPlace::of_cells;
+  const double x = is_cell ? panel.cells[place.point].column : panel.series[place.series].x[place.point];
+  const double y = is_cell ? panel.cells[place.point].row : panel.series[place.series].y[place.point];
+  return {area->axis(QCPAxis::atBottom)->coordToPixel(x), area->axis(QCPAxis::atLeft)->coordToPixel(y)};
+}
+
+std::optional<ChartPlace> ChartPlot::place_at(const QPointF& at) const {
+  std::optional<ChartPlace> nearest;
+  double least = reach;
+  for (std::size_t panel = 0; panel < chart_.panels.size(); ++panel) {
+    const QCPAxisRect* area = axisRect(static_cast<int>(panel));
+    if (area == nullptr || !area->rect().contains(at.toPoint())) continue;
+    const ChartPanel& of = chart_.panels[panel];
+    for (std::size_t i = 0; i < of.cells.size(); ++i) {
+      const double column = area->axis(QCPAxis::atBottom)->pixelToCoord(at.x());
+      const double row = area->axis(QCPAxis::atLeft)->pixelToCoord(at.y());
+      if (std::lround(column) == of.cells[i].column && std::lround(row) == of.cells[i].row)
+        return ChartPlace{panel, ChartPlace::of_cells, i};
+    }
+    for (std::size_t series = 0; series < of.series.size(); ++series) {
+      // A line is met anywhere along it, at the point that is nearest by its key.
+      const bool is_line =
+          of.series[series].mark != ChartMark::points && of.series[series].mark != ChartMark::bars;
+      for (std::size_t point = 0; point < of.series[series].x.size(); ++point) {
+        const QPointF apart = pixel_of({panel, series, point}) - at;
+        const double distance = is_line ? 0.2 * std::abs(apart.y()) + std::abs(apart.x())
+                                : of.series[series].mark == ChartMark::bars
+                                    ? std::abs(of.has_values_along_x ? apart.y() : apart.x())
+                                    : std::hypot(apart.x(), apart.y());
+        if (!(distance < least)) continue;
+        least = distance;
+        nearest = ChartPlace{panel, series, point};
+      }
+    }
+  }
+  return nearest;
+}
+
+void ChartPlot::go_to(const ChartPlace& place) {
+  place_ = place;
+  const QString words = words_of(chart_, place);
+  setAccessibleDescription(words);
+  QAccessibleEvent changed(this, QAccessible::DescriptionChanged);
+  QAccessible::updateAccessibility(&changed);
+  if (isVisible()) QToolTip::showText(mapToGlobal(pixel_of(place).toPoint()), words, this);
+  update();
+}
+
+bool ChartPlot::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  const std::optional<ChartPlace> place = place_at(help->pos());
+  show_tip(*help, *this, place ? words_of(chart_, *place) : QString());
+  return true;
+}
+
+void ChartPlot::mousePressEvent(QMouseEvent* event) {
+  pressed_ = event->pos();
+  QCustomPlot::mousePressEvent(event);
+}
+
+void ChartPlot::mouseReleaseEvent(QMouseEvent* event) {
+  QCustomPlot::mouseReleaseEvent(event);
+  constexpr int still = 4;
+  if (event->button() != Qt::LeftButton || (event->pos() - pressed_).manhattanLength() > still) return;
+  if (const std::optional<ChartPlace> place = place_at(event->pos())) {
+    go_to(*place);
+    emit chosen(*place);
+  }
+}
+
+void ChartPlot::mouseDoubleClickEvent(QMouseEvent* event) {
+  QCustomPlot::mouseDoubleClickEvent(event);
+  // Back to all of it.
+  if (chart_.can_zoom) draw();
+}
+
+void ChartPlot::wheelEvent(QWheelEvent* event) {
+  if (chart_.can_zoom && event->modifiers().testFlag(Qt::ControlModifier))
+    return QCustomPlot::wheelEvent(event);
+  // The page scrolls.
+  event->ignore();
+}
+
+void ChartPlot::keyPressEvent(QKeyEvent* event) {
+  const bool is_choice = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+  if (!is_arrow(event->key()) && !is_choice) return QCustomPlot::keyPressEvent(event);
+  if (is_choice) {
+    if (place_) emit chosen(*place_);
+    return;
+  }
+  const std::optional<ChartPlace> first = first_place(chart_);
+  if (!first) return QCustomPlot::keyPressEvent(event);
+  go_to(place_ ? next_place(chart_, *place_, static_cast<Qt::Key>(event->key())) : *first);
+}
+
+void ChartPlot::focusInEvent(QFocusEvent* event) {
+  QCustomPlot::focusInEvent(event);
+  update();
+}
+
+void ChartPlot::focusOutEvent(QFocusEvent* event) {
+  QCustomPlot::focusOutEvent(event);
+  update();
+}
+
+void ChartPlot::changeEvent(QEvent* event) {
+  QCustomPlot::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) draw();
+}
+
+void ChartPlot::resizeEvent(QResizeEvent* event) {
+  QCustomPlot::resizeEvent(event);
+  if (width() == drawn_width_ || chart_.empty()) return;
+  // Legend and names take another form; what was zoomed to stays.
+  std::vector<std::pair<QCPRange, QCPRange>> ranges;
+  for (const QCPAxisRect* area : axisRects())
+    ranges.emplace_back(area->axis(QCPAxis::atBottom)->range(), area->axis(QCPAxis::atLeft)->range());
+  draw();
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    axisRect(static_cast<int>(i))->axis(QCPAxis::atBottom)->setRange(ranges[i].first);
+    axisRect(static_cast<int>(i))->axis(QCPAxis::atLeft)->setRange(ranges[i].second);
+  }
+}
+
+void ChartPlot::paintEvent(QPaintEvent* event) {
+  QCustomPlot::paintEvent(event);
+  if (!hasFocus()) return;
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setPen(QPen(palette().color(QPalette::Highlight), 2.0));
+  painter.drawRect(rect().adjusted(1, 1, -1, -1));
+  if (!place_ || !is_in(chart_, *place_)) return;
+  painter.setPen(QPen(cursor_color(is_dark(palette())), 2.0));
+  painter.drawEllipse(pixel_of(*place_), 8.0, 8.0);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "range_profile.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::size_t slices_per_question = 1 << 16;
+
+class Patience {
+ public:
+  explicit Patience(const std::function<bool()>& should_continue) : should_continue_(should_continue) {}
+  /// Call for each slice. False from the first time that nobody waits any more.
+  bool lasts() {
+    if (lasts_ && ++slices_ % slices_per_question == 0) lasts_ = should_continue_();
+    return lasts_;
+  }
+
+ private:
+  const std::function<bool()>& should_continue_;
+  std::size_t slices_ = 0;
+  bool lasts_ = true;
+};
+
+/// Totals by name of one kind of lanes.
+class NameTotals {
+ public:
+  bool add(const Lane& lane, const std::vector<TimeRange>& parts, Patience& patience) {
+    const LaneSlices& slices = lane.slices;
+    std::size_t before = slices.size();  // a slice that several parts cut is one
+    for (const TimeRange& part : parts)
+      for (std::size_t i = slices.first_ending_after(part.start_ns);
+           i < slices.size() && slices.start_ns(i) < part.end_ns; ++i) {
+        if (!patience.lasts()) return false;
+        const std::int64_t ns =
+            std::min(slices.end_ns(i), part.end_ns) - std::max(slices.start_ns(i), part.start_ns);
+        Sum& sum = sums_[{lane.kind, slices.name(i)}];
+        sum.one_ns = i == before ? sum.one_ns + ns : ns;
+        if (i != before) ++sum.total.count;
+        before = i;
+        sum.total.total_ns += ns;
+        sum.total.max_ns = std::max(sum.total.max_ns, sum.one_ns);
+        sum.by_phase[static_cast<std::size_t>(slices.phase(i))] += ns;
+      }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<NameTotal> longest_first() const {
+    std::vector<NameTotal> totals;
+    for (const auto& [key, sum] : sums_) {
+      totals.push_back(sum.total);
+      totals.back().lane_kind = key.first;
+      totals.back().name = key.second;
+      totals.back().phase = static_cast<traces::Phase>(
+          std::max_element(sum.by_phase.begin(), sum.by_phase.end()) - sum.by_phase.begin());
+    }
+    std::stable_sort(totals.begin(), totals.end(),
+                     [](const NameTotal& a, const NameTotal& b) { return a.total_ns > b.total_ns; });
+    return totals;
+  }
+
+ private:
+  struct Sum {
+    NameTotal total;
+    std::int64_t one_ns = 0;  // of the slice at hand so far
+    std::array<std::int64_t, traces::phase_count> by_phase{};
+  };
+  std::map<std::pair<LaneKind, std::uint32_t>, Sum> sums_;
+};
+
+/// The tree of one track, grown in the order of time.
+class TrackTree {
+ public:
+  TrackTree(const Timeline& timeline, std::vector<const Lane*> lanes, RangeProfile& into, Patience& patience)
+      : timeline_(timeline),
+        lanes_(std::move(lanes)),
+        next_(lanes_.size()),
+        into_(into),
+        patience_(patience) {
+    root_ = add_node(ProfileNode::none, lanes_.front()->name, traces::Phase::idle);
+  }
+
+  bool add(TimeRange part) {
+    for (std::size_t depth = 0; depth < lanes_.size(); ++depth)
+      next_[depth] = lanes_[depth]->slices.first_ending_after(part.start_ns);
+    part_ = part;
+    return grow(root_, 0, part);
+  }
+
+  /// Time of the track's node is that of what is open in it.
+  void finish() {
+    ProfileNode& root = into_.nodes[root_];
+    root.total_ns = 0;
+    for (const ProfileNode& node : into_.nodes)
+      if (node.parent == root_) root.total_ns += node.total_ns;
+    root.self_ns = 0;
+    root.count = 1;
+    if (root.total_ns == 0 && into_.nodes.size() == root_ + 1U) into_.nodes.pop_back();
+  }
+
+ private:
+  std::uint32_t add_node(std::uint32_t parent, const std::string& name, traces::Phase phase) {
+    const std::size_t depth = parent == ProfileNode::none ? 0 : into_.nodes[parent].depth + 1;
+    into_.nodes.push_back({.parent = parent, .name = name, .phase = phase, .depth = depth});
+    return static_cast<std::uint32_t>(into_.nodes.size() - 1);
+  }
+
+  std::uint32_t child(std::uint32_t parent, const LaneSlices& slices, std::size_t index) {
+    const std::uint32_t name = slices.name(index);
+    const std::uint64_t key = (std::uint64_t{parent} << 32U) | name;
+    const auto found = children_.find(key);
+    if (found != children_.end()) return found->second;
+    const std::uint32_t node = add_node(parent, timeline_.names[name], slices.phase(index));
+    children_.emplace(key, node);
+    return node;
+  }
+
+  /// Attributes a stretch in which `node` is the innermost that lanes above `depth` have open.
+  bool grow(std::uint32_t node, std::size_t depth, TimeRange stretch) {
+    if (depth == lanes_.size()) {
+      into_.nodes[node].self_ns += stretch.duration_ns();
+      return true;
+    }
+    const LaneSlices& slices = lanes_[depth]->slices;
+    std::size_t& next = next_[depth];
+    std::int64_t at = stretch.start_ns;
+    while (next < slices.size() && slices.start_ns(next) < stretch.end_ns) {
+      if (!patience_.lasts()) return false;
+      const std::int64_t start = std::max(slices.start_ns(next), part_.start_ns);
+      const std::int64_t from = std::max(start, stretch.start_ns);
+      const std::int64_t to = std::min(slices.end_ns(next), stretch.end_ns);
+      if (from > at && !grow(node, depth + 1, {at, from})) return false;
+      if (from < to || start == from) {
+        const std::uint32_t inner = child(node, slices, next);
+        if (start == from) ++into_.nodes[inner].count;
+        into_.nodes[inner].total_ns += std::max<std::int64_t>(0, to - from);
+        if (from < to && !grow(inner, depth + 1, {from, to})) return false;
+      }
+      at = std::max(at, to);
+      // What goes on behind the stretch is met again there.
+      if (slices.end_ns(next) > stretch.end_ns) break;
+      ++next;
+    }
+    return at >= stretch.end_ns || grow(node, depth + 1, {at, stretch.end_ns});
+  }
+
+  const Timeline& timeline_;
+  std::vector<const Lane*> lanes_;
+  std::vector<std::size_t> next_;  ///< of each lane: the first slice that has not ended
+  RangeProfile& into_;
+  Patience& patience_;
+  TimeRange part_;
+  std::uint32_t root_ = 0;
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;
+};
+
+/// Lanes of each track, top to bottom.
+std::vector<std::vector<const Lane*>> tracks_of(const Timeline& timeline) {
+  std::vector<std::vector<const Lane*>> tracks;
+  for (const Lane& lane : timeline.lanes) {
+    if (lane.kind != LaneKind::track || lane.slices.size() == 0) continue;
+    if (tracks.empty() || tracks.back().front()->owner != lane.owner) tracks.emplace_back();
+    tracks.back().push_back(&lane);
+  }
+  return tracks;
+}
+
+}  // namespace
+
+std::optional<RangeProfile> range_profile(const Timeline& timeline, const std::vector<TimeRange>& parts,
+                                          const std::function<bool()>& should_continue) {
+  RangeProfile profile;
+  std::vector<TimeRange> in_order = parts;
+  std::erase_if(in_order, [](const TimeRange& part) { return part.duration_ns() <= 0; });
+  std::sort(in_order.begin(), in_order.end(),
+            [](const TimeRange& a, const TimeRange& b) { return a.start_ns < b.start_ns; });
+  for (const TimeRange& part : in_order) profile.duration_ns += part.duration_ns();
+  Patience patience(should_continue);
+  NameTotals totals;
+  for (const Lane& lane : timeline.lanes)
+    if (!totals.add(lane, in_order, patience)) return std::nullopt;
+  profile.names = totals.longest_first();
+  for (std::vector<const Lane*>& lanes : tracks_of(timeline)) {
+    TrackTree tree(timeline, std::move(lanes), profile, patience);
+    for (const TimeRange& part : in_order)
+      if (!tree.add(part)) return std::nullopt;
+    tree.finish();
+  }
+  return profile;
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Where a range of time went: by name, and by the names that are open within one another (flame graph,
+// top-down table). Slices that reach out of the range count with the part inside.
+//
+// The tree attributes every instant of a track once: to the names that are open at it, from the uppermost
+// lane down. So a node is as long as the union of the slices that it stands for, its children together are
+// never longer than it, and a track's node is as long as the union of its slices, whatever the file holds.
+
+#include <functional>
+#include <optional>
+
+#include "data/lanes/timeline.h"
+
+namespace draftscope::gui {
+
+struct NameTotal {
+  std::uint32_t name = 0;  ///< index into Timeline::names
+  LaneKind lane_kind = LaneKind::track;
+  traces::Phase phase = traces::Phase::control;  ///< that most of its time went to
+  std::size_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t max_ns = 0;  ///< of one slice
+};
+
+struct ProfileNode {
+  static constexpr std::uint32_t none = no_index;
+
+  std::uint32_t parent =
+      none;  ///< index into RangeProfile::nodes, smaller than the node's own; none: a track
+  std::string name;
+  traces::Phase phase = traces::Phase::control;  ///< of its first slice
+  std::size_t depth = 0;                         ///< 0: a track
+  std::size_t count = 0;                         ///< slices that begin, or are cut by the range, in it
+  std::int64_t total_ns = 0;
+  std::int64_t self_ns = 0;  ///< of it in none of its children
+};
+
+struct RangeProfile {
+  std::int64_t duration_ns = 0;    ///< of the range
+  std::vector<NameTotal> names;    ///< longest total first
+  std::vector<ProfileNode> nodes;  ///< parents before their children
+};
+
+/// Profile of parts of time that do not overlap. Nothing comes back once `should_continue`, which is asked
+/// now and then, is false. O(slices within, times lanes of a track).
+[[nodiscard]] std::optional<RangeProfile> range_profile(const Timeline& timeline,
+                                                        const std::vector<TimeRange>& parts,
+                                                        const std::function<bool()>& should_continue);
+
+}  // namespace draftscope::gui

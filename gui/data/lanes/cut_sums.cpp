@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cut_sums.h"
+
+#include <algorithm>
+
+namespace draftscope::gui {
+
+namespace {
+
+void add(const BusyColumns::ByPhase& part, BusyColumns::ByPhase& into) {
+  for (std::size_t phase = 0; phase < into.size(); ++phase) into[phase] += part[phase];
+}
+
+/// Time of a stretch that a part of the axis shows.
+TimeRange shown_of(const Stretch& stretch, TimeRange axis) {
+  const std::int64_t from = std::max(axis.start_ns, stretch.at_ns) - stretch.at_ns;
+  const std::int64_t to = std::min(axis.end_ns, stretch.on_axis().end_ns) - stretch.at_ns;
+  return {stretch.time.start_ns + from, stretch.time.start_ns + std::max(from, to)};
+}
+
+}  // namespace
+
+BusyColumns::ByPhase busy_time(const Lane& lane, TimeRange time) {
+  if (!lane.columns.empty()) return lane.columns.summarise(time);
+  const BusySummary busy = lane.pyramid.summarise(lane.slices, time);
+  BusyColumns::ByPhase by_phase{};
+  std::copy(busy.by_phase_ns.begin(), busy.by_phase_ns.end(), by_phase.begin());
+  return by_phase;
+}
+
+CutSums::CutSums(const Lane& lane, const CutTime& time) {
+  before_.reserve(time.stretches().size() + 1);
+  before_.emplace_back();
+  for (const Stretch& stretch : time.stretches()) {
+    BusyColumns::ByPhase sum = before_.back();
+    add(busy_time(lane, stretch.time), sum);
+    before_.push_back(sum);
+  }
+}
+
+BusyColumns::ByPhase CutSums::summarise(const Lane& lane, const CutTime& time, TimeRange axis) const {
+  BusyColumns::ByPhase sum{};
+  const std::vector<Stretch>& stretches = time.stretches();
+  std::size_t first = time.first_ending_after(axis.start_ns);
+  std::size_t last = first;  // behind the last that is shown
+  if (axis.duration_ns() > 0) last = std::max(first, time.first_ending_after(axis.end_ns - 1));
+  if (last < stretches.size() && stretches[last].at_ns < axis.end_ns) ++last;
+  if (first >= last) return sum;
+  if (stretches[first].at_ns < axis.start_ns || first + 1 == last)
+    add(busy_time(lane, shown_of(stretches[first], axis)), sum), ++first;
+  if (first < last && stretches[last - 1].on_axis().end_ns > axis.end_ns)
+    add(busy_time(lane, shown_of(stretches[--last], axis)), sum);
+  if (first < last)
+    for (std::size_t phase = 0; phase < sum.size(); ++phase)
+      sum[phase] += before_[last][phase] - before_[first][phase];
+  return sum;
+}
+
+}  // namespace draftscope::gui

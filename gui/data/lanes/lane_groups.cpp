@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "lane_groups.h"
+
+#include <algorithm>
+#include <map>
+
+#include "cut_sums.h"
+#include "data/id_index.h"
+#include "distinct_names.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+bool is_of_run(const Lane& lane) {
+  return lane.kind == LaneKind::requests || lane.kind == LaneKind::rounds;
+}
+
+ShownGroup group_of(const Lane& lane) {
+  if (lane.kind == LaneKind::decisions)
+    return {.kind = ShownGroup::Kind::decisions, .key = "decisions", .name = "decisions"};
+  return {.kind = ShownGroup::Kind::track,
+          .key = "track " + lane.track_kind + ' ' + lane.name,
+          .name = lane.name,
+          .track_kind = lane.track_kind};
+}
+
+/// A group for each run that is asked for and has lanes.
+std::vector<ShownGroup> run_groups(const Timeline& timeline, const OpenedRecording& opened) {
+  const IdIndex<traces::RunId> indices(opened.recording().runs,
+                                       [](const traces::Run& run) { return run.id; });
+  std::vector<std::string> names;
+  for (const traces::Run& run : opened.recording().runs) names.push_back(run.specification);
+  const std::vector<std::string> short_names = distinct_names(names);
+  std::map<std::size_t, ShownGroup> by_run;
+  for (std::size_t i = 0; i < timeline.lanes.size(); ++i) {
+    const Lane& lane = timeline.lanes[i];
+    if (!is_of_run(lane)) continue;
+    const std::size_t run = indices[traces::RunId::from(lane.owner)];
+    if (run >= names.size()) continue;
+    ShownGroup& group = by_run[run];
+    group.lanes.push_back(i);
+    group.kind = ShownGroup::Kind::run;
+    group.run_index = run;
+    group.key = "run " + names[run];
+    group.name = names[run];
+    group.short_name = short_names[run];
+  }
+  std::vector<ShownGroup> groups;
+  for (auto& [run, group] : by_run) groups.push_back(std::move(group));
+  return groups;
+}
+
+std::vector<ShownGroup> track_groups(const Timeline& timeline) {
+  std::vector<ShownGroup> groups;
+  const Lane* before = nullptr;
+  for (std::size_t i = 0; i < timeline.lanes.size(); ++i) {
+    const Lane& lane = timeline.lanes[i];
+    if (is_of_run(lane)) continue;
+    if (before == nullptr || before->kind != lane.kind || before->owner != lane.owner)
+      groups.push_back(group_of(lane));
+    groups.back().lanes.push_back(i);
+    groups.back().short_name = groups.back().name;
+    before = &lane;
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecording& opened,
+                                     TimelineMode mode, std::size_t run_index) {
+  std::vector<ShownGroup> groups = run_groups(timeline, opened);
+  std::vector<ShownGroup> tracks = track_groups(timeline);
+  if (mode == TimelineMode::aligned) {
+    for (ShownGroup& group : groups)
+      for (const ShownGroup& track : tracks)
+        group.lanes.insert(group.lanes.end(), track.lanes.begin(), track.lanes.end());
+    return groups;
+  }
+  if (mode == TimelineMode::run)
+    std::erase_if(groups, [&](const ShownGroup& group) { return group.run_index != run_index; });
+  groups.insert(groups.end(), tracks.begin(), tracks.end());
+  for (std::size_t i = 0; i < timeline.counters.size(); ++i)
+    groups.push_back({.kind = ShownGroup::Kind::counter,
+                      .key = "counter " + timeline.counters[i].name,
+                      .name = timeline.counters[i].name,
+                      .short_name = timeline.counters[i].name,
+                      .counter = i});
+  return groups;
+}
+
+std::vector<std::size_t> collapsed_lanes(const Timeline& timeline, const ShownGroup& group) {
+  if (group.lanes.empty()) return {};
+  if (group.kind != ShownGroup::Kind::run) return {group.lanes.front()};
+  std::vector<std::size_t> rounds;
+  std::copy_if(group.lanes.begin(), group.lanes.end(), std::back_inserter(rounds),
+               [&](std::size_t lane) { return timeline.lanes[lane].kind == LaneKind::rounds; });
+  // A run may have requests only.
+  return rounds.empty() ? std::vector{group.lanes.front()} : rounds;
+}
+
+bool is_busy(const Lane& lane, const CutTime& time, TimeRange axis) {
+  const std::vector<Stretch>& stretches = time.stretches();
+  for (std::size_t i = time.first_ending_after(axis.start_ns);
+       i < stretches.size() && stretches[i].at_ns < axis.end_ns; ++i) {
+    const Stretch& stretch = stretches[i];
+    const std::int64_t shift = stretch.time.start_ns - stretch.at_ns;
+    const TimeRange shown{std::max(axis.start_ns, stretch.at_ns) + shift,
+                          std::min(axis.end_ns, stretch.on_axis().end_ns) + shift};
+    if (lane.columns.empty()) {
+      const std::size_t first = lane.slices.first_ending_after(shown.start_ns);
+      if (first < lane.slices.size() && lane.slices.start_ns(first) < shown.end_ns) return true;
+    } else {
+      const BusyColumns::ByPhase busy = busy_time(lane, shown);
+      if (std::any_of(busy.begin(), busy.end(), [](double ns) { return ns > 0.0; })) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "details_text.h"
+
+#include <QCoreApplication>
+#include <cmath>
+
+#include "timeline/slice_label.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+QString tr(const char* words) {
+  return QCoreApplication::translate("Details", words);
+}
+
+QString html(const std::string& text) {
+  return QString::fromStdString(text).toHtmlEscaped();
+}
+
+QString link(const QString& target, const QString& words) {
+  return QStringLiteral("<a href='%1'>%2</a>").arg(target, words);
+}
+
+/// Facts with their names, a row each.
+class Facts {
+ public:
+  void add(const QString& name, const QString& value) {
+    rows_ += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>").arg(name, value);
+  }
+  [[nodiscard]] QString table() const {
+    return QStringLiteral("<table cellspacing='0' cellpadding='1'>%1</table>").arg(rows_);
+  }
+
+ private:
+  QString rows_;
+};
+
+/// Cells to the right but for the first column.
+QString table_row(const QStringList& cells, const char* tag = "td") {
+  QString row;
+  for (qsizetype i = 0; i < cells.size(); ++i)
+    row += QStringLiteral("<%1 align='%2'>%3&nbsp;&nbsp;</%1>")
+               .arg(QString::fromLatin1(tag), i == 0 ? QStringLiteral("left") : QStringLiteral("right"),
+                    cells[i]);
+  return QStringLiteral("<tr>%1</tr>").arg(row);
+}
+
+QString times(std::int64_t ns, std::int64_t median_ns) {
+  if (median_ns <= 0) return QStringLiteral("–");
+  return QStringLiteral("%1×").arg(number_text(static_cast<double>(ns) / static_cast<double>(median_ns)));
+}
+
+QString run_link(const OpenedRecording& opened, std::uint32_t run_index) {
+  return link(QStringLiteral("run:%1").arg(run_index), html(opened.runs()[run_index].run->specification));
+}
+
+QString phase_text(traces::Phase phase) {
+  const std::string_view name = traces::phase_name(phase);
+  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+QString rank_text(std::size_t rank, std::size_t of) {
+  return tr("%1 of %2 by length").arg(rank).arg(of);
+}
+
+QString fate_text(DraftFate fate) {
+  switch (fate) {
+    case DraftFate::accepted:
+      return tr("✓ accepted");
+    case DraftFate::rejected:
+      return tr("✗ rejected");
+    case DraftFate::untested:
+      break;
+  }
+  return tr("– not verified");
+}
+
+QString tokens_table(const RoundDetails& details) {
+  QString rows =
+      table_row({tr("draft token"), tr("confidence"), tr("threshold"), tr("extends"), tr("fate")}, "th");
+  for (std::size_t i = 0; i < details.tokens.size(); ++i) {
+    const DraftedToken& token = details.tokens[i];
+    QString threshold = QStringLiteral("–");
+    if (token.is_confident)
+      threshold = QStringLiteral("%1 %2")
+                      .arg(*token.is_confident ? u'≥' : u'<')
+                      .arg(number_text(details.round->threshold));
+    rows += table_row({QStringLiteral("%1 <b>%2</b>").arg(i).arg(visible_text(token.text).toHtmlEscaped()),
+                       QString::number(token.confidence, 'f', 3), threshold.toHtmlEscaped(),
+                       token.parent < 0 ? tr("root") : QString::number(token.parent), fate_text(token.fate)});
+  }
+  if (!details.bonus_text.empty())
+    rows += table_row({QStringLiteral("<b>%1</b>").arg(visible_text(details.bonus_text).toHtmlEscaped()),
+                       {},
+                       {},
+                       {},
+                       tr("the target's own")});
+  return QStringLiteral("<table cellspacing='0' cellpadding='1'>%1</table>").arg(rows);
+}
+
+QString phases_table(const RoundDetails& details) {
+  QString rows = table_row({tr("phase"), tr("this round"), tr("median"), tr("of it")}, "th");
+  for (std::size_t part = 0; part < round_parts; ++part) {
+    const std::string_view name = round_part_name(static_cast<RoundPart>(part));
+    if (details.parts[part] == 0 && details.like_medians[part] == 0) continue;
+    rows += table_row({QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())),
+                       duration_text(details.parts[part]), duration_text(details.like_medians[part]),
+                       times(details.parts[part], details.like_medians[part])});
+  }
+  const std::int64_t all = details.round->end_ns - details.round->start_ns;
+  rows += table_row({tr("<b>round</b>"), duration_text(all), duration_text(details.like_median_ns),
+                     times(all, details.like_median_ns)});
+  return QStringLiteral("<table cellspacing='0' cellpadding='1'>%1</table>").arg(rows);
+}
+
+QString skipped_text(const SkippedLayers& skipped) {
+  QStringList parts;
+  if (!skipped.attention.empty()) parts << tr("attention %1").arg(html(ranges_text(skipped.attention)));
+  if (!skipped.mlp.empty()) parts << tr("MLP %1").arg(html(ranges_text(skipped.mlp)));
+  const QString which = parts.isEmpty() ? tr("nothing") : parts.join(QStringLiteral("; "));
+  return tr("%1 (of %2 layers)").arg(which).arg(skipped.n_layers);
+}
+
+}  // namespace
+
+QString slice_text(const SliceDetails& details, const OpenedRecording& opened, const Timeline& timeline) {
+  const Lane& lane = timeline.lanes[details.place.lane];
+  Facts facts;
+  facts.add(tr("Duration"), duration_text(details.time.duration_ns()));
+  facts.add(tr("Begins at"), duration_text(details.time.start_ns - opened.whole().start_ns));
+  if (details.lane_kind == LaneKind::track) facts.add(tr("Phase"), phase_text(details.phase));
+  if (details.layer >= 0) facts.add(tr("Layer"), QString::number(details.layer));
+  if (details.rows) facts.add(tr("Rows"), QString::number(*details.rows));
+  for (const std::size_t token : details.tokens) {
+    const traces::DraftToken& drafted = opened.draft_tokens(details.round_index)[token];
+    facts.add(tr("Draft token"),
+              tr("%1, confidence %2, %3")
+                  .arg(visible_text(opened.token_text(drafted.token)).toHtmlEscaped(),
+                       QString::number(drafted.confidence, 'f', 3), fate_text(fate_of(drafted))));
+  }
+  facts.add(tr("Rank"), rank_text(details.rank, details.kind_size));
+  facts.add(tr("Median of its kind"), tr("%1; this is %2")
+                                          .arg(duration_text(details.kind_median_ns),
+                                               times(details.time.duration_ns(), details.kind_median_ns)));
+  facts.add(tr("Longest of its kind"), duration_text(details.kind_longest_ns));
+  if (details.inside_ns > 0 && details.time.duration_ns() > 0)
+    facts.add(tr("In slices below"), percent_text(static_cast<double>(details.inside_ns) /
+                                                  static_cast<double>(details.time.duration_ns())));
+  if (details.parent) {
+    const Lane& above = timeline.lanes[details.parent->lane];
+    facts.add(tr("Part of"),
+              link(QStringLiteral("slice:%1:%2").arg(details.parent->lane).arg(details.parent->slice),
+                   slice_labels(opened, timeline, above, details.parent->slice).front().toHtmlEscaped()));
+  }
+  if (details.round_index != no_index)
+    facts.add(tr("Round"), link(QStringLiteral("round:%1").arg(details.round_index),
+                                QStringLiteral("#%1").arg(opened.place_in_run(details.round_index))));
+  if (details.request_index)
+    facts.add(tr("Request"),
+              request_label(opened, opened.recording().requests[*details.request_index]).toHtmlEscaped());
+  if (details.run_index != no_index) facts.add(tr("Run"), run_link(opened, details.run_index));
+  return QStringLiteral("<p><b>%1</b></p>%2<p>%3</p>")
+      .arg(html(details.name), facts.table(),
+           lane.kind == LaneKind::track ? tr("Its kind: what has this name and phase in this run.")
+                                        : tr("Its kind: what is called so in this run."));
+}
+
+QString round_text(const RoundDetails& details, const OpenedRecording& opened) {
+  const traces::Round& round = *details.round;
+  Facts facts;
+  facts.add(tr("Run"), run_link(opened, details.run_index));
+  facts.add(tr("Request"), request_label(opened, *details.request).toHtmlEscaped());
+  facts.add(tr("Duration"), duration_text(round.end_ns - round.start_ns));
+  facts.add(tr("Rank"), tr("%1, of the rounds of this run with %2 rows")
+                            .arg(rank_text(details.rank, details.like_rounds))
+                            .arg(round.verify_rows));
+  if (round.drafted > 0 || round.planned > 0) {
+    const std::string_view stop = traces::draft_stop_name(round.draft_stop);
+    facts.add(tr("Length"), tr("%1 planned, %2 drafted, %3 accepted; ended by %4")
+                                .arg(round.planned)
+                                .arg(round.drafted)
+                                .arg(round.accepted)
+                                .arg(QString::fromUtf8(stop.data(), static_cast<qsizetype>(stop.size()))));
+    facts.add(tr("Threshold"), round.threshold < 0.0 ? tr("none") : number_text(round.threshold));
+  }
+  facts.add(tr("Emitted"), counted(round.emitted, tr("1 token"), tr("%1 tokens")));
+  if (details.skipped) {
+    if (round.exit_layer > 0) facts.add(tr("Exit layer"), QString::number(round.exit_layer));
+    facts.add(tr("Drafts skip"), skipped_text(*details.skipped));
+  }
+  const QString title =
+      link(QStringLiteral("round:%1").arg(details.round_index), tr("Round #%1").arg(details.place));
+  return QStringLiteral("<p><b>%1</b></p>%2<p></p>%3%4<p>%5</p>")
+      .arg(title, facts.table(),
+           details.tokens.empty() && details.bonus_text.empty()
+               ? QString()
+               : tokens_table(details) + QStringLiteral("<p></p>"),
+           phases_table(details),
+           tr("Medians are of each phase by itself, over %1.")
+               .arg(counted(static_cast<std::int64_t>(details.like_rounds), tr("this round alone"),
+                            tr("%1 rounds of this run with as many rows"))));
+}
+
+}  // namespace draftscope::gui

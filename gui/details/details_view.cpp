@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "details_view.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QScrollArea>
+#include <QSortFilterProxyModel>
+#include <QStackedWidget>
+#include <QStandardItemModel>
+#include <QTableView>
+#include <QTextBrowser>
+#include <QToolButton>
+#include <QTreeView>
+#include <QUrl>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "details/details_text.h"
+#include "details/flame_graph.h"
+#include "details/names_model.h"
+#include "models/copy_rows.h"
+#include "timeline/timeline_view.h"
+#include "views/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+/// Row of a lane of rounds where a round begins.
+std::optional<SlicePlace> place_of_round(const Timeline& timeline, const OpenedRecording& opened,
+                                         std::uint32_t round_index) {
+  const std::int64_t run_id = opened.runs()[opened.run_of(round_index)].run->id.value();
+  const std::int64_t start_ns = opened.round(round_index).start_ns;
+  for (std::size_t i = 0; i < timeline.lanes.size(); ++i) {
+    const Lane& lane = timeline.lanes[i];
+    if (lane.kind != LaneKind::rounds || lane.owner != run_id) continue;
+    for (std::size_t slice = lane.slices.first_starting_at(start_ns);
+         slice < lane.slices.size() && lane.slices.start_ns(slice) == start_ns; ++slice)
+      if (lane.slices.round_index(slice) == round_index) return SlicePlace{i, slice};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+DetailsView::DetailsView(ViewState& state, TimelineView& timeline, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      timeline_(timeline),
+      choice_(new QComboBox),
+      title_(new QLabel),
+      pages_(new QStackedWidget),
+      words_(new QTextBrowser),
+      names_(new NamesModel(this)),
+      table_(new QTableView),
+      flame_graph_(new FlameGraph),
+      tree_(new QTreeView),
+      nodes_(new QStandardItemModel(this)) {
+  setAccessibleName(tr("Details of the selection"));
+  words_->setAccessibleName(tr("Details"));
+  words_->setOpenLinks(false);
+  words_->setFrameShape(QFrame::NoFrame);
+  // Links can be gone to by Tab, text be marked by keys.
+  words_->setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::TextSelectableByKeyboard);
+  auto* scrolled = new QScrollArea;
+  scrolled->setWidget(flame_graph_);
+  scrolled->setWidgetResizable(true);
+  scrolled->setFrameShape(QFrame::NoFrame);
+  scrolled->setFocusPolicy(Qt::NoFocus);
+  pages_->addWidget(words_);
+  pages_->addWidget(make_table());
+  pages_->addWidget(scrolled);
+  pages_->addWidget(make_tree());
+  constexpr int min_width = 200;
+  constexpr int min_height = 60;
+  pages_->setMinimumSize(min_width, min_height);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(4, 1, 2, 2);
+  column->setSpacing(2);
+  column->addWidget(make_head());
+  column->addWidget(pages_, 1);
+  connect(words_, &QTextBrowser::anchorClicked, this, &DetailsView::follow_link);
+  connect(choice_, &QComboBox::currentIndexChanged, this, &DetailsView::forget);
+  connect_state();
+  forget();
+}
+
+QWidget* DetailsView::make_head() {
+  auto* head = new QWidget;
+  auto* row = new QHBoxLayout(head);
+  row->setContentsMargins(0, 0, 0, 0);
+  auto* close = new QToolButton;
+  close->setText(QStringLiteral("✕"));
+  close->setAutoRaise(true);
+  close->setToolTip(tr("Close the details (Ctrl+I)"));
+  close->setAccessibleName(close->toolTip());
+  choice_->addItems(
+      {tr("Slice"), tr("Round"), tr("Range by name"), tr("Range as flame graph"), tr("Range top-down")});
+  choice_->setAccessibleName(tr("What the details show"));
+  // What does not fit is cut, and does not make the drawer wider.
+  title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  row->addWidget(choice_);
+  row->addWidget(title_, 1);
+  row->addWidget(close);
+  connect(close, &QToolButton::clicked, this, &DetailsView::close_requested);
+  return head;
+}
+
+QWidget* DetailsView::make_table() {
+  auto* sorted = new QSortFilterProxyModel(this);
+  sorted->setSourceModel(names_);
+  sorted->setSortRole(NamesModel::value_role);
+  table_->setModel(sorted);
+  table_->setAccessibleName(tr("The range by name"));
+  table_->setSortingEnabled(true);
+  table_->sortByColumn(3, Qt::DescendingOrder);
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setAlternatingRowColors(true);
+  table_->setTabKeyNavigation(false);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+  offer_copying(*table_);
+  return table_;
+}
+
+QWidget* DetailsView::make_tree() {
+  tree_->setModel(nodes_);
+  tree_->setAccessibleName(tr("The range from the top down"));
+  tree_->setAlternatingRowColors(true);
+  tree_->setUniformRowHeights(true);
+  tree_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  return tree_;
+}
+
+void DetailsView::connect_state() {
+  connect(&timeline_, &TimelineView::slice_selected, this, [this] {
+    const auto& selected = timeline_.selected();
+    if (selected && state_.timeline()) {
+      const bool is_round = state_.timeline()->lanes[selected->lane].kind == LaneKind::rounds;
+      show_page(is_round ? Page::round : Page::slice);
+      emit asked_for();
+    }
+    if (!is_about_range()) forget();
+  });
+  connect(&timeline_, &TimelineView::mode_changed, this, &DetailsView::forget);
+  connect(&state_, &ViewState::recording_changed, this, &DetailsView::forget);
+  connect(&state_, &ViewState::timeline_changed, this, &DetailsView::forget);
+  connect(&state_, &ViewState::run_changed, this, &DetailsView::forget);
+  connect(&state_, &ViewState::cursor_changed, this, [this] {
+    if (!is_about_range()) forget();
+  });
+  connect(&state_, &ViewState::range_changed, this, [this] {
+    if (is_about_range() && !state_.selection()) forget();
+  });
+  connect(&state_, &ViewState::selection_changed, this, [this] {
+    const auto& selection = state_.selection();
+    if (selection && selection->duration_ns() > 0) {
+      if (!is_about_range()) show_page(Page::names);
+      emit asked_for();
+    }
+    if (is_about_range()) forget();
+  });
+}
+
+DetailsView::Page DetailsView::page() const {
+  return static_cast<Page>(choice_->currentIndex());
+}
+
+void DetailsView::show_page(Page page) {
+  choice_->setCurrentIndex(static_cast<int>(page));
+}
+
+QString DetailsView::words() const {
+  return is_about_range() ? QString() : words_->toPlainText();
+}
+
+void DetailsView::forget() {
+  job_.cancel();
+  is_stale_ = true;
+  pages_->setCurrentIndex(is_about_range() ? choice_->currentIndex() - 1 : 0);
+  update();
+}
+
+void DetailsView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // What is painted has been seen.
+  if (!is_stale_ || job_.is_running()) return;
+  QMetaObject::invokeMethod(
+      this,
+      [this] {
+        if (is_stale_) start();
+      },
+      Qt::QueuedConnection);
+}
+
+void DetailsView::keyPressEvent(QKeyEvent* event) {
+  if (event->key() != Qt::Key_M || event->modifiers() != Qt::NoModifier) return QWidget::keyPressEvent(event);
+  choice_->setCurrentIndex((choice_->currentIndex() + 1) % choice_->count());
+}
+
+void DetailsView::start() {
+  is_stale_ = false;
+  const bool is_readable = state_.recording() && state_.recording()->has_rows() && state_.timeline();
+  if (!is_readable) {
+    show_slice(std::nullopt);
+    show_profile(std::nullopt);
+  } else if (is_about_range()) {
+    start_profile();
+  } else if (page() == Page::round) {
+    start_round();
+  } else {
+    start_slice();
+  }
+}
+
+std::optional<SlicePlace> DetailsView::slice() const {
+  if (timeline_.selected()) return timeline_.selected();
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (round_index == no_index) return std::nullopt;
+  return place_of_round(*state_.timeline(), *state_.recording(), round_index);
+}
+
+TimeRange DetailsView::range() const {
+  return state_.selection().value_or(state_.range());
+}
+
+void DetailsView::start_slice() {
+  const auto place = slice();
+  if (!place) return show_slice(std::nullopt);
+  job_.start(read_and_take(
+      [recording = state_.recording(), timeline = state_.timeline(),
+       place = *place](const auto& should_continue) {
+        return slice_details(*recording, *timeline, place, should_continue);
+      },
+      [this](const std::optional<SliceDetails>& details) { show_slice(details); }));
+}
+
+void DetailsView::start_round() {
+  const std::uint32_t round_index = state_.cursor().round_index;
+  if (round_index == no_index) return show_round(std::nullopt);
+  job_.start(read_and_take(
+      [recording = state_.recording(), round_index](const auto& should_continue) {
+        return round_details(*recording, round_index, should_continue);
+      },
+      [this](const std::optional<RoundDetails>& details) { show_round(details); }));
+}
+
+void DetailsView::start_profile() {
+  job_.start(read_and_take(
+      [timeline = state_.timeline(), parts = timeline_.kept(range())](const auto& should_continue) {
+        return range_profile(*timeline, parts, should_continue);
+      },
+      [this](std::optional<RangeProfile> profile) { show_profile(std::move(profile)); }));
+}
+
+void DetailsView::show_slice(const std::optional<SliceDetails>& details) {
+  title_->clear();
+  if (details)
+    words_->setHtml(slice_text(*details, *state_.recording(), *state_.timeline()));
+  else
+    words_->setPlainText(tr("Nothing is selected: click a slice, or go to one by Ctrl+↓ and Alt+→."));
+}
+
+void DetailsView::show_round(const std::optional<RoundDetails>& details) {
+  title_->clear();
+  if (details)
+    words_->setHtml(round_text(*details, *state_.recording()));
+  else
+    words_->setPlainText(tr("The cursor is on no round."));
+}
+
+QString DetailsView::range_words(std::int64_t kept_ns) const {
+  const QString time = duration_text(kept_ns);
+  const QString what = state_.selection() ? tr("%1 selected").arg(time) : tr("%1 shown").arg(time);
+  return timeline_.mode() == TimelineMode::all ? what : tr("%1 of this run").arg(what);
+}
+
+void DetailsView::show_profile(std::optional<RangeProfile> profile) {
+  profile_ = std::move(profile);
+  const RangeProfile none;
+  const RangeProfile& shown = profile_ ? *profile_ : none;
+  title_->setText(profile_ ? range_words(shown.duration_ns) : QString());
+  names_->set_rows(shown.names, profile_ ? state_.timeline()->names : std::vector<std::string>{},
+                   shown.duration_ns);
+  table_->resizeColumnsToContents();
+  flame_graph_->set_profile(shown.nodes);
+  fill_tree();
+}
+
+void DetailsView::fill_tree() {
+  nodes_->clear();
+  nodes_->setHorizontalHeaderLabels(
+      {tr("name"), tr("total"), tr("of the part above"), tr("itself"), tr("count")});
+  if (!profile_) return;
+  std::vector<QStandardItem*> items;
+  std::vector<std::size_t> order(profile_->nodes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  // Parents have smaller places than their children; those of one parent by their time.
+  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    const ProfileNode& left = profile_->nodes[a];
+    const ProfileNode& right = profile_->nodes[b];
+    return std::pair(left.depth, -left.total_ns) < std::pair(right.depth, -right.total_ns);
+  });
+  items.resize(order.size());
+  for (const std::size_t i : order) {
+    const ProfileNode& node = profile_->nodes[i];
+    const bool is_track = node.parent == ProfileNode::none;
+    const std::int64_t above = is_track ? profile_->duration_ns : profile_->nodes[node.parent].total_ns;
+    QList<QStandardItem*> row{
+        new QStandardItem(QString::fromStdString(node.name)), new QStandardItem(duration_text(node.total_ns)),
+        new QStandardItem(
+            percent_text(above > 0 ? static_cast<double>(node.total_ns) / static_cast<double>(above) : 0.0)),
+        new QStandardItem(duration_text(node.self_ns)), new QStandardItem(QString::number(node.count))};
+    for (qsizetype column = 1; column < row.size(); ++column)
+      row[column]->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    (is_track ? nodes_->invisibleRootItem() : items[node.parent])->appendRow(row);
+    items[i] = row.front();
+  }
+  tree_->expandToDepth(2);
+  for (int column = 0; column < nodes_->columnCount(); ++column) tree_->resizeColumnToContents(column);
+}
+
+void DetailsView::follow_link(const QUrl& url) {
+  const QString kind = url.scheme();
+  const QStringList numbers = url.path().split(u':');
+  if (kind == u"round") emit round_asked(numbers.value(0).toUInt());
+  if (kind == u"run") emit run_asked(numbers.value(0).toUInt());
+  if (kind == u"slice" && numbers.size() == 2)
+    timeline_.select(SlicePlace{numbers[0].toUInt(), numbers[1].toUInt()});
+}
+
+}  // namespace draftscope::gui

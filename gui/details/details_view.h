@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Details of what is selected in the timeline: the slice, the round, and the range of time by name, as a
+// flame graph and from the top down. Without a selection they are about the cursor's round and the time
+// shown. All is computed by a worker once the page is seen.
+
+#include <QWidget>
+#include <optional>
+
+#include "data/details/range_profile.h"
+#include "data/details/round_details.h"
+#include "data/details/slice_details.h"
+#include "state/view_state.h"
+#include "views/background_job.h"
+
+class QComboBox;
+class QLabel;
+class QStackedWidget;
+class QStandardItemModel;
+class QTableView;
+class QTextBrowser;
+class QTreeView;
+class QUrl;
+
+namespace draftscope::gui {
+
+class FlameGraph;
+class NamesModel;
+class TimelineView;
+
+class DetailsView : public QWidget {
+  Q_OBJECT
+
+ public:
+  enum class Page : std::uint8_t { slice, round, names, flame_graph, top_down };
+
+  /// Both must outlive the view.
+  DetailsView(ViewState& state, TimelineView& timeline, QWidget* parent = nullptr);
+
+  [[nodiscard]] Page page() const;
+  void show_page(Page page);
+  /// The words of the page; empty on pages without.
+  [[nodiscard]] QString words() const;
+  /// The range as its pages show it; null while it is computed.
+  [[nodiscard]] const RangeProfile* profile() const { return profile_ ? &*profile_ : nullptr; }
+  [[nodiscard]] FlameGraph& flame_graph() { return *flame_graph_; }
+
+ signals:
+  void close_requested();
+  /// Something was selected in the timeline.
+  void asked_for();
+  void round_asked(std::uint32_t round_index);
+  void run_asked(std::size_t run_index);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  [[nodiscard]] QWidget* make_head();
+  [[nodiscard]] QWidget* make_table();
+  [[nodiscard]] QWidget* make_tree();
+  void connect_state();
+  /// Page and its content no longer say what is selected.
+  void forget();
+  void start();
+  void start_slice();
+  void start_round();
+  void start_profile();
+  void show_slice(const std::optional<SliceDetails>& details);
+  void show_round(const std::optional<RoundDetails>& details);
+  void show_profile(std::optional<RangeProfile> profile);
+  void fill_tree();
+  [[nodiscard]] bool is_about_range() const { return page() >= Page::names; }
+  /// Selected slice, or the cursor's round.
+  [[nodiscard]] std::optional<SlicePlace> slice() const;
+  /// Selected range, or the time shown.
+  [[nodiscard]] TimeRange range() const;
+  [[nodiscard]] QString range_words(std::int64_t kept_ns) const;
+  void follow_link(const QUrl& url);
+
+  ViewState& state_;
+  TimelineView& timeline_;
+  QComboBox* choice_;
+  QLabel* title_;
+  QStackedWidget* pages_;
+  QTextBrowser* words_;
+  NamesModel* names_;
+  QTableView* table_;
+  FlameGraph* flame_graph_;
+  QTreeView* tree_;
+  QStandardItemModel* nodes_;
+  std::optional<RangeProfile> profile_;
+  bool is_stale_ = true;
+  BackgroundJob job_;
+};
+
+}  // namespace draftscope::gui

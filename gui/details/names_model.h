@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Where a range of time went by name, a row a name. The role `value_role` has the raw value.
+
+#include <QAbstractTableModel>
+#include <vector>
+
+#include "data/details/range_profile.h"
+
+namespace draftscope::gui {
+
+class NamesModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  static constexpr int value_role = Qt::UserRole;
+
+  explicit NamesModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
+  /// `names` are those that the rows' indices lead to, `duration_ns` is the range's.
+  void set_rows(std::vector<NameTotal> rows, const std::vector<std::string>& names, std::int64_t duration_ns);
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  std::vector<NameTotal> rows_;
+  std::vector<QString> names_;  ///< of each row
+  std::int64_t duration_ns_ = 0;
+};
+
+}  // namespace draftscope::gui

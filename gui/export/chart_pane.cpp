@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "chart_pane.h"
+
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "charts/chart_plot.h"
+#include "export/export_dialog.h"
+
+namespace draftscope::gui {
+
+ExportButton::ExportButton(const QString& of, std::function<Chart()> chart, QWidget* parent)
+    : QToolButton(parent), chart_(std::move(chart)) {
+  setText(tr("Export figure…"));
+  setAccessibleName(tr("Export figure: %1").arg(of));
+  setToolTip(tr("Write this picture for a paper, its data, or a table of them"));
+  setFocusPolicy(Qt::StrongFocus);
+  setAutoRaise(true);
+  setEnabled(false);
+  connect(this, &QToolButton::clicked, this,
+          [this] { ask_and_export({exportable(this->chart())}, *window()); });
+}
+
+std::vector<const ExportButton*> export_buttons(const QWidget& widget) {
+  std::vector<const ExportButton*> all;
+  for (const ExportButton* button : widget.findChildren<ExportButton*>())
+    if (button->isEnabled()) all.push_back(button);
+  std::ranges::stable_sort(all, {}, [&](const ExportButton* button) {
+    const QPoint at = button->mapTo(&widget, QPoint(0, 0));
+    return std::pair(at.y(), at.x());
+  });
+  return all;
+}
+
+ChartPane::ChartPane(const QString& name, QWidget* parent)
+    : QWidget(parent),
+      plot_(new ChartPlot(name)),
+      button_(new ExportButton(name, [this] { return plot_->chart(); })),
+      row_(new QHBoxLayout) {
+  setAccessibleName(tr("Pane: %1").arg(name));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  row_->addStretch(1);
+  row_->addWidget(button_);
+  column->addLayout(row_);
+  column->addWidget(plot_, 1);
+}
+
+void ChartPane::set_chart(Chart chart) {
+  button_->setEnabled(!chart.empty());
+  plot_->set_chart(std::move(chart));
+}
+
+void ChartPane::add_control(QWidget* control) {
+  row_->insertWidget(row_->count() - 2, control);
+}
+
+}  // namespace draftscope::gui

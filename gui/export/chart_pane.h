@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A button that gives a chart to whoever writes files of it, and a plot with that button above its corner.
+
+#include <QToolButton>
+#include <QWidget>
+#include <functional>
+#include <vector>
+
+#include "charts/chart.h"
+
+class QHBoxLayout;
+
+namespace draftscope::gui {
+
+class ChartPlot;
+
+/// "Export figure…" of one chart. Enabled while there is one.
+class ExportButton : public QToolButton {
+  Q_OBJECT
+
+ public:
+  /// `chart` gives the chart as it is now.
+  explicit ExportButton(const QString& of, std::function<Chart()> chart, QWidget* parent = nullptr);
+  [[nodiscard]] Chart chart() const { return chart_(); }
+
+ private:
+  std::function<Chart()> chart_;
+};
+
+/// Buttons of the charts within a widget that there are, from the top and the left.
+[[nodiscard]] std::vector<const ExportButton*> export_buttons(const QWidget& widget);
+
+class ChartPane : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit ChartPane(const QString& name, QWidget* parent = nullptr);
+  void set_chart(Chart chart);
+  [[nodiscard]] ChartPlot& plot() const { return *plot_; }
+  /// A widget beside the button, above the plot.
+  void add_control(QWidget* control);
+
+ private:
+  ChartPlot* plot_;
+  ExportButton* button_;
+  QHBoxLayout* row_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A chart as a file for a paper: in the size, the letters and the resolution that are asked for, drawn from
+// its data. Written whole or not at all.
+
+#include <draftscope/base/result.h>
+#include <QImage>
+#include <QString>
+
+#include "charts/chart.h"
+
+namespace draftscope::gui {
+
+/// Widths of a column of common two-column papers, and of both.
+inline constexpr double single_column_inches = 3.3;
+inline constexpr double double_column_inches = 7.0;
+
+struct FigureOptions {
+  double width_inches = single_column_inches;
+  double height_inches = 0.0;  ///< 0: what the chart needs, at a pleasant shape
+  double font_points = 8.0;
+  bool has_legend = true;
+  bool is_dark = false;
+  int dots_per_inch = 300;  ///< of a PNG
+};
+
+/// Inches.
+[[nodiscard]] double figure_height(const Chart& chart, const FigureOptions& options);
+
+[[nodiscard]] QImage figure_image(const Chart& chart, const FigureOptions& options);
+
+/// Writes the kind of file that the path's ending names: .pdf, .svg, .png; or the plotted data: .csv, .tex,
+/// .md. Errors: a chart without content, options out of range, another ending, a file that can't be written.
+[[nodiscard]] Result<void> write_figure(const Chart& chart, const FigureOptions& options,
+                                        const QString& path);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "table_file.h"
+
+#include <draftscope/base/atomic_file.h>
+
+#include <QFileInfo>
+
+namespace draftscope::gui {
+
+namespace {
+
+template <typename Cell>
+ChartTable table_of(const QAbstractItemModel& model, const Cell& cell) {
+  ChartTable table;
+  for (int column = 0; column < model.columnCount(); ++column)
+    table.columns << model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+  for (int row = 0; row < model.rowCount(); ++row) {
+    std::vector<QVariant>& values = table.rows.emplace_back();
+    for (int column = 0; column < model.columnCount(); ++column)
+      values.push_back(cell(model.index(row, column)));
+  }
+  return table;
+}
+
+QVariant shown_value(const QModelIndex& index) {
+  const QVariant shown = index.data(Qt::DisplayRole);
+  return shown.toString() == QStringLiteral("–") ? QVariant() : shown;
+}
+
+bool is_number(const QVariant& value) {
+  return value.typeId() == QMetaType::Double;
+}
+
+QString csv_field(const QVariant& value) {
+  QString text = is_number(value) ? QString::number(value.toDouble(), 'g', 17) : value.toString();
+  if (text.contains(u',') || text.contains(u'"') || text.contains(u'\n') || text.contains(u'\r'))
+    text = u'"' + text.replace(u'"', QStringLiteral("\"\"")) + u'"';
+  return text;
+}
+
+/// As people read it; a dash where there is none.
+QString read_text(const QVariant& value) {
+  if (!value.isValid()) return QStringLiteral("–");
+  return is_number(value) ? QString::number(value.toDouble(), 'g', 4) : value.toString().simplified();
+}
+
+QString latex_field(const QString& text) {
+  QString escaped;
+  for (const QChar sign : text) {
+    if (sign == u'\\')
+      escaped += QStringLiteral("\\textbackslash{}");
+    else if (sign == u'~')
+      escaped += QStringLiteral("\\textasciitilde{}");
+    else if (sign == u'^')
+      escaped += QStringLiteral("\\textasciicircum{}");
+    else if (sign == u'–')
+      escaped += QStringLiteral("--");
+    else if (sign == u'×')
+      escaped += QStringLiteral("$\\times$");
+    else if (sign == u'α')
+      escaped += QStringLiteral("$\\alpha$");
+    else if (sign == u'γ')
+      escaped += QStringLiteral("$\\gamma$");
+    else if (sign == u'Δ')
+      escaped += QStringLiteral("$\\Delta$");
+    else if (sign == u'≥')
+      escaped += QStringLiteral("$\\geq$");
+    else if (QStringLiteral("&%$#_{}").contains(sign))
+      escaped += QStringLiteral("\\") + sign;
+    else
+      escaped += sign;
+  }
+  return escaped;
+}
+
+/// Numbers stand at the right: a column of which every value that there is is one.
+std::vector<bool> number_columns(const ChartTable& table) {
+  std::vector<bool> are_numbers(static_cast<std::size_t>(table.columns.size()), !table.rows.empty());
+  for (const std::vector<QVariant>& row : table.rows)
+    for (std::size_t column = 0; column < are_numbers.size(); ++column) {
+      bool is_numeric = is_number(row[column]) || row[column].typeId() == QMetaType::Int;
+      if (!is_numeric) row[column].toString().remove(u'×').remove(u'%').trimmed().toDouble(&is_numeric);
+      if (row[column].isValid() && !is_numeric) are_numbers[column] = false;
+    }
+  return are_numbers;
+}
+
+}  // namespace
+
+ChartTable shown_table(const QAbstractItemModel& model) {
+  return table_of(model, shown_value);
+}
+
+ChartTable raw_table(const QAbstractItemModel& model) {
+  return table_of(model, [](const QModelIndex& index) {
+    const QVariant raw = index.data(Qt::UserRole);
+    return raw.isValid() ? raw : shown_value(index);
+  });
+}
+
+QString csv_of(const ChartTable& table) {
+  QString text;
+  const auto line = [&](const auto& cells) {
+    bool is_first = true;
+    for (const auto& cell : cells) {
+      if (!is_first) text += u',';
+      text += csv_field(cell);
+      is_first = false;
+    }
+    text += QStringLiteral("\r\n");
+  };
+  line(table.columns);
+  for (const std::vector<QVariant>& row : table.rows) line(row);
+  return text;
+}
+
+QString latex_of(const ChartTable& table) {
+  const std::vector<bool> are_numbers = number_columns(table);
+  QString columns;
+  for (const bool is_numeric : are_numbers) columns += is_numeric ? u'r' : u'l';
+  QString text = QStringLiteral("% \\usepackage{booktabs}\n\\begin{tabular}{%1}\n\\toprule\n").arg(columns);
+  QStringList cells;
+  for (const QString& column : table.columns) cells << latex_field(column);
+  text += cells.join(QStringLiteral(" & ")) + QStringLiteral(" \\\\\n\\midrule\n");
+  for (const std::vector<QVariant>& row : table.rows) {
+    cells.clear();
+    for (const QVariant& value : row) cells << latex_field(read_text(value));
+    text += cells.join(QStringLiteral(" & ")) + QStringLiteral(" \\\\\n");
+  }
+  return text + QStringLiteral("\\bottomrule\n\\end{tabular}\n");
+}
+
+QString markdown_of(const ChartTable& table) {
+  const auto line = [](const QStringList& cells) {
+    return QStringLiteral("| %1 |\n").arg(cells.join(QStringLiteral(" | ")));
+  };
+  const auto escaped = [](QString cell) { return cell.replace(u'|', QStringLiteral("\\|")); };
+  QStringList cells;
+  for (const QString& column : table.columns) cells << escaped(column);
+  QString text = line(cells);
+  cells.clear();
+  for (const bool is_numeric : number_columns(table))
+    cells << (is_numeric ? QStringLiteral("---:") : QStringLiteral("---"));
+  text += line(cells);
+  for (const std::vector<QVariant>& row : table.rows) {
+    cells.clear();
+    for (const QVariant& value : row) cells << escaped(read_text(value));
+    text += line(cells);
+  }
+  return text;
+}
+
+bool is_table_path(const QString& path) {
+  const QString ending = QFileInfo(path).suffix().toLower();
+  return ending == u"csv" || ending == u"tex" || ending == u"md";
+}
+
+Result<void> write_table(const ChartTable& table, const QString& path) {
+  const QString ending = QFileInfo(path).suffix().toLower();
+  if (!is_table_path(path))
+    return fail("{}: found the ending \"{}\", expected .csv, .tex or .md", path.toStdString(),
+                ending.toStdString());
+  const QString text = ending == u"csv"   ? csv_of(table)
+                       : ending == u"tex" ? latex_of(table)
+                                          : markdown_of(table);
+  return write_whole(text.toUtf8(), path);
+}
+
+Result<void> write_whole(const QByteArray& bytes, const QString& path) {
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(path.toStdString()));
+  file.write({bytes.constData(), static_cast<std::size_t>(bytes.size())});
+  return file.commit();
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Tables as files: CSV with raw numbers, and LaTeX and Markdown as people read them. Written whole or not at
+// all.
+
+#include <draftscope/base/result.h>
+#include <QAbstractItemModel>
+#include <QByteArray>
+#include <QString>
+
+#include "charts/chart.h"
+
+namespace draftscope::gui {
+
+/// A table whose cells are what the model shows.
+[[nodiscard]] ChartTable shown_table(const QAbstractItemModel& model);
+/// A table whose cells are the raw numbers, where the model has them in Qt::UserRole.
+[[nodiscard]] ChartTable raw_table(const QAbstractItemModel& model);
+
+/// RFC 4180, with a header; 17 digits.
+[[nodiscard]] QString csv_of(const ChartTable& table);
+/// A `tabular` with booktabs' rules, four digits a number; what LaTeX would take for its own is escaped.
+[[nodiscard]] QString latex_of(const ChartTable& table);
+/// A pipe table, four digits a number.
+[[nodiscard]] QString markdown_of(const ChartTable& table);
+
+/// Whether write_table() knows the ending of the path: .csv, .tex, .md.
+[[nodiscard]] bool is_table_path(const QString& path);
+/// Errors: another ending, a file that can't be written.
+[[nodiscard]] Result<void> write_table(const ChartTable& table, const QString& path);
+
+/// Errors: a file that can't be written, no regular file.
+[[nodiscard]] Result<void> write_whole(const QByteArray& bytes, const QString& path);
+
+}  // namespace draftscope::gui

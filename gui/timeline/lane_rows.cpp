@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "lane_rows.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace draftscope::gui {
+
+namespace {
+
+/// Beyond so many runs each has one lane at first.
+constexpr std::size_t max_expanded_runs = 4;
+
+bool are_same(const LaneRow& a, const LaneRow& b) {
+  const auto all = [](const LaneRow& row) {
+    return std::tuple(row.kind, row.index, row.group, row.run_index, row.top, row.height, row.begins_group,
+                      row.is_pinned);
+  };
+  return all(a) == all(b);
+}
+
+}  // namespace
+
+void LaneRows::set(const Timeline* timeline, const OpenedRecording* opened, TimelineMode mode,
+                   std::size_t run_index) {
+  timeline_ = timeline;
+  mode_ = mode;
+  rows_.clear();
+  groups_ = timeline == nullptr || opened == nullptr ? std::vector<ShownGroup>{}
+                                                     : shown_groups(*timeline, *opened, mode, run_index);
+}
+
+int LaneRows::hidden() const {
+  return static_cast<int>(std::count_if(groups_.begin(), groups_.end(),
+                                        [&](const ShownGroup& group) { return is_hidden(group); }));
+}
+
+bool LaneRows::is_collapsible(const ShownGroup& group) const {
+  return group.lanes.size() > 1;
+}
+
+bool LaneRows::is_collapsed(const ShownGroup& group) const {
+  if (!is_collapsible(group)) return false;
+  if (const auto chosen = collapsed_.find({mode_, group.key}); chosen != collapsed_.end())
+    return chosen->second;
+  if (group.kind != ShownGroup::Kind::run) return false;
+  const auto runs =
+      static_cast<std::size_t>(std::count_if(groups_.begin(), groups_.end(), [](const ShownGroup& other) {
+        return other.kind == ShownGroup::Kind::run;
+      }));
+  return mode_ == TimelineMode::aligned || runs > max_expanded_runs;
+}
+
+void LaneRows::set_collapsed(const ShownGroup& group, bool is_collapsed) {
+  collapsed_[{mode_, group.key}] = is_collapsed;
+}
+
+void LaneRows::set_pinned(const ShownGroup& group, bool is_pinned) {
+  if (is_pinned)
+    pinned_.insert(group.key);
+  else
+    pinned_.erase(group.key);
+}
+
+void LaneRows::set_hidden(const ShownGroup& group, bool is_hidden) {
+  if (is_hidden)
+    hidden_.insert(group.key);
+  else
+    hidden_.erase(group.key);
+}
+
+std::optional<std::size_t> LaneRows::group_of(std::size_t lane, std::size_t run_index) const {
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const ShownGroup& group = groups_[i];
+    if (std::find(group.lanes.begin(), group.lanes.end(), lane) == group.lanes.end()) continue;
+    if (!found || group.run_index == run_index) found = i;
+  }
+  return found;
+}
+
+void LaneRows::add_group(std::size_t index, const ShownTime& shown, int& top) {
+  const ShownGroup& group = groups_[index];
+  const bool is_pinned = this->is_pinned(group);
+  const auto add = [&](LaneRow::Kind kind, std::size_t of, int height) {
+    const bool begins = rows_.empty() || rows_.back().group != index;
+    if (begins && !rows_.empty() && rows_.back().is_pinned == is_pinned && !is_collapsed(group))
+      top += group_gap;
+    rows_.push_back({kind, of, index, group.run_index, top, height, begins, is_pinned});
+    top += height;
+  };
+  if (group.kind == ShownGroup::Kind::counter)
+    return add(LaneRow::Kind::counter, group.counter, counter_height);
+  const CutTime& time = shown.of(group.run_index);
+  for (const std::size_t lane : is_collapsed(group) ? collapsed_lanes(*timeline_, group) : group.lanes)
+    if (!folds_ || is_pinned || is_busy(timeline_->lanes[lane], time, shown.range()))
+      add(LaneRow::Kind::lane, lane, lane_height);
+    else
+      ++folded_;
+}
+
+bool LaneRows::lay_out(const ShownTime& shown) {
+  std::vector<LaneRow> before = std::move(rows_);
+  rows_.clear();
+  folded_ = 0;
+  int top = 0;
+  for (const bool pinned : {true, false}) {
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      if (!is_hidden(groups_[i]) && is_pinned(groups_[i]) == pinned) add_group(i, shown, top);
+    if (pinned) {
+      if (top > 0) top += group_gap;
+      pinned_height_ = top;
+    }
+  }
+  height_ = top + (top > 0 ? group_gap : 0);
+  return !std::equal(before.begin(), before.end(), rows_.begin(), rows_.end(), are_same);
+}
+
+}  // namespace draftscope::gui

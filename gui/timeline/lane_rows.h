@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The rows of the timeline: which lanes of which groups stand where. Groups can be collapsed to one lane,
+// pinned on top, where they do not scroll, and hidden; lanes without anything in the time that is shown fold
+// away.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "data/lanes/lane_groups.h"
+#include "timeline/shown_time.h"
+
+namespace draftscope::gui {
+
+struct LaneRow {
+  enum class Kind : std::uint8_t { lane, counter };
+
+  Kind kind = Kind::lane;
+  std::size_t index = 0;      ///< Timeline::lanes or Timeline::counters
+  std::size_t group = 0;      ///< LaneRows::groups()
+  std::size_t run_index = 0;  ///< whose axis it has; ShownGroup::no_run where all share one
+  int top = 0;                ///< pixels below the axis; of what scrolls, before scrolling
+  int height = 0;
+  bool begins_group = false;
+  bool is_pinned = false;
+};
+
+class LaneRows {
+ public:
+  static constexpr int lane_height = 20;
+  static constexpr int counter_height = 36;
+  static constexpr int group_gap = 7;
+
+  /// Makes the groups anew; without a timeline there are none.
+  void set(const Timeline* timeline, const OpenedRecording* opened, TimelineMode mode, std::size_t run_index);
+  /// Makes the rows anew. Returns whether there are others than before.
+  bool lay_out(const ShownTime& shown);
+
+  [[nodiscard]] const std::vector<ShownGroup>& groups() const { return groups_; }
+  /// Pinned ones first.
+  [[nodiscard]] const std::vector<LaneRow>& rows() const { return rows_; }
+  [[nodiscard]] int pinned_height() const { return pinned_height_; }
+  /// Height of all rows, pinned ones among them.
+  [[nodiscard]] int height() const { return height_; }
+  [[nodiscard]] int folded() const { return folded_; }
+  [[nodiscard]] int hidden() const;
+
+  // Choices, by group. They take effect with lay_out().
+  [[nodiscard]] bool is_collapsible(const ShownGroup& group) const;
+  [[nodiscard]] bool is_collapsed(const ShownGroup& group) const;
+  [[nodiscard]] bool is_pinned(const ShownGroup& group) const { return pinned_.contains(group.key); }
+  [[nodiscard]] bool is_hidden(const ShownGroup& group) const { return hidden_.contains(group.key); }
+  void set_collapsed(const ShownGroup& group, bool is_collapsed);
+  void set_pinned(const ShownGroup& group, bool is_pinned);
+  void set_hidden(const ShownGroup& group, bool is_hidden);
+  void show_hidden() { hidden_.clear(); }
+  [[nodiscard]] bool folds() const { return folds_; }
+  void set_folds(bool folds) { folds_ = folds; }
+
+  /// Group of a lane, as an index into groups(); none if it is not shown in this mode. Where several have it,
+  /// that of the run.
+  [[nodiscard]] std::optional<std::size_t> group_of(std::size_t lane, std::size_t run_index) const;
+
+ private:
+  void add_group(std::size_t group, const ShownTime& shown, int& top);
+
+  const Timeline* timeline_ = nullptr;
+  TimelineMode mode_ = TimelineMode::all;
+  std::vector<ShownGroup> groups_;
+  std::vector<LaneRow> rows_;
+  int pinned_height_ = 0;
+  int height_ = 0;
+  int folded_ = 0;
+  bool folds_ = true;
+  std::map<std::pair<TimelineMode, std::string>, bool> collapsed_;  ///< as chosen
+  std::set<std::string> pinned_;
+  std::set<std::string> hidden_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The what-if page's pictures as charts, for files.
+
+#include "charts/chart.h"
+#include "what_if/pictures/bar_rows.h"
+#include "what_if/pictures/heat_map.h"
+#include "what_if/pictures/picture_text.h"
+
+namespace draftscope::gui {
+
+[[nodiscard]] Chart heat_map_chart(const HeatMap& map, const QString& name, ChartTable table);
+[[nodiscard]] Chart bars_chart(const std::vector<BarRow>& rows, const QString& name, ChartTable table);
+[[nodiscard]] Chart roofline_chart(const simulator::Roofline& roofline, const QString& name,
+                                   ChartTable table);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What bench/gpu/counted makes of counts: bytes and times that follow from them, on made-up figures."""
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "bench/gpu/counted"))
+
+from times import Gpu, Pace, block_bytes_in_flight, pass_seconds, read_gpus  # noqa: E402
+from traffic import Counted  # noqa: E402
+
+
+def gpu(**changes):
+    figures = dict(name="made up", architecture=90, memory_bytes=1e11, copy_rate=1e12, boundary=4e-6, multiprocessors=100,
+                   clock=1e9, shared_bytes=1000)
+    return Gpu(**(figures | changes))
+
+
+def counted(rows=(1, 8), launches=1, excess=1.0, work=0):
+    """One product and attention; a full model ten times as wide, with eight times the K/V heads and four times the layers."""
+    def needed(weights, cache, others):
+        return {"weights": weights, "cache_read": cache, "cache_written": 0, "others_read": others, "others_written": 0}
+
+    def kernel(name, need, cache=0):
+        moved = {"weights": need["weights"] * excess, "cache": cache, "others": need["others_read"]}
+        return {"kernel": name, "launches": 2, "needed": need, "moved": moved, "warp_instructions": work}
+
+    passes = [{"rows": r, "context": c, "kernels": [kernel("down", needed(2000, 0, 20 * r)),
+                                                    kernel("attention", needed(0, 4 * c, 0), 4 * c)]}
+              for r in rows for c in (512, 1024)]
+    plans = [{"machine": "100:1000", "rows": r, "kernels": [
+        {"kernel": "down", "launches": launches, "blocks": 100, "tiles": 150, "needed": needed(10**9, 0, 1000)},
+        {"kernel": "attention", "launches": 1, "blocks": 200, "tiles": 0, "needed": needed(0, 0, 0)}]} for r in rows]
+    sizes = {"small": {"n_layers": 2, "n_kv_heads": 1}, "full": {"n_layers": 8, "n_kv_heads": 8}}
+    return Counted({"model": "made up", "sizes": sizes, "passes": passes, "plans": plans})
+
+
+PACE = Pace(in_flight=65536, latency=1e-6)
+
+
+class Bytes(unittest.TestCase):
+    def test_scale_by_what_they_are_of(self):
+        needed, moved = counted(excess=1.25).pass_bytes("100:1000", 1, 8192)
+        cache = 8 * 8 / 2 * 4 * 8192  # layers, heads, of two small layers
+        self.assertAlmostEqual(needed, 8 * (10**9 + 1000) + cache)
+        self.assertAlmostEqual(moved - needed, 8 * 0.25 * 10**9, delta=1)
+
+    def test_count_weights_once_a_launch(self):
+        once = counted().pass_bytes("100:1000", 1, 512)[1]
+        twice = counted(launches=2).pass_bytes("100:1000", 1, 512)[1]
+        self.assertAlmostEqual(twice - once, 8 * 10**9, delta=1)
+
+
+class Times(unittest.TestCase):
+    def test_are_never_below_the_copy_rates(self):
+        for tiles in (0, 1, 99, 100, 101, 150, 1000):
+            for blocks in (1, 64, 100):
+                self.assertGreaterEqual(PACE.stream(gpu(), 1e9, blocks, tiles), 1e9 / 1e12)
+
+    def test_follow_littles_law_where_few_blocks_read(self):
+        self.assertAlmostEqual(PACE.stream(gpu(), 1e9, 2, 2), 1e9 / (2 * 65536 / 1e-6))
+        self.assertAlmostEqual(PACE.stream(gpu(), 1e9, 100, 100), 1e9 / 1e12)
+        # A last turn of two blocks is as slow as two blocks are.
+        self.assertAlmostEqual(PACE.stream(gpu(), 102e6, 100, 102), 100e6 / 1e12 + 2e6 / (2 * 65536 / 1e-6))
+
+    def test_have_boundaries_that_early_loads_shorten(self):
+        fast, slow = pass_seconds(counted(), gpu(boundary=20e-6), PACE, 1, 512)
+        early = 8 * 100 * 65536 / 1e12
+        self.assertAlmostEqual(slow - fast, early)
+        older = pass_seconds(counted(), gpu(architecture=80), PACE, 1, 512)
+        self.assertEqual(older[0], older[1])
+
+    def test_are_those_of_instructions_where_these_take_longer(self):
+        busy = pass_seconds(counted(work=10**7), gpu(boundary=0.0), PACE, 1, 512)[1]
+        idle = pass_seconds(counted(), gpu(boundary=0.0), PACE, 1, 512)[1]
+        self.assertGreater(busy, 2 * idle)
+
+    def test_read_the_tables_that_they_name(self):
+        names = {one.name for one in read_gpus(ROOT / "simulator/data/gpus.csv")}
+        self.assertIn("H200-SXM5-141GB", names)
+        self.assertNotIn("MI300X", names)
+        self.assertGreaterEqual(block_bytes_in_flight(ROOT / "scripts/sass.d/expectations.csv"), 16 * 256)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Counts of the kernels' PTX: what they are held against, and whether those of a small model are a larger
+// one's.
+
+#include <draftscope/speculation/published_models.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kernel_traffic.h"
+#include "launch_plan.h"
+#include "pass_bytes.h"
+#include "ptx_file.h"
+
+namespace draftscope::bench {
+namespace {
+
+using engine::cuda::Kernel;
+
+constexpr PlannedMachine h200{132, 232448};
+
+bool is_of_layers(Kernel kernel) {
+  return kernel != Kernel::load_inputs && kernel != Kernel::head && kernel != Kernel::finish_head;
+}
+
+TEST(NeededBytes, AreAPassesAltogether) {
+  for (const char* name : {"llama-3.2-1b", "llama-3-8b"})
+    for (const bool fp8 : {false, true}) {
+      const auto checkpoint = engine::make_synthetic({.model = name}, engine::SyntheticMatrices::by_backend);
+      ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+      const speculation::ModelShape& shape = checkpoint->shape;
+      constexpr std::int32_t context = 511;  // and the row itself
+      std::uint64_t bytes = 0;
+      const auto plan = launch_plan(shape, h200, 1, fp8);
+      ASSERT_TRUE(plan) << plan.error().message;
+      for (const PlannedKernel& kernel : *plan) {
+        const NeededBytes needed = needed_bytes(kernel.kernel, shape, 1, context, fp8);
+        bytes += (needed.weights + needed.cache_read) *
+                 (is_of_layers(kernel.kernel) ? static_cast<std::uint64_t>(shape.n_layers) : 1U);
+      }
+      const auto whole = static_cast<double>(pass_bytes(*checkpoint, fp8, shape.n_layers, context + 1));
+      EXPECT_NEAR(static_cast<double>(bytes) / whole, 1.0, 3e-4) << name;  // norms
+    }
+}
+
+TEST(LaunchPlans, HaveEveryKernelOfAPassAndTilesToShare) {
+  const speculation::ModelShape shape = speculation::find_model_shape("llama-3-8b").value();
+  for (const std::int32_t rows : {1, 8, 16}) {
+    const auto few = launch_plan(shape, {16, h200.shared_bytes}, rows, false);
+    const auto many = launch_plan(shape, h200, rows, false);
+    ASSERT_TRUE(few && many);
+    ASSERT_EQ(few->size(), many->size());
+    for (const Kernel kernel : {Kernel::load_inputs, Kernel::qkv, Kernel::attention, Kernel::output,
+                                Kernel::gate_up, Kernel::down, Kernel::head, Kernel::finish_head})
+      EXPECT_TRUE(std::any_of(many->begin(), many->end(), [&](const PlannedKernel& planned) {
+        return planned.kernel == kernel;
+      })) << kernel_word(kernel);
+    for (std::size_t i = 0; i < few->size(); ++i) {
+      EXPECT_LE((*few)[i].blocks, (*many)[i].blocks);
+      // Tiles of many multiprocessors may be half as wide.
+      const std::int32_t tiles = (*few)[i].tiles;
+      EXPECT_TRUE((*many)[i].tiles == tiles || (*many)[i].tiles == 2 * tiles)
+          << kernel_word((*few)[i].kernel);
+      EXPECT_GE((*few)[i].launches, 1);
+    }
+  }
+}
+
+const KernelTraffic& of(const std::vector<KernelTraffic>& pass, Kernel kernel) {
+  return *std::find_if(pass.begin(), pass.end(),
+                       [&](const KernelTraffic& traffic) { return traffic.kernel == kernel; });
+}
+
+/// Times 32: lanes may come to one in groups.
+std::uint64_t matrix_products(const KernelTraffic& traffic) {
+  std::uint64_t lanes = 0;
+  for (const ptx::InstructionCount& count : traffic.counts.instructions)
+    if (count.spelling.starts_with("mma")) lanes += count.lanes;
+  return lanes;
+}
+
+std::vector<KernelTraffic> counted(const speculation::ModelShape& shape, std::int32_t rows,
+                                   std::int32_t context) {
+  const auto pass = count_pass(shape, {.ptx_file = kernels_ptx_file(), .rows = rows, .context = context});
+  EXPECT_TRUE(pass) << pass.error().message;
+  return pass.value_or(std::vector<KernelTraffic>());
+}
+
+constexpr Kernel products[] = {Kernel::qkv, Kernel::output, Kernel::gate_up, Kernel::down, Kernel::head};
+
+/// Twice as wide: four times the weights and what is done for each.
+TEST(CountedKernels, OfASmallModelAreThoseOfALargerOne) {
+  if (kernels_ptx_file().empty()) GTEST_SKIP() << "no CUDA toolkit at build time: nothing is counted";
+  const speculation::ModelShape model = speculation::find_model_shape("llama-3.2-1b").value();
+  const std::vector<KernelTraffic> small = counted(small_shape(model, 1), 1, 256);
+  const std::vector<KernelTraffic> large = counted(small_shape(model, 2), 1, 256);
+  ASSERT_FALSE(small.empty() || large.empty());
+  for (const Kernel kernel : products) {
+    SCOPED_TRACE(std::string(kernel_word(kernel)));
+    const KernelTraffic& a = of(small, kernel);
+    const KernelTraffic& b = of(large, kernel);
+    EXPECT_EQ(a.moved(Held::weights), a.needed.weights);
+    EXPECT_EQ(b.moved(Held::weights), b.needed.weights);
+    EXPECT_EQ(4 * a.needed.weights, b.needed.weights);
+    EXPECT_EQ(4 * matrix_products(a), matrix_products(b));
+    // Parts that grow slower than the weights make the larger one's work a byte no more than the small one's.
+    EXPECT_LE(b.counts.warp_instructions, 4 * a.counts.warp_instructions);
+    EXPECT_GE(b.counts.warp_instructions, 2 * a.counts.warp_instructions);
+  }
+  const KernelTraffic& a = of(small, Kernel::attention);
+  const KernelTraffic& b = of(large, Kernel::attention);
+  EXPECT_EQ(a.moved(Held::cache), a.needed.cache_read);
+  EXPECT_EQ(b.moved(Held::cache), b.needed.cache_read);
+  EXPECT_EQ(2 * matrix_products(a), matrix_products(b));
+}
+
+TEST(CountedKernels, ReadEachWeightOnceForEightRows) {
+  if (kernels_ptx_file().empty()) GTEST_SKIP() << "no CUDA toolkit at build time: nothing is counted";
+  const speculation::ModelShape model = speculation::find_model_shape("llama-3.2-1b").value();
+  const std::vector<KernelTraffic> pass = counted(small_shape(model, 1), 8, 256);
+  ASSERT_FALSE(pass.empty());
+  for (const Kernel kernel : products)
+    EXPECT_EQ(of(pass, kernel).moved(Held::weights), of(pass, kernel).needed.weights) << kernel_word(kernel);
+  EXPECT_EQ(of(pass, Kernel::attention).moved(Held::cache), of(pass, Kernel::attention).needed.cache_read);
+  for (const KernelTraffic& kernel : pass) EXPECT_GE(kernel.moved(), kernel.needed.weights);
+}
+
+}  // namespace
+}  // namespace draftscope::bench

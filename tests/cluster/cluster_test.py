@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records shards as a real Slurm's array and under a real MPI launcher, and holds the merged recordings to one that was not divided.
+
+    tests/cluster/cluster_test.py DRAFTSCOPE SOURCE     (77 = skipped: what scripts/packages-cluster lists is not there, or nobody is root)
+
+Slurm runs in a folder of its own, with its own keys, ports and files, and is gone afterwards. One task is killed while it
+records, and submitted again.
+"""
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "sbatch", "sinfo", "mpirun")
+SKIPPED = 77
+START_SECONDS = 60
+SHARDS = 3
+PROMPTS = 7
+STRATEGIES = ("vanilla", "layerskip:exit=7,gamma=4", "prompt-lookup")
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def run(*command, **options):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
+
+
+def expect(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+class Slurm:
+    """A controller and a node of two processors on this machine."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.processes = []
+        self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
+        for name in ("state", "spool"):
+            (folder / name).mkdir()
+        host = socket.gethostname().split(".")[0]
+        (folder / "slurm.conf").write_text(f"""ClusterName=draftscope
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={free_port()}
+SlurmdPort={free_port()}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+SlurmUser=root
+SlurmdUser=root
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+ReturnToService=2
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+""")
+
+    def start(self, *command):
+        log = open(self.folder / f"{Path(command[0]).name}.out", "w")
+        self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=self.environment))
+
+    def __enter__(self):
+        key = self.folder / "munge.key"
+        expect(run("mungekey", "--create", f"--keyfile={key}").returncode == 0, "mungekey failed")
+        self.start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket",
+                   f"--pid-file={self.folder}/munged.pid", f"--seed-file={self.folder}/munged.seed",
+                   f"--log-file={self.folder}/munged.log")
+        self.start("slurmctld", "-D", "-f", str(self.folder / "slurm.conf"))
+        self.start("slurmd", "-D", "-f", str(self.folder / "slurm.conf"))
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            if "idle" in run("sinfo", "--noheader", "--format=%T", env=self.environment).stdout:
+                return self
+            time.sleep(0.3)
+        for log in sorted(self.folder.glob("*.out")) + sorted(self.folder.glob("*.log")):
+            print(f"--- {log.name}\n" + log.read_text(errors="replace")[-2000:])
+        self.stop()
+        raise AssertionError(f"slurm did not start within {START_SECONDS} s")
+
+    def submit(self, *arguments, **environment):
+        """Waits for the array to end."""
+        return run("sbatch", "--wait", *arguments, cwd=self.folder, env={**self.environment, **environment})
+
+    def stop(self):
+        for process in reversed(self.processes):
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+def killed_once(folder: Path, program: str, shard: str) -> Path:
+    """A program that is `program`, but whose first recording of the shard is killed once its file is there."""
+    path = folder / "killed-once"
+    path.write_text(f"""#!/usr/bin/env bash
+case " $* " in
+*" --shard {shard} "*) if [ ! -e {folder}/was-killed ]; then
+  touch {folder}/was-killed
+  {program} "$@" &
+  while kill -0 $! 2>/dev/null && ! compgen -G "$(dirname "$0")/scratch/*/*.partial" >/dev/null; do sleep 0.01; done
+  kill -9 $!
+  wait $!
+  exit $?
+fi ;;
+esac
+exec {program} "$@"
+""")
+    path.chmod(0o755)
+    return path
+
+
+def told(trace: Path):
+    """What does not depend on clocks: texts, rounds, draft tokens, by strategy and question."""
+    connection = sqlite3.connect(f"file:{trace}?mode=ro", uri=True)
+    return connection.execute("""
+        SELECT ru.specification, p.question_id, q.repeat, q.text, r."index", r.drafted, r.accepted, r.emitted,
+               (SELECT group_concat(token) FROM (SELECT token FROM draft_tokens WHERE round = r.id ORDER BY "index"))
+        FROM rounds r JOIN requests q ON q.id = r.request JOIN runs ru ON ru.id = q.run JOIN prompts p ON p.id = q.prompt
+        ORDER BY 1, 2, 3, 5""").fetchall()
+
+
+def main():
+    program, source = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
+    missing = [name for name in PROGRAMS if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")]
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
+    if missing or os.geteuid() != 0:
+        print(f"skipped: {', '.join(missing) + ' missing' if missing else 'Slurm needs root'}")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory(prefix="draftscope-cluster-") as name:
+        folder = Path(name)
+        settings = ["--quiet", "--model", str(source / "models/demo-layerskip"), "--prompts", str(source / "traces/prompts/mixed.jsonl"),
+                    "--limit", str(PROMPTS), "--max-tokens", "16", "--repeats", "2", "--threads", "1", "--shadow",
+                    *(part for strategy in STRATEGIES for part in ("--strategy", strategy))]
+        whole = run(program, "record", "--output", folder / "whole.dstrace", *settings)
+        expect(whole.returncode == 0, whole.stderr)
+        expected = told(folder / "whole.dstrace")
+        expect(expected, "the recording has no rounds")
+
+        with Slurm(folder) as slurm:
+            (folder / "scratch").mkdir()
+            batch = source / "scripts/cluster/record.sbatch"
+            environment = {"DRAFTSCOPE": str(killed_once(folder, program, f"2/{SHARDS}")), "TMPDIR": str(folder / "scratch")}
+            first = slurm.submit(f"--array=1-{SHARDS}", batch, "run.dstrace", *settings, **environment)
+            expect(first.returncode != 0, "the array ended well, though a task was killed")
+            shards = [folder / f"run.{i}-of-{SHARDS}.dstrace" for i in range(1, SHARDS + 1)]
+            there = [shard.exists() for shard in shards]
+            logs = "\n".join(log.read_text(errors="replace") for log in folder.glob("draftscope-*.log"))
+            expect(there == [True, False, True], f"shards that are there: {there}\n{first.stderr}\n{logs}")
+            refused = run(program, "merge", shards[0], shards[2], "--output", folder / "run.dstrace")
+            expect(refused.returncode == 1 and "expected 2/3 too" in refused.stderr, refused.stderr)
+
+            before = shards[0].stat().st_mtime_ns
+            again = slurm.submit("--array=1-2", batch, "run.dstrace", *settings, SHARDS=str(SHARDS), **environment)
+            expect(again.returncode == 0, again.stderr + logs)
+            expect(shards[0].stat().st_mtime_ns == before, "a shard that was there was recorded again")
+        merged = run(program, "merge", *shards, "--output", folder / "run.dstrace")
+        expect(merged.returncode == 0, merged.stderr)
+        expect(told(folder / "run.dstrace") == expected, "Slurm's shards tell something else than one process")
+        valid = run(program, "inspect", folder / "run.dstrace", "--validate")
+        expect(valid.returncode == 0, valid.stdout + valid.stderr)
+
+        launcher = "mpirun --allow-run-as-root --oversubscribe"
+        ranks = run(source / "scripts/cluster/record.mpirun", "2", folder / "ranks.dstrace", *settings,
+                    env={**os.environ, "MPIRUN": launcher, "DRAFTSCOPE": program})
+        expect(ranks.returncode == 0, ranks.stdout + ranks.stderr)
+        expect(told(folder / "ranks.dstrace") == expected, "MPI's shards tell something else than one process")
+    print(f"{len(expected)} rounds are the same from one process, {SHARDS} Slurm tasks and 2 MPI ranks")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "activity.h"
+
+#include <algorithm>
+#include <map>
+
+#include "fake_cupti.h"
+
+namespace draftscope::cuda_stand_in::activity {
+
+namespace {
+
+constexpr std::uint32_t stream_number = 7;
+
+CUpti_CallbackId callback_id(Call call) {
+  switch (call) {
+    case Call::launch:
+      return CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060;
+    case Call::graph_launch:
+      return CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000;
+    case Call::copy:
+      return CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
+    case Call::set:
+      return CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020;
+    default:
+      return CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020;
+  }
+}
+
+/// The end of a record is behind its start, as a device's always is.
+template <typename Record>
+void emit(Record& record, const Operation& operation) {
+  record.start = operation.start_ns;
+  record.end = std::max(operation.end_ns, operation.start_ns + 1);
+  record.correlationId = operation.correlation;
+  record.streamId = stream_number;
+  if (fake_cupti::records(record.kind)) fake_cupti::emit(&record, sizeof record);
+}
+
+void record_kernel(const Operation& operation) {
+  CUpti_ActivityKernel10 kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.name = operation.work == Work::product ? "emulated_library_product" : operation.symbol;
+  kernel.gridX = operation.work == Work::product ? 1 : operation.launch.blocks;
+  kernel.blockX = std::max(operation.threads, 1);
+  kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
+  kernel.dynamicSharedMemory = static_cast<std::int32_t>(operation.launch.shared_bytes);
+  kernel.graphId = operation.graph;
+  kernel.graphNodeId = operation.node;
+  emit(kernel, operation);
+}
+
+void record_copy(const Operation& operation) {
+  CUpti_ActivityMemcpy6 copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.copyKind = operation.work == Work::upload     ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD
+                  : operation.work == Work::download ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
+                                                     : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
+  copy.bytes = operation.bytes;
+  copy.runtimeCorrelationId = operation.correlation;
+  copy.graphId = operation.graph;
+  copy.graphNodeId = operation.node;
+  emit(copy, operation);
+}
+
+void record_set(const Operation& operation) {
+  CUpti_ActivityMemset4 set{};
+  set.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  set.bytes = operation.bytes;
+  set.graphId = operation.graph;
+  set.graphNodeId = operation.node;
+  emit(set, operation);
+}
+
+void record_one(const Operation& operation) {
+  switch (operation.work) {
+    case Work::kernel:
+    case Work::product:
+      return record_kernel(operation);
+    case Work::set:
+      return record_set(operation);
+    case Work::event:
+      return;
+    default:
+      return record_copy(operation);
+  }
+}
+
+}  // namespace
+
+std::uint64_t now_ns() {
+  return fake_cupti::clock_ns();
+}
+
+std::uint32_t called(Call call) {
+  return fake_cupti::call_runtime(callback_id(call));
+}
+
+std::uint64_t captured_node() {
+  return fake_cupti::capture_kernel();
+}
+
+std::uint32_t made_executable(std::vector<Operation>& operations) {
+  std::vector<std::uint64_t> captured;
+  for (const Operation& operation : operations) captured.push_back(operation.node);
+  const fake_cupti::Graph made = fake_cupti::instantiate(captured);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    operations[i].node = made.nodes[i];
+    operations[i].graph = made.executable;
+  }
+  return made.executable;
+}
+
+void record(const std::vector<Operation>& operations) {
+  const bool by_graph = fake_cupti::records(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+  for (std::size_t first = 0; first < operations.size();) {
+    std::size_t end = first + 1;
+    if (by_graph && operations[first].graph != 0)
+      while (end < operations.size() && operations[end].correlation == operations[first].correlation) ++end;
+    if (!by_graph || operations[first].graph == 0) {
+      record_one(operations[first]);
+    } else {
+      CUpti_ActivityGraphTrace2 launch{};
+      launch.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+      launch.graphId = operations[first].graph;
+      Operation whole = operations[first];
+      whole.end_ns = operations[end - 1].end_ns;
+      emit(launch, whole);
+    }
+    first = end;
+  }
+}
+
+void waited(std::uint32_t correlation, std::uint64_t start_ns) {
+  CUpti_ActivitySynchronization2 wait{};
+  wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+  wait.start = start_ns;
+  wait.end = now_ns();
+  wait.correlationId = correlation;
+  wait.streamId = stream_number;
+  if (fake_cupti::records(wait.kind)) fake_cupti::emit(&wait, sizeof wait);
+}
+
+}  // namespace draftscope::cuda_stand_in::activity

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the stand-in tells the stand-in of CUPTI: calls when they are made, device work when it is done.
+
+#include <cstdint>
+#include <vector>
+
+#include "state.h"
+
+namespace draftscope::cuda_stand_in::activity {
+
+/// Calls that have records.
+enum class Call : std::uint8_t { launch, graph_launch, copy, set, wait };
+
+[[nodiscard]] std::uint64_t now_ns();
+/// Correlation id of a call that is made now.
+[[nodiscard]] std::uint32_t called(Call call);
+/// Id of a node that is captured now.
+[[nodiscard]] std::uint64_t captured_node();
+/// Gives the copies of a graph's operations their nodes' ids; the executable's number.
+[[nodiscard]] std::uint32_t made_executable(std::vector<Operation>& operations);
+/// Operations with their times, in the order of a stream.
+void record(const std::vector<Operation>& operations);
+void waited(std::uint32_t correlation, std::uint64_t start_ns);
+
+}  // namespace draftscope::cuda_stand_in::activity

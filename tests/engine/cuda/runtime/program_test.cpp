@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The whole program with --device cuda on the stand-in: what it records, and how it ends where a call fails.
+
+#include <draftscope/base/text_file.h>
+#include <draftscope/traces/reader.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "temporary_folder.h"
+
+namespace draftscope::cuda_stand_in {
+namespace {
+
+using draftscope::test::TemporaryFolder;
+using testing::HasSubstr;
+
+struct Ended {
+  int exit_code = 0;
+  std::string out, err;
+};
+
+/// `draftscope <arguments>` by the shell, which ends it if it hangs.
+Ended run(const TemporaryFolder& folder, const std::string& arguments, const std::string& environment = {}) {
+  const std::string out = (folder / "out").string();
+  const std::string err = (folder / "err").string();
+  const std::string line =
+      environment + " timeout 120 " + DRAFTSCOPE_EMULATED + " " + arguments + " >" + out + " 2>" + err;
+  const int status = std::system(line.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text_file(out, max_settings_bytes).value_or(""),
+          read_text_file(err, max_settings_bytes).value_or("")};
+}
+
+const std::string source = DRAFTSCOPE_SOURCE_DIR;
+const std::string model = " --model " + source + "/models/demo-draft --device cuda --context 128";
+
+std::string record_line(const std::string& file, const std::string& trace) {
+  return "record" + model + " --prompts " + source + "/traces/prompts/demo.jsonl --limit 1 --max-tokens 6" +
+         " --strategy vanilla --strategy layerskip:exit=1,gamma=2 --device-trace " + trace +
+         " --quiet --overwrite --output " + file;
+}
+
+struct DeviceRows {
+  traces::Recording recording;
+  std::vector<traces::Kernel> kernels;
+};
+
+Result<DeviceRows> read(const std::string& file) {
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(file));
+  DeviceRows rows;
+  DRAFTSCOPE_TRY_ASSIGN(rows.recording, reader.recording());
+  DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
+    rows.kernels.push_back(kernel);
+    return true;
+  }));
+  return rows;
+}
+
+TEST(EmulatedProgram, RecordsDeviceWorkThatOtherCommandsRead) {
+  for (const std::string trace : {"graph", "node"}) {
+    SCOPED_TRACE(trace);
+    const TemporaryFolder folder;
+    const std::string file = (folder / "run.dstrace").string();
+    const Ended recorded = run(folder, record_line(file, trace));
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    const auto rows = read(file);
+    ASSERT_TRUE(rows) << rows.error().message;
+    const traces::Recording& recording = rows->recording;
+    EXPECT_THAT(recording.meta.at("processor"), HasSubstr("emulated"));
+    EXPECT_EQ(recording.meta.at("device_trace"), trace);
+    for (const char* count :
+         {"device_dropped", "device_rejected", "device_unattributed", "device_failed_calls"})
+      EXPECT_EQ(recording.meta.at(count), "0") << count;
+    std::set<std::uint64_t> nodes;
+    std::set<std::uint32_t> graphs;
+    std::set<std::uint32_t> correlations;
+    std::int64_t in_rounds = 0;
+    std::int64_t with_layer = 0;
+    for (const traces::Kernel& kernel : rows->kernels) {
+      EXPECT_LT(kernel.start_ns, kernel.end_ns);
+      EXPECT_NE(kernel.span_id, traces::SpanId());
+      nodes.insert(kernel.graph_node_id);
+      graphs.insert(kernel.graph_id);
+      correlations.insert(kernel.correlation_id);
+      in_rounds += kernel.round_id != traces::RoundId() ? 1 : 0;
+      with_layer += kernel.layer >= 0 ? 1 : 0;
+    }
+    EXPECT_GT(in_rounds, 10);
+    EXPECT_GE(graphs.size(), 3U);  // vanilla's, a draft step's, a verification's
+    EXPECT_GT(correlations.size(), 10U);
+    if (trace == "node") {
+      EXPECT_GT(nodes.size(), 20U);
+      EXPECT_GT(with_layer, 50);
+    }
+    EXPECT_TRUE(std::any_of(recording.tracks.begin(), recording.tracks.end(),
+                            [](const traces::Track& track) { return track.kind == "stream"; }));
+    const Ended validated = run(folder, "inspect " + file + " --validate");
+    EXPECT_EQ(validated.exit_code, 0) << validated.out << validated.err;
+    const Ended reported = run(folder, "report " + file);
+    EXPECT_EQ(reported.exit_code, 0) << reported.err;
+    EXPECT_THAT(reported.out, HasSubstr("emulated"));
+    const Ended simulated = run(folder, "simulate " + file + " --strategy layerskip:exit=1,gamma=1");
+    EXPECT_EQ(simulated.exit_code, 0) << simulated.err;
+  }
+}
+
+TEST(EmulatedProgram, DecodesTheProcessorsText) {
+  const TemporaryFolder folder;
+  const std::string line = "generate --model " + source +
+                           "/models/demo-draft --context 128 --prompt \"Once upon a time\" --max-tokens 8";
+  const Ended on_device = run(folder, line + " --device cuda");
+  const Ended on_processor = run(folder, line);
+  ASSERT_EQ(on_device.exit_code, 0) << on_device.err;
+  ASSERT_EQ(on_processor.exit_code, 0) << on_processor.err;
+  EXPECT_EQ(on_device.out.substr(0, 30), on_processor.out.substr(0, 30));
+}
+
+TEST(EmulatedProgram, EndsInALineWhereACallFails) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "run.dstrace").string();
+  for (const char* failure : {"cudaGetDeviceCount:1", "cudaMalloc:2", "cudaHostAlloc:1",
+                              "cudaStreamCreateWithFlags:1", "cudaMemcpyAsync:20", "cudaStreamEndCapture:1",
+                              "cudaGraphInstantiate:2", "cudaGraphLaunch:5", "cudaStreamSynchronize:9+"}) {
+    SCOPED_TRACE(failure);
+    const Ended ended =
+        run(folder, record_line(file, "node"), std::string("DRAFTSCOPE_EMULATED_FAIL=") + failure);
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("cuda backend: "));
+    EXPECT_LT(ended.err.size(), 340U) << ended.err;
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::cuda_stand_in

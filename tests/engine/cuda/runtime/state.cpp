@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "activity.h"
+#include "emulated_gpu.h"
+#include "ptx_gpu.h"
+
+namespace draftscope::cuda_stand_in {
+
+namespace {
+
+using engine::cuda::Gpu;
+namespace emulation = engine::cuda::emulation;
+
+Settings settings_of_environment() {
+  Settings settings;
+  if (const char* const file = std::getenv("DRAFTSCOPE_EMULATED_PTX")) settings.ptx_file = file;
+  if (const char* const bytes = std::getenv("DRAFTSCOPE_EMULATED_MEMORY"))
+    settings.memory_bytes = std::strtoull(bytes, nullptr, 10);
+  return settings;
+}
+
+/// "CALL:N" or "CALL:N+".
+Failure failure_of_environment() {
+  const char* const text = std::getenv("DRAFTSCOPE_EMULATED_FAIL");
+  if (text == nullptr) return {};
+  const std::string whole(text);
+  const std::size_t colon = whole.find(':');
+  if (colon == std::string::npos) return {};
+  return {whole.substr(0, colon), std::strtoll(whole.c_str() + colon + 1, nullptr, 10), whole.back() == '+'};
+}
+
+std::unique_ptr<State>& current() {
+  static std::unique_ptr<State> made;
+  return made;
+}
+
+Result<std::unique_ptr<Gpu>> make_gpu(const Settings& settings) {
+  if (settings.ptx_file.empty())
+    return emulation::make_emulated_gpu(settings.multiprocessors, settings.memory_bytes, settings.seed);
+  emulation::PtxGpuOptions options;
+  options.multiprocessors = settings.multiprocessors;
+  options.seed = settings.seed;
+  return emulation::make_ptx_gpu(settings.ptx_file, std::move(options));
+}
+
+/// Kernels that follow one another run together, and share their time: which ran when is not known.
+void share_time(std::deque<Operation>& queue, std::size_t first, std::size_t end, std::uint64_t start_ns,
+                std::uint64_t end_ns) {
+  const std::uint64_t each = (end_ns - start_ns) / std::max<std::size_t>(end - first, 1);
+  for (std::size_t i = first; i < end; ++i) {
+    queue[i].start_ns = start_ns + (i - first) * each;
+    queue[i].end_ns = i + 1 == end ? end_ns : queue[i].start_ns + each;
+  }
+}
+
+}  // namespace
+
+State& state() {
+  if (current() == nullptr)
+    current() = std::make_unique<State>(settings_of_environment(), failure_of_environment());
+  return *current();
+}
+
+void reset(const Settings& settings, const Failure& failure) {
+  current() = std::make_unique<State>(settings, failure);
+}
+
+Live live() {
+  const State& s = state();
+  return {s.device_blocks.size(), s.host_blocks.size(), s.streams.size(), s.events.size(),
+          s.graphs.size(),        s.executables.size(), s.blas.size()};
+}
+
+const std::map<std::string, std::int64_t>& calls() {
+  return state().calls;
+}
+
+bool has_injected() {
+  return state().has_failed;
+}
+
+State::State(Settings wanted, Failure to_fail) : settings(std::move(wanted)), failure(std::move(to_fail)) {}
+
+cudaError_t State::prepare() {
+  if (gpu != nullptr) return cudaSuccess;
+  auto made = make_gpu(settings);
+  if (!made) return refuse(cudaErrorInitializationError, made.error().message);
+  gpu = std::move(*made);
+  return cudaSuccess;
+}
+
+cudaError_t State::refuse(cudaError_t error, std::string why) {
+  detail = std::move(why);
+  return error;
+}
+
+bool State::is_capturing() const {
+  return std::any_of(streams.begin(), streams.end(),
+                     [](const Stream* stream) { return stream->captured != nullptr; });
+}
+
+void State::enqueue(Stream& stream, Operation operation) {
+  if (stream.captured == nullptr) {
+    stream.queue.push_back(std::move(operation));
+    return;
+  }
+  operation.node = activity::captured_node();
+  stream.captured->operations.push_back(std::move(operation));
+}
+
+cudaError_t State::drain_all() {
+  for (Stream* const stream : streams)
+    if (const cudaError_t error = drain(*stream); error != cudaSuccess) return error;
+  return cudaSuccess;
+}
+
+cudaError_t State::drain(Stream& stream, const Event* event) {
+  const auto records = [&](const Operation& operation) {
+    return operation.work == Work::event && operation.event == event;
+  };
+  const auto last = std::find_if(stream.queue.rbegin(), stream.queue.rend(), records).base();
+  const auto until = event == nullptr ? stream.queue.end() : last;
+  std::deque<Operation> queue(std::make_move_iterator(stream.queue.begin()), std::make_move_iterator(until));
+  stream.queue.erase(stream.queue.begin(), until);
+  const auto is_kernel = [&](std::size_t i) {
+    return queue[i].work == Work::kernel || queue[i].work == Work::product;
+  };
+  for (std::size_t first = 0; first < queue.size();) {
+    std::size_t end = first + 1;
+    if (is_kernel(first))
+      while (end < queue.size() && is_kernel(end)) ++end;
+    const std::uint64_t start_ns = activity::now_ns();
+    Result<void> done;
+    for (std::size_t i = first; i < end && done; ++i) done = perform(queue[i]);
+    if (done) done = gpu->synchronise();
+    if (!done) {
+      lost = cudaErrorLaunchFailure;
+      return refuse(lost, done.error().message);
+    }
+    share_time(queue, first, end, start_ns, activity::now_ns());
+    for (std::size_t i = first; i < end; ++i)
+      if (queue[i].work == Work::event) *queue[i].event = {true, queue[i].end_ns};
+    first = end;
+  }
+  activity::record(
+      std::vector<Operation>(std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.end())));
+  return cudaSuccess;
+}
+
+Result<void> State::perform(const Operation& operation) {
+  switch (operation.work) {
+    case Work::kernel:
+      return gpu->launch(operation.launch, operation.params);
+    case Work::product:
+      return gpu->multiply(operation.product);
+    case Work::upload:
+      if (digest_of(operation.from, operation.bytes) != operation.digest)
+        return fail("{} bytes that are copied to the device changed before the copy was waited for",
+                    operation.bytes);
+      return gpu->upload(operation.to, operation.from, operation.bytes);
+    case Work::download:
+      return gpu->download(operation.to, operation.from, operation.bytes);
+    case Work::copy:
+      return gpu->copy(operation.to, operation.from, operation.bytes);
+    case Work::set:
+      if (operation.value == 0) return gpu->clear(operation.to, operation.bytes);
+      return gpu->upload(operation.to,
+                         std::string(operation.bytes, static_cast<char>(operation.value)).data(),
+                         operation.bytes);
+    default:
+      return {};
+  }
+}
+
+bool holds(const std::map<const std::byte*, std::size_t>& blocks, const void* at, std::size_t bytes) {
+  const auto* const begin = static_cast<const std::byte*>(at);
+  const auto behind = blocks.upper_bound(begin);
+  if (behind == blocks.begin()) return false;
+  const auto& [first, size] = *std::prev(behind);
+  const auto offset = static_cast<std::size_t>(begin - first);
+  return offset <= size && bytes <= size - offset;
+}
+
+std::size_t digest_of(const void* from, std::size_t bytes) {
+  return std::hash<std::string_view>()({static_cast<const char*>(from), bytes});
+}
+
+}  // namespace draftscope::cuda_stand_in

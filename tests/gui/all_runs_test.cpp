@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// All runs against one: held to the report's own comparison.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "data/run_comparison/all_runs.h"
+#include "sample.h"
+
+namespace draftscope::gui {
+namespace {
+
+class AllRunsOf : public testing::TestWithParam<unsigned> {
+ protected:
+  void SetUp() override {
+    traces::make_sample_file(folder_ / "a.dstrace",
+                             {.seed = GetParam(), .runs = 5, .requests_per_run = 9, .max_rounds = 20});
+    opened_ = OpenedRecording::open(folder_ / "a.dstrace").value();
+    for (std::size_t run = 0; run < opened_->runs().size(); ++run)
+      if (opened_->runs()[run].run->is_baseline) baseline_ = {opened_, run};
+  }
+
+  traces::TestFolder folder_;
+  RecordingPointer opened_;
+  ComparedRun baseline_;
+};
+
+TEST_P(AllRunsOf, HaveTheWinnersThatTheReportNames) {
+  ASSERT_NE(baseline_.recording, nullptr);
+  const AllRuns all = all_runs({opened_}, baseline_);
+  const std::vector<simulator::Winner> winners = simulator::winners(opened_->recording());
+  ASSERT_EQ(all.winners.size(), winners.size());
+  for (std::size_t i = 0; i < winners.size(); ++i) {
+    EXPECT_EQ(all.winners[i].category, winners[i].category);
+    EXPECT_EQ(&all.runs[all.winners[i].run].run.row(), winners[i].run) << winners[i].category;
+    EXPECT_EQ(all.winners[i].is_clear, is_clear(winners[i])) << winners[i].category;
+  }
+}
+
+TEST_P(AllRunsOf, HaveTheGainsOfTheComparisonWhateverTheBaseline) {
+  for (std::size_t base = 0; base < opened_->runs().size(); ++base) {
+    const AllRuns all = all_runs({opened_}, {opened_, base});
+    for (const RunStanding& standing : all.runs) {
+      if (standing.is_baseline) {
+        EXPECT_EQ(standing.run.run, base);
+        continue;
+      }
+      const RunsComparison pair = compare({{opened_, base}, standing.run}, 0);
+      ASSERT_TRUE(pair.runs[1].ratio);
+      EXPECT_EQ(standing.ratio->value, pair.runs[1].ratio->value);
+      EXPECT_EQ(standing.by_prompt.size(), pair.runs[1].prompts);
+      EXPECT_EQ(static_cast<std::size_t>(std::ranges::count_if(
+                    standing.by_prompt, [](const PromptGain& gain) { return gain.ratio > 1.0; })),
+                pair.runs[1].faster_prompts);
+      for (const PromptGain& gain : standing.by_prompt)
+        EXPECT_EQ(opened_->recording().requests[gain.request].run_id, standing.run.row().id);
+      // A total lies between the prompts' own ratios.
+      if (standing.by_prompt.empty()) continue;
+      EXPECT_LE(standing.ratio->value, standing.by_prompt.front().ratio + 1e-9);
+      EXPECT_GE(standing.ratio->value, standing.by_prompt.back().ratio - 1e-9);
+    }
+  }
+}
+
+TEST_P(AllRunsOf, AreDroppedWhenNobodyWaits) {
+  int asked = 0;
+  EXPECT_TRUE(all_runs({opened_}, baseline_, [&] { return ++asked < 2; }).runs.empty());
+  EXPECT_EQ(asked, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, AllRunsOf, testing::Values(1U, 2U, 3U));
+
+}  // namespace
+}  // namespace draftscope::gui

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What stands beside a prediction: what was measured, pinned scenarios, all GPUs; and the boxes that name
+// machines.
+#include <gmock/gmock.h>
+
+#include <QApplication>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QHelpEvent>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QTableView>
+#include <QTest>
+#include <QToolTip>
+
+#include "what_if/answers/answer_bars.h"
+#include "what_if/answers/answer_panel.h"
+#include "what_if/answers/measured_run.h"
+#include "what_if/answers/what_if_answer.h"
+#include "what_if/pictures/heat_map_plot.h"
+#include "what_if/questions/question_panel.h"
+#include "what_if/scenarios/gpus_pane.h"
+#include "what_if/scenarios/scenarios_pane.h"
+#include "what_if/what_if_view.h"
+#include "what_if_recordings.h"
+#include "window/main_window.h"
+
+namespace draftscope::gui {
+namespace {
+
+using testing::HasSubstr;
+
+using MeasuredBeside = WhatIfRecordings;
+
+Question recorded_question() {
+  return {.kind = StrategyKind::recorded, .recorded = "layerskip:exit=3,gamma=4"};
+}
+
+TEST_F(MeasuredBeside, IsWhatTheReportSaysOfDecodingAlone) {
+  const TrainedPointer trained = train(write());
+  const auto& figures = trained->opened()->measured().figures.runs;
+  std::size_t found = 0;
+  for (std::size_t run = 0; run < figures.size(); ++run) {
+    const traces::Run& row = *trained->opened()->runs()[run].run;
+    for (const MeasuredRun& measured : trained->measured()) {
+      if (measured.strategy != row.specification) continue;
+      ++found;
+      EXPECT_DOUBLE_EQ(measured.speedup, figures[run].all.speedup->decode_value.value());
+      EXPECT_NEAR(measured.tokens_per_second, figures[run].all.throughput.decode_tokens_per_second.value(),
+                  1e-6);
+      EXPECT_GE(measured.round_spread, 1.0);
+      ASSERT_TRUE(measured.interval_95);
+      EXPECT_LE(measured.interval_95->low, measured.speedup);
+      EXPECT_GE(measured.interval_95->high, measured.speedup);
+    }
+  }
+  EXPECT_EQ(found, 2U) << "vanilla is what they are measured against";
+}
+
+TEST_F(MeasuredBeside, StandsBesideThatVeryRunAndNothingElse) {
+  const TrainedPointer trained = train(write());
+  ASSERT_TRUE(answer_of(*trained, recorded_question()).measured);
+  EXPECT_EQ(answer_of(*trained, recorded_question()).measured->strategy, "layerskip:exit=3,gamma=4");
+  Question elsewhere = recorded_question();
+  elsewhere.gpu = simulator::known_gpus().front().name;
+  Question batch = recorded_question();
+  batch.batch = 2;
+  Question longer = recorded_question();
+  longer.longer_context = 64;
+  Question other{.kind = StrategyKind::fixed_length, .exit = 2, .gamma = 3};
+  for (const Question& question : {elsewhere, batch, longer, other})
+    EXPECT_FALSE(answer_of(*trained, question).measured);
+}
+
+TEST_F(MeasuredBeside, SaysByHowMuchTheyDifferAndWhatThatMayComeFrom) {
+  const TrainedPointer trained = train(write());
+  const WhatIfAnswer answer = answer_of(*trained, recorded_question());
+  MeasuredRun measured = answer.measured.value();
+  const double predicted = answer.prediction.speedup.min_drafted.total.value;
+  measured.speedup = predicted;
+  EXPECT_FALSE(differs(answer, measured));
+  EXPECT_THAT(beside_line(answer, measured), HasSubstr("they agree"));
+  EXPECT_THAT(beside_line(answer, measured), HasSubstr("without prefill"));
+  measured.speedup = 2.0 * predicted;
+  measured.round_spread = 3.1;
+  EXPECT_TRUE(differs(answer, measured));
+  const std::string line = beside_line(answer, measured);
+  EXPECT_THAT(line, testing::AllOf(HasSubstr("50 % too low"), HasSubstr("p99/p50 is 3.1"),
+                                   HasSubstr("the fit is off")));
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  measured.speedup = 0.5 * predicted;
+  EXPECT_THAT(beside_line(answer, measured), HasSubstr("100 % too high"));
+}
+
+TEST_F(MeasuredBeside, EveryGpuHasTheAnswerThatItHasAlone) {
+  const TrainedPointer trained = train(write());
+  Question question{.kind = StrategyKind::fixed_length, .exit = 3, .gamma = 4};
+  question.model = "Llama-3-70B";
+  const std::vector<GpuAnswer> all = on_all_gpus(*trained, question);
+  ASSERT_EQ(all.size(), simulator::known_gpus().size());
+  bool is_refused = false;
+  double last = 1e9;
+  for (const GpuAnswer& of : all) {
+    question.gpu = of.gpu;
+    const WhatIfAnswer alone = answer_of(*trained, question);
+    EXPECT_EQ(of.refusal, alone.refusal) << of.gpu;
+    // Those without an answer come last.
+    EXPECT_TRUE(!is_refused || !of.refusal.empty());
+    is_refused = !of.refusal.empty();
+    if (is_refused) continue;
+    EXPECT_LE(of.speedup, last);
+    last = of.speedup;
+    EXPECT_DOUBLE_EQ(of.tokens_per_second, alone.rate.min_drafted.value);
+    EXPECT_NE(of.fits(), std::optional(false)) << "what does not fit has no answer: " << of.gpu;
+  }
+  EXPECT_TRUE(is_refused) << "this model is too large for some";
+  int asked = 0;
+  EXPECT_TRUE(on_all_gpus(*trained, question, [&] { return ++asked < 3; }).empty());
+  EXPECT_EQ(asked, 3);
+}
+
+class BesidePage : public WhatIfRecordings {
+ protected:
+  static constexpr int patience_ms = 60'000;
+
+  void SetUp() override {
+    window_.resize(1400, 900);
+    window_.show();
+    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
+    window_.open(QString::fromStdString(write().string()));
+    ASSERT_TRUE(finished.wait(patience_ms));
+    window_.show_view(page());
+    QApplication::processEvents();
+    wait_until_settled();
+  }
+  void wait_until_settled() {
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page().is_settled(); }, patience_ms));
+  }
+  [[nodiscard]] WhatIfView& page() { return *window_.findChild<WhatIfView*>(); }
+  template <typename Widget>
+  [[nodiscard]] Widget* control(const char* name) {
+    for (Widget* widget : page().findChildren<Widget*>())
+      if (widget->accessibleName() == QLatin1String(name)) return widget;
+    ADD_FAILURE() << name;
+    return nullptr;
+  }
+  void click(const char* words) {
+    for (QPushButton* button : page().findChildren<QPushButton*>())
+      if (button->text().remove(u'&') == QLatin1String(words)) return button->click();
+    ADD_FAILURE() << words;
+  }
+
+  MainWindow window_{Memory::none};
+};
+
+TEST_F(BesidePage, TheAxesStayWhileTheSlidersMove) {
+  auto& bars = *page().findChild<AnswerBars*>();
+  auto& map = *page().findChild<HeatMapPlot*>();
+  (void)bars.grab();
+  EXPECT_THAT(page().answer_panel().beside_text().toStdString(), HasSubstr("Measured"));
+  const auto ends = bars.ends();
+  const double limit = map.scale_limit();
+  EXPECT_GT(ends[1], 0.0);
+  EXPECT_GE(limit, 1.0);
+  control<QComboBox>("Strategy")->setCurrentIndex(0);
+  for (const int gamma : {2, 3, 5}) {
+    control<QSlider>("Draft length, slider")->setValue(gamma);
+    wait_until_settled();
+    (void)bars.grab();
+    EXPECT_EQ(page().answer_panel().beside_text(), QString()) << "this was not recorded";
+    EXPECT_EQ(bars.ends(), ends);
+    EXPECT_EQ(map.scale_limit(), limit);
+  }
+  control<QComboBox>("GPU")->setCurrentIndex(3);
+  wait_until_settled();
+  EXPECT_GE(map.scale_limit(), limit) << "it only grows";
+}
+
+TEST_F(BesidePage, ACellSaysItsIntervalWhenItIsPointedAt) {
+  auto& map = *page().findChild<HeatMapPlot*>();
+  QSignalSpy wanted(&map, &HeatMapPlot::interval_wanted);
+  const QPoint at = map.rect().center();
+  const auto point = [&] {
+    QHelpEvent help(QEvent::ToolTip, at, map.mapToGlobal(at));
+    QApplication::sendEvent(&map, &help);
+  };
+  point();
+  ASSERT_EQ(wanted.size(), 1);
+  Question asked = page().question().question();
+  asked.kind = StrategyKind::fixed_length;
+  asked.exit = wanted[0][0].toInt();
+  asked.gamma = wanted[0][1].toInt();
+  const auto expected =
+      outermost_interval_95(answer_of(*page().worker().trained(), asked).prediction.speedup).value();
+  const QString words =
+      QStringLiteral("95 % %1–%2").arg(expected.low, 0, 'f', 2).arg(expected.high, 0, 'f', 2);
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] {
+        point();
+        return QToolTip::text().contains(words);
+      },
+      patience_ms))
+      << QToolTip::text().toStdString() << ", expected " << words.toStdString();
+  point();
+  const qsizetype asked_for = wanted.size();
+  point();
+  EXPECT_EQ(wanted.size(), asked_for) << "once known it is not computed again";
+}
+
+TEST_F(BesidePage, ScenariosStandSideBySideAndLeadBack) {
+  ScenariosPane& scenarios = page().scenarios();
+  const Question first = page().question().question();
+  click("Pin it");
+  control<QComboBox>("GPU")->setCurrentIndex(3);
+  wait_until_settled();
+  click("Pin it");
+  control<QSlider>("Requests decoded together, slider")->setValue(2);
+  wait_until_settled();
+  ASSERT_EQ(scenarios.pinned().size(), 2U);
+  EXPECT_EQ(scenarios.pinned()[0].name, QStringLiteral("A"));
+  EXPECT_EQ(scenarios.pinned()[1].name, QStringLiteral("B"));
+  auto* table = scenarios.findChild<QTableView*>();
+  ASSERT_EQ(table->model()->rowCount(), 3) << "A, B and what is asked now";
+  EXPECT_EQ(table->model()->index(0, 3).data(Qt::UserRole).toDouble(),
+            scenarios.pinned()[0].answer->prediction.speedup.min_drafted.total.value);
+  window_.show_view(scenarios);
+  table->selectRow(0);
+  table->setFocus();
+  QTest::keyClick(table, Qt::Key_Return);
+  wait_until_settled();
+  EXPECT_EQ(page().answer()->question, first);
+  click("Unpin it");
+  EXPECT_EQ(scenarios.pinned().size(), 1U);
+  EXPECT_EQ(scenarios.pinned()[0].name, QStringLiteral("B"));
+  click("Pin it");
+  EXPECT_EQ(scenarios.pinned()[0].name, QStringLiteral("A")) << "the free letter";
+}
+
+TEST_F(BesidePage, AGpuOfTheListCanBeChosen) {
+  GpusPane& gpus = page().gpus();
+  QSignalSpy answered(&gpus, &GpusPane::answered);
+  window_.show_view(gpus);
+  (void)gpus.grab();
+  ASSERT_TRUE(answered.count() > 0 || answered.wait(patience_ms));
+  ASSERT_FALSE(gpus.answers().empty());
+  auto* table = gpus.findChild<QTableView*>();
+  table->selectRow(1);
+  table->setFocus();
+  QTest::keyClick(table, Qt::Key_Return);
+  wait_until_settled();
+  EXPECT_EQ(page().answer()->question.gpu, gpus.answers()[1].gpu);
+}
+
+TEST_F(BesidePage, BoxesFindWhatIsTyped) {
+  auto* gpu = control<QComboBox>("GPU");
+  const std::string wanted = simulator::known_gpus().back().name;
+  gpu->setFocus();
+  gpu->lineEdit()->setText(QString::fromStdString(wanted).toLower());
+  QTest::keyClick(gpu->lineEdit(), Qt::Key_Return);
+  wait_until_settled();
+  EXPECT_EQ(page().answer()->question.gpu, wanted);
+  gpu->lineEdit()->setText(QStringLiteral("no such thing"));
+  QTest::keyClick(gpu->lineEdit(), Qt::Key_Return);
+  EXPECT_EQ(gpu->currentText().toStdString(), wanted) << "what was chosen stays";
+  EXPECT_EQ(page().question().question().gpu, wanted);
+}
+
+TEST_F(BesidePage, HostDraftCostAndPriceAreAsked) {
+  control<QComboBox>("GPU")->setCurrentIndex(3);
+  auto* host = control<QComboBox>("What the engine takes beside passes");
+  host->setCurrentIndex(host->findText(QStringLiteral("serving")));
+  auto* cost = control<QComboBox>("Cost of a draft step");
+  cost->setCurrentIndex(cost->count() - 1);
+  control<QDoubleSpinBox>("Cost of a draft step, as a share of a vanilla step")->setValue(0.25);
+  control<QDoubleSpinBox>("Price of the machine")->setValue(3.5);
+  wait_until_settled();
+  const Question& asked = page().answer()->question;
+  EXPECT_EQ(asked.host, "serving");
+  EXPECT_EQ(asked.draft_cost, "0.25");
+  EXPECT_EQ(asked.price_per_hour, 3.5);
+  EXPECT_THAT(command_line_of(asked, "x"), HasSubstr("--host 'serving' --draft-cost '0.25' --price 3.5"));
+  cost->setCurrentIndex(1);
+  wait_until_settled();
+  EXPECT_EQ(page().answer()->question.draft_cost, "free");
+  const std::filesystem::path profile =
+      write_text("host.json", R"({"name": "mine", "min_us": 10, "max_us": 30})");
+  page().question().open_host_file(QString::fromStdString(profile.string()));
+  EXPECT_TRUE(
+      QTest::qWaitFor([&] { return page().question().question().host == profile.string(); }, patience_ms));
+  EXPECT_TRUE(host->currentText().contains(QStringLiteral("host.json")));
+  wait_until_settled();
+  EXPECT_EQ(page().answer()->refusal, "");
+}
+
+}  // namespace
+}  // namespace draftscope::gui

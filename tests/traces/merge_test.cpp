@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shards of made-up recordings, merged: what SQL says of the whole is what it says of the parts.
+#include <draftscope/traces/merge.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "merge/renumbered_ids.h"
+#include "read_everything.h"
+#include "sample.h"
+
+namespace draftscope::traces {
+namespace {
+
+namespace fs = std::filesystem;
+
+void run_sql(const fs::path& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  char* message = nullptr;
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK)
+      << message << ": " << sql;
+  sqlite3_free(message);
+  sqlite3_close(database);
+}
+
+/// Rows of a query as text.
+std::vector<std::string> rows_of(const fs::path& path, const std::string& sql) {
+  std::vector<std::string> rows;
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr), SQLITE_OK);
+  const auto add = [](void* into, int columns, char** values, char** /*names*/) {
+    std::string row;
+    for (int i = 0; i < columns; ++i) row += std::string(values[i] == nullptr ? "NULL" : values[i]) + "|";
+    static_cast<std::vector<std::string>*>(into)->push_back(row);
+    return 0;
+  };
+  char* message = nullptr;
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), add, &rows, &message), SQLITE_OK) << message << ": " << sql;
+  sqlite3_free(message);
+  sqlite3_close(database);
+  return rows;
+}
+
+/// A recording that says that it is shard I of N, with questions of its own.
+fs::path make_shard(const TestFolder& folder, int index, int count) {
+  fs::path path = folder / fmt::format("run.{}-of-{}.dstrace", index, count);
+  make_sample_file(path, {.seed = static_cast<std::uint32_t>(index)});
+  run_sql(path, fmt::format("INSERT OR REPLACE INTO meta VALUES ('shard', '{}/{}'), ('hostname', 'node{}');"
+                            "UPDATE prompts SET question_id = question_id + {}",
+                            index, count, index, 100 * index));
+  return path;
+}
+
+std::vector<fs::path> make_shards(const TestFolder& folder, int count) {
+  std::vector<fs::path> shards;
+  for (int i = 1; i <= count; ++i) shards.push_back(make_shard(folder, i, count));
+  return shards;
+}
+
+// A request by what it is about, and a time by how long after the request's beginning.
+constexpr const char* request = "ru.specification, p.question_id, p.turn, q.repeat";
+constexpr const char* of_request =
+    "JOIN requests q ON q.id = x.request JOIN runs ru ON ru.id = q.run JOIN prompts p ON p.id = q.prompt";
+
+/// Each table's rows without ids and clocks.
+std::map<std::string, std::string> queries() {
+  const std::string times = "x.start_ns - q.start_ns, x.end_ns - x.start_ns";
+  const std::string round = "(SELECT \"index\" FROM rounds WHERE id = x.round)";
+  return {
+      {"prompts", "SELECT question_id, category, turn, text, hex(tokens) FROM prompts"},
+      {"requests",
+       fmt::format("SELECT {}, q.end_ns - q.start_ns, q.first_token_ns - q.start_ns, q.seed, q.stop, q.text, "
+                   "hex(q.tokens) FROM (SELECT id AS request FROM requests) x {}",
+                   request, of_request)},
+      {"rounds",
+       fmt::format("SELECT {}, {}, x.\"index\", x.root_position, l.n_layers, l.exit_layer, hex(l.skipped), "
+                   "l.origin, x.exit_layer, x.planned, x.drafted, x.tree_depth, x.accepted, x.emitted, "
+                   "x.verify_rows, x.bonus_token, x.draft_stop, x.threshold, x.draft_ns, x.verify_ns, "
+                   "x.accept_ns, x.optimise_ns, x.control_ns FROM rounds x LEFT JOIN layer_sets l ON l.id = "
+                   "x.layer_set {}",
+                   request, times, of_request)},
+      {"draft_tokens",
+       fmt::format("SELECT {}, x.\"index\", d.\"index\", d.parent, d.token, d.confidence, d.probability, "
+                   "d.accepted, d.tested FROM draft_tokens d JOIN rounds x ON x.id = d.round {}",
+                   request, of_request)},
+      {"decisions",
+       fmt::format("SELECT {}, {}, {}, s.text, x.score, x.adopted, x.detail FROM decisions x JOIN strings s "
+                   "ON s.id = x.kind {}",
+                   request, times, round, of_request)},
+      {"shadow_tokens", fmt::format("SELECT {}, x.layer, x.position, x.token, x.probability_millionths, "
+                                    "x.margin_millionths, x.true_rank FROM shadow_tokens x {}",
+                                    request, of_request)},
+      {"spans",
+       fmt::format(
+           "SELECT {}, {}, {}, s.text, x.layer, x.depth, x.phase, (SELECT start_ns - q.start_ns FROM "
+           "spans WHERE id = x.parent), substr(t.name, -8), t.kind FROM spans x JOIN strings s ON s.id "
+           "= x.name JOIN tracks t ON t.id = x.track {}",
+           request, times, round, of_request)},
+      {"kernels",
+       fmt::format(
+           "SELECT {}, {}, {}, (SELECT text FROM strings WHERE id = x.short_name), (SELECT start_ns - "
+           "q.start_ns FROM spans WHERE id = x.span), t.kind FROM kernels x JOIN tracks t ON t.id = "
+           "x.track {}",
+           request, times, round, of_request)},
+      {"counters", "SELECT t.kind, x.value FROM counters x JOIN tracks t ON t.id = x.track"},
+      {"token_texts", "SELECT DISTINCT token, text FROM token_texts"},
+  };
+}
+
+TEST(MergedShards, HaveTheRowsOfAll) {
+  const TestFolder folder;
+  std::vector<fs::path> shards = make_shards(folder, 3);
+  std::rotate(shards.begin(), shards.begin() + 1, shards.end());
+  const fs::path merged = folder / "run.dstrace";
+  std::vector<std::int64_t> heard;
+  const auto summary = merge_shards(shards, {}, merged, [&](std::int64_t done, std::int64_t all) {
+    heard.push_back(done);
+    EXPECT_LE(done, all);
+    return true;
+  });
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->shards, 3);
+  EXPECT_TRUE(summary->missing.empty());
+  EXPECT_TRUE(std::is_sorted(heard.begin(), heard.end()));
+  EXPECT_EQ(read_everything(merged), "");
+  for (const auto& [table, sql] : queries()) {
+    std::vector<std::string> expected;
+    for (const fs::path& shard : shards) {
+      const auto rows = rows_of(shard, sql);
+      EXPECT_FALSE(rows.empty()) << table;
+      expected.insert(expected.end(), rows.begin(), rows.end());
+    }
+    auto found = rows_of(merged, sql);
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    if (table == "token_texts") expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+    EXPECT_EQ(found, expected) << table;
+  }
+}
+
+TEST(MergedShards, LieOneBehindAnotherAndAreNamed) {
+  const TestFolder folder;
+  const auto shards = make_shards(folder, 3);
+  const fs::path merged = folder / "run.dstrace";
+  ASSERT_TRUE(merge_shards(shards, {}, merged));
+  // No request of a shard begins before all of the one before have ended.
+  EXPECT_EQ(
+      rows_of(merged,
+              "SELECT count(*) FROM requests a JOIN prompts pa ON pa.id = a.prompt, requests b JOIN prompts "
+              "pb ON "
+              "pb.id = b.prompt WHERE pa.question_id / 100 < pb.question_id / 100 AND a.end_ns > b.start_ns"),
+      std::vector<std::string>{"0|"});
+  EXPECT_EQ(rows_of(merged,
+                    "SELECT json_extract(value, '$.shard'), json_extract(value, '$.hostname') FROM "
+                    "json_each((SELECT value FROM meta WHERE key = 'merged_shards'))"),
+            (std::vector<std::string>{"1/3|node1|", "2/3|node2|", "3/3|node3|"}));
+  EXPECT_EQ(rows_of(merged, "SELECT value FROM meta WHERE key IN ('hostname', 'shard')"),
+            std::vector<std::string>{"node1, node2, node3|"});
+  EXPECT_EQ(rows_of(merged, "SELECT count(*) FROM tracks WHERE name LIKE 'shard 2: %'"),
+            std::vector<std::string>{"1|"});
+}
+
+TEST(MergedShards, MayMissSome) {
+  const TestFolder folder;
+  auto shards = make_shards(folder, 4);
+  shards.erase(shards.begin() + 1, shards.begin() + 3);
+  const auto refused = merge_shards(shards, {}, folder / "run.dstrace");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "found 2 of 4 shards, expected 2/4, 3/4 too (--partial does without)");
+  const auto merged = merge_shards(shards, {.is_partial = true}, folder / "run.dstrace");
+  ASSERT_TRUE(merged) << merged.error().message;
+  EXPECT_EQ(merged->missing, (std::vector<Shard>{{2, 4}, {3, 4}}));
+}
+
+TEST(MergedShards, AreOfOneExperiment) {
+  struct Case {
+    const char* sql;      // of the second shard
+    const char* message;  // in the error
+  };
+  for (const Case& given :
+       {Case{"DELETE FROM meta WHERE key = 'shard'", "is no shard's recording"},
+        Case{"UPDATE meta SET value = '2' WHERE key = 'shard'", "meta.shard: found '2', expected I/N"},
+        Case{"UPDATE meta SET value = '1/2' WHERE key = 'shard'", "is shard 1/2, expected each shard once"},
+        Case{"UPDATE meta SET value = '2/3' WHERE key = 'shard'", "is shard 2/3, expected one of 2 as"},
+        Case{"INSERT OR REPLACE INTO meta VALUES ('temperature', '7')", "meta.temperature is '7', expected"},
+        Case{"INSERT OR REPLACE INTO meta VALUES ('processor', 'abacus')", "(--mixed-machines takes both)"},
+        Case{"INSERT INTO meta VALUES ('what came later', 'x')", "meta.what came later is 'x', expected ''"},
+        Case{"UPDATE runs SET parameters = '{\"gamma\":1}' WHERE is_baseline = 0", "run 2 is"},
+        Case{"UPDATE prompts SET question_id = question_id - 100", "expected none that is in"},
+        Case{"UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'", "was not closed"}}) {
+    const TestFolder folder;
+    const auto shards = make_shards(folder, 2);
+    run_sql(shards[1], given.sql);
+    const auto refused = merge_shards(shards, {}, folder / "run.dstrace");
+    ASSERT_FALSE(refused) << given.sql;
+    EXPECT_NE(refused.error().message.find(given.message), std::string::npos) << refused.error().message;
+    EXPECT_LT(refused.error().message.size(), 300U);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2) << "something was left behind";
+  }
+}
+
+TEST(MergedShards, MayComeFromSeveralMachines) {
+  const TestFolder folder;
+  const auto shards = make_shards(folder, 2);
+  run_sql(shards[0], "INSERT OR REPLACE INTO meta VALUES ('processor', 'old'), ('threads', '4')");
+  run_sql(shards[1], "INSERT OR REPLACE INTO meta VALUES ('processor', 'new'), ('threads', '4')");
+  ASSERT_TRUE(merge_shards(shards, {.has_mixed_machines = true}, folder / "run.dstrace"));
+  EXPECT_EQ(rows_of(folder / "run.dstrace",
+                    "SELECT value FROM meta WHERE key IN ('processor', 'threads') ORDER BY key"),
+            (std::vector<std::string>{"old, new|", "4|"}));
+}
+
+TEST(MergedShards, LeaveNothingBehindWhenCancelled) {
+  const TestFolder folder;
+  const auto shards = make_shards(folder, 2);
+  const auto stop = [](std::int64_t /*done*/, std::int64_t /*all*/) { return false; };
+  const auto cancelled = merge_shards(shards, {}, folder / "run.dstrace", stop);
+  ASSERT_FALSE(cancelled);
+  EXPECT_EQ(cancelled.error().message, "merge cancelled");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2);
+}
+
+TEST(MergedShards, TakeNoPlaceOfTheirOwnOrOfOthers) {
+  const TestFolder folder;
+  const auto shards = make_shards(folder, 2);
+  EXPECT_FALSE(merge_shards(shards, {.overwrite = true}, shards[1]));
+  EXPECT_FALSE(merge_shards({}, {}, folder / "run.dstrace"));
+  std::ofstream(folder / "notes.txt") << "kept";
+  EXPECT_FALSE(merge_shards(shards, {}, folder / "notes.txt"));
+  EXPECT_EQ(read_everything(shards[1]), "");
+}
+
+TEST(RenumberedIds, FindWhatWasAdded) {
+  std::mt19937 random(3);
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    RenumberedIds<SpanId> ids;
+    std::map<std::int64_t, std::int64_t> expected;
+    std::int64_t from = 0;
+    std::int64_t to = static_cast<std::int64_t>(random() % 1000);
+    for (int i = 0; i < 200; ++i) {
+      from += random() % 8 == 0 ? 1 + static_cast<std::int64_t>(random() % 5) : 1;
+      to += random() % 16 == 0 ? 2 : 1;
+      ids.add(SpanId::from(from), SpanId::from(to));
+      expected[from] = to;
+    }
+    for (std::int64_t id = 0; id < from + 3; ++id) {
+      const auto found = expected.find(id);
+      EXPECT_EQ(ids[SpanId::from(id)].value(), found == expected.end() ? 0 : found->second);
+    }
+  }
+}
+
+TEST(Shard, DealsEachPromptOutOnce) {
+  for (std::int32_t count = 1; count <= 7; ++count)
+    for (std::size_t prompt = 0; prompt < 50; ++prompt) {
+      int owners = 0;
+      for (std::int32_t index = 1; index <= count; ++index) owners += Shard{index, count}.has(prompt) ? 1 : 0;
+      EXPECT_EQ(owners, 1);
+    }
+}
+
+TEST(Shard, ReadsWhatItWrites) {
+  EXPECT_EQ(parse_shard(shard_text({3, 16})), (Shard{3, 16}));
+  EXPECT_EQ(shard_file("a/run.dstrace", {3, 16}), "a/run.3-of-16.dstrace");
+  for (const char* text : {"", "1", "0/4", "5/4", "1/0", "-1/4", "1/4 ", "a/b", "1/2/3", "1/99999999999"})
+    EXPECT_FALSE(parse_shard(text)) << text;
+}
+
+TEST(Shard, IsThatOfTheTask) {
+  using Variables = std::map<std::string, std::string>;
+  const auto shard_in = [](const Variables& variables) {
+    return shard_of_task([&](const char* name) -> std::optional<std::string> {
+      const auto found = variables.find(name);
+      if (found == variables.end()) return std::nullopt;
+      return found->second;
+    });
+  };
+  const Variables array{{"SLURM_ARRAY_TASK_ID", "14"},
+                        {"SLURM_ARRAY_TASK_MIN", "10"},
+                        {"SLURM_ARRAY_TASK_STEP", "2"},
+                        {"SLURM_ARRAY_TASK_COUNT", "4"}};
+  EXPECT_EQ(shard_in(array), (Shard{3, 4}));
+  EXPECT_EQ(shard_in({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "8"}}), (Shard{2, 8}));
+  EXPECT_EQ(shard_in({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}), (Shard{1, 2}));
+  EXPECT_EQ(shard_in({{"PMI_RANK", "4"}, {"PMI_SIZE", "5"}}), (Shard{5, 5}));
+  // Tasks of each of an array's jobs: every pair is another shard.
+  Variables both = array;
+  both.insert({{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "3"}});
+  EXPECT_EQ(shard_in(both), (Shard{8, 12}));
+  // A batch script that asks for tasks is none of them.
+  EXPECT_FALSE(shard_in({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}));
+  for (const auto& [variable, text] :
+       std::vector<std::pair<std::string, std::string>>{{"SLURM_ARRAY_TASK_ID", "15"},
+                                                        {"SLURM_ARRAY_TASK_ID", "18"},
+                                                        {"SLURM_ARRAY_TASK_COUNT", "none"},
+                                                        {"SLURM_ARRAY_TASK_MIN", "20"},
+                                                        {"SLURM_ARRAY_TASK_STEP", "0"}}) {
+    Variables wrong = array;
+    wrong[variable] = text;
+    const auto refused = shard_in(wrong);
+    ASSERT_FALSE(refused) << variable;
+    EXPECT_NE(refused.error().message.find("SLURM_ARRAY_TASK"), std::string::npos) << refused.error().message;
+  }
+  EXPECT_FALSE(shard_in({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "2"}}));
+  EXPECT_FALSE(shard_in({{"PMI_RANK", "0"}}));
+  EXPECT_FALSE(shard_in({}));
+}
+
+}  // namespace
+}  // namespace draftscope::traces

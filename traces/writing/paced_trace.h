@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A trace that is made of something else, whole or not at all, from more rows than memory holds: who adds
+// rows waits while the disk is behind.
+
+#include <draftscope/base/result.h>
+#include <draftscope/traces/atomic_trace.h>
+#include <draftscope/traces/writer.h>
+#include <filesystem>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace draftscope::traces {
+
+class PacedTrace {
+ public:
+  [[nodiscard]] static Result<PacedTrace> create(const std::filesystem::path& target, bool overwrite);
+
+  /// The writer, for ids and for rows that are few: runs, prompts, tracks, names, meta.
+  [[nodiscard]] Writer& writer() { return trace_.writer(); }
+
+  // These carry an id that the writer gave.
+  void add(const Request& request);
+  void add(const Round& round, std::span<const DraftToken> draft_tokens);
+  void add(const Span& span);
+  void add(const Kernel& kernel);
+
+  void add(const Counter& counter);
+  void add(const Decision& decision);
+  /// All of a request's.
+  void add(std::span<const ShadowToken> shadow_tokens);
+
+  /// Rows that others gave the writer.
+  void took(std::size_t rows);
+
+  /// Writes what is left, and puts the file in its place.
+  [[nodiscard]] Result<void> commit();
+
+ private:
+  explicit PacedTrace(AtomicTrace trace) : trace_(std::move(trace)) {}
+  template <typename Record>
+  void add_to(std::vector<Record>& batch, const Record& row);
+  template <typename Record>
+  void flush(std::vector<Record>& batch);
+
+  AtomicTrace trace_;
+  std::vector<Span> spans_;
+  std::vector<Kernel> kernels_;
+  std::vector<Counter> counters_;
+  std::int64_t added_rows_ = 0;
+};
+
+}  // namespace draftscope::traces
