@@ -61,10 +61,11 @@ def why(recording, axes=None):
             axes.barh(sums.index, width, left=left, color=COLOURS[phase], label=phase)
         left += width
     axes.set_xlabel("ms per token")
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", ncols=len(PHASES), loc="upper center", bbox_to_anchor=(0.5, -0.16))
     sentences = explained(recording.path)
     if sentences:
-        axes.set_title("\n".join(textwrap.wrap(" ".join(sentences), 100)), fontsize="small", loc="left")
+        lines = [line for sentence in sentences for line in textwrap.wrap(sentence, 100)]
+        axes.set_title("\n".join(lines), fontsize="small", loc="left")
     return axes
 
 

@@ -71,7 +71,7 @@ bool are_unknown(const std::vector<std::int32_t>& tokens) {
 
 class RequestLines {
  public:
-  explicit RequestLines(const Recording& recording) : recording_(recording) {
+  explicit RequestLines(const Recording& recording) {
     const std::vector<MissingData> missing = missing_data_of(recording.meta);
     lacks_.insert(missing.begin(), missing.end());
     for (const Run& run : recording.runs) runs_.emplace(run.id, &run);
@@ -181,7 +181,6 @@ class RequestLines {
     if (!is_usual) line["tested"] = std::move(tested);
   }
 
-  const Recording& recording_;
   std::set<MissingData> lacks_;
   std::unordered_map<RunId, const Run*> runs_;
   std::unordered_map<PromptId, const Prompt*> prompts_;
