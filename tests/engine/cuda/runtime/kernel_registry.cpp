@@ -13,24 +13,18 @@ namespace {
 
 using engine::cuda::Kernel;
 using engine::cuda::Launch;
-using engine::cuda::WeightFormat;
 
 std::map<const void*, RegisteredKernel>& registered() {
   static std::map<const void*, RegisteredKernel> kernels;
   return kernels;
 }
 
-/// Every launch that visit_kernel() knows, by its kernel's readable name.
+/// By the kernel's readable name.
 const std::map<std::string, Launch>& launches() {
   static const std::map<std::string, Launch> by_name = [] {
     std::map<std::string, Launch> made;
-    for (int kernel = 0; kernel <= static_cast<int>(Kernel::make_synthetic); ++kernel)
-      for (const auto format : {WeightFormat::bf16, WeightFormat::f16, WeightFormat::fp8})
-        for (const int columns : {8, 16})
-          for (const int head_dim : {32, 64, 96, 128}) {
-            const Launch launch{static_cast<Kernel>(kernel), format, columns, head_dim};
-            made.emplace(engine::cuda::emulation::entry_name(launch), launch);
-          }
+    for (const Launch& launch : engine::cuda::emulation::all_launches())
+      made.emplace(engine::cuda::emulation::entry_name(launch), launch);
     return made;
   }();
   return by_name;

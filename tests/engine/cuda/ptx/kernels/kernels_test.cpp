@@ -49,18 +49,6 @@ TEST(KernelsPtx, ConsistsOfKnownInstructionsOnly) {
   }
 }
 
-/// Every launch that visit_kernel() knows.
-std::vector<cuda::Launch> all_launches() {
-  std::vector<cuda::Launch> launches;
-  for (int kernel = 0; kernel <= static_cast<int>(cuda::Kernel::make_synthetic); ++kernel)
-    for (const auto format : {cuda::WeightFormat::bf16, cuda::WeightFormat::f16, cuda::WeightFormat::fp8})
-      for (const int columns : {8, 16})
-        for (const int half_outputs : {cuda::tile_half, cuda::narrow_half})
-          for (const int head_dim : {32, 64, 96, 128})
-            launches.push_back({static_cast<cuda::Kernel>(kernel), format, columns, half_outputs, head_dim});
-  return launches;
-}
-
 TEST(KernelsPtx, HasAnEntryForEveryLaunchAndNoOther) {
   DRAFTSCOPE_NEEDS_PTX();
   ptx::Device device;
@@ -68,7 +56,8 @@ TEST(KernelsPtx, HasAnEntryForEveryLaunchAndNoOther) {
   std::set<std::string> entries;
   for (const ptx::Entry& entry : device.module().entries) entries.insert(ptx::readable_name(entry.name));
   std::set<std::string> launched;
-  for (const cuda::Launch& launch : all_launches()) launched.insert(cuda::emulation::entry_name(launch));
+  for (const cuda::Launch& launch : cuda::emulation::all_launches())
+    launched.insert(cuda::emulation::entry_name(launch));
   EXPECT_EQ(entries, launched);
 }
 

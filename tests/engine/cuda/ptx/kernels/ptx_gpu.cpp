@@ -129,6 +129,17 @@ const PassParams* pass_of(const KernelParams& params) {
       params);
 }
 
+std::vector<Launch> all_launches() {
+  std::vector<Launch> launches;
+  for (int kernel = 0; kernel <= static_cast<int>(Kernel::make_synthetic); ++kernel)
+    for (const auto format : {WeightFormat::bf16, WeightFormat::f16, WeightFormat::fp8})
+      for (const int columns : {8, 16})
+        for (const int half_outputs : {tile_half, narrow_half})
+          for (const int head_dim : {32, 64, 96, 128})
+            launches.push_back({static_cast<Kernel>(kernel), format, columns, half_outputs, head_dim});
+  return launches;
+}
+
 std::string entry_name(const Launch& launch) {
   return visit_kernel(
       launch, []<typename Body>() { return "entry<" + ptx::readable_name(typeid(Body).name()) + ">"; });

@@ -36,6 +36,9 @@ struct PtxGpuOptions {
 /// The kernel of a launch as its module's entry, made readable.
 [[nodiscard]] std::string entry_name(const Launch& launch);
 
+/// Every launch that visit_kernel() knows, without blocks and shared memory.
+[[nodiscard]] std::vector<Launch> all_launches();
+
 /// Arguments that a kernel of a pass has; null if it is of none.
 [[nodiscard]] const PassParams* pass_of(const KernelParams& params);
 
