@@ -20,7 +20,7 @@ struct SnapshotRequest {
   QString round;  ///< empty: the first
 };
 
-/// "window", "start", "record", and the name of every view.
+/// "window", "start", "tour", "record", and the name of every view.
 [[nodiscard]] QStringList snapshot_names();
 
 /// Errors: an unknown view, an unreadable recording, a picture that can't be written.
