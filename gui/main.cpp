@@ -2,9 +2,11 @@
 // draftscope-gui: shows recordings, or renders one view of one into a picture without a display.
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QSettings>
 #include <QTextStream>
 #include <cstdlib>
 
+#include "views/appearance.h"
 #include "window/main_window.h"
 #include "window/snapshot.h"
 
@@ -120,6 +122,8 @@ int main(int argc, char** argv) {
   CommandLine command_line;
   command_line.process(application);
   if (command_line.asks_for_snapshot()) return write_snapshot(command_line.snapshot());
+  draftscope::gui::use_appearance(
+      draftscope::gui::appearance_of(QSettings().value(QStringLiteral("appearance")).toString()));
   draftscope::gui::MainWindow window;
   window.show();
   if (!command_line.files().isEmpty()) window.open(command_line.files());

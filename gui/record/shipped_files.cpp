@@ -8,8 +8,14 @@ namespace draftscope::gui {
 
 namespace {
 
-/// A shipped folder, by its name where it is installed and its name in the source tree; empty if it is in
-/// neither.
+/// As one would type it where the app was started.
+QString from_here(const QString& path) {
+  const QString relative = QDir::current().relativeFilePath(path);
+  return relative.startsWith(u"..") ? path : relative;
+}
+
+}  // namespace
+
 QString shipped_folder(const QString& name, const QString& source) {
   const QDir program(QCoreApplication::applicationDirPath());
   QStringList places{QStringLiteral("../share/draftscope/%1").arg(name)};
@@ -19,14 +25,6 @@ QString shipped_folder(const QString& name, const QString& source) {
     if (const QDir folder(program.filePath(place)); folder.exists()) return folder.canonicalPath();
   return {};
 }
-
-/// As one would type it where the app was started.
-QString from_here(const QString& path) {
-  const QString relative = QDir::current().relativeFilePath(path);
-  return relative.startsWith(u"..") ? path : relative;
-}
-
-}  // namespace
 
 QStringList shipped_models() {
   const QString folder = shipped_folder(QStringLiteral("models"), QStringLiteral("models"));

@@ -36,11 +36,19 @@ void RecordingFollower::follow(const std::filesystem::path& path) {
   seen_ = {};
   failures_ = 0;
   since_reading_.invalidate();
+  since_change_.start();
   timer_.start();
   look();
 }
 
+void RecordingFollower::set_stalled(bool is_stalled) {
+  if (is_stalled == is_stalled_) return;
+  is_stalled_ = is_stalled;
+  emit stalled_changed();
+}
+
 void RecordingFollower::stop() {
+  is_stalled_ = false;
   timer_.stop();
   looking_.cancel();
   loader_.cancel();
@@ -87,6 +95,12 @@ void RecordingFollower::take(const Look& now) {
                    .arg(name)
                    .arg(seen_.bytes)
                    .arg(now.bytes));
+  if (now != seen_) {
+    since_change_.start();
+    set_stalled(false);
+  } else if (since_change_.elapsed() >= patience_.count()) {
+    set_stalled(true);
+  }
   if (now == seen_ && failures_ == 0) return;
   seen_ = now;
   since_reading_.start();

@@ -9,6 +9,7 @@
 #include <QElapsedTimer>
 #include <QObject>
 #include <QTimer>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 
@@ -28,8 +29,14 @@ class RecordingFollower : public QObject {
   void stop();
   [[nodiscard]] bool is_following() const { return timer_.isActive(); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  /// Whether nothing was added for so long that the recorder may have ended.
+  [[nodiscard]] bool is_stalled() const { return is_stalled_; }
+  /// Until a recording counts as stalled; 30 s unless told.
+  void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
  signals:
+  /// Nothing comes any more, or something comes again.
+  void stalled_changed();
   /// The recording as it is now, with its rows.
   void read(const draftscope::gui::RecordingPointer& recording,
             const std::shared_ptr<const draftscope::gui::Timeline>& timeline);
@@ -54,12 +61,16 @@ class RecordingFollower : public QObject {
   void take_recording(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline);
   void take_failure(const QString& reason);
   void end(const QString& reason);
+  void set_stalled(bool is_stalled);
 
   std::filesystem::path path_;
   QTimer timer_;
   BackgroundJob looking_;
   RecordingLoader loader_;
-  Look seen_;         ///< before the last reading
+  Look seen_;  ///< before the last reading
+  std::chrono::milliseconds patience_{30'000};
+  QElapsedTimer since_change_;
+  bool is_stalled_ = false;
   int failures_ = 0;  ///< since the last reading that succeeded
   QElapsedTimer since_reading_;
   qint64 reading_ms_ = 0;  ///< the last one took

@@ -66,6 +66,7 @@ void ViewState::keep(const RecordingPointer& recording, const TimelinePointer& t
   } else {
     release_on_worker(*older, std::move(timelines_[older->get()]));
     timelines_.erase(older->get());
+    left_.erase(older->get());
     *older = recording;
   }
   timelines_[recording.get()] = timeline;
@@ -97,6 +98,7 @@ void ViewState::close(const std::vector<RecordingPointer>& recordings) {
   std::vector<TimelinePointer> timelines{timeline_};
   for (const RecordingPointer& recording : recordings)
     if (const auto found = timelines_.extract(recording.get())) timelines.push_back(found.mapped());
+  for (const RecordingPointer& recording : recordings) left_.erase(recording.get());
   std::erase_if(opened_, [&](const RecordingPointer& recording) { return !stays(recording); });
   show(next);
   emit opened_changed();
@@ -114,6 +116,8 @@ void ViewState::show(const RecordingPointer& recording) {
 
 void ViewState::show(const RecordingPointer& recording, const TimelinePointer& timeline) {
   if (recording == recording_) return;
+  if (std::find(opened_.begin(), opened_.end(), recording_) != opened_.end())
+    left_[recording_.get()] = {run_, range_, selection_, cursor_};
   recording_ = recording;
   filtered_.reset();
   timeline_ = timeline;
@@ -131,6 +135,12 @@ void ViewState::show(const RecordingPointer& recording, const TimelinePointer& t
         break;
       }
     put_cursor_on(0);
+  }
+  if (const auto left = left_.extract(recording_.get())) {
+    run_ = left.mapped().run;
+    range_ = left.mapped().range;
+    selection_ = left.mapped().selection;
+    cursor_ = left.mapped().cursor;
   }
   emit recording_changed();
   emit timeline_changed();

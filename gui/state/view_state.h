@@ -45,7 +45,8 @@ class ViewState : public QObject {
   /// Lets go of recordings. If one of them is shown, the next that stays open is shown instead, else the one
   /// before it, else none. Their memory is given back by a worker once no other worker uses it.
   void close(const std::vector<RecordingPointer>& recordings);
-  /// Shows another recording of those opened from its beginning, whole; null shows none.
+  /// Shows another recording of those opened: where it was left, or from its beginning, whole. Null shows
+  /// none.
   void show(const RecordingPointer& recording);
   /// Shows a recording of which only the overview has been read. The whole of it that add() brings takes its
   /// place, and what was zoomed to and chosen stays.
@@ -119,7 +120,16 @@ class ViewState : public QObject {
   void put_cursor_on(traces::RoundId round_id);
   void reveal(TimeRange time);
 
+  /// Run, times and cursor of a recording that were seen when another was shown.
+  struct Place {
+    std::size_t run = 0;
+    TimeRange range;
+    std::optional<TimeRange> selection;
+    Cursor cursor;
+  };
+
   std::vector<RecordingPointer> opened_;
+  std::map<const OpenedRecording*, Place> left_;                 ///< of those opened
   std::map<const OpenedRecording*, TimelinePointer> timelines_;  ///< of those opened
   RecordingPointer recording_;
   RecordingPointer filtered_;  ///< null without a filter

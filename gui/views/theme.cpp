@@ -29,6 +29,14 @@ constexpr std::array<Pair, traces::phase_count> phases{{
     {0xffe4e4e4, 0xff3a3d41},  // idle
 }};
 
+/// Relative luminance of WCAG 2.
+double luminance(const QColor& color) {
+  const auto linear = [](double channel) {
+    return channel <= 0.04045 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+
 }  // namespace
 
 bool is_dark(const QPalette& palette) {
@@ -52,7 +60,7 @@ QColor origin_color(TokenOrigin origin, bool dark) {
 }
 
 QColor rejected_color(bool dark) {
-  return of({0xffd55e00, 0xffff8c42}, dark);
+  return of({0xffb04d00, 0xffff8c42}, dark);
 }
 
 QColor untested_color(bool dark) {
@@ -77,14 +85,15 @@ QColor scale_color(double share, bool dark) {
   return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
 }
 
+double contrast_of(const QColor& a, const QColor& b) {
+  const double brighter = std::max(luminance(a), luminance(b));
+  const double darker = std::min(luminance(a), luminance(b));
+  return (brighter + 0.05) / (darker + 0.05);
+}
+
 QColor ink_on(const QColor& back) {
-  // Relative luminance of WCAG 2; at 0.18 black and white contrast alike.
-  const auto linear = [](double channel) {
-    return channel <= 0.04045 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
-  };
-  const double luminance =
-      0.2126 * linear(back.redF()) + 0.7152 * linear(back.greenF()) + 0.0722 * linear(back.blueF());
-  return luminance > 0.18 ? Qt::black : Qt::white;
+  // At 0.18 black and white contrast alike.
+  return luminance(back) > 0.18 ? Qt::black : Qt::white;
 }
 
 QColor grid_color(const QPalette& palette) {

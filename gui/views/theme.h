@@ -22,6 +22,8 @@ namespace draftscope::gui {
 [[nodiscard]] QColor untested_color(bool dark);
 /// Colour from none (0) to all (1) of something of which more is better; even steps to the eye.
 [[nodiscard]] QColor scale_color(double share, bool dark);
+/// Contrast of two opaque colours after WCAG 2: from 1 (alike) to 21 (black on white).
+[[nodiscard]] double contrast_of(const QColor& a, const QColor& b);
 /// Black or white, whichever is easier to read on a colour.
 [[nodiscard]] QColor ink_on(const QColor& back);
 [[nodiscard]] QColor grid_color(const QPalette& palette);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "main_window.h"
 
+#include <draftscope/traces/reader.h>
 #include <QAction>
 #include <QCloseEvent>
 #include <QComboBox>
@@ -24,8 +25,10 @@
 #include "details/details_view.h"
 #include "details/timeline_panel.h"
 #include "export/chart_pane.h"
+#include "help/widget_mark.h"
 #include "record/record_page.h"
 #include "timeline/timeline_view.h"
+#include "tour/tour.h"
 #include "views/breakdown/breakdown_view.h"
 #include "views/compare/compare_view.h"
 #include "views/confidence/confidence_view.h"
@@ -48,6 +51,8 @@
 #include "window/notice_bar.h"
 #include "window/pages/view_pages.h"
 #include "window/paths.h"
+#include "window/recent_files.h"
+#include "window/recording_tabs.h"
 #include "window/start_page.h"
 
 /// Resources of a static library are only there once somebody asks for them, outside of every namespace.
@@ -58,8 +63,6 @@ static void take_icons() {
 namespace draftscope::gui {
 
 namespace {
-
-constexpr int max_recent = 10;
 
 QIcon window_icon() {
   take_icons();
@@ -108,6 +111,9 @@ MainWindow::MainWindow(Memory memory)
       start_page_(new StartPage),
       record_page_(new RecordPage),
       notices_(new NoticeBar),
+      tabs_(new RecordingTabs(state_)),
+      tour_(new Tour([this](const TourStep& step) { return show_tour_step(step); }, this)),
+      focus_mark_(new FocusMark(this)),
       timeline_panel_(new TimelinePanel(state_)),
       timeline_(&timeline_panel_->timeline()),
       runs_(new QComboBox),
@@ -121,6 +127,7 @@ MainWindow::MainWindow(Memory memory)
   setWindowIcon(window_icon());
   resize(first_size());
   make_views();
+  make_tabs();
   make_actions();
   connect(&queue_, &OpenQueue::began, this, &MainWindow::show_opening);
   connect(&queue_, &OpenQueue::progressed, this, [this](qint64 done, qint64 all) {
@@ -134,6 +141,7 @@ MainWindow::MainWindow(Memory memory)
   connect(notices_, &NoticeBar::follow_toggled, this, &MainWindow::set_following);
   connect(&follower_, &RecordingFollower::read, this, &MainWindow::take_followed);
   connect(&follower_, &RecordingFollower::ended, this, &MainWindow::end_following);
+  connect(&follower_, &RecordingFollower::stalled_changed, this, &MainWindow::show_following);
   connect(&state_, &ViewState::recording_changed, this, &MainWindow::show_recording);
   connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
@@ -143,7 +151,6 @@ MainWindow::MainWindow(Memory memory)
     connect(&state_, signal, this, &QToolTip::hideText);
   if (memory_ == Memory::none) return;
   const QSettings settings;
-  start_page_->set_recent(settings.value(QStringLiteral("recent")).toStringList());
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
   pages_->restore_layout(settings.value(QStringLiteral("pages")).toMap());
 }
@@ -227,7 +234,8 @@ void MainWindow::make_views() {
   });
   stack_->addWidget(scrollable(start_page_));
   stack_->addWidget(pages_);
-  setCentralWidget(stacked({notices_, stack_}));
+  setCentralWidget(stacked({notices_, tabs_, stack_}));
+  for (const NamedView& view : views_) view.view->installEventFilter(this);
   connect(summary, &SummaryView::rounds_asked, this, [this, rounds](TokenTime what) {
     const auto [key, order] = rounds_behind(what);
     show_view(*rounds);
@@ -250,6 +258,12 @@ void MainWindow::make_views() {
   });
   connect(record_page_, &RecordPage::recorded, this, qOverload<const QString&>(&MainWindow::open));
   connect(start_page_, &StartPage::record_requested, this, &MainWindow::show_record_page);
+  connect(start_page_, &StartPage::sample_requested, this, &MainWindow::open_sample);
+  connect(start_page_, &StartPage::tour_requested, this, &MainWindow::start_tour);
+  connect(start_page_, &StartPage::forget_requested, this, [this](const QString& path) {
+    remove_recent_file(path);
+    list_recent();
+  });
   connect(start_page_, &StartPage::open_requested, this, &MainWindow::choose_files);
   connect(start_page_, &StartPage::file_chosen, this, qOverload<const QString&>(&MainWindow::open));
 }
@@ -259,6 +273,16 @@ void MainWindow::replay_request(const ComparedRun& run, std::size_t request_inde
   state_.go_to_token(request_index, 0);
   for (const NamedView& named : views_)
     if (named.name == u"replay") show_view(*named.view);
+}
+
+void MainWindow::make_tabs() {
+  connect(tabs_, &RecordingTabs::chosen, this, [this](const RecordingPointer& recording) {
+    state_.show(recording);
+    show_recording_page();
+  });
+  connect(tabs_, &RecordingTabs::close_requested, this, &MainWindow::close_one);
+  connect(tabs_, &RecordingTabs::menu_requested, this, &MainWindow::show_recording_menu);
+  connect(pages_, &ViewPages::help_requested, this, &MainWindow::show_manual_of);
 }
 
 void MainWindow::open(const QStringList& paths) {
@@ -348,11 +372,14 @@ void MainWindow::show_following() {
 }
 
 void MainWindow::close_recording() {
-  const RecordingPointer shown = state_.recording();
-  if (!shown) return;
+  if (state_.recording()) close_one(state_.recording());
+}
+
+void MainWindow::close_one(const RecordingPointer& recording) {
+  const RecordingPointer held = recording;
   // Its rounds are still being read; what else waits to be opened goes on.
-  if (!shown->has_rows()) queue_.skip();
-  state_.close({shown});
+  if (!held->has_rows()) queue_.skip();
+  state_.close({held});
 }
 
 void MainWindow::close_other_recordings() {
@@ -392,9 +419,11 @@ void MainWindow::show_recording() {
   notices_->set_notice(
       notice, recording->recording().closed_cleanly ? NoticeBar::Offer::nothing : NoticeBar::Offer::reload);
   show_following();
+  if (is_tour_wanted_ && recording->has_rows()) begin_tour();
 }
 
 void MainWindow::show_no_recording() {
+  tour_->leave();
   setWindowTitle(tr("Draftscope"));
   notices_->set_notice({});
   show_following();
@@ -403,6 +432,10 @@ void MainWindow::show_no_recording() {
 }
 
 QString MainWindow::notice_of(const OpenedRecording& recording) const {
+  if (follower_.is_stalled())
+    return tr(
+        "Nothing is being added to this recording any more: its recorder may have ended. What it wrote is "
+        "shown.");
   if (follower_.is_following() && !recording.recording().closed_cleanly)
     return tr("Following this recording, which is being written: %1 rounds so far.")
         .arg(recording.round_count());
@@ -410,6 +443,11 @@ QString MainWindow::notice_of(const OpenedRecording& recording) const {
     return tr(
         "This recording was not closed cleanly, or is still being written: what was committed before it "
         "was read is shown. Reload it (F5) for what came since.");
+  if (const int schema = recording.measured().schema_version; schema > traces::newest_schema_version())
+    return tr("This recording has schema %1, newer than this program, which shows what it knows of it "
+              "(schema %2).")
+        .arg(schema)
+        .arg(traces::newest_schema_version());
   if (recording.round_count() == 0)
     return tr("This recording holds no rounds, so only its timeline and its facts are shown.");
   return {};
@@ -433,20 +471,15 @@ void MainWindow::show_recording_page() {
 }
 
 void MainWindow::show_error(const QString& words) {
+  is_tour_wanted_ = false;
   notices_->add_error(words);
   statusBar()->clearMessage();
 }
 
 void MainWindow::remember(const QString& path) {
   if (memory_ == Memory::none) return;
-  QSettings settings;
-  QStringList recent = settings.value(QStringLiteral("recent")).toStringList();
-  const QString whole = QFileInfo(path).absoluteFilePath();
-  recent.removeAll(whole);
-  recent.prepend(whole);
-  if (recent.size() > max_recent) recent.resize(max_recent);
-  settings.setValue(QStringLiteral("recent"), recent);
-  start_page_->set_recent(recent);
+  add_recent_file(path);
+  list_recent();
 }
 
 void MainWindow::show_range_statistics() {

@@ -24,10 +24,16 @@ namespace draftscope::gui {
 
 struct ComparedRun;
 class FilterBar;
+class FocusMark;
+class ManualWindow;
 class NoticeBar;
 class RecordPage;
+class RecordingTabs;
 enum class SqlLink : std::uint8_t;
 class StartPage;
+class Tour;
+struct Command;
+struct TourStep;
 enum class TraceFormat : std::uint8_t;
 class TimelinePanel;
 class TimelineView;
@@ -69,15 +75,28 @@ class MainWindow : public QMainWindow {
 
   [[nodiscard]] ViewState& state() { return state_; }
   [[nodiscard]] RecordingLoader& loader() { return queue_.loader(); }
-  [[nodiscard]] const RecordingFollower& follower() const { return follower_; }
+  [[nodiscard]] RecordingFollower& follower() { return follower_; }
   [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
   [[nodiscard]] ViewPages& pages() { return *pages_; }
   [[nodiscard]] PinnedRun& pinned() { return pinned_; }
   [[nodiscard]] FilterBar& filter() { return *filter_; }
   [[nodiscard]] RecordPage& record_page() { return *record_page_; }
   void show_record_page();
+  /// The manual at the section of what has the focus, or of the page.
+  void show_manual();
+  /// Null for the section about opening.
+  void show_manual_of(const QWidget* view);
+  [[nodiscard]] ManualWindow* manual() { return manual_; }
+  /// All that the command palette offers at this moment.
+  [[nodiscard]] std::vector<Command> commands();
+  void open_sample();
+  /// Through the sample, which is opened first.
+  void start_tour();
+  [[nodiscard]] Tour& tour() { return *tour_; }
+  [[nodiscard]] const FocusMark& focus_mark() const { return *focus_mark_; }
 
  protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
   void closeEvent(QCloseEvent* event) override;
@@ -94,7 +113,18 @@ class MainWindow : public QMainWindow {
   void make_recordings_menu();
   /// The row beside the pages' tabs: the run, and the search of the timeline.
   [[nodiscard]] QWidget* make_controls();
+  void make_help_menu();
+  void add_appearance_actions(QMenu& view);
   void make_status_bar();
+  void make_tabs();
+  void show_shortcuts();
+  void show_commands();
+  void begin_tour();
+  [[nodiscard]] QWidget* show_tour_step(const TourStep& step);
+  void list_recent();
+  void show_view_menu(QWidget& view, const QPoint& place);
+  void show_recording_menu(const RecordingPointer& recording, const QPoint& place);
+  void close_one(const RecordingPointer& recording);
   void choose_files();
   void choose_folder();
   [[nodiscard]] QString usual_folder() const;
@@ -137,6 +167,12 @@ class MainWindow : public QMainWindow {
   StartPage* start_page_;
   RecordPage* record_page_;
   NoticeBar* notices_;
+  RecordingTabs* tabs_;
+  Tour* tour_;
+  FocusMark* focus_mark_;
+  ManualWindow* manual_ = nullptr;  ///< once it was asked for
+  QMenu* recent_ = nullptr;
+  bool is_tour_wanted_ = false;  ///< when the sample has been read
   TimelinePanel* timeline_panel_;
   TimelineView* timeline_;
   QComboBox* runs_;

@@ -12,7 +12,6 @@
 #include <QMenuBar>
 #include <QProgressBar>
 #include <QProgressDialog>
-#include <QSettings>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabWidget>
@@ -30,6 +29,8 @@
 #include "window/notice_bar.h"
 #include "window/pages/view_pages.h"
 #include "window/paths.h"
+#include "window/recent_files.h"
+#include "window/recording_tabs.h"
 
 namespace draftscope::gui {
 
@@ -38,6 +39,7 @@ void MainWindow::make_actions() {
   make_view_menu();
   make_go_menu();
   make_recordings_menu();
+  make_help_menu();
   make_status_bar();
   for (QAction* action : of_recording_) action->setEnabled(false);
 }
@@ -46,6 +48,9 @@ void MainWindow::make_file_menu() {
   QMenu* file = menuBar()->addMenu(tr("&File"));
   file->addAction(tr("&Open…"), QKeySequence::Open, this, &MainWindow::choose_files);
   file->addAction(tr("Open a &folder…"), QKeySequence(tr("Ctrl+Shift+O")), this, &MainWindow::choose_folder);
+  recent_ = file->addMenu(tr("R&ecent"));
+  recent_->setToolTipsVisible(true);
+  list_recent();
   file->addAction(tr("&Record…"), QKeySequence(tr("Ctrl+R")), this, &MainWindow::show_record_page);
   file->addAction(cancel_);
   file->addAction(tr("&Start page"), this, &MainWindow::show_start_page);
@@ -121,6 +126,8 @@ void MainWindow::add_page_actions(QMenu& view) {
   of_recording_.push_back(view.addAction(tr("&Maximise the view"), QKeySequence(Qt::Key_F11), pages_,
                                          &ViewPages::toggle_maximised));
   of_recording_.push_back(view.addAction(tr("&Reset layout"), pages_, &ViewPages::reset_layout));
+  view.addSeparator();
+  add_appearance_actions(view);
 }
 
 void MainWindow::make_go_menu() {
@@ -147,6 +154,15 @@ void MainWindow::make_recordings_menu() {
     return action;
   };
   of_recording_.push_back(add(tr("&Reload"), QKeySequence(Qt::Key_F5), &MainWindow::reload));
+  const auto step = [this](const QString& words, const QKeySequence& key, bool forward) {
+    auto* action = new QAction(words, this);
+    action->setShortcut(key);
+    connect(action, &QAction::triggered, tabs_, [this, forward] { tabs_->step(forward); });
+    recordings_->addAction(action);
+    of_recording_.push_back(action);
+  };
+  step(tr("&Next"), QKeySequence(tr("Ctrl+Tab")), true);
+  step(tr("&Previous"), QKeySequence(tr("Ctrl+Shift+Tab")), false);
   follow_ = new QAction(tr("&Follow"), this);
   follow_->setShortcut(Qt::Key_F6);
   follow_->setCheckable(true);
@@ -170,10 +186,7 @@ void MainWindow::list_opened() {
   QAction* below = recordings_->actions().front();
   for (const RecordingPointer& recording : state_.opened()) {
     const QString path = QString::fromStdString(recording->recording().path.string());
-    const bool is_alone = std::ranges::count_if(state_.opened(), [&](const RecordingPointer& other) {
-                            return other->name() == recording->name();
-                          }) == 1;
-    QString words = is_alone ? QString::fromStdString(recording->name()) : path;
+    QString words = title_among(*recording, state_.opened());
     auto* action = new QAction(words.replace(u'&', QStringLiteral("&&")), recordings_);
     // Queued: showing it makes this list anew.
     connect(
@@ -262,8 +275,7 @@ void MainWindow::make_status_bar() {
 QString MainWindow::usual_folder() const {
   if (state_.recording())
     return QString::fromStdString(state_.recording()->recording().path.parent_path().string());
-  const QStringList recent =
-      memory_ == Memory::none ? QStringList() : QSettings().value(QStringLiteral("recent")).toStringList();
+  const QStringList recent = memory_ == Memory::none ? QStringList() : recent_files();
   return recent.isEmpty() ? QString() : QFileInfo(recent.front()).path();
 }
 

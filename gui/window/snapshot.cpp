@@ -9,8 +9,6 @@
 #include <QPixmap>
 #include <QRegularExpression>
 #include <QScrollArea>
-#include <QStyle>
-#include <QStyleFactory>
 #include <QThreadPool>
 #include <algorithm>
 
@@ -18,6 +16,9 @@
 #include "export/chart_pane.h"
 #include "export/figure_file.h"
 #include "record/record_page.h"
+#include "tour/tour.h"
+#include "tour/tour_steps.h"
+#include "views/appearance.h"
 #include "views/compare/compare_view.h"
 #include "views/decisions/decisions_view.h"
 #include "views/filter/filter_bar.h"
@@ -181,6 +182,19 @@ void wait_for_advice(AdviseView& page) {
   if (!page.is_settled()) loop.exec();
 }
 
+/// "tour:4": the window with the fifth step of the tour.
+Result<void> go_to_tour_step(MainWindow& window, const QString& name) {
+  const int steps = static_cast<int>(tour_steps().size());
+  bool is_number = !name.contains(u':');
+  const int step = is_number ? 0 : name.section(u':', 1).toInt(&is_number);
+  if (!is_number || step < 0 || step >= steps)
+    return fail("--snapshot: found \"{}\", expected tour and 0 to {} behind the colon", name.toStdString(),
+                steps - 1);
+  // A step may stay on the page of the one before.
+  for (int here = 0; here <= step; ++here) window.tour().go_to(here);
+  return {};
+}
+
 /// Waits until model and prompts have been looked at.
 void wait_for_settled(const RecordPage& page) {
   QEventLoop loop;
@@ -199,31 +213,14 @@ QPixmap rendered(QWidget& widget, const Look& look) {
 }  // namespace
 
 void use_fixed_look(bool dark) {
-  QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
-  QPalette palette = QApplication::style()->standardPalette();
-  if (dark) {
-    const QColor window(0x24, 0x27, 0x2b);
-    const QColor base(0x1b, 0x1d, 0x20);
-    const QColor text(0xe6, 0xe6, 0xe6);
-    palette = QPalette(window);
-    palette.setColor(QPalette::Base, base);
-    palette.setColor(QPalette::AlternateBase, QColor(0x22, 0x25, 0x29));
-    palette.setColor(QPalette::ToolTipBase, QColor(0x4a, 0x3f, 0x1c));
-    palette.setColor(QPalette::Highlight, QColor(0x2f, 0x65, 0xa8));
-    palette.setColor(QPalette::Link, QColor(0x7f, 0xb2, 0xf0));
-    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText,
-                                           QPalette::ToolTipText, QPalette::HighlightedText})
-      palette.setColor(role, text);
-    for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
-      palette.setColor(QPalette::Disabled, role, QColor(0x80, 0x84, 0x88));
-  }
-  QApplication::setPalette(palette);
+  use_appearance(dark ? Appearance::dark : Appearance::light);
 }
 
 QStringList snapshot_names() {
   // The views' names are the window's; this list stands in the help, before there is a window.
   return {QStringLiteral("window"),
           QStringLiteral("start"),
+          QStringLiteral("tour"),
           QStringLiteral("record"),
           QStringLiteral("strip"),
           QStringLiteral("timeline"),
@@ -274,7 +271,10 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     DRAFTSCOPE_TRY(place_cursor(window.state(), request));
     DRAFTSCOPE_TRY(pin_and_filter(window, request));
   }
-  if (request.view.startsWith(u"what-if")) wait_for_predictions(*window.findChild<WhatIfView*>());
+  if (name == u"tour") DRAFTSCOPE_TRY(go_to_tour_step(window, request.view));
+  const bool is_what_if_seen = window.findChild<WhatIfView*>()->isVisible();
+  if (request.view.startsWith(u"what-if") || is_what_if_seen)
+    wait_for_predictions(*window.findChild<WhatIfView*>());
   // The search that a policy file tells of stands beside the recording's decisions.
   if (name == u"decisions" && request.files.size() > 1)
     window.findChild<DecisionsView*>()->open_search(request.files[1]);
@@ -284,7 +284,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   QWidget* shown = &window;
   for (const NamedView& named : window.views())
     if (named.name == name) shown = request.pin.isEmpty() ? named.view : with_pinned(named.view);
-  DRAFTSCOPE_TRY(choose(*shown, request.view));
+  if (name != u"tour") DRAFTSCOPE_TRY(choose(*shown, request.view));
   if (shown != &window) {
     // Out of its page, so that the picture is the view's alone.
     for (QWidget* around = shown->parentWidget(); around != nullptr; around = around->parentWidget())

@@ -28,7 +28,7 @@ struct SnapshotRequest {
   bool has_legend = true;
 };
 
-/// "window", "start", "record", and the name of every view.
+/// "window", "start", "tour", "record", and the name of every view.
 [[nodiscard]] QStringList snapshot_names();
 
 /// Errors: an unknown view, one without a figure where that is asked for, an unreadable recording, a picture

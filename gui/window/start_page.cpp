@@ -2,9 +2,12 @@
 #include "start_page.h"
 
 #include <QApplication>
+#include <QClipboard>
 #include <QDir>
+#include <QGridLayout>
 #include <QLabel>
 #include <QListWidget>
+#include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -36,25 +39,25 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
   column->setMaximumWidth(page_width);
   auto* layout = new QVBoxLayout(column);
   auto* title = new QLabel(
-      tr("<h1>Draftscope</h1><p>Records, explains and predicts self-speculative decoding. Open recordings "
-         "(.dstrace), or drop files or folders here.</p>"));
+      tr("<h1>Draftscope</h1><p>Records, explains and predicts self-speculative decoding: a language "
+         "model drafts tokens with a part of itself and verifies them with all of itself. Here you "
+         "see</p><ul><li>why a strategy is as fast as it is, and where each "
+         "round's time went,</li>"
+         "<li>which layers drafts skip, and how sure they are of each token,</li><li>which "
+         "strategy, threshold and "
+         "length to take, on this machine and on others.</li></ul>"));
   title->setWordWrap(true);
-  auto* open = new QPushButton(tr("&Open recordings…"));
-  auto* record = new QPushButton(tr("&Record…"));
-  record->setToolTip(tr("Decode prompts with a model under one or several strategies"));
-  auto* buttons = new QHBoxLayout;
-  buttons->addWidget(open);
-  buttons->addWidget(record);
-  buttons->addStretch();
   layout->addWidget(title);
-  layout->addLayout(buttons);
-  layout->addSpacing(12);
+  layout->addWidget(make_buttons());
+  layout->addSpacing(8);
   for (const auto& [words, list] : {std::pair(tr("Recent"), recent_), std::pair(tr("Samples"), samples_)}) {
     auto* label = new QLabel(QStringLiteral("<b>%1</b>").arg(words));
     label->setBuddy(list);
     list->setAccessibleName(words);
+    constexpr int min_rows = 3;
+    list->setMinimumHeight(min_rows * (list->fontMetrics().height() + 4));
     layout->addWidget(label);
-    layout->addWidget(list);
+    layout->addWidget(list, list == recent_ ? 2 : 1);
     const auto choose = [this](const QListWidgetItem* item) {
       if (!item->flags().testFlag(Qt::ItemIsEnabled)) return;
       emit file_chosen(item->data(Qt::UserRole).toString());
@@ -65,14 +68,55 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
       if (QApplication::mouseButtons() == Qt::NoButton) choose(item);
     });
   }
+  auto* hint =
+      new QLabel(tr("Files and folders can be dropped anywhere. F1 opens the manual, Ctrl+Shift+P finds "
+                    "every command."));
+  hint->setWordWrap(true);
+  layout->addWidget(hint);
+  recent_->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(recent_, &QListWidget::customContextMenuRequested, this, &StartPage::show_menu);
   fill(*recent_, {});
   fill(*samples_, sample_recordings(QCoreApplication::applicationDirPath()));
   auto* outer = new QHBoxLayout(this);
   outer->addStretch();
   outer->addWidget(column, 2);
   outer->addStretch();
-  connect(open, &QPushButton::clicked, this, &StartPage::open_requested);
-  connect(record, &QPushButton::clicked, this, &StartPage::record_requested);
+}
+
+QWidget* StartPage::make_buttons() {
+  auto* buttons = new QWidget;
+  auto* grid = new QGridLayout(buttons);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setColumnStretch(1, 1);
+  int line = 0;
+  const auto add = [&](const QString& name, const QString& words, void (StartPage::*asks)()) {
+    auto* button = new QPushButton(name);
+    auto* label = new QLabel(words);
+    label->setWordWrap(true);
+    button->setAccessibleDescription(words);
+    grid->addWidget(button, line, 0);
+    grid->addWidget(label, line++, 1);
+    connect(button, &QPushButton::clicked, this, asks);
+  };
+  add(tr("&Open recordings…"), tr("Recordings (.dstrace) of your own, or a folder of them"),
+      &StartPage::open_requested);
+  add(tr("&Record…"), tr("Decode prompts with a model under one or several strategies"),
+      &StartPage::record_requested);
+  add(tr("Open the s&ample"), tr("Four strategies on code and prose, with a small model that ships"),
+      &StartPage::sample_requested);
+  add(tr("&Tour"), tr("The sample in ten steps, a question each: two minutes"), &StartPage::tour_requested);
+  return buttons;
+}
+
+void StartPage::show_menu(const QPoint& place) {
+  const QListWidgetItem* item = recent_->itemAt(place);
+  if (item == nullptr || !item->flags().testFlag(Qt::ItemIsEnabled)) return;
+  const QString path = item->data(Qt::UserRole).toString();
+  QMenu menu;
+  menu.addAction(tr("&Open"), this, [this, path] { emit file_chosen(path); });
+  menu.addAction(tr("&Copy the path"), this, [path] { QApplication::clipboard()->setText(path); });
+  menu.addAction(tr("&Take off the list"), this, [this, path] { emit forget_requested(path); });
+  menu.exec(recent_->viewport()->mapToGlobal(place));
 }
 
 void StartPage::set_recent(const QStringList& paths) {
@@ -84,7 +128,7 @@ QStringList sample_recordings(const QString& program_folder) {
   QStringList found;
   for (const QString& place :
        {QStringLiteral("../share/draftscope/samples"), QStringLiteral("../../../traces/samples"),
-        QStringLiteral("../../../demo-traces")}) {
+        QStringLiteral("../../../../traces/samples"), QStringLiteral("../../../demo-traces")}) {
     const QDir folder(program.filePath(place));
     for (const QFileInfo& file : folder.entryInfoList({QStringLiteral("*.dstrace")}, QDir::Files, QDir::Name))
       found << file.canonicalFilePath();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The page before a recording is open: open a file, record one, recent files, the samples that ship.
+// The page before a recording is open: what one will learn here, and the ways to it: open a file, record one,
+// the sample that ships, the tour through it, recent files.
 
 #include <QStringList>
 #include <QWidget>
@@ -20,9 +21,16 @@ class StartPage : public QWidget {
  signals:
   void open_requested();
   void record_requested();
+  void sample_requested();
+  void tour_requested();
   void file_chosen(const QString& path);
+  /// From the list of recent files.
+  void forget_requested(const QString& path);
 
  private:
+  [[nodiscard]] QWidget* make_buttons();
+  void show_menu(const QPoint& place);
+
   QListWidget* recent_;
   QListWidget* samples_;
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "problem_label.h"
 
+#include <QApplication>
 #include <QEvent>
 
+#include "views/appearance.h"
 #include "views/theme.h"
 
 namespace draftscope::gui {
@@ -32,16 +34,17 @@ void ProblemLabel::show_words(const QString& words, bool is_problem) {
 
 void ProblemLabel::changeEvent(QEvent* event) {
   QLabel::changeEvent(event);
-  if (event->type() == QEvent::ParentChange) choose_color();
+  if (event->type() == QEvent::ParentChange || event->type() == QEvent::PaletteChange) choose_color();
 }
 
 void ProblemLabel::choose_color() {
-  QPalette colors;
-  const QPalette& around = parentWidget() == nullptr ? palette() : parentWidget()->palette();
-  QColor quiet = around.color(QPalette::WindowText);
-  quiet.setAlphaF(0.7F);
-  colors.setColor(QPalette::WindowText, is_problem_ ? rejected_color(is_dark(around)) : quiet);
-  setPalette(colors);
+  const QPalette& around = parentWidget() == nullptr ? QApplication::palette() : parentWidget()->palette();
+  QPalette colors = quiet(around);
+  if (is_problem_)
+    colors.setColor(QPalette::WindowText,
+                    legible_on(rejected_color(is_dark(around)), around.color(QPalette::Window)));
+  // A palette that is set comes back as an event.
+  if (colors.color(QPalette::WindowText) != palette().color(QPalette::WindowText)) setPalette(colors);
 }
 
 }  // namespace draftscope::gui

@@ -11,6 +11,7 @@
 
 #include "record/form/strategy_form.h"
 #include "record/plan/plan_problems.h"
+#include "views/appearance.h"
 #include "views/theme.h"
 
 namespace draftscope::gui {
@@ -117,8 +118,9 @@ void StrategyChooser::show_row(QListWidgetItem& item) {
   item.setToolTip(QStringLiteral("<p>%1</p>").arg(words.toHtmlEscaped()));
   // What is not asked for may well lack something.
   const bool is_wrong = problem && item.checkState() == Qt::Checked;
-  item.setData(Qt::ForegroundRole,
-               is_wrong ? QVariant(QBrush(rejected_color(is_dark(palette())))) : QVariant());
+  item.setData(Qt::ForegroundRole, is_wrong ? QVariant(QBrush(legible_on(rejected_color(is_dark(palette())),
+                                                                         palette().color(QPalette::Base))))
+                                            : QVariant());
   is_showing_ = was_showing;
 }
 

@@ -93,7 +93,7 @@ void StrategyForm::show_text() {
   for (std::size_t i = 0; i < editors_.size(); ++i) {
     const std::string* given = given_value(strategy, editors_[i]->row());
     editors_[i]->set_value(given == nullptr ? QString() : QString::fromStdString(*given), n_layers);
-    ranges_[i]->setText(QString::fromStdString(range_text(editors_[i]->row(), n_layers)));
+    ranges_[i]->set_note(QString::fromStdString(range_text(editors_[i]->row(), n_layers)));
   }
   const auto problem = problem_on_model(text_.toStdString(), model_);
   problem_->set_problem(problem ? QString::fromStdString(*problem) : QString());
@@ -123,15 +123,15 @@ void StrategyForm::make_editors() {
     const auto line = static_cast<int>(editors_.size());
     auto* editor = new ParameterEdit(row);
     auto* name = new QLabel(QString::fromStdString(row.name));
-    auto* range = new QLabel;
+    auto* range = new ProblemLabel;
     name->setBuddy(editor);
-    for (QLabel* label : {name, range}) label->setToolTip(editor->toolTip());
-    range->setEnabled(false);
+    for (QLabel* label : {name, static_cast<QLabel*>(range)}) label->setToolTip(editor->toolTip());
+    range->setWordWrap(false);
+    ranges_.push_back(range);
     grid->addWidget(name, line, 0);
     grid->addWidget(editor, line, 1);
     grid->addWidget(range, line, 2);
     editors_.push_back(editor);
-    ranges_.push_back(range);
     connect(editor, &ParameterEdit::edited, this, [this, editor] { take_editor(*editor); });
   }
   fields_->insertWidget(0, made_);

@@ -52,7 +52,7 @@ class StrategyForm : public QWidget {
   QWidget* made_ = nullptr;  ///< holds the editors
   QString made_for_;         ///< names of the strategy and its parameters that there are editors for
   std::vector<ParameterEdit*> editors_;
-  std::vector<QLabel*> ranges_;  ///< [editor]
+  std::vector<ProblemLabel*> ranges_;  ///< [editor]
 };
 
 }  // namespace draftscope::gui

@@ -6,6 +6,7 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -54,6 +55,17 @@ ViewPages::ViewPages(QWidget* beside_tabs, QWidget* strip, TimelinePanel* timeli
   row->addWidget(tabs_);
   row->addStretch(1);
   row->addWidget(beside_tabs, 4);
+  auto* help = new QToolButton;
+  help->setAutoRaise(true);
+  help->setText(QStringLiteral("?"));
+  help->setToolTip(tr("What this page shows, in the manual (F1)"));
+  help->setAccessibleName(help->toolTip());
+  // The keyboard has F1.
+  help->setFocusPolicy(Qt::NoFocus);
+  row->addWidget(help);
+  connect(help, &QToolButton::clicked, this,
+          [this] { emit help_requested(&page().views->panels().front()->view()); });
+  connect(drawer_, &ViewPanel::help_requested, this, [this] { emit help_requested(&drawer_->view()); });
   split_->setChildrenCollapsible(false);
   split_->addWidget(stack_);
   split_->addWidget(drawer_);
@@ -86,9 +98,11 @@ void ViewPages::add_page(const QString& name, const QString& title, const std::v
   auto* views = new ViewPage(rows);
   pages_.push_back({name, views, has_timeline});
   stack_->addWidget(views);
-  for (ViewPanel* panel : views->panels())
+  for (ViewPanel* panel : views->panels()) {
     connect(panel, &ViewPanel::maximise_requested, this,
             [this, panel] { maximise(maximised_ == panel ? nullptr : panel); });
+    connect(panel, &ViewPanel::help_requested, this, [this, panel] { emit help_requested(&panel->view()); });
+  }
   tabs_->addTab(title);
 }
 

@@ -65,6 +65,8 @@ class ViewPages : public QWidget {
  signals:
   void page_changed(int page);
   void timeline_opened(bool is_open);
+  /// For the manual's words on a view.
+  void help_requested(QWidget* view);
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

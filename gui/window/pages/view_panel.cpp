@@ -31,7 +31,16 @@ ViewPanel::ViewPanel(const QString& title, QWidget* view, QWidget* parent)
     button_->setIconSize(QSize(sign_pixels, sign_pixels));
     // The keyboard has F11.
     button_->setFocusPolicy(Qt::NoFocus);
+    auto* help = new QToolButton;
+    help->setAutoRaise(true);
+    help->setText(QStringLiteral("?"));
+    help->setToolTip(tr("What %1 shows, in the manual (F1)").arg(title));
+    help->setAccessibleName(help->toolTip());
+    // The keyboard has F1.
+    help->setFocusPolicy(Qt::NoFocus);
+    connect(help, &QToolButton::clicked, this, &ViewPanel::help_requested);
     row->addWidget(words, 1);
+    row->addWidget(help);
     row->addWidget(button_);
     bar_->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     bar_->installEventFilter(this);

@@ -2,7 +2,7 @@
 #pragma once
 
 // A view with its title above it, where it shares a page with others. A double click on the title, or the
-// button at its end, asks for all of the page.
+// button at its end, asks for all of the page; the one before it, for what the manual says of the view.
 
 #include <QWidget>
 
@@ -26,6 +26,7 @@ class ViewPanel : public QWidget {
 
  signals:
   void maximise_requested();
+  void help_requested();
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "command_palette.h"
+
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QTimer>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "help/fuzzy_match.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int name_column = 0;
+constexpr int place_role = Qt::UserRole;
+constexpr QSize palette_size(620, 420);
+
+}  // namespace
+
+std::vector<std::size_t> matching_commands(const std::vector<Command>& commands, QStringView pattern) {
+  std::vector<std::pair<int, std::size_t>> found;
+  for (std::size_t place = 0; place < commands.size(); ++place) {
+    const auto name = fuzzy_score(pattern, commands[place].words);
+    // "export perfetto": with the menu that it stands in.
+    const auto whole = fuzzy_score(pattern, commands[place].kind + u' ' + commands[place].words);
+    if (!name && !whole) continue;
+    // Of two that fit alike, the shorter has less that was not asked for.
+    const int extra = static_cast<int>(commands[place].words.size()) / 8;
+    const int score = pattern.isEmpty() ? 0 : std::max(name ? *name + 2 : 0, whole.value_or(0)) - extra;
+    found.emplace_back(-score, place);
+  }
+  std::stable_sort(found.begin(), found.end());
+  std::vector<std::size_t> places;
+  places.reserve(found.size());
+  for (const auto& [score, place] : found) places.push_back(place);
+  return places;
+}
+
+CommandPalette::CommandPalette(std::vector<Command> commands, QWidget* parent)
+    : QDialog(parent), commands_(std::move(commands)), pattern_(new QLineEdit), list_(new QTreeWidget) {
+  setWindowTitle(tr("Commands"));
+  setAccessibleName(tr("Commands"));
+  pattern_->setPlaceholderText(tr("Type a few letters: an action, a page, a run, a file …"));
+  pattern_->setAccessibleName(tr("Letters of a command"));
+  pattern_->installEventFilter(this);
+  list_->setAccessibleName(tr("Commands that have these letters"));
+  list_->setColumnCount(3);
+  list_->setHeaderHidden(true);
+  list_->setRootIsDecorated(false);
+  list_->setUniformRowHeights(true);
+  list_->setAllColumnsShowFocus(true);
+  list_->header()->setStretchLastSection(false);
+  list_->header()->setSectionResizeMode(name_column, QHeaderView::Stretch);
+  for (const int column : {1, 2})
+    list_->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
+  auto* column = new QVBoxLayout(this);
+  column->addWidget(pattern_);
+  column->addWidget(list_, 1);
+  resize(parent == nullptr ? palette_size : palette_size.boundedTo(parent->size()));
+  connect(pattern_, &QLineEdit::textChanged, this, &CommandPalette::show_matches);
+  connect(list_, &QTreeWidget::itemActivated, this, &CommandPalette::choose);
+  connect(list_, &QTreeWidget::itemClicked, this, &CommandPalette::choose);
+  show_matches();
+}
+
+void CommandPalette::show_matches() {
+  list_->clear();
+  for (const std::size_t place : matching_commands(commands_, pattern_->text().trimmed())) {
+    const Command& command = commands_[place];
+    auto* item = new QTreeWidgetItem(list_, {command.words, command.kind, command.keys});
+    item->setData(name_column, place_role, static_cast<qulonglong>(place));
+    item->setToolTip(name_column, command.words);
+  }
+  list_->setCurrentItem(list_->topLevelItem(0));
+}
+
+void CommandPalette::choose() {
+  const QTreeWidgetItem* item = list_->currentItem();
+  if (item == nullptr || result() == Accepted) return;
+  const auto place = static_cast<std::size_t>(item->data(name_column, place_role).toULongLong());
+  const std::function<void()> run = commands_[place].run;
+  accept();
+  // Once this is gone, so that the focus is the window's again.
+  QTimer::singleShot(0, parent(), run);
+}
+
+bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() != QEvent::KeyPress) return QDialog::eventFilter(watched, event);
+  const auto* key = static_cast<QKeyEvent*>(event);
+  switch (key->key()) {
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+    case Qt::Key_PageUp:
+    case Qt::Key_PageDown: {
+      QKeyEvent copy(key->type(), key->key(), key->modifiers());
+      QCoreApplication::sendEvent(list_, &copy);
+      return true;
+    }
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      choose();
+      return true;
+    default:
+      return QDialog::eventFilter(watched, event);
+  }
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The tour: a panel with a sentence or two per step over a corner of the window, and a frame around what it
+// speaks of. → or Return goes on, ← back, Esc leaves; the window stays usable meanwhile.
+
+#include <QFrame>
+#include <functional>
+
+class QLabel;
+class QPushButton;
+
+namespace draftscope::gui {
+
+class WidgetMark;
+struct TourStep;
+
+class Tour : public QFrame {
+  Q_OBJECT
+
+ public:
+  /// Brings up what a step speaks of, and returns it; null if there is nothing to mark.
+  using Show = std::function<QWidget*(const TourStep& step)>;
+
+  Tour(Show show, QWidget* window);
+
+  void start();
+  void go_to(int step);
+  void leave();
+  [[nodiscard]] bool is_under_way() const { return step_ >= 0; }
+  /// From 0; -1 while it is not under way.
+  [[nodiscard]] int step() const { return step_; }
+  [[nodiscard]] QWidget* marked() const;
+
+ signals:
+  void left();
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  /// In the corner that hides the least of what is marked.
+  void place();
+
+  Show show_;
+  int step_ = -1;
+  WidgetMark* mark_;
+  QLabel* title_;
+  QLabel* words_;
+  QLabel* place_;
+  QPushButton* back_;
+  QPushButton* next_;
+};
+
+}  // namespace draftscope::gui

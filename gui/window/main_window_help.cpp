@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the window offers to those who look for something: manual, shortcuts, command palette, tour, recent
+// files, and menus where the mouse is.
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QFileInfo>
+#include <QMenu>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QSettings>
+#include <QStackedWidget>
+
+#include "help/about.h"
+#include "help/command_palette.h"
+#include "help/manual.h"
+#include "help/manual_window.h"
+#include "help/shortcut_sheet.h"
+#include "main_window.h"
+#include "tour/tour.h"
+#include "tour/tour_steps.h"
+#include "views/appearance.h"
+#include "window/pages/view_pages.h"
+#include "window/recent_files.h"
+#include "window/recording_tabs.h"
+#include "window/start_page.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int manual_views_section = 2;  // deeper headings are not worth a command of their own
+
+}  // namespace
+
+void MainWindow::make_help_menu() {
+  QMenu* help = menuBar()->addMenu(tr("&Help"));
+  help->addAction(tr("&Manual"), QKeySequence(Qt::Key_F1), this, &MainWindow::show_manual);
+  help->addAction(tr("&Shortcuts"), QKeySequence(tr("Ctrl+F1")), this, &MainWindow::show_shortcuts);
+  help->addAction(tr("&Commands…"), QKeySequence(tr("Ctrl+Shift+P")), this, &MainWindow::show_commands);
+  help->addSeparator();
+  help->addAction(tr("&Tour"), this, &MainWindow::start_tour);
+  help->addAction(tr("Open the sam&ple"), this, &MainWindow::open_sample);
+  help->addSeparator();
+  help->addAction(tr("&About Draftscope"), this,
+                  [this] { QMessageBox::about(this, tr("About Draftscope"), about_text()); });
+}
+
+void MainWindow::add_appearance_actions(QMenu& view) {
+  QMenu* menu = view.addMenu(tr("A&ppearance"));
+  auto* group = new QActionGroup(this);
+  for (const auto& [appearance, words] :
+       {std::pair(Appearance::system, tr("&System")), std::pair(Appearance::light, tr("&Light")),
+        std::pair(Appearance::dark, tr("&Dark"))}) {
+    QAction* action = menu->addAction(words, this, [this, chosen = appearance] {
+      use_appearance(chosen);
+      if (memory_ == Memory::kept)
+        QSettings().setValue(QStringLiteral("appearance"), appearance_name(chosen));
+    });
+    action->setCheckable(true);
+    action->setChecked(appearance == used_appearance());
+    group->addAction(action);
+  }
+}
+
+void MainWindow::show_manual() {
+  // The view that has the focus, or the first that is seen.
+  const QWidget* focus = QApplication::focusWidget();
+  QWidget* about = nullptr;
+  for (const NamedView& named : views_) {
+    if (!named.view->isVisible()) continue;
+    if (focus != nullptr && (named.view == focus || named.view->isAncestorOf(focus)))
+      about = named.view;
+    else if (about == nullptr && !pages_->page_of(*named.view).isEmpty())
+      about = named.view;
+  }
+  show_manual_of(about);
+}
+
+void MainWindow::show_manual_of(const QWidget* view) {
+  QString section = section_of_view(QStringLiteral("start"));
+  for (const NamedView& named : views_)
+    if (named.view == view) section = section_of_view(named.name, view->accessibleName());
+  if (manual_ == nullptr) manual_ = new ManualWindow(this);
+  manual_->show();
+  manual_->raise();
+  manual_->activateWindow();
+  manual_->show_section(section);
+}
+
+void MainWindow::show_shortcuts() {
+  std::vector<MenuEntry> entries = menu_entries(*menuBar());
+  const std::vector<MenuEntry> buttons = button_entries(*this);
+  entries.insert(entries.end(), buttons.begin(), buttons.end());
+  auto* sheet = new ShortcutSheet(entries, this);
+  sheet->setAttribute(Qt::WA_DeleteOnClose);
+  connect(sheet, &ShortcutSheet::manual_requested, this, [this] {
+    show_manual_of(nullptr);
+    manual_->show_section(manual_sections().front().title);
+  });
+  sheet->show();
+}
+
+std::vector<Command> MainWindow::commands() {
+  std::vector<Command> all;
+  for (const MenuEntry& entry : menu_entries(*menuBar()))
+    if (entry.is_enabled) {
+      // "Export a view: Confidence" is not the view.
+      const QString menu = entry.path.section(QStringLiteral(" › "), 1);
+      all.push_back({menu.isEmpty() ? entry.words : QStringLiteral("%1: %2").arg(menu, entry.words),
+                     entry.path, entry.keys, [action = entry.action] {
+                       if (action) action->trigger();
+                     }});
+    }
+  if (const RecordingPointer& recording = state_.recording()) {
+    for (std::size_t run = 0; run < recording->runs().size(); ++run)
+      all.push_back({QString::fromStdString(recording->runs()[run].run->specification),
+                     tr("Run"),
+                     {},
+                     [this, run, held = std::weak_ptr(recording)] {
+                       if (held.lock() == state_.recording()) state_.set_run(run);
+                     }});
+    for (const NamedView& named : views_)
+      all.push_back({named.view->accessibleName(), tr("View"), {}, [this, view = named.view] {
+                       if (state_.recording()) show_recording_page();
+                       show_view(*view);
+                       view->setFocus();
+                     }});
+  }
+  for (const ManualSection& section : manual_sections())
+    if (section.level <= manual_views_section)
+      all.push_back({tr("Manual: %1").arg(section.title), tr("Help"), {}, [this, title = section.title] {
+                       show_manual_of(nullptr);
+                       manual_->show_section(title);
+                     }});
+  return all;
+}
+
+void MainWindow::show_commands() {
+  auto* palette = new CommandPalette(commands(), this);
+  palette->setAttribute(Qt::WA_DeleteOnClose);
+  palette->setModal(true);
+  palette->show();
+}
+
+void MainWindow::open_sample() {
+  const QStringList samples = sample_recordings(QCoreApplication::applicationDirPath());
+  if (samples.isEmpty())
+    return show_error(tr("no sample ships with this program: expected share/draftscope/samples/*.dstrace"));
+  open(samples.front());
+}
+
+void MainWindow::start_tour() {
+  const QStringList samples = sample_recordings(QCoreApplication::applicationDirPath());
+  const RecordingPointer& shown = state_.recording();
+  is_tour_wanted_ = !samples.isEmpty();
+  if (shown && shown->has_rows() && !samples.isEmpty() &&
+      QFileInfo(QString::fromStdString(shown->recording().path.string())).canonicalFilePath() ==
+          samples.front()) {
+    show_recording_page();
+    return begin_tour();
+  }
+  open_sample();
+}
+
+void MainWindow::begin_tour() {
+  is_tour_wanted_ = false;
+  tour_->start();
+}
+
+QWidget* MainWindow::show_tour_step(const TourStep& step) {
+  if (!state_.recording()) return nullptr;
+  if (!step.strategy.isEmpty())
+    for (std::size_t run = 0; run < state_.recording()->runs().size(); ++run)
+      if (state_.recording()->runs()[run].run->strategy == step.strategy.toStdString()) {
+        state_.set_run(run);
+        break;
+      }
+  if (step.view.isEmpty()) return menuBar();
+  show_recording_page();
+  for (const NamedView& named : views_) {
+    if (named.name != step.view) continue;
+    show_view(*named.view);
+    if (step.marked.isEmpty()) return named.view;
+    for (QWidget* part : named.view->findChildren<QWidget*>())
+      if (part->accessibleName() == step.marked) return part;
+    return named.view;
+  }
+  return nullptr;
+}
+
+void MainWindow::list_recent() {
+  if (memory_ == Memory::none) return recent_->setEnabled(false);
+  recent_->clear();
+  const QStringList files = recent_files();
+  start_page_->set_recent(files);
+  for (qsizetype place = 0; place < files.size(); ++place) {
+    QString name = QFileInfo(files[place]).fileName();
+    name.replace(u'&', QStringLiteral("&&"));
+    const QString number = place < 9 ? QStringLiteral("&%1").arg(place + 1) : QStringLiteral("1&0");
+    QAction* action = recent_->addAction(QStringLiteral("%1  %2").arg(number, name), this,
+                                         [this, path = files[place]] { open(path); });
+    action->setToolTip(files[place]);
+  }
+  recent_->setEnabled(!files.isEmpty());
+  recent_->addSeparator();
+  recent_->addAction(tr("&Clear the list"), this, [this] {
+    clear_recent_files();
+    // The list holds the action that is at work.
+    QMetaObject::invokeMethod(
+        this, [this] { list_recent(); }, Qt::QueuedConnection);
+  });
+}
+
+void MainWindow::show_view_menu(QWidget& view, const QPoint& place) {
+  QMenu menu;
+  menu.addAction(tr("What this &shows"), this, [this, &view] { show_manual_of(&view); });
+  if (!pages_->page_of(view).isEmpty() && pages_->is_of_recording(pages_->current()))
+    menu.addAction(pages_->is_maximised() ? tr("Show the &other views") : tr("&Maximise"), this,
+                   [this, &view] {
+                     view.setFocus();
+                     pages_->toggle_maximised();
+                   });
+  if (state_.recording() && &view != static_cast<QWidget*>(record_page_))
+    menu.addAction(tr("&Export…"), this, [this, &view] { export_view(view); });
+  menu.exec(place);
+}
+
+void MainWindow::show_recording_menu(const RecordingPointer& recording, const QPoint& place) {
+  const QString path = QString::fromStdString(recording->recording().path.string());
+  QMenu menu;
+  menu.addAction(tr("&Close"), this, [this, recording] { close_one(recording); });
+  menu.addAction(tr("Close the &others"), this, [this, recording] {
+    state_.show(recording);
+    close_other_recordings();
+  });
+  menu.addAction(tr("Copy the &path"), this, [path] { QApplication::clipboard()->setText(path); });
+  menu.exec(place);
+}
+
+bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
+  // What a part of the view does not take for itself.
+  if (event->type() == QEvent::ContextMenu)
+    for (const NamedView& named : views_)
+      if (named.view == watched) {
+        event->accept();
+        show_view_menu(*named.view, static_cast<QContextMenuEvent*>(event)->globalPos());
+        return true;
+      }
+  return QMainWindow::eventFilter(watched, event);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Recordings that were opened last, in the user's settings, the latest first.
+
+#include <QStringList>
+
+namespace draftscope::gui {
+
+[[nodiscard]] QStringList recent_files();
+/// To the front; the oldest goes when there are more than ten.
+void add_recent_file(const QString& path);
+void remove_recent_file(const QString& path);
+void clear_recent_files();
+
+}  // namespace draftscope::gui

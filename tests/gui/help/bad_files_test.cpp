@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files that are not what the window expects, before and while they are shown: a line each, and the window
+// lives.
+#include <draftscope/traces/writer.h>
+#include <gmock/gmock.h>
+
+#include "../window_fixture.h"
+
+namespace draftscope::gui {
+namespace {
+
+constexpr int patience_ms = 30000;
+
+class BadFiles : public Window {
+ protected:
+  [[nodiscard]] std::string notice() const {
+    for (const QLabel* label : window_.findChildren<QLabel*>())
+      if (label->accessibleName() == QStringLiteral("Notice")) return label->text().toStdString();
+    return {};
+  }
+  [[nodiscard]] std::size_t rounds() { return window_.state().recording()->round_count(); }
+
+  void look_at_everything() {
+    for (const NamedView& named : std::vector(window_.views())) raise(named.name);
+  }
+};
+
+TEST_F(BadFiles, ANewerSchemaIsShownAsFarAsItIsKnown) {
+  traces::change(
+      folder_ / "sample.dstrace",
+      "PRAGMA user_version = 9; CREATE TABLE further (id INTEGER PRIMARY KEY); ALTER TABLE rounds ADD "
+      "COLUMN further INTEGER NOT NULL DEFAULT 7");
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  EXPECT_GT(rounds(), 0U);
+  EXPECT_THAT(notice(), testing::HasSubstr("schema 9, newer than this program"));
+  EXPECT_EQ(std::ranges::count(notice(), '\n'), 0);
+  look_at_everything();
+}
+
+class FollowedFile : public BadFiles {
+ protected:
+  void SetUp() override {
+    Window::SetUp();
+    writer_ = *traces::Writer::create(path_, {{"model", "demo"}});
+    write(1);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return open(path_).isEmpty() && rounds() > 0; }, patience_ms));
+    window_.set_following(true);
+    ASSERT_TRUE(window_.follower().is_following());
+  }
+
+  void write(std::uint32_t seed) {
+    traces::write_sample(*writer_, {.seed = seed, .runs = 2, .requests_per_run = 3, .max_rounds = 20});
+  }
+  void wait_for_rounds(std::size_t more_than) {
+    ASSERT_TRUE(QTest::qWaitFor([&] { return rounds() > more_than; }, patience_ms));
+  }
+  /// One line came; the rounds that were read and the window are still there.
+  void expect_said(const char* words) {
+    const std::size_t read = rounds();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return notice().find(words) != std::string::npos; }, patience_ms))
+        << notice();
+    EXPECT_EQ(rounds(), read);
+    EXPECT_TRUE(window_.isVisible());
+    look_at_everything();
+  }
+
+  std::filesystem::path path_ = folder_ / "growing.dstrace";
+  std::unique_ptr<traces::Writer> writer_;
+};
+
+TEST_F(FollowedFile, GrowsOnScreenAndEnds) {
+  const std::size_t before = rounds();
+  write(2);
+  wait_for_rounds(before);
+  ASSERT_TRUE(writer_->close());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !window_.follower().is_following(); }, patience_ms));
+  EXPECT_EQ(notice(), "");
+}
+
+TEST_F(FollowedFile, IsDeleted) {
+  std::filesystem::remove(path_);
+  expect_said("was deleted");
+}
+
+TEST_F(FollowedFile, IsReplaced) {
+  traces::make_sample_file(folder_ / "other.dstrace");
+  // What has been read of the first stays readable meanwhile.
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.loader().is_loading(); }, patience_ms));
+  QTest::qWait(1500);
+  std::filesystem::rename(folder_ / "other.dstrace", path_);
+  expect_said("was replaced");
+}
+
+TEST_F(FollowedFile, HasARecorderThatDied) {
+  window_.follower().set_patience(std::chrono::milliseconds(500));
+  expect_said("its recorder may have ended");
+  EXPECT_TRUE(window_.follower().is_following()) << "it may only be slow";
+  const std::size_t before = rounds();
+  write(2);
+  wait_for_rounds(before);
+  EXPECT_TRUE(QTest::qWaitFor(
+      [&] { return notice().find("rounds so far") != std::string::npos || window_.follower().is_stalled(); },
+      patience_ms));
+}
+
+TEST_F(FollowedFile, IsCutShort) {
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.loader().is_loading(); }, patience_ms));
+  QTest::qWait(1500);
+  // Its log goes with it: what is left of the file is no recording.
+  std::filesystem::remove(path_.string() + "-wal");
+  std::filesystem::resize_file(path_, 100);
+  expect_said("growing.dstrace");
+}
+
+}  // namespace
+}  // namespace draftscope::gui

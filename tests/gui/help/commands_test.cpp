@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The command palette, its fuzzy search, the sheet of shortcuts, and menus where the mouse is.
+#include "help/command_palette.h"
+
+#include <gmock/gmock.h>
+
+#include <QAction>
+#include <QContextMenuEvent>
+#include <QFileDialog>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QTimer>
+#include <QTreeWidget>
+#include <random>
+
+#include "../window_fixture.h"
+#include "help/fuzzy_match.h"
+#include "help/shortcut_sheet.h"
+
+namespace draftscope::gui {
+namespace {
+
+bool is_subsequence(const QString& pattern, const QString& text) {
+  qsizetype at = 0;
+  for (const QChar sign : text)
+    if (at < pattern.size() && sign == pattern[at]) ++at;
+  return at == pattern.size();
+}
+
+TEST(FuzzyMatch, FindsExactlyTheTextsThatHaveTheLettersInThisOrder) {
+  std::mt19937 random(1);
+  const auto word = [&](int max_letters) {
+    QString text;
+    for (int letters = static_cast<int>(random() % static_cast<unsigned>(max_letters + 1)); letters > 0;
+         --letters)
+      text += QChar('a' + static_cast<int>(random() % 3));
+    return text;
+  };
+  int found = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const QString pattern = word(4);
+    const QString text = word(9);
+    EXPECT_EQ(fuzzy_score(pattern, text).has_value(), is_subsequence(pattern, text))
+        << pattern.toStdString() << " in " << text.toStdString();
+    found += is_subsequence(pattern, text) ? 1 : 0;
+  }
+  EXPECT_GT(found, 200);
+  EXPECT_LT(found, 1800);
+}
+
+TEST(FuzzyMatch, PrefersBeginningsOfWordsAndLettersInARow) {
+  const auto score = [](const char* pattern, const char* text) {
+    return fuzzy_score(QString::fromUtf8(pattern), QString::fromUtf8(text)).value();
+  };
+  EXPECT_GT(score("sm", "Skip map"), score("sm", "What is mine"));
+  EXPECT_GT(score("conf", "Confidence"), score("conf", "Close one file"));
+  EXPECT_EQ(score("SKIP", "skip map"), score("skip", "Skip Map"));
+  EXPECT_EQ(score("s m", "Skip map"), score("sm", "Skip map"));
+}
+
+TEST(CommandPalette, ListsTheBestFirstAndAllForNothing) {
+  std::vector<Command> commands(3);
+  commands[0].words = QStringLiteral("Close one file");
+  commands[1].words = QStringLiteral("Confidence");
+  commands[2].words = QStringLiteral("Perfetto");
+  commands[2].kind = QStringLiteral("File › Export the trace");
+  EXPECT_THAT(matching_commands(commands, u""), testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(matching_commands(commands, u"conf"), testing::ElementsAre(1, 0));
+  EXPECT_THAT(matching_commands(commands, u"export perf"), testing::ElementsAre(2));
+  EXPECT_THAT(matching_commands(commands, u"zzz"), testing::IsEmpty());
+}
+
+class Commands : public Window {
+ protected:
+  void SetUp() override {
+    Window::SetUp();
+    ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+    window_.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+  }
+
+  /// By its keys, as a user would.
+  void choose(const QString& letters) {
+    window_.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+    QTest::keyClick(&window_, Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+    QPointer<CommandPalette> palette = window_.findChild<CommandPalette*>();
+    ASSERT_NE(palette, nullptr);
+    auto* pattern = palette->findChild<QLineEdit*>();
+    QTest::keyClicks(pattern, letters);
+    ASSERT_GT(palette->findChild<QTreeWidget*>()->topLevelItemCount(), 0) << letters.toStdString();
+    QTest::keyClick(pattern, Qt::Key_Return);
+    settle();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return palette == nullptr; }, 5000));
+  }
+};
+
+TEST_F(Commands, EveryEnabledActionRunAndViewIsThere) {
+  std::vector<std::string> words;
+  for (const Command& command : window_.commands()) words.push_back(command.words.toStdString());
+  for (const MenuEntry& entry : menu_entries(*window_.menuBar()))
+    if (entry.is_enabled) {
+      EXPECT_THAT(words, testing::Contains(testing::EndsWith(entry.words.toStdString())));
+    }
+  for (const RunRounds& run : window_.state().recording()->runs())
+    EXPECT_THAT(words, testing::Contains(run.run->specification));
+  for (const NamedView& view : window_.views())
+    EXPECT_THAT(words, testing::Contains(view.view->accessibleName().toStdString()));
+}
+
+TEST_F(Commands, WhatIsTypedIsDone) {
+  choose(QStringLiteral("confidence"));
+  EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("confidence")).isVisible());
+  const std::string last = window_.state().recording()->runs().back().run->specification;
+  ASSERT_NE(window_.state().run_rounds()->run->specification, last);
+  choose(QStringLiteral("run ") + QString::fromStdString(last));
+  EXPECT_EQ(window_.state().run_rounds()->run->specification, last);
+  // Chosen by name a view comes up, nothing is exported.
+  EXPECT_EQ(window_.findChild<QFileDialog*>(), nullptr);
+  choose(QStringLiteral("sql"));
+  EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("sql")).isVisible());
+}
+
+TEST_F(Commands, TheArrowsChooseAndEscapeLeaves) {
+  QTest::keyClick(&window_, Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+  QPointer<CommandPalette> palette = window_.findChild<CommandPalette*>();
+  ASSERT_NE(palette, nullptr);
+  auto* list = palette->findChild<QTreeWidget*>();
+  auto* pattern = palette->findChild<QLineEdit*>();
+  EXPECT_EQ(list->currentItem(), list->topLevelItem(0));
+  QTest::keyClick(pattern, Qt::Key_Down);
+  EXPECT_EQ(list->currentItem(), list->topLevelItem(1));
+  QTest::keyClick(pattern, Qt::Key_Escape);
+  EXPECT_TRUE(QTest::qWaitFor([&] { return palette == nullptr; }, 5000));
+}
+
+TEST_F(Commands, TheSheetHasEveryKeyOfTheMenus) {
+  QTest::keyClick(&window_, Qt::Key_F1, Qt::ControlModifier);
+  auto* sheet = window_.findChild<ShortcutSheet*>();
+  ASSERT_NE(sheet, nullptr);
+  std::vector<std::string> keys;
+  auto* table = sheet->findChild<QTreeWidget*>();
+  for (int group = 0; group < table->topLevelItemCount(); ++group)
+    for (int row = 0; row < table->topLevelItem(group)->childCount(); ++row)
+      keys.push_back(table->topLevelItem(group)->child(row)->text(1).toStdString());
+  int with_keys = 0;
+  for (const QAction* action : window_.findChildren<QAction*>()) {
+    if (action->shortcut().isEmpty() || action->associatedObjects().isEmpty()) continue;
+    if (!std::ranges::any_of(action->associatedObjects(), [](const QObject* object) {
+          return qobject_cast<const QMenu*>(object) != nullptr;
+        }))
+      continue;
+    ++with_keys;
+    EXPECT_THAT(keys, testing::Contains(testing::HasSubstr(
+                          action->shortcut().toString(QKeySequence::NativeText).toStdString())));
+  }
+  EXPECT_GT(with_keys, 20);
+  sheet->close();
+}
+
+TEST_F(Commands, EveryViewHasAMenuUnderTheMouse) {
+  for (const NamedView& named : std::vector(window_.views())) {
+    if (window_.pages().page_of(*named.view).isEmpty() || named.name.startsWith(u"what-if-")) continue;
+    raise(named.name);
+    QStringList entries;
+    QTimer::singleShot(0, &window_, [&] {
+      auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+      ASSERT_NE(menu, nullptr) << named.name.toStdString();
+      for (const QAction* action : menu->actions()) entries << action->text();
+      menu->close();
+    });
+    QContextMenuEvent event(QContextMenuEvent::Mouse, QPoint(5, 5), named.view->mapToGlobal(QPoint(5, 5)));
+    QApplication::sendEvent(named.view, &event);
+    settle();
+    EXPECT_TRUE(entries.contains(QStringLiteral("What this &shows"))) << named.name.toStdString();
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::gui

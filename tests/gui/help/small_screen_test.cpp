@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Little room: a screen of 1024×600, and one of 1280×800 at twice the scale, which has 640×400 left.
+#include <gmock/gmock.h>
+
+#include <QAbstractButton>
+#include <QAbstractScrollArea>
+#include <QAbstractSpinBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QScrollBar>
+#include <QTabBar>
+#include <QTabWidget>
+#include <set>
+
+#include "../window_fixture.h"
+
+namespace draftscope::gui {
+namespace {
+
+bool is_control(const QWidget& widget) {
+  return qobject_cast<const QAbstractButton*>(&widget) != nullptr ||
+         qobject_cast<const QComboBox*>(&widget) != nullptr ||
+         qobject_cast<const QLineEdit*>(&widget) != nullptr ||
+         qobject_cast<const QAbstractSpinBox*>(&widget) != nullptr;
+}
+
+std::string control_place(const QWidget& widget) {
+  std::string path = widget.accessibleName().toStdString();
+  if (const auto* button = qobject_cast<const QAbstractButton*>(&widget))
+    path += button->text().toStdString();
+  for (const QWidget* at = &widget; at != nullptr; at = at->parentWidget())
+    path = std::string(at->metaObject()->className()) + "/" + path;
+  return path;
+}
+
+/// Whether a widget that lies beyond the edge of one around it can be scrolled to there.
+bool can_be_reached(const QWidget& widget) {
+  QRect box(QPoint(), widget.size());
+  for (const QWidget* at = &widget; at->parentWidget() != nullptr && !at->isWindow();
+       at = at->parentWidget()) {
+    const QWidget* around = at->parentWidget();
+    box.translate(at->pos());
+    const auto* area = qobject_cast<const QAbstractScrollArea*>(around->parentWidget());
+    const bool is_viewport = area != nullptr && area->viewport() == around;
+    if (is_viewport) {
+      const bool across = box.left() < 0 || box.right() >= around->width();
+      const bool down = box.top() < 0 || box.bottom() >= around->height();
+      if (across && area->horizontalScrollBar()->maximum() == 0) return false;
+      if (down && area->verticalScrollBar()->maximum() == 0) return false;
+      // Scrolled to, it is where the viewport is.
+      box.moveTo(std::clamp(box.left(), 0, std::max(0, around->width() - box.width())),
+                 std::clamp(box.top(), 0, std::max(0, around->height() - box.height())));
+      box.setSize(box.size().boundedTo(around->size()));
+      continue;
+    }
+    if (!around->rect().contains(box)) return false;
+  }
+  return true;
+}
+
+class SmallScreen : public Window, public testing::WithParamInterface<QSize> {};
+
+TEST_P(SmallScreen, NothingIsCutOffWithoutAScrollBar) {
+  const QSize room = GetParam();
+  window_.resize(room);
+  settle();
+  EXPECT_EQ(window_.size(), room) << "the start page";
+  const auto look = [&](const std::string& page) {
+    for (const QWidget* widget : window_.findChildren<QWidget*>()) {
+      if (!widget->isVisible() || !is_control(*widget) || widget->window() != &window_) continue;
+      // Tabs that don't fit have their own arrows; parts of a control are its own.
+      if (qobject_cast<const QTabBar*>(widget->parentWidget()) != nullptr ||
+          is_control(*widget->parentWidget()))
+        continue;
+      EXPECT_TRUE(can_be_reached(*widget)) << page << ": " << control_place(*widget);
+      EXPECT_GE(widget->width(), std::min(widget->minimumSizeHint().width(), 40))
+          << page << ": " << control_place(*widget);
+      EXPECT_GE(widget->height(), std::min(widget->minimumSizeHint().height(), 14))
+          << page << ": " << control_place(*widget);
+    }
+  };
+  look("start");
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  for (const NamedView& named : std::vector(window_.views())) {
+    raise(named.name);
+    window_.resize(room);
+    settle();
+    EXPECT_EQ(window_.size(), room) << named.name.toStdString();
+    look(named.name.toStdString());
+    // The view itself has some room, or can be scrolled to.
+    EXPECT_GT(named.view->width(), 60) << named.name.toStdString();
+    EXPECT_GT(named.view->height(), 20) << named.name.toStdString();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Screens, SmallScreen, testing::Values(QSize(1024, 600), QSize(640, 400)),
+                         [](const testing::TestParamInfo<QSize>& size) {
+                           return std::to_string(size.param.width()) + "by" +
+                                  std::to_string(size.param.height());
+                         });
+
+}  // namespace
+}  // namespace draftscope::gui
