@@ -29,7 +29,7 @@ struct RecordOptions {
   std::int32_t warmup = 1;
   std::int32_t limit = 0;
   std::optional<traces::Shard> shard;  ///< records its part of the prompts, into a file of its own
-  std::filesystem::path scratch;       ///< where a shard is written until it is whole; empty = beside its file
+  std::filesystem::path scratch;  ///< where a shard is written until it is whole; empty = beside its file
   ChatOptions chat;
   bool overwrite = false;
   bool shadow = false;

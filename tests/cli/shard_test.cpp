@@ -46,7 +46,7 @@ class Shards : public ::testing::Test {
     return run_command(arguments);
   }
 
-  /// What does not depend on clocks: texts and rounds by run, question and repeat.
+  /// Texts and rounds, which do not depend on clocks, by run, question and repeat.
   using Key = std::tuple<std::string, std::int64_t, std::int32_t>;
   using Told = std::map<Key, std::string>;
   static Told told_by(const fs::path& path) {
