@@ -373,7 +373,7 @@ void AdviseView::show_report() {
   sentence_->setText(advice_sentence(*report_));
   QStringList lines;
   // Long specifications break behind their commas.
-  const auto breakable = [](QString words) {
+  const auto breakable = [](const QString& words) {
     return words.toHtmlEscaped().replace(u',', QStringLiteral(",&#8203;"));
   };
   for (const AdviceFact& fact : advice_facts(*report_))

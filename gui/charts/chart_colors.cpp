@@ -38,7 +38,7 @@ double scale_limit_for(double speedup) {
 }
 
 QPalette paper_palette() {
-  QPalette palette(QColor(Qt::white));
+  QPalette palette{QColor(Qt::white)};
   palette.setColor(QPalette::Base, Qt::white);
   for (const QPalette::ColorRole role : {QPalette::Text, QPalette::WindowText, QPalette::ButtonText})
     palette.setColor(role, Qt::black);

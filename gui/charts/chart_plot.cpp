@@ -45,10 +45,10 @@ void ChartPlot::set_chart(Chart chart) {
         if (spoken.size() < max_spoken)
           spoken << words_of(chart_, {panel, series, point}).replace(u'\n', QStringLiteral(", "));
   setAccessibleDescription(spoken.join(QStringLiteral("; ")));
-  draw();
+  redraw();
 }
 
-void ChartPlot::draw() {
+void ChartPlot::redraw() {
   mark_graphs_.clear();
   cursor_lines_.clear();
   drawn_width_ = width();
@@ -198,7 +198,7 @@ void ChartPlot::mouseReleaseEvent(QMouseEvent* event) {
 void ChartPlot::mouseDoubleClickEvent(QMouseEvent* event) {
   QCustomPlot::mouseDoubleClickEvent(event);
   // Back to all of it.
-  if (chart_.can_zoom) draw();
+  if (chart_.can_zoom) redraw();
 }
 
 void ChartPlot::wheelEvent(QWheelEvent* event) {
@@ -232,7 +232,7 @@ void ChartPlot::focusOutEvent(QFocusEvent* event) {
 
 void ChartPlot::changeEvent(QEvent* event) {
   QCustomPlot::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) draw();
+  if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) redraw();
 }
 
 void ChartPlot::resizeEvent(QResizeEvent* event) {
@@ -242,7 +242,7 @@ void ChartPlot::resizeEvent(QResizeEvent* event) {
   std::vector<std::pair<QCPRange, QCPRange>> ranges;
   for (const QCPAxisRect* area : axisRects())
     ranges.emplace_back(area->axis(QCPAxis::atBottom)->range(), area->axis(QCPAxis::atLeft)->range());
-  draw();
+  redraw();
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     axisRect(static_cast<int>(i))->axis(QCPAxis::atBottom)->setRange(ranges[i].first);
     axisRect(static_cast<int>(i))->axis(QCPAxis::atLeft)->setRange(ranges[i].second);

@@ -46,7 +46,7 @@ class ChartPlot : public QCustomPlot {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  void draw();
+  void redraw();
   void draw_marks();
   void link_panels();
   void go_to(const ChartPlace& place);

@@ -87,6 +87,13 @@ std::vector<KernelTraffic> counted(const speculation::ModelShape& shape, std::in
   return pass.value_or(std::vector<KernelTraffic>());
 }
 
+/// Every byte is asked for, and at most 2 % are twice: lanes that have parted ask for a sector one after the
+/// other.
+void expect_moved(std::uint64_t moved, std::uint64_t needed) {
+  EXPECT_GE(moved, needed);
+  EXPECT_LE(static_cast<double>(moved), 1.02 * static_cast<double>(needed));
+}
+
 constexpr Kernel products[] = {Kernel::qkv, Kernel::output, Kernel::gate_up, Kernel::down, Kernel::head};
 
 /// Twice as wide: four times the weights and what is done for each.
@@ -100,8 +107,8 @@ TEST(CountedKernels, OfASmallModelAreThoseOfALargerOne) {
     SCOPED_TRACE(std::string(kernel_word(kernel)));
     const KernelTraffic& a = of(small, kernel);
     const KernelTraffic& b = of(large, kernel);
-    EXPECT_EQ(a.moved(Held::weights), a.needed.weights);
-    EXPECT_EQ(b.moved(Held::weights), b.needed.weights);
+    expect_moved(a.moved(Held::weights), a.needed.weights);
+    expect_moved(b.moved(Held::weights), b.needed.weights);
     EXPECT_EQ(4 * a.needed.weights, b.needed.weights);
     EXPECT_EQ(4 * matrix_products(a), matrix_products(b));
     // Parts that grow slower than the weights make the larger one's work a byte no more than the small one's.
@@ -120,8 +127,10 @@ TEST(CountedKernels, ReadEachWeightOnceForEightRows) {
   const speculation::ModelShape model = speculation::find_model_shape("llama-3.2-1b").value();
   const std::vector<KernelTraffic> pass = counted(small_shape(model, 1), 8, 256);
   ASSERT_FALSE(pass.empty());
-  for (const Kernel kernel : products)
-    EXPECT_EQ(of(pass, kernel).moved(Held::weights), of(pass, kernel).needed.weights) << kernel_word(kernel);
+  for (const Kernel kernel : products) {
+    SCOPED_TRACE(std::string(kernel_word(kernel)));
+    expect_moved(of(pass, kernel).moved(Held::weights), of(pass, kernel).needed.weights);
+  }
   EXPECT_EQ(of(pass, Kernel::attention).moved(Held::cache), of(pass, Kernel::attention).needed.cache_read);
   for (const KernelTraffic& kernel : pass) EXPECT_GE(kernel.moved(), kernel.needed.weights);
 }

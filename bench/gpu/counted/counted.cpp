@@ -2,6 +2,7 @@
 // What the engine's kernels move, counted on the code that nvcc made of them, beside what they must move; and
 // the launches that passes of published models would make. No GPU takes part. model.py makes times of it.
 
+#include <draftscope/base/number.h>
 #include <draftscope/speculation/published_models.h>
 #include <fmt/format.h>
 
@@ -11,7 +12,9 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernel_traffic.h"
@@ -146,11 +149,15 @@ void print_instructions(const std::vector<KernelTraffic>& kernels) {
 
 Result<PlannedMachine> parse_machine(const std::string& text) {
   PlannedMachine machine;
-  unsigned long long shared = 0;
-  if (std::sscanf(text.c_str(), "%d:%llu", &machine.multiprocessors, &shared) != 2 ||
-      machine.multiprocessors <= 0)
+  const std::size_t colon = text.find(':');
+  const auto multiprocessors = parse_number<int>(std::string_view(text).substr(0, colon));
+  const auto shared = colon == std::string::npos
+                          ? std::nullopt
+                          : parse_number<std::size_t>(std::string_view(text).substr(colon + 1));
+  if (!multiprocessors || *multiprocessors <= 0 || !shared)
     return fail("--machine: found \"{}\", expected MULTIPROCESSORS:SHARED_BYTES", text);
-  machine.shared_bytes = shared;
+  machine.multiprocessors = *multiprocessors;
+  machine.shared_bytes = *shared;
   return machine;
 }
 

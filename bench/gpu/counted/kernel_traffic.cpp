@@ -61,7 +61,9 @@ void add(ptx::LaunchCounts& to, const ptx::LaunchCounts& more) {
         std::find_if(to.instructions.begin(), to.instructions.end(),
                      [&](const ptx::InstructionCount& other) { return other.spelling == count.spelling; });
     ptx::InstructionCount& sum =
-        known != to.instructions.end() ? *known : to.instructions.emplace_back(count.spelling);
+        known != to.instructions.end()
+            ? *known
+            : to.instructions.emplace_back(ptx::InstructionCount{.spelling = count.spelling});
     sum.warps += count.warps;
     sum.lanes += count.lanes;
   }
