@@ -36,7 +36,7 @@ constexpr std::array<FileKind, 6> file_kinds{{{"pdf", "PDF (*.pdf)", true},
 
 }  // namespace
 
-Exportable exportable(Chart chart) {
+Exportable exportable(const Chart& chart) {
   return {.name = chart.name, .chart = chart, .data = chart.table, .shown_data = chart.table};
 }
 
@@ -190,9 +190,9 @@ void ExportDialog::show_preview() {
 Result<void> ExportDialog::write(const QString& path) {
   const bool is_read =
       path.endsWith(u".tex", Qt::CaseInsensitive) || path.endsWith(u".md", Qt::CaseInsensitive);
-  const Result<void> written = is_table_path(path)
-                                   ? write_table(is_read ? chosen().shown_data : chosen().data, path)
-                                   : write_figure(chosen().chart, options(), path);
+  Result<void> written = is_table_path(path)
+                             ? write_table(is_read ? chosen().shown_data : chosen().data, path)
+                             : write_figure(chosen().chart, options(), path);
   problem_->setVisible(!written);
   if (!written) problem_->setText(QString::fromStdString(written.error().message));
   return written;

@@ -24,7 +24,7 @@ struct Exportable {
   ChartTable data;        ///< raw, for CSV
   ChartTable shown_data;  ///< as it is read, for LaTeX and Markdown
 };
-[[nodiscard]] Exportable exportable(Chart chart);
+[[nodiscard]] Exportable exportable(const Chart& chart);
 [[nodiscard]] Exportable exportable(const QString& name, const QAbstractItemModel& model);
 /// Charts and tables with rows that can be seen in the widget, charts first.
 [[nodiscard]] std::vector<Exportable> exportables(const QWidget& widget);

@@ -44,7 +44,9 @@ QString section_of_view(const QString& view, const QString& title) {
       {QStringLiteral("start"), QStringLiteral("Opening")}};
   if (const auto found = sections.find(view); found != sections.end()) return found->second;
   QString words = view;
-  if (view.startsWith(u"what-if-")) words = QStringLiteral("what-if");
+  // A part of a page is explained with it.
+  for (const QString& page : {QStringLiteral("what-if"), QStringLiteral("compare"), QStringLiteral("advise")})
+    if (view.startsWith(page + u'-')) words = page;
   words.replace(u'-', u' ');
   for (const QString& wanted : {words, title})
     for (const ManualSection& section : manual_sections())

@@ -3,6 +3,7 @@
 
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <algorithm>
@@ -247,7 +248,7 @@ const LaneRow* TimelineView::row_at(int y) const {
 
 QString TimelineView::title_of(const LaneRow& row, bool is_whole) const {
   const ShownGroup& group = rows_.groups()[row.group];
-  const QString name = QString::fromStdString(is_whole ? group.name : group.short_name);
+  QString name = QString::fromStdString(is_whole ? group.name : group.short_name);
   if (row.kind == LaneRow::Kind::counter || group.kind == ShownGroup::Kind::decisions) return name;
   const Lane& lane = state_.timeline()->lanes[row.index];
   if (group.kind == ShownGroup::Kind::track)

@@ -376,10 +376,11 @@ void MainWindow::close_recording() {
 }
 
 void MainWindow::close_one(const RecordingPointer& recording) {
-  const RecordingPointer held = recording;
+  // Held: what is closed may be what `recording` refers to.
+  const std::vector<RecordingPointer> closed{recording};
   // Its rounds are still being read; what else waits to be opened goes on.
-  if (!held->has_rows()) queue_.skip();
-  state_.close({held});
+  if (!closed.front()->has_rows()) queue_.skip();
+  state_.close(closed);
 }
 
 void MainWindow::close_other_recordings() {

@@ -113,10 +113,10 @@ void MainWindow::add_page_actions(QMenu& view) {
   connect(details, &QAction::triggered, pages_, &ViewPages::open_details);
   connect(timeline_panel_, &TimelinePanel::details_opened, details, &QAction::setChecked);
   of_recording_.push_back(details);
-  QAction* pin = view.addAction(tr("&Pin this run"), QKeySequence(Qt::Key_P), this, [this] {
+  QAction* pin = view.addAction(tr("&Pin this run"), QKeySequence(tr("Ctrl+P")), this, [this] {
     pinned_.is_pinned() ? pinned_.unpin() : pinned_.pin(state_.run());
     if (pinned_.is_pinned())
-      statusBar()->showMessage(tr("Pinned: choose another run to see both. P unpins it."));
+      statusBar()->showMessage(tr("Pinned: choose another run to see both. Ctrl+P unpins it."));
   });
   pin->setCheckable(true);
   connect(&pinned_, &PinnedRun::changed, pin, [this, pin] { pin->setChecked(pinned_.is_pinned()); });

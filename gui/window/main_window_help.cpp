@@ -18,6 +18,7 @@
 #include "help/manual_window.h"
 #include "help/shortcut_sheet.h"
 #include "main_window.h"
+#include "record/record_page.h"
 #include "tour/tour.h"
 #include "tour/tour_steps.h"
 #include "views/appearance.h"
@@ -48,7 +49,7 @@ void MainWindow::make_help_menu() {
 }
 
 void MainWindow::add_appearance_actions(QMenu& view) {
-  QMenu* menu = view.addMenu(tr("A&ppearance"));
+  QMenu* menu = view.addMenu(tr("Appearan&ce"));
   auto* group = new QActionGroup(this);
   for (const auto& [appearance, words] :
        {std::pair(Appearance::system, tr("&System")), std::pair(Appearance::light, tr("&Light")),
@@ -70,10 +71,8 @@ void MainWindow::show_manual() {
   QWidget* about = nullptr;
   for (const NamedView& named : views_) {
     if (!named.view->isVisible()) continue;
-    if (focus != nullptr && (named.view == focus || named.view->isAncestorOf(focus)))
-      about = named.view;
-    else if (about == nullptr && !pages_->page_of(*named.view).isEmpty())
-      about = named.view;
+    const bool has_focus = focus != nullptr && (named.view == focus || named.view->isAncestorOf(focus));
+    if (has_focus || (about == nullptr && !pages_->page_of(*named.view).isEmpty())) about = named.view;
   }
   show_manual_of(about);
 }

@@ -205,7 +205,7 @@ TEST_F(AdvisePage, ARowLeadsToWhatIfWithThatSetting) {
     const std::string strategy = table->model()->index(row, 0).data().toString().toStdString();
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Return);
-    EXPECT_EQ(window_.pages().current(), 4) << "the page What if";
+    EXPECT_TRUE(what_if.isVisible());
     EXPECT_TRUE(
         QTest::qWaitFor([&] { return what_if.is_settled() && what_if.answer() != nullptr; }, patience_ms));
     EXPECT_EQ(what_if.answer()->prediction.strategy, strategy);

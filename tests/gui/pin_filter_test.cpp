@@ -53,7 +53,7 @@ TEST_F(PinAndFilter, PinnedRunStandsBesideTheShownOneByKeyAndGoesByKey) {
   for (const QString& name : {QStringLiteral("skip-map"), QStringLiteral("confidence"),
                               QStringLiteral("breakdown"), QStringLiteral("replay")})
     EXPECT_EQ(pair_of(name).pinned_view(), nullptr);
-  QTest::keyClick(&window_, Qt::Key_P);
+  QTest::keyClick(&window_, Qt::Key_P, Qt::ControlModifier);
   ASSERT_TRUE(window_.pinned().is_pinned());
   EXPECT_EQ(window_.pinned().state().run(), 1U);
   window_.state().set_run(2);
@@ -68,7 +68,7 @@ TEST_F(PinAndFilter, PinnedRunStandsBesideTheShownOneByKeyAndGoesByKey) {
     auto* choice = pair.findChild<QComboBox*>(QString(), Qt::FindChildrenRecursively);
     ASSERT_NE(choice, nullptr);
   }
-  QTest::keyClick(&window_, Qt::Key_P);
+  QTest::keyClick(&window_, Qt::Key_P, Qt::ControlModifier);
   EXPECT_FALSE(window_.pinned().is_pinned());
   EXPECT_EQ(pair_of(QStringLiteral("skip-map")).pinned_view(), nullptr);
 }

@@ -80,7 +80,7 @@ std::optional<DecisionPlace> mask_decision(const DecisionHistory& history, std::
 std::string mask_change_text(const DecisionHistory& history, std::size_t run_index, std::size_t place) {
   const std::optional<MaskChange> change = mask_change(*history.recording, run_index, place);
   if (!change) return {};
-  const std::string words = fmt::format(
+  std::string words = fmt::format(
       "the mask changed in {} of {} sublayers from round {}'s ({:.0f} % of the skipped in common)",
       change->differing, change->sublayers, change->before, 100.0 * change->in_common);
   const std::optional<DecisionPlace> decision = mask_decision(history, run_index, place);

@@ -46,7 +46,7 @@ FilterHistogram filter_histogram(const OpenedRecording& opened, std::size_t run_
     if (!std::isfinite(value)) continue;
     const double share = reach > 0.0 ? (value - histogram.low) / reach : 0.0;
     const auto place =
-        static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(bins - 1) + 0.5);
+        static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * static_cast<double>(bins - 1)));
     ++histogram.all[place];
     if (keeps[round_index]) ++histogram.left[place];
   }

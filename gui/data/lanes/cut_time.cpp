@@ -184,6 +184,7 @@ AlignedTimes align_runs(const OpenedRecording& opened) {
     }
   }
   std::vector<Wanted> order;
+  order.reserve(wanted.size());
   for (const auto& [key, slot] : wanted) order.push_back(slot);
   std::sort(order.begin(), order.end(), [](const Wanted& a, const Wanted& b) {
     return std::tie(a.start_ns, a.request_index) < std::tie(b.start_ns, b.request_index);

@@ -47,6 +47,7 @@ std::vector<ShownGroup> run_groups(const Timeline& timeline, const OpenedRecordi
     group.short_name = short_names[run];
   }
   std::vector<ShownGroup> groups;
+  groups.reserve(by_run.size());
   for (auto& [run, group] : by_run) groups.push_back(std::move(group));
   return groups;
 }

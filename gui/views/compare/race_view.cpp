@@ -101,6 +101,7 @@ void RaceView::show_request() {
 void RaceView::mark_race() {
   const std::vector<RacePlace> places = player_->places();
   std::vector<QPointF> marks;
+  marks.reserve(places.size());
   for (const RacePlace& place : places)
     marks.emplace_back(static_cast<double>(place.token),
                        static_cast<double>(place.known_ns) / race_ns_per_ms);

@@ -98,6 +98,7 @@ BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::
 
 void SkipMap::forget_run() {
   times_.set_run(nullptr, 0);
+  decisions_.set_recording(state().recording());  // another's are given back
   skips_ = SkipPyramid();
 }
 

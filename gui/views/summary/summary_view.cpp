@@ -24,6 +24,8 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int widest_name = 240;
+/// Lines of warnings: more would push the table out of sight.
+constexpr qsizetype max_warnings = 6;
 
 QString value_of(const traces::Meta& meta, const std::string& key) {
   return QString::fromStdString(simulator::meta_value(meta, key)).toHtmlEscaped();
@@ -173,6 +175,11 @@ void SummaryView::show_recording() {
   if (recording)
     for (const std::string& warning : recording->warnings())
       lines << QStringLiteral("⚠ %1").arg(QString::fromStdString(warning).toHtmlEscaped());
+  warnings_->setToolTip(lines.join(QStringLiteral("<br>")));
+  if (lines.size() > max_warnings) {
+    const qsizetype others = lines.size() - max_warnings + 1;
+    lines = lines.first(max_warnings - 1) << tr("and %1 others: they stand in the tool tip").arg(others);
+  }
   warnings_->setText(lines.join(QStringLiteral("<br>")));
   warnings_->setVisible(!lines.isEmpty());
   table_->resizeColumnsToContents();
