@@ -87,12 +87,9 @@ std::vector<std::string> reasons(const WhatIfAnswer& answer, const MeasuredRun& 
     lines.push_back(
         fmt::format("the fit is off by {:.0f} % at half of the kinds of passes and by {:.0f} % at one in ten",
                     100.0 * fit.pass_residual_p50, 100.0 * fit.pass_residual_p90));
-  const traces::Meta& meta = answer.opened->recording().meta;
-  const std::string level = simulator::meta_value(meta, "level");
-  if (level != "layers" && level != "ops")
+  if (answer.recorded_level != "layers" && answer.recorded_level != "ops")
     lines.emplace_back("times of layers were not recorded (--level layers)");
-  if (simulator::meta_value(meta, "repeats") == "1")
-    lines.emplace_back("there is one repeat alone (--repeats 3)");
+  if (answer.recorded_repeats == "1") lines.emplace_back("there is one repeat alone (--repeats 3)");
   if (answer.prediction.source != simulator::RoundSource::recorded)
     lines.push_back(fmt::format("rounds are {}", round_source_name(answer.prediction.source)));
   return lines;

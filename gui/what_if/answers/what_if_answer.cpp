@@ -60,7 +60,10 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
 
 WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
                        const simulator::SweepOptions& options) {
-  WhatIfAnswer answer{.question = question, .opened = trained.opened()};
+  const traces::Meta& meta = trained.recording().meta;
+  WhatIfAnswer answer{.question = question,
+                      .recorded_level = simulator::meta_value(meta, "level"),
+                      .recorded_repeats = simulator::meta_value(meta, "repeats")};
   if (const Result<void> filled = fill(trained, options, answer); !filled)
     answer.refusal = filled.error().message;
   return answer;

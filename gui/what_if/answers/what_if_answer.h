@@ -21,9 +21,10 @@ namespace draftscope::gui {
 
 struct WhatIfAnswer {
   Question question;
-  std::string refusal;      ///< one line, with what to record or choose instead; empty: all below is there
-  WhatIfPointer what_if;    ///< what answered it; null only where choices are missing
-  RecordingPointer opened;  ///< that it was asked of
+  std::string refusal;         ///< one line, with what to record or choose instead; empty: all below is there
+  WhatIfPointer what_if;       ///< what answered it; null only where choices are missing
+  std::string recorded_level;  ///< `level` of the recording's meta
+  std::string recorded_repeats;         ///< and `repeats`
   std::optional<MeasuredRun> measured;  ///< the run that it describes, where that was recorded
   simulator::StrategyRounds rounds;
   simulator::Machine machine;
