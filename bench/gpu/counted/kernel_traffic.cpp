@@ -143,6 +143,7 @@ void multiply(NeededBytes& bytes, std::uint64_t times) {
 
 Result<void> run_pass(engine::Backend& backend, const CountedPass& pass) {
   std::vector<engine::Row> rows;
+  rows.reserve(static_cast<std::size_t>(pass.rows));
   for (std::int32_t i = 0; i < pass.rows; ++i)
     rows.push_back({(7 * i + 3) % backend.shape().vocab, -1, pass.context + i});
   engine::Batch batch;
