@@ -52,10 +52,10 @@ std::optional<ExitGridPlot::Cell> ExitGridPlot::cell_at(const QPoint& point) con
 QString ExitGridPlot::words_of(Cell cell) const {
   const ExitCell& content = grid_.cells[cell.row][cell.column];
   QString words = tr("exit %1, %2: %3 of the rounds (%4)")
-                            .arg(grid_.exits[cell.row])
-                            .arg(QString::fromStdString(grid_.columns[cell.column]),
-                                 percent_text(grid_.share(cell.row, cell.column)))
-                            .arg(content.rounds);
+                      .arg(grid_.exits[cell.row])
+                      .arg(QString::fromStdString(grid_.columns[cell.column]),
+                           percent_text(grid_.share(cell.row, cell.column)))
+                      .arg(content.rounds);
   if (content.drafted == 0) return words;
   return words +
          tr(", %1 of their draft tokens accepted")
