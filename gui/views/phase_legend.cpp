@@ -22,6 +22,7 @@ PhaseLegend::PhaseLegend(QWidget* parent) : QWidget(parent) {
   setAccessibleName(tr("Colours of the phases"));
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   std::vector<traces::Phase> all;
+  all.reserve(traces::phase_count);
   for (int i = 0; i < traces::phase_count; ++i) all.push_back(static_cast<traces::Phase>(i));
   set_phases(std::move(all));
 }
