@@ -3,12 +3,10 @@
 
 #include <QComboBox>
 #include <QCoreApplication>
-#include <QFileDialog>
 #include <QFormLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPointer>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
@@ -16,7 +14,6 @@
 #include <QSplitter>
 #include <QTabWidget>
 #include <QTableView>
-#include <QThreadPool>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -24,6 +21,7 @@
 #include "advise/advice_text.h"
 #include "charts/chart_plot.h"
 #include "export/chart_pane.h"
+#include "export/policy_saving.h"
 #include "models/copy_rows.h"
 #include "views/scrollable.h"
 #include "what_if/questions/question_panel.h"
@@ -418,24 +416,10 @@ Result<void> AdviseView::write_policy(const QString& path) const {
 }
 
 void AdviseView::choose_policy_file() {
-  const QString path = QFileDialog::getSaveFileName(this, tr("Write a policy"), QStringLiteral("policy.json"),
-                                                    tr("Policies (*.json)"));
-  if (path.isEmpty() || report_ == nullptr) return;
-  words_->setText(tr("Writing %1 …").arg(path));
-  // The policy names its recording by a hash of all its bytes.
-  QThreadPool::globalInstance()->start(
-      [view = QPointer<AdviseView>(this), report = report_, recording = state_.recording(), path] {
-        const Result<void> written = write_policy_of(*report, recording->recording(), path.toStdString());
-        QMetaObject::invokeMethod(
-            QCoreApplication::instance(),
-            [view, path, reason = written ? QString() : QString::fromUtf8(written.error().message)] {
-              if (view == nullptr) return;
-              view->words_->setText(reason.isEmpty()
-                                        ? tr("Written: %1. It runs with --strategy tuned:policy=%1").arg(path)
-                                        : reason);
-            },
-            Qt::QueuedConnection);
-      });
+  if (report_ == nullptr) return;
+  save_policy(*words_, [report = report_, recording = state_.recording()](const std::string& path) {
+    return write_policy_of(*report, recording->recording(), path);
+  });
 }
 
 }  // namespace draftscope::gui

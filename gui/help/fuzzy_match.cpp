@@ -12,7 +12,7 @@ namespace {
 
 constexpr int none = std::numeric_limits<int>::min() / 2;
 constexpr int letter = 1;
-constexpr int in_a_row = 8;
+constexpr int adjacent_bonus = 8;
 constexpr int at_word = 6;
 constexpr int at_front = 4;
 
@@ -34,7 +34,8 @@ std::optional<int> fuzzy_score(QStringView pattern, QStringView text) {
     for (std::size_t at = 0; at < now.size(); ++at) {
       const auto place = static_cast<qsizetype>(at);
       if (folded[place] == wanted) {
-        const int follows = at > 0 && !is_first && before[at - 1] > none ? before[at - 1] + in_a_row : none;
+        const int follows =
+            at > 0 && !is_first && before[at - 1] > none ? before[at - 1] + adjacent_bonus : none;
         const int found = std::max(best_before, follows);
         if (found > none)
           now[at] = found + letter + (begins_word(folded, place) ? at_word : 0) + (at == 0 ? at_front : 0);

@@ -5,18 +5,16 @@
 
 #include <QCheckBox>
 #include <QCoreApplication>
-#include <QFileDialog>
 #include <QLabel>
-#include <QPointer>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSplitter>
 #include <QTabWidget>
-#include <QThreadPool>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "export/policy_saving.h"
 #include "views/scrollable.h"
 #include "what_if/answers/answer_panel.h"
 #include "what_if/pictures/bar_rows.h"
@@ -463,24 +461,10 @@ Result<void> WhatIfView::write_policy(const QString& path) const {
 }
 
 void WhatIfView::choose_policy_file() {
-  const QString path = QFileDialog::getSaveFileName(this, tr("Write a policy"), QStringLiteral("policy.json"),
-                                                    tr("Policies (*.json)"));
-  if (path.isEmpty() || answer_ == nullptr) return;
-  words_->setText(tr("Writing %1 …").arg(path));
-  // The policy names its recording by a hash of all its bytes.
-  QThreadPool::globalInstance()->start(
-      [view = QPointer<WhatIfView>(this), answer = answer_, recording = state_.recording(), path] {
-        const Result<void> written = write_policy_of(*answer, recording->recording(), path.toStdString());
-        QMetaObject::invokeMethod(
-            QCoreApplication::instance(),
-            [view, path, reason = written ? QString() : QString::fromUtf8(written.error().message)] {
-              if (view == nullptr) return;
-              view->words_->setText(reason.isEmpty()
-                                        ? tr("Written: %1. It runs with --strategy tuned:policy=%1").arg(path)
-                                        : reason);
-            },
-            Qt::QueuedConnection);
-      });
+  if (answer_ == nullptr) return;
+  save_policy(*words_, [answer = answer_, recording = state_.recording()](const std::string& path) {
+    return write_policy_of(*answer, recording->recording(), path);
+  });
 }
 
 }  // namespace draftscope::gui

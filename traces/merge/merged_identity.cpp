@@ -18,10 +18,10 @@ namespace draftscope::traces {
 namespace {
 
 // Keys of `meta` that are a shard's own: of the others each shard must say the same.
-constexpr std::array own_keys{
-    "bytes_a_step",   "cache_rows", "closed_cleanly", "command_line",       "hostname",
-    "kernel_release", "kv_bytes",   "model_path",     "overview_column_ns", "prompts_file",
-    "rank",           "run_memory", "shard",          "workspace_bytes"};
+constexpr std::array own_keys{"cache_rows",     "closed_cleanly", "command_line", "hostname",
+                              "kernel_release", "kv_bytes",       "model_path",   "overview_column_ns",
+                              "prompts_file",   "rank",           "run_memory",   "shard",
+                              "workspace_bytes"};
 constexpr std::array<std::string_view, 3> own_beginnings{"clock_", "device_", "dropped_"};
 constexpr std::array<std::string_view, 3> machine_keys{"kernels", "processor", "threads"};
 constexpr std::array<std::string_view, 12> counted_keys{
