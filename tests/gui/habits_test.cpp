@@ -17,15 +17,8 @@
 namespace draftscope::gui {
 namespace {
 
-class Habits : public Window {
+class Habits : public ActiveWindow {
  protected:
-  void SetUp() override {
-    Window::SetUp();
-    ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-    window_.activateWindow();
-    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
-  }
-
   static std::string copied() { return QApplication::clipboard()->text().toStdString(); }
 };
 

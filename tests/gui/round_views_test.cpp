@@ -8,9 +8,9 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextEdit>
-#include <QThreadPool>
 
 #include "sample.h"
+#include "settle.h"
 #include "views/background_job.h"
 #include "views/replay/replay_view.h"
 #include "window/main_window.h"
@@ -43,8 +43,7 @@ class RoundViews : public testing::Test {
   /// Painted, with what it reads on a worker.
   static QImage picture(QWidget& shown) {
     (void)shown.grab();
-    while (!QThreadPool::globalInstance()->waitForDone(0)) QApplication::processEvents();
-    QApplication::processEvents();
+    settle();
     return shown.grab().toImage();
   }
 

@@ -9,10 +9,10 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
-#include <QThreadPool>
 #include <stdexcept>
 
 #include "sample.h"
+#include "settle.h"
 #include "window/main_window.h"
 #include "window/pages/view_pages.h"
 
@@ -48,14 +48,6 @@ class Window : public testing::Test {
     return failed.isEmpty() ? QString() : failed.front().front().toString();
   }
 
-  /// Until workers are done and what they found is shown.
-  static void settle() {
-    QApplication::processEvents();
-    while (!QThreadPool::globalInstance()->waitForDone(0))
-      QApplication::processEvents(QEventLoop::AllEvents, 5);
-    QApplication::processEvents();
-  }
-
   /// Brings a view's page to the front, painted, with what it reads on workers.
   QWidget& raise(const QString& name) {
     for (const NamedView& named : window_.views())
@@ -79,6 +71,17 @@ class Window : public testing::Test {
 
   traces::TestFolder folder_;
   MainWindow window_{Memory::none};
+};
+
+/// The window with its recording open, which keys go to.
+class ActiveWindow : public Window {
+ protected:
+  void SetUp() override {
+    Window::SetUp();
+    ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+    window_.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+  }
 };
 
 }  // namespace draftscope::gui

@@ -71,15 +71,8 @@ TEST(CommandPalette, ListsTheBestFirstAndAllForNothing) {
   EXPECT_THAT(matching_commands(commands, u"zzz"), testing::IsEmpty());
 }
 
-class Commands : public Window {
+class Commands : public ActiveWindow {
  protected:
-  void SetUp() override {
-    Window::SetUp();
-    ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-    window_.activateWindow();
-    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
-  }
-
   /// By its keys, as a user would.
   void choose(const QString& letters) {
     window_.activateWindow();

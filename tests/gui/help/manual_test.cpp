@@ -23,15 +23,8 @@ std::vector<std::string> titles() {
   return all;
 }
 
-class Manual : public Window {
+class Manual : public ActiveWindow {
  protected:
-  void SetUp() override {
-    Window::SetUp();
-    ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-    window_.activateWindow();
-    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
-  }
-
   /// Title of the section that the manual opens at.
   std::string shown_section() {
     window_.show_manual();

@@ -17,7 +17,7 @@
 #include "what_if/answers/what_if_answer.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
-#include "what_if_recordings.h"
+#include "what_if_window.h"
 #include "window/main_window.h"
 #include "window/pages/view_pages.h"
 
@@ -144,36 +144,7 @@ TEST_F(AdviceReports, RefuseInOneLine) {
   EXPECT_EQ(alone.error().message.find('\n'), std::string::npos);
 }
 
-class AdvisePage : public WhatIfRecordings {
- protected:
-  static constexpr int patience_ms = 60'000;
-
-  void SetUp() override {
-    window_.resize(1400, 900);
-    window_.show();
-  }
-  void open(const std::filesystem::path& path) {
-    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
-    window_.open(QString::fromStdString(path.string()));
-    ASSERT_TRUE(finished.wait(patience_ms));
-    QApplication::processEvents();
-  }
-  void raise() {
-    window_.show_view(page());
-    QApplication::processEvents();
-  }
-  void wait_until_settled() {
-    EXPECT_TRUE(QTest::qWaitFor([&] { return page().is_settled(); }, patience_ms));
-  }
-  [[nodiscard]] AdviseView& page() { return *window_.findChild<AdviseView*>(); }
-  [[nodiscard]] QPushButton& button(const char* words) {
-    for (QPushButton* found : page().findChildren<QPushButton*>())
-      if (found->text().remove(u'&') == QString::fromUtf8(words)) return *found;
-    throw std::runtime_error(words);
-  }
-
-  MainWindow window_{Memory::none};
-};
+class AdvisePage : public WhatIfWindow<AdviseView> {};
 
 TEST_F(AdvisePage, AdvisesWhenItIsSeenAndLearnsOnceForBothPages) {
   auto& what_if = *window_.findChild<WhatIfView*>();

@@ -24,7 +24,7 @@
 #include "what_if/scenarios/gpus_pane.h"
 #include "what_if/scenarios/scenarios_pane.h"
 #include "what_if/what_if_view.h"
-#include "what_if_recordings.h"
+#include "what_if_window.h"
 #include "window/main_window.h"
 
 namespace draftscope::gui {
@@ -121,38 +121,15 @@ TEST_F(MeasuredBeside, EveryGpuHasTheAnswerThatItHasAlone) {
   EXPECT_EQ(asked, 3);
 }
 
-class BesidePage : public WhatIfRecordings {
+class BesidePage : public WhatIfWindow<WhatIfView> {
  protected:
-  static constexpr int patience_ms = 60'000;
-
   void SetUp() override {
-    window_.resize(1400, 900);
-    window_.show();
-    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
-    window_.open(QString::fromStdString(write().string()));
-    ASSERT_TRUE(finished.wait(patience_ms));
-    window_.show_view(page());
-    QApplication::processEvents();
+    WhatIfWindow::SetUp();
+    open(write());
+    raise();
     wait_until_settled();
   }
-  void wait_until_settled() {
-    EXPECT_TRUE(QTest::qWaitFor([&] { return page().is_settled(); }, patience_ms));
-  }
-  [[nodiscard]] WhatIfView& page() { return *window_.findChild<WhatIfView*>(); }
-  template <typename Widget>
-  [[nodiscard]] Widget* control(const char* name) {
-    for (Widget* widget : page().findChildren<Widget*>())
-      if (widget->accessibleName() == QLatin1String(name)) return widget;
-    ADD_FAILURE() << name;
-    return nullptr;
-  }
-  void click(const char* words) {
-    for (QPushButton* button : page().findChildren<QPushButton*>())
-      if (button->text().remove(u'&') == QLatin1String(words)) return button->click();
-    ADD_FAILURE() << words;
-  }
-
-  MainWindow window_{Memory::none};
+  void click(const char* words) { button(words).click(); }
 };
 
 TEST_F(BesidePage, TheAxesStayWhileTheSlidersMove) {

@@ -22,7 +22,7 @@
 #include "what_if/pictures/what_if_picture.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
-#include "what_if_recordings.h"
+#include "what_if_window.h"
 #include "window/main_window.h"
 
 namespace draftscope::gui {
@@ -30,47 +30,14 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int patience_ms = 60'000;
-
-class WhatIfPage : public WhatIfRecordings {
+class WhatIfPage : public WhatIfWindow<WhatIfView> {
  protected:
-  void SetUp() override {
-    window_.resize(1400, 900);
-    window_.show();
-  }
-
-  void open(const std::filesystem::path& path) {
-    QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
-    window_.open(QString::fromStdString(path.string()));
-    ASSERT_TRUE(finished.wait(patience_ms));
-    QApplication::processEvents();
-  }
-  void raise() {
-    for (const NamedView& named : window_.views())
-      if (named.name == u"what-if") window_.show_view(*named.view);
-    QApplication::processEvents();
-  }
-  void wait_until_settled() {
-    EXPECT_TRUE(QTest::qWaitFor([&] { return page().is_settled(); }, patience_ms));
-  }
-  [[nodiscard]] WhatIfView& page() { return *window_.findChild<WhatIfView*>(); }
-
-  /// By the name that a screen reader says.
-  template <typename Widget>
-  [[nodiscard]] Widget* control(const char* name) {
-    for (Widget* widget : page().findChildren<Widget*>())
-      if (widget->accessibleName() == QLatin1String(name)) return widget;
-    ADD_FAILURE() << name;
-    return nullptr;
-  }
   [[nodiscard]] PicturePane& pane(const QString& name) {
     for (const WhatIfView::NamedPane& named : page().panes())
       if (named.name == name) return *named.pane;
     throw std::runtime_error(name.toStdString());
   }
   [[nodiscard]] double speedup() { return page().answer()->prediction.speedup.min_drafted.total.value; }
-
-  MainWindow window_{Memory::none};
 };
 
 TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {
