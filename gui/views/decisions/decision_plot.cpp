@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/decisions/quarter_lines.h"
 #include "views/legend_row.h"
 #include "views/plot_style.h"
 #include "views/step_line.h"
@@ -107,29 +108,15 @@ void DecisionPlot::paint(QPainter& painter, const RoundAxis& axis) {
       paint_exits(painter, axis);
       break;
     case PictureShape::shares:
-      paint_axis(painter);
+      paint_quarter_lines(painter, palette(), plot_area(), picture_->bottom, picture_->top);
       paint_shares(painter, axis);
       break;
     default:
       paint_phases(painter, axis);
-      paint_axis(painter);
+      paint_quarter_lines(painter, palette(), plot_area(), picture_->bottom, picture_->top);
       paint_lines(painter, axis);
   }
   paint_legend(painter);
-}
-
-void DecisionPlot::paint_axis(QPainter& painter) const {
-  constexpr int steps = 4;
-  const QRect area = plot_area();
-  for (int i = 0; i <= steps; ++i) {
-    const double value = picture_->bottom + (picture_->top - picture_->bottom) * i / steps;
-    const int y = static_cast<int>(y_of(value));
-    painter.setPen(grid_color(palette()));
-    painter.drawLine(area.left(), y, area.right(), y);
-    painter.setPen(palette().color(QPalette::WindowText));
-    painter.drawText(QRect(0, y - 9, area.left() - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
-                     number_text(value));
-  }
 }
 
 void DecisionPlot::paint_phases(QPainter& painter, const RoundAxis& axis) const {

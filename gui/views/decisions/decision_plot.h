@@ -34,7 +34,6 @@ class DecisionPlot : public RoundsPlot {
 
  private:
   [[nodiscard]] double y_of(double value) const;
-  void paint_axis(QPainter& painter) const;
   void paint_phases(QPainter& painter, const RoundAxis& axis) const;
   void paint_lines(QPainter& painter, const RoundAxis& axis) const;
   void paint_line(QPainter& painter, const RoundAxis& axis, std::size_t line) const;

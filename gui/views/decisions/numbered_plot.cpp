@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "views/decisions/decision_plot.h"
+#include "views/decisions/quarter_lines.h"
 #include "views/legend_row.h"
 #include "views/plot_style.h"
 #include "views/theme.h"
@@ -63,15 +64,7 @@ void NumberedPlot::go_to(std::size_t place) {
 
 void NumberedPlot::paint_axes(QPainter& painter) const {
   const QRect area = plot_area();
-  for (int quarter = 0; quarter <= 4; ++quarter) {
-    const double value = picture_.top * quarter / 4;
-    const int y = static_cast<int>(y_of(value));
-    painter.setPen(grid_color(palette()));
-    painter.drawLine(area.left(), y, area.right(), y);
-    painter.setPen(palette().color(QPalette::WindowText));
-    painter.drawText(QRect(0, y - 9, area.left() - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
-                     number_text(value));
-  }
+  paint_quarter_lines(painter, palette(), area, 0.0, picture_.top);
   int widest = 1;
   for (const std::string& label : picture_.labels)
     widest = std::max(widest, painter.fontMetrics().horizontalAdvance(QString::fromStdString(label)) + 12);
