@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "foreign/foreign_run.h"
 #include "import/json_fields.h"
 
 namespace draftscope::traces {
@@ -19,12 +20,7 @@ constexpr std::int64_t max_number = std::numeric_limits<std::int32_t>::max();
 RunId ForeignWriter::run(const std::string& specification, bool is_baseline, const std::string& parameters) {
   const auto [entry, is_new] = runs_.try_emplace(specification);
   if (is_new) {
-    Run row;
-    row.strategy = specification.substr(0, specification.find(':'));
-    row.specification = specification;
-    row.parameters = parameters;
-    row.is_baseline = is_baseline || row.strategy == "vanilla";
-    entry->second = writer_.add(std::move(row));
+    entry->second = writer_.add(foreign_run(specification, is_baseline, parameters));
     ++counts_.runs;
     ++counts_.rows;
   }

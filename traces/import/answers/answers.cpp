@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "foreign/foreign_run.h"
 #include "import/json_fields.h"
 #include "storage/schema.h"
 
@@ -28,11 +29,7 @@ std::vector<DraftToken> chain(const Round& round) {
 RunId AnswerWriter::run(const std::string& specification, bool is_baseline, const std::string& parameters) {
   const auto [entry, is_new] = runs_.try_emplace(specification);
   if (is_new) {
-    Run row;
-    row.strategy = specification.substr(0, specification.find(':'));
-    row.specification = specification;
-    row.parameters = parameters;
-    row.is_baseline = is_baseline || row.strategy == "vanilla";
+    Run row = foreign_run(specification, is_baseline, parameters);
     const bool drafts = !row.is_baseline;
     entry->second = target_.writer().add(std::move(row));
     if (!drafts) baselines_.insert(entry->second);
