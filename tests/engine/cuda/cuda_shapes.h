@@ -19,6 +19,22 @@ inline speculation::ModelShape random_cuda_shape(Random& random) {
   return shape;
 }
 
+/// The least of everything: two layers whose widths are no multiples of the kernels' tiles.
+inline speculation::ModelShape tiny_cuda_shape() {
+  speculation::ModelShape shape;
+  shape.name = "tiny";
+  shape.architecture = "LlamaForCausalLM";
+  shape.n_layers = 2;
+  shape.n_heads = 3;
+  shape.n_kv_heads = 1;
+  shape.head_dim = 32;
+  shape.d_model = 80;
+  shape.d_ff = 112;
+  shape.vocab = 70;
+  shape.max_positions = 512;
+  return shape;
+}
+
 /// Whether the CUDA kernels compute what a family departs from Llama in: all but Gemma's.
 inline bool computed_by_cuda(const speculation::ModelFamily& family) {
   return family.traits.activation == speculation::Activation::silu;

@@ -8,24 +8,15 @@
 #include <memory>
 #include <stdexcept>
 
+#include "cuda_shapes.h"
+
 namespace draftscope::cuda_stand_in {
 
 using namespace draftscope::engine;
 
 const Checkpoint& small_checkpoint() {
   static const Checkpoint made = [] {
-    speculation::ModelShape shape;
-    shape.name = "small";
-    shape.architecture = "LlamaForCausalLM";
-    shape.n_layers = 2;
-    shape.n_heads = 3;
-    shape.n_kv_heads = 1;
-    shape.head_dim = 32;
-    shape.d_model = 80;
-    shape.d_ff = 112;
-    shape.vocab = 70;
-    shape.max_positions = 512;
-    auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
+    auto checkpoint = make_synthetic(engine::test::tiny_cuda_shape(), 0.6, 5, SyntheticMatrices::by_backend);
     if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
     return *std::move(checkpoint);
   }();

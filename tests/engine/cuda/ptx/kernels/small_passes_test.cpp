@@ -37,22 +37,6 @@ using cuda::emulation::Agreement;
 using cuda::emulation::ComparedKernels;
 using cuda::emulation::PtxGpuOptions;
 
-/// Widths that are no multiples of the kernels' tiles.
-speculation::ModelShape tiny_shape() {
-  speculation::ModelShape shape;
-  shape.name = "tiny";
-  shape.architecture = "LlamaForCausalLM";
-  shape.n_layers = 2;
-  shape.n_heads = 3;
-  shape.n_kv_heads = 1;
-  shape.head_dim = 32;
-  shape.d_model = 80;
-  shape.d_ff = 112;
-  shape.vocab = 70;
-  shape.max_positions = 512;
-  return shape;
-}
-
 std::unique_ptr<Backend> backend_of_ptx(const Checkpoint& checkpoint, const std::string& file,
                                         const CudaOptions& options, PtxGpuOptions gpu_options) {
   auto gpu = cuda::emulation::make_ptx_gpu(file, std::move(gpu_options));
@@ -125,7 +109,7 @@ void compare_kernels(const std::string& file, Agreement agreement, CudaWeights w
 
 /// With norms behind products, heads that are rotated in part and layers that are not rotated.
 speculation::ModelShape tiny_shape_with_norms() {
-  speculation::ModelShape shape = tiny_shape();
+  speculation::ModelShape shape = tiny_cuda_shape();
   shape.architecture = "Olmo2ForCausalLM";
   shape.traits = {.norm_place = speculation::NormPlace::after,
                   .qk_norm = speculation::QkNorm::whole,
@@ -137,12 +121,13 @@ speculation::ModelShape tiny_shape_with_norms() {
 
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBit) {
   DRAFTSCOPE_NEEDS_PTX();
-  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::as_stored, tiny_shape());
+  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::as_stored,
+                  tiny_cuda_shape());
 }
 
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInFp8) {
   DRAFTSCOPE_NEEDS_PTX();
-  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::fp8, tiny_shape());
+  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::fp8, tiny_cuda_shape());
 }
 
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitWithNorms) {
@@ -153,7 +138,7 @@ TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitWithNorms) {
 
 TEST(KernelsAsPtx, ComputeItWithinRoundingAsTheEngineIsBuilt) {
   DRAFTSCOPE_NEEDS_PTX();
-  for (const speculation::ModelShape& shape : {tiny_shape(), tiny_shape_with_norms()})
+  for (const speculation::ModelShape& shape : {tiny_cuda_shape(), tiny_shape_with_norms()})
     compare_kernels(ptx_files().compute_90, Agreement::contracted, CudaWeights::as_stored, shape);
 }
 
@@ -190,7 +175,7 @@ TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesOnRandomShapes) {
 TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
   DRAFTSCOPE_NEEDS_PTX();
   std::set<cuda::Kernel> seen;
-  for (const speculation::ModelShape& shape : {tiny_shape(), tiny_shape_with_norms()})
+  for (const speculation::ModelShape& shape : {tiny_cuda_shape(), tiny_shape_with_norms()})
     for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
       const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
       ASSERT_TRUE(checkpoint) << checkpoint.error().message;
@@ -222,7 +207,7 @@ std::string fault_with(const std::string& from, const std::string& to) {
   EXPECT_GT(replaced, 0U) << from;
   const std::string file = testing::TempDir() + "changed_kernels.ptx";
   std::ofstream(file) << text;
-  const auto checkpoint = make_synthetic(tiny_shape(), 0.6, 5, SyntheticMatrices::by_backend);
+  const auto checkpoint = make_synthetic(tiny_cuda_shape(), 0.6, 5, SyntheticMatrices::by_backend);
   if (!checkpoint) return checkpoint.error().message;
   const auto backend = backend_of_ptx(*checkpoint, file, {.cache_rows = 160}, {});
   std::filesystem::remove(file);
@@ -269,7 +254,7 @@ std::uint64_t weight_bytes_loaded(const ptx::LaunchCounts& counts) {
 
 TEST(KernelsAsPtx, LoadEachWeightOnceAPass) {
   DRAFTSCOPE_NEEDS_PTX();
-  speculation::ModelShape shape = tiny_shape();
+  speculation::ModelShape shape = tiny_cuda_shape();
   shape.d_model = 64;
   shape.d_ff = 128;
   const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
@@ -305,7 +290,7 @@ TEST(KernelsAsPtx, LoadEachWeightOnceAPass) {
 /// Every launch of a text's rounds, with no device beside it: as fast as the interpreter goes.
 TEST(KernelsAsPtx, DecodeTheSameTextUnderEveryStrategyAndOrder) {
   DRAFTSCOPE_NEEDS_PTX();
-  const auto checkpoint = make_synthetic(tiny_shape(), 0.6, 5, SyntheticMatrices::by_backend);
+  const auto checkpoint = make_synthetic(tiny_cuda_shape(), 0.6, 5, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
   const std::vector<std::int32_t> prompt = prompt_of(5, 70);
   std::vector<std::int32_t> expected;
