@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "measured.h"
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 
 #include <algorithm>
 #include <utility>
@@ -13,10 +13,10 @@ namespace {
 /// Adds its life to a sum.
 class Lap {
  public:
-  explicit Lap(std::int64_t& sum) : sum_(sum), start_ns_(profiler::now_ns()) {}
+  explicit Lap(std::int64_t& sum) : sum_(sum), start_ns_(now_ns()) {}
   Lap(const Lap&) = delete;
   Lap& operator=(const Lap&) = delete;
-  ~Lap() { sum_ += profiler::now_ns() - start_ns_; }
+  ~Lap() { sum_ += now_ns() - start_ns_; }
 
  private:
   std::int64_t& sum_;

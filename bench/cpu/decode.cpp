@@ -5,9 +5,9 @@
 
 #include "read_bandwidth.h"
 
+#include <draftscope/base/clock.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
-#include <draftscope/profiler/clock.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -55,9 +55,9 @@ double pass_seconds(engine::Backend& backend, std::int32_t rows, std::int32_t co
   batch.layers = {0, backend.shape().n_layers};
   batch.wanted.head = head;
   batch.wanted.top_k = head ? 1 : 0;
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   if (auto done = backend.forward(batch, outputs); !done) throw std::runtime_error(done.error().message);
-  return static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+  return static_cast<double>(now_ns() - start_ns) * 1e-9;
 }
 
 double prefill_seconds(engine::Backend& backend, std::int32_t prompt, engine::Outputs& outputs) {

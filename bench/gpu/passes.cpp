@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "passes.h"
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 
 #include <fmt/format.h>
 
@@ -63,9 +63,9 @@ double Passes::seconds(std::int32_t rows, std::int32_t context, std::int32_t n_l
   batch.layers = {0, n_layers};
   batch.wanted.head = true;
   batch.wanted.top_k = 1;
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   expect(backend_.forward(batch, outputs_));
-  return static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+  return static_cast<double>(now_ns() - start_ns) * 1e-9;
 }
 
 }  // namespace draftscope::bench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds.h"
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 
 #include "passes.h"
 
@@ -17,9 +17,9 @@ RoundTime time_round(engine::Backend& backend, std::int32_t context, std::int32_
                                  .threshold = -1.0,
                                  .stops = {}};
   engine::ChainRoundOutputs outputs;
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   expect(backend.chain_round(round, outputs));
-  const std::int64_t end_ns = profiler::now_ns();
+  const std::int64_t end_ns = now_ns();
   return {static_cast<double>(end_ns - start_ns) * 1e-9, static_cast<double>(outputs.verify_ns) * 1e-9};
 }
 

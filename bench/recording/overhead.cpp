@@ -46,7 +46,7 @@ struct Pass {
       run_id = recorder->add_run(strategy);
     }
     std::int64_t tokens = 0;
-    const std::int64_t start_ns = profiler::now_ns();
+    const std::int64_t start_ns = now_ns();
     for (std::size_t i = 0; i < prompts.size(); ++i) {
       const engine::DecodeRequest request{.prompt = prompts[i], .max_new_tokens = 96};
       if (recorder) {
@@ -64,7 +64,7 @@ struct Pass {
         tokens += static_cast<std::int64_t>(result.tokens.size());
       }
     }
-    const std::int64_t wall_ns = profiler::now_ns() - start_ns;
+    const std::int64_t wall_ns = now_ns() - start_ns;
     if (writer) DRAFTSCOPE_TRY(writer->close());
     return static_cast<double>(tokens) / (static_cast<double>(wall_ns) * 1e-9);
   }

@@ -3,7 +3,7 @@
 // queue took them), read, and exported; then shadow tokens written and read. Usage: bench_traces [millions of
 // rows] [folder]
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/traces/exporters.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/writer.h>
@@ -115,9 +115,9 @@ void write_shadow_tokens(traces::Writer& writer, std::int64_t rows) {
 
 template <typename Task>
 Result<void> timed(const char* name, std::int64_t rows, const Task& task) {
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   DRAFTSCOPE_TRY(task());
-  const double seconds = static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+  const double seconds = static_cast<double>(now_ns() - start_ns) * 1e-9;
   fmt::print("{:<38} {:>8.2f} s {:>8.2f} M rows/s\n", name, seconds,
              static_cast<double>(rows) / seconds * 1e-6);
   return {};
@@ -126,10 +126,10 @@ Result<void> timed(const char* name, std::int64_t rows, const Task& task) {
 Result<void> run_shadow_tokens(std::int64_t rows, const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / fmt::format("draftscope-bench-{}.dstrace", getpid());
   DRAFTSCOPE_TRY_ASSIGN(auto writer, traces::Writer::create(path, {}));
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   write_shadow_tokens(*writer, rows);
   while (writer->counts().written_rows < rows && !writer->failed()) usleep(1000);
-  const double written = static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+  const double written = static_cast<double>(now_ns() - start_ns) * 1e-9;
   fmt::print("{:<38} {:>8.2f} s {:>8.2f} M rows/s\n", "write shadow tokens", written,
              static_cast<double>(rows) / written * 1e-6);
   DRAFTSCOPE_TRY(timed("close: statistics, one file", rows, [&] { return writer->close(); }));
@@ -150,11 +150,11 @@ Result<void> run(std::int64_t spans, const std::filesystem::path& folder) {
   traces::WriterOptions options;
   options.queue_rows = static_cast<std::size_t>(spans) + 1;
   DRAFTSCOPE_TRY_ASSIGN(auto writer, traces::Writer::create(path, {}, options));
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   DRAFTSCOPE_TRY(timed("queue (what decoding waits for)", spans,
                        [&]() -> Result<void> { return write_rounds(*writer, spans), Result<void>{}; }));
   while (writer->counts().written_rows < spans && !writer->failed()) usleep(1000);
-  const double written = static_cast<double>(profiler::now_ns() - start_ns) * 1e-9;
+  const double written = static_cast<double>(now_ns() - start_ns) * 1e-9;
   fmt::print("{:<38} {:>8.2f} s {:>8.2f} M rows/s\n", "write, until the last row is committed", written,
              static_cast<double>(spans) / written * 1e-6);
   DRAFTSCOPE_TRY(timed("close: indexes, statistics, one file", spans, [&] { return writer->close(); }));

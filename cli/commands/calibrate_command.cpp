@@ -2,10 +2,10 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/atomic_file.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
 #include <draftscope/base/utc_time.h>
 #include <draftscope/engine/calibration/measure_calibration.h>
-#include <draftscope/profiler/clock.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
 
 #include <draftscope/speculation/published_models.h>
@@ -83,12 +83,12 @@ std::optional<speculation::Spread> spread_or_none(const std::vector<double>& val
 
 /// None = cancelled.
 Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOptions& options) {
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   const auto length_ns = static_cast<std::int64_t>(options.seconds * 1e9);
   ProgressBar bar("calibrating", options.quiet);
   const auto progress = [&] {
     constexpr std::int64_t ns_per_ms = 1'000'000;
-    bar.update(std::min(profiler::now_ns() - start_ns, length_ns) / ns_per_ms, length_ns / ns_per_ms);
+    bar.update(std::min(now_ns() - start_ns, length_ns) / ns_per_ms, length_ns / ns_per_ms);
   };
   const InterruptScope interrupt;
   const std::vector<std::string> models = calibration_models(options.models, options.model.device);

@@ -2,9 +2,9 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/atomic_file.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
 #include <draftscope/base/sha256.h>
-#include <draftscope/profiler/clock.h>
 #include <draftscope/simulator/prediction/prediction_file.h>
 #include <draftscope/simulator/what_if/strategy_rounds.h>
 #include <fmt/ranges.h>
@@ -166,7 +166,7 @@ Result<int> predict(const PredictOptions& options) {
       prediction.questions.push_back(std::move(question));
       progress.update(static_cast<std::int64_t>(prediction.questions.size()), questions);
     }
-  prediction.created_realtime_ns = profiler::read_clock_pair().realtime_ns;
+  prediction.created_realtime_ns = read_clock_pair().realtime_ns;
   DRAFTSCOPE_TRY(write(prediction, options.output));
   if (asked.quiet) return 0;
   DRAFTSCOPE_TRY_ASSIGN(const simulator::PredictionFile written, simulator::read_prediction(options.output));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/record_command.h"
 
+#include <draftscope/base/clock.h>
 #include <draftscope/base/sha256.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/recording/run_memory.h>
-#include <draftscope/profiler/clock.h>
 #include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/traces/prompt_file.h>
 #include <draftscope/traces/trace_target.h>
@@ -284,7 +284,7 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   const Recorded recorded =
       record_all(options, model, *backend, *writer, recorder, device, resources, strategies, questions);
   device.end();
-  const profiler::ClockPair clock = profiler::read_clock_pair();
+  const ClockPair clock = read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
   writer->set_meta("clock_end_realtime_ns", std::to_string(clock.realtime_ns));
   const Result<void> closed = writer->close();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "terminal/progress_bar.h"
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ ProgressBar::ProgressBar(std::string label, bool quiet)
     : label_(std::move(label)),
       enabled_(!quiet),
       on_terminal_(isatty(STDERR_FILENO) != 0),
-      start_ns_(profiler::now_ns()),
+      start_ns_(now_ns()),
       next_draw_ns_(start_ns_ + (on_terminal_ ? quiet_ns : line_every_ns)) {
   if (!enabled_) return;
   try {
@@ -78,7 +78,7 @@ void ProgressBar::update(std::int64_t done, std::int64_t all) {
   const std::scoped_lock lock(mutex_);
   done_ = done;
   all_ = all;
-  draw_if_due(profiler::now_ns());
+  draw_if_due(now_ns());
 }
 
 /// Wakes when a line is due, and redraws a terminal's once a second.
@@ -86,7 +86,7 @@ void ProgressBar::watch() {
   std::unique_lock lock(mutex_);
   const auto pause = std::chrono::nanoseconds(on_terminal_ ? second_ns : line_every_ns);
   try {
-    while (!ended_.wait_for(lock, pause, [this] { return has_ended_; })) draw_if_due(profiler::now_ns());
+    while (!ended_.wait_for(lock, pause, [this] { return has_ended_; })) draw_if_due(now_ns());
   } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the task goes on, and says less
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/calibration/measure_calibration.h>
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 
 #include <algorithm>
 #include <cmath>
@@ -46,7 +46,7 @@ class Measurement {
     DRAFTSCOPE_TRY(repeat());  // captures graphs, touches pages, wakes the clocks
     samples_ = {};
     times_ = {};
-    while (!cancelled() && (times_.repeats < plan_.min_repeats || profiler::now_ns() < plan_.end_ns)) {
+    while (!cancelled() && (times_.repeats < plan_.min_repeats || now_ns() < plan_.end_ns)) {
       DRAFTSCOPE_TRY(repeat());
       ++times_.repeats;
     }

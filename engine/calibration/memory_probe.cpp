@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "calibration/memory_probe.h"
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 
 #include <array>
 #include <atomic>
@@ -36,13 +36,13 @@ class CpuMemoryProbe final : public MemoryProbe {
     std::atomic<std::uint64_t> total{0};
     std::vector<std::jthread> readers;
     readers.reserve(static_cast<std::size_t>(threads_));
-    const std::int64_t start_ns = profiler::now_ns();
+    const std::int64_t start_ns = now_ns();
     for (std::int32_t thread = 0; thread < threads_; ++thread)
       readers.emplace_back([&, thread] {
         total ^= sum_of(std::span(values_).subspan(static_cast<std::size_t>(thread) * part, part));
       });
     for (std::jthread& reader : readers) reader.join();
-    const auto ns = static_cast<double>(profiler::now_ns() - start_ns);
+    const auto ns = static_cast<double>(now_ns() - start_ns);
     return static_cast<double>(part * sizeof(std::uint64_t)) * threads_ / ns;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "calibration/pass_times.h"
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 
 #include <algorithm>
 
@@ -49,9 +49,9 @@ void CalibrationPasses::fill_rows(std::int32_t count, std::int32_t first) {
 }
 
 Result<double> CalibrationPasses::time(const Batch& batch) {
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   DRAFTSCOPE_TRY(backend_.forward(batch, outputs_));
-  return static_cast<double>(profiler::now_ns() - start_ns);
+  return static_cast<double>(now_ns() - start_ns);
 }
 
 Result<void> CalibrationPasses::fill_cache(std::int32_t rows) {

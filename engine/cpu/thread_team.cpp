@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "thread_team.h"
 
-#include <chrono>
+#include <draftscope/base/clock.h>
+
 #include <limits>
 
 namespace draftscope::engine::cpu {
@@ -12,12 +13,6 @@ namespace {
 constexpr int spins_before_sleep = 2000;
 // Where another program waits for the core.
 constexpr int spins_when_crowded = 20;
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void pause() {
 #if defined(__x86_64__)

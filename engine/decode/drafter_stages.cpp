@@ -3,7 +3,7 @@
 // and the target's of the text: what it has not run of a path it runs in the same pass. Each pass takes rows
 // of the cache behind those of earlier ones, so that rows of a path are in its order; the verification writes
 // over them all.
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 
 #include <algorithm>
 
@@ -129,7 +129,7 @@ Result<bool> Drafter::run_stage(const DraftStage& stage, std::span<const std::in
   list_stage_ancestors(stage, root_position);
   const bool greedy = request_.sampling.greedy();
   const std::int32_t top = greedy ? std::clamp(stage.max_width, 1, backend_.shape().vocab) : 1;
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   const profiler::ScopedSpan span(recorder_, profiler::Level::layers, step_name_id_);
   DRAFTSCOPE_TRY(backend_.forward({.rows = rows_,
                                    .committed = root_position,
@@ -143,7 +143,7 @@ Result<bool> Drafter::run_stage(const DraftStage& stage, std::span<const std::in
                                               .top_k = top},
                                    .weights = stage.weights},
                                   outputs_));
-  outcome.ns = profiler::now_ns() - start_ns;
+  outcome.ns = now_ns() - start_ns;
   outcome.rows = static_cast<std::int32_t>(rows_.size());
   std::int32_t at = stage.parent;
   for (std::int32_t head = 0; head <= guesses; ++head) {

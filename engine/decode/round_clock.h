@@ -4,7 +4,7 @@
 // The clock of a round's phases: one begins at the very nanosecond the last one ended, so that the phases of
 // a round tile it exactly.
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace draftscope::engine {
 
 class RoundClock {
  public:
-  explicit RoundClock(profiler::SpanRecorder* recorder) : recorder_(recorder), lap_ns_(profiler::now_ns()) {}
+  explicit RoundClock(profiler::SpanRecorder* recorder)
+      : recorder_(recorder), lap_ns_(draftscope::now_ns()) {}
 
   /// Moment at which the last phase ended, or the clock was made: the time accounted for so far.
   [[nodiscard]] std::int64_t now_ns() const { return lap_ns_; }
@@ -30,12 +31,13 @@ class RoundClock {
 
   /// begin() for a phase that a device began `ago_ns` before now, though not before the open one.
   std::int64_t begin_before_now(traces::Phase phase, std::int64_t ago_ns) {
-    const std::int64_t moment_ns = std::max(lap_ns_, profiler::now_ns() - std::max<std::int64_t>(ago_ns, 0));
+    const std::int64_t moment_ns =
+        std::max(lap_ns_, draftscope::now_ns() - std::max<std::int64_t>(ago_ns, 0));
     end_at(moment_ns);
     return begin(phase);
   }
 
-  std::int64_t end() { return end_at(profiler::now_ns()); }
+  std::int64_t end() { return end_at(draftscope::now_ns()); }
 
   std::int64_t end_at(std::int64_t moment_ns) {
     lap_ns_ = moment_ns;

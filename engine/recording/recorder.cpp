@@ -53,7 +53,7 @@ Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strate
                       .prompt_id = prompt_id(prompt),
                       .repeat = repeat,
                       .seed = seed};
-  row.start_ns = profiler::now_ns();
+  row.start_ns = now_ns();
   writer_.begin(row);
   request_id_ = row.id;
   round_id_ = 0;
@@ -73,7 +73,7 @@ Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strate
   spans_.set_request(0);
   if (!result) {
     row.stop = traces::RequestStop::error;
-    row.end_ns = profiler::now_ns();
+    row.end_ns = now_ns();
     writer_.finish(row);
     return tl::unexpected(result.error());
   }
@@ -156,7 +156,7 @@ Result<void> Recorder::shadow_rows(std::span<const std::int32_t> text, std::int3
 }
 
 void Recorder::add(const Decision& decision) {
-  const std::int64_t now_ns = profiler::now_ns();
+  const std::int64_t now_ns = draftscope::now_ns();
   traces::Decision row{.request_id = request_id_,
                        .round_id = round_id_,
                        .kind_id = writer_.intern(decision.kind),

@@ -3,7 +3,7 @@
 
 #include <sys/utsname.h>
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/speculation/model_shape_json.h>
 
 #include <nlohmann/json.hpp>
@@ -37,7 +37,7 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                           const DecodingOptions& decoding, const RecordingSettings& settings) {
   const BackendDescription device = backend.describe();
   const HeldBytes held = held_bytes(checkpoint, device);
-  const profiler::ClockPair clock = profiler::read_clock_pair();
+  const ClockPair clock = read_clock_pair();
   utsname system{};
   uname(&system);
   traces::Meta meta{{"tool_version", DRAFTSCOPE_VERSION},

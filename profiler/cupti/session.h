@@ -4,7 +4,7 @@
 // The calls to CUPTI, in the order that it needs them.
 
 #include <cupti.h>
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/profiler/device_trace.h>
 #include <string_view>
 

@@ -2,10 +2,10 @@
 // Records a small model on a device and holds that the recording adds up (device_conservation.h).
 // Usage: recorded_on_gpu graph|node. Ends with 77, and a line, where there is no device or no CUPTI.
 
+#include <draftscope/base/clock.h>
 #include <draftscope/engine/cuda_backend.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/strategy.h>
-#include <draftscope/profiler/clock.h>
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <draftscope/traces/writer.h>
@@ -88,7 +88,7 @@ class Program {
                                            .is_baseline = strategy.is_vanilla});
       row.prompt_id = prompt_id;
       row.id = writer->next_request_id();
-      row.start_ns = profiler::now_ns();
+      row.start_ns = now_ns();
       writer->begin(row);
       spans.set_request(row.id);
       Recorded recorded(*writer, row.id);

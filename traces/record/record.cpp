@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/clock.h>
 #include <draftscope/record.h>
 #include <draftscope/traces/writer.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -62,10 +62,11 @@ std::vector<Element> list(const Element* first, std::int64_t length) {
   return {first, first + std::min(length, max_list)};
 }
 
-std::int64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+/// Adds the two clocks as they are now, under keys that begin so.
+void add_clocks(const std::string& beginning, Meta& meta) {
+  const ClockPair now = read_clock_pair();
+  meta[beginning + "_monotonic_ns"] = std::to_string(now.monotonic_ns);
+  meta[beginning + "_realtime_ns"] = std::to_string(now.realtime_ns);
 }
 
 Meta identity(const draftscope_record_settings& settings) {
@@ -75,9 +76,8 @@ Meta identity(const draftscope_record_settings& settings) {
             {"imported_format", "draftscope/record.h"},
             {"lacks", missing_data_text({MissingData::layer_sets, MissingData::device})},
             {"hostname", host},
-            {"tool_version", DRAFTSCOPE_VERSION},
-            {"clock_start_monotonic_ns", std::to_string(clock_ns(CLOCK_MONOTONIC))},
-            {"clock_start_realtime_ns", std::to_string(clock_ns(CLOCK_REALTIME))}};
+            {"tool_version", DRAFTSCOPE_VERSION}};
+  add_clocks("clock_start", meta);
   for (const auto& [key, text] : {std::pair{"engine", settings.engine},
                                   {"engine_version", settings.engine_version},
                                   {"model", settings.model},
@@ -132,7 +132,7 @@ int32_t draftscope_record_version(void) {
 }
 
 int64_t draftscope_record_now_ns(void) {
-  return clock_ns(CLOCK_MONOTONIC);
+  return draftscope::now_ns();
 }
 
 draftscope_record_status draftscope_record_create(const char* path,
@@ -280,8 +280,9 @@ draftscope_record_status draftscope_record_close(draftscope_recording* recording
   try {
     const std::unique_ptr<draftscope_recording> owned(recording);
     (void)owned->rows.cancel_all("close");
-    owned->writer->set_meta("clock_end_monotonic_ns", std::to_string(clock_ns(CLOCK_MONOTONIC)));
-    owned->writer->set_meta("clock_end_realtime_ns", std::to_string(clock_ns(CLOCK_REALTIME)));
+    Meta end;
+    add_clocks("clock_end", end);
+    for (const auto& [key, text] : end) owned->writer->set_meta(key, text);
     const auto closed = owned->writer->close();
     if (!closed) {
       copy_message(message, message_bytes, closed.error().message);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategies/masks/clasp.h"
 
+#include <draftscope/base/clock.h>
 #include <draftscope/base/to_size.h>
-#include <draftscope/profiler/clock.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -140,7 +140,7 @@ Result<void> ClaspMask::optimise(const RoundView& view, Probe& probe, DecisionLo
   due_ = false;
   if (probe.room() < 1) return {};
   has_searched_ = true;
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   if (anchor_position_ < 0) DRAFTSCOPE_TRY(read_prompts_last_token(view, probe));
   DRAFTSCOPE_TRY_ASSIGN(const std::span<const std::int32_t> layers,
                         search_.run({anchor_position_, anchor_}, options_.skip, probe));
@@ -151,7 +151,7 @@ Result<void> ClaspMask::optimise(const RoundView& view, Probe& probe, DecisionLo
             .score = search_.similarity(),
             .has_score = true,
             .start_ns = start_ns,
-            .end_ns = profiler::now_ns(),
+            .end_ns = now_ns(),
             .detail = [&] {
               return fmt::format(R"({{"skipped":[{}],"anchor_position":{},"cosine":{}}})",
                                  fmt::join(layers, ","), anchor_position_, search_.similarity());

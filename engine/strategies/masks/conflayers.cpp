@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategies/masks/conflayers.h"
 
+#include <draftscope/base/clock.h>
 #include <draftscope/base/to_size.h>
-#include <draftscope/profiler/clock.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -84,7 +84,7 @@ Result<void> ConfLayersMask::read_confidences(std::span<const std::int32_t> text
 Result<void> ConfLayersMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
   due_ = false;
   if (probe.room() < options_.window) return {};
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   const std::int32_t from = static_cast<std::int32_t>(view.text.size()) - 1 - options_.window;
   DRAFTSCOPE_TRY(read_confidences(view.text, from, probe));
   // Nothing is known of layers whose outputs are not finite: the set stays.
@@ -97,11 +97,7 @@ Result<void> ConfLayersMask::optimise(const RoundView& view, Probe& probe, Decis
   if (searches_.has_ended() && !best_.empty()) left_out_ = best_;
   draft_without(left_out_);
   if (log == nullptr) return {};
-  log->add({.kind = "layer set",
-            .adopted = true,
-            .start_ns = start_ns,
-            .end_ns = profiler::now_ns(),
-            .detail = [&] {
+  log->add({.kind = "layer set", .adopted = true, .start_ns = start_ns, .end_ns = now_ns(), .detail = [&] {
               return fmt::format(R"({{"skipped":[{}],"lambda":{:.4g},"searches":{},"stopped":{}}})",
                                  fmt::join(left_out_, ","), lambda, searches_.searches(),
                                  searches_.has_ended());

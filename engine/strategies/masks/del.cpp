@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategies/masks/del.h"
 
+#include <draftscope/base/clock.h>
 #include <draftscope/base/to_size.h>
-#include <draftscope/profiler/clock.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -148,7 +148,7 @@ const TopToken& Del::shadow(std::int32_t exit, std::int32_t position) const {
 
 Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
   due_ = false;
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   const bool after_prefill = view.index < 0;
   if (after_prefill) {
     DRAFTSCOPE_TRY(read_prompt(view, probe));
@@ -180,7 +180,7 @@ void Del::log_choice(const speculation::ExitChoice& before, std::int64_t start_n
        .has_score = true,
        .adopted = choice.exit != before.exit || choice.gamma != before.gamma,
        .start_ns = start_ns,
-       .end_ns = profiler::now_ns(),
+       .end_ns = now_ns(),
        .detail = [&] {
          std::string rates;
          std::string thresholds;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategies/masks/knapspec.h"
 
+#include <draftscope/base/clock.h>
 #include <draftscope/base/to_size.h>
-#include <draftscope/profiler/clock.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -215,10 +215,10 @@ Result<SublayerTimes> KnapspecMask::measure(std::int32_t token, Probe& probe) {
   const auto shorter_of_two = [&](const speculation::SublayerMask& mask) -> Result<double> {
     std::int64_t shortest = 0;
     for (int i = 0; i < 2; ++i) {
-      const std::int64_t start_ns = profiler::now_ns();
+      const std::int64_t start_ns = now_ns();
       DRAFTSCOPE_TRY(
           probe.run({.rows = rows_, .context = position, .mask = &mask, .layers = {0, n_layers}}, outputs_));
-      const std::int64_t took = profiler::now_ns() - start_ns;
+      const std::int64_t took = now_ns() - start_ns;
       shortest = i == 0 ? took : std::min(shortest, took);
     }
     return std::max(static_cast<double>(shortest), 1.0) / static_cast<double>(n_layers);
@@ -233,7 +233,7 @@ Result<void> KnapspecMask::optimise(const RoundView& view, Probe& probe, Decisio
   since_ = 0;
   const std::int32_t tokens = std::min({options_.window, probe.room(), probe.committed()});
   if (tokens < 1) return {};
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   const std::int32_t first = probe.committed() - tokens;
   const auto last = view.text.subspan(to_size(first), to_size(tokens));
   DRAFTSCOPE_TRY_ASSIGN(const SublayerTimes times, measure(last.back(), probe));
@@ -244,7 +244,7 @@ Result<void> KnapspecMask::optimise(const RoundView& view, Probe& probe, Decisio
             .has_score = search_.has_found(),
             .adopted = search_.has_found(),
             .start_ns = start_ns,
-            .end_ns = profiler::now_ns(),
+            .end_ns = now_ns(),
             .detail = [&] {
               return fmt::format(
                   R"({{"attention_ns":{:.0f},"mlp_ns":{:.0f},"agreement":{},"tokens_per_ns":{}}})",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategies/masks/swift.h"
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 #include <fmt/format.h>
 
 #include <utility>
@@ -86,7 +86,7 @@ bool SwiftMask::wants_to_optimise() const {
 }
 
 Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
-  const std::int64_t start_ns = profiler::now_ns();
+  const std::int64_t start_ns = now_ns();
   search_.propose(candidate_);
   const std::int32_t from = options_.scores_first
                                 ? prompt_size_
@@ -104,7 +104,7 @@ Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLo
             .has_score = true,
             .adopted = adopted,
             .start_ns = start_ns,
-            .end_ns = profiler::now_ns(),
+            .end_ns = now_ns(),
             .detail = [&] {
               return fmt::format(
                   R"({{"phase":"search","candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],)"
@@ -117,7 +117,7 @@ Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLo
               .score = search_.best_score(),
               .has_score = true,
               .start_ns = start_ns,
-              .end_ns = profiler::now_ns(),
+              .end_ns = now_ns(),
               .detail = [&] {
                 return fmt::format(R"({{"from":"search","to":"plain","because":"{}","candidates":{}}})",
                                    name_of(*search_.stopped()), search_.iterations());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From start to the rows in a file, with a CUPTI that has no device.
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <gmock/gmock.h>

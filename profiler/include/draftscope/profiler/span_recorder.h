@@ -14,7 +14,7 @@
 //
 // Thread-safety: used by the decoding thread alone.
 
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/traces/records.h>
 #include <draftscope/traces/writer.h>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <ctime>
 
-namespace draftscope::profiler {
+namespace draftscope {
 
 struct ClockPair {
   std::int64_t monotonic_ns = 0;
@@ -23,4 +23,4 @@ struct ClockPair {
 /// Both clocks, read as close together as a few tries allow.
 [[nodiscard]] ClockPair read_clock_pair();
 
-}  // namespace draftscope::profiler
+}  // namespace draftscope

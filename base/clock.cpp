@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/profiler/clock.h>
+#include <draftscope/base/clock.h>
 
 #include <limits>
 
-namespace draftscope::profiler {
+namespace draftscope {
 
 ClockPair read_clock_pair() {
   // The realtime read sits between two monotonic ones; the try with the narrowest bracket wins, because a
@@ -23,4 +23,4 @@ ClockPair read_clock_pair() {
   return best;
 }
 
-}  // namespace draftscope::profiler
+}  // namespace draftscope
