@@ -34,6 +34,10 @@ DRAFTSCOPE_DEVICE std::byte* shared_memory() {
 DRAFTSCOPE_DEVICE void synchronise() {
   __syncthreads();
 }
+/// Lanes of a warp that have parted go on together, and so ask for memory together.
+DRAFTSCOPE_DEVICE void join_lanes() {
+  __syncwarp();
+}
 
 /// Programmatic dependent launch. A kernel that may start early runs beside any number of kernels before it:
 /// each lets the next one start at once, whether or not those before it have ended. The device's wait is for

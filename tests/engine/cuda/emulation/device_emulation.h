@@ -31,6 +31,8 @@ int block_count();
 int block_threads();
 std::byte* shared_memory();
 void synchronise();
+/// Every thread asks for memory by itself.
+inline void join_lanes() {}
 void wait_for_previous_kernel();
 inline void let_next_kernel_start() {}
 
