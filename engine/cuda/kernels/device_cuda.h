@@ -130,6 +130,12 @@ DRAFTSCOPE_DEVICE void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
+/// Says whether the body of a graph's loop runs once more behind the run that this kernel is of. One thread
+/// of one kernel of the body calls it.
+DRAFTSCOPE_DEVICE void go_on_if(std::uint64_t loop, bool goes_on) {
+  cudaGraphSetConditional(loop, goes_on ? 1 : 0);
+}
+
 /// Nanoseconds of the device's own clock.
 DRAFTSCOPE_DEVICE std::uint64_t device_clock_ns() {
   std::uint64_t now;

@@ -65,6 +65,8 @@ T load_whole(const T* address) {
   return *address;
 }
 
+void go_on_if(std::uint64_t loop, bool goes_on);
+
 inline std::uint64_t device_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
