@@ -29,6 +29,12 @@ struct KeyRun {
   std::int32_t extra_begin, extra_end;
 };
 
+/// One row of a pass.
+struct PassRow {
+  RowInput input;
+  KeyRun keys;
+};
+
 /// Result of a draft step.
 struct DraftedToken {
   std::int32_t token;
@@ -75,9 +81,9 @@ struct PassState {
   std::int32_t n_stop_tokens;
   float threshold;  ///< a draft token of lower probability ends the draft; negative = none does
   std::int32_t stop_tokens[max_stop_tokens];
+  // Last, for copies take no more than there is: of a round its draft tokens, of a pass its rows.
   DraftedToken draft[max_drafted_tokens + 1];
-  RowInput inputs[max_pass_rows];
-  KeyRun keys[max_pass_rows];
+  PassRow row[max_pass_rows];
 };
 
 /// Layer that a place in the sequence of launches runs, and which of its sublayers.

@@ -274,7 +274,7 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const StepParams& step) {
       kept[token] = p.work.logits[token];
   const WarpedLogits draft =
       warp_logits(p.work.logits, vocab, best.maximum, state.sampling, shared_doubles());
-  const std::int32_t position = state.inputs[0].position + 1;
+  const std::int32_t position = state.row[0].input.position + 1;
   const int token = coupled ? coupled_choice(draft, state.sampling, position)
                             : token_at(vocab, draw_of(state, position, DrawFor::draft), shared_doubles(),
                                        [&](int t) { return draft.weight(t); });
