@@ -107,7 +107,13 @@ TEST(CountedKernels, OfASmallModelAreThoseOfALargerOne) {
     // Parts that grow slower than the weights make the larger one's work a byte no more than the small one's.
     EXPECT_LE(b.counts.warp_instructions, 4 * a.counts.warp_instructions);
     EXPECT_GT(b.counts.warp_instructions, a.counts.warp_instructions);
+    EXPECT_EQ(b.counts.useless_prefetches, 0U);
   }
+  // Only there is more than the ring takes.
+  const KernelTraffic& down = of(large, Kernel::down);
+  EXPECT_EQ(down.counts.prefetched_sectors * 32,
+            static_cast<std::uint64_t>(down.launches) * down.counts.blocks *
+                static_cast<std::uint64_t>(engine::cuda::product_threads * engine::cuda::fetched_bytes));
   const KernelTraffic& a = of(small, Kernel::attention);
   const KernelTraffic& b = of(large, Kernel::attention);
   EXPECT_EQ(a.moved(Held::cache), a.needed.cache_read);

@@ -65,6 +65,8 @@ T load_whole(const T* address) {
   return *address;
 }
 
+inline void begin_fetch(const std::byte* /*from*/) {}
+
 void go_on_if(std::uint64_t loop, bool goes_on);
 
 inline std::uint64_t device_clock_ns() {

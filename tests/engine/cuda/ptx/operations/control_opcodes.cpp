@@ -122,8 +122,8 @@ Result<void> decode_nothing(Decoder&, const Instruction& instruction, Step& step
                                                       "fence.acquire.gpu", "fence.release.gpu",
                                                       "fence.sc.cluster",  "fence.acq_rel.cluster"};
   const bool is_fence = std::find(known.begin(), known.end(), instruction.spelling) != known.end();
-  if (!is_fence && !is("nanosleep.u32") && !is("prefetch.global.L") &&
-      !is("setmaxnreg.inc.sync.aligned.u32") && !is("setmaxnreg.dec.sync.aligned.u32"))
+  if (!is_fence && !is("nanosleep.u32") && !is("setmaxnreg.inc.sync.aligned.u32") &&
+      !is("setmaxnreg.dec.sync.aligned.u32"))
     return fail("found other modifiers, expected a known fence or hint");
   step.execute = nothing;
   return {};

@@ -33,7 +33,7 @@ constexpr Opcode opcodes[] = {
     {"membar", "orders memory", decode_nothing},
     {"fence", "orders memory", decode_nothing},
     {"nanosleep", "waits a while", decode_nothing},
-    {"prefetch", "hints at a later read", decode_nothing},
+    {"prefetch", "hints at a later read", decode_prefetch},
     {"setmaxnreg", "changes how many registers a warp has", decode_nothing},
 };
 

@@ -34,6 +34,7 @@ struct RunningCounts {
   std::vector<std::uint64_t> warps, lanes;  ///< by step
   LaunchCounts totals;
   std::unordered_map<const Region*, TouchedBytes> touched;
+  std::vector<std::uint64_t> prefetched_sectors;  ///< their addresses / 32, as often as they were asked for
   std::span<const CountedRange> ranges;
 };
 
