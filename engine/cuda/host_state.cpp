@@ -46,6 +46,7 @@ void set_round(const ChainRound& round, PassState& state) {
   state.head_from = 0;
   state.stopped = 0;
   state.drafted = 0;
+  state.draft_length = round.draft_length;
   state.root_token = round.root;
   state.root_position = round.root_position;
   state.above_exit = round.above_exit ? 1 : 0;

@@ -136,7 +136,7 @@ DRAFTSCOPE_DEVICE void finish_head(const PassParams& p) {
 
 /// Notes the token, decides whether the draft goes on, and makes the token the next step's input. A step
 /// whose logits make no distribution has no token, and is the last. One thread.
-DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& drafted) {
+DRAFTSCOPE_DEVICE void take_drafted(PassState& state, const DraftedToken& drafted) {
   if (!(drafted.probability >= 0.0F)) {
     state.stopped = 1;
     return;
@@ -153,14 +153,21 @@ DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& draf
   state.max_keys += 1;
 }
 
+/// Ends a draft step, and with the last one the loop that it is in. One thread.
+DRAFTSCOPE_DEVICE void end_draft_step(const StepParams& step, const DraftedToken& drafted) {
+  PassState& state = *step.pass.work.state;
+  take_drafted(state, drafted);
+  if (step.has_loop != 0) go_on_if(step.loop, state.stopped == 0 && state.drafted < state.draft_length);
+}
+
 /// Ends a draft step with the best token. One block.
-DRAFTSCOPE_DEVICE void finish_draft_step(const PassParams& p) {
+DRAFTSCOPE_DEVICE void finish_draft_step(const StepParams& step) {
   let_next_kernel_start();
   wait_for_previous_kernel();
-  PassState& state = *p.work.state;
-  if (state.stopped != 0) return;
+  const PassParams& p = step.pass;
+  if (p.work.state->stopped != 0) return;  // never in a loop, which ends with the draft
   const HeadResult best = result_of(merged_row(p, 0, head_tiles(p.model)), p.model.vocab);
-  if (thread_index() == 0) end_draft_step(state, {best.token, best.logit, best.probability, 1.0});
+  if (thread_index() == 0) end_draft_step(step, {best.token, best.logit, best.probability, 1.0});
 }
 
 /// Keeps the residual stream of a round's pass, each row at its place behind the root: a block a row.

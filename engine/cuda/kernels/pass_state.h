@@ -58,13 +58,14 @@ struct WarpedRow {
 
 struct PassState {
   std::int32_t rows;
-  std::int32_t first_row;    ///< row i writes its K/V to cache row first_row + i
-  std::int32_t shared_keys;  ///< for every row, key j is cache row j as long as j < shared_keys
-  std::int32_t max_keys;     ///< of any row
-  std::int32_t head_from;    ///< rows from here on go through the head
-  std::int32_t stopped;      ///< the draft has ended: its remaining steps do nothing
-  std::int32_t drafted;      ///< draft tokens so far
-  std::int32_t root_token;   ///< of a round: what the chain to verify starts with
+  std::int32_t first_row;     ///< row i writes its K/V to cache row first_row + i
+  std::int32_t shared_keys;   ///< for every row, key j is cache row j as long as j < shared_keys
+  std::int32_t max_keys;      ///< of any row
+  std::int32_t head_from;     ///< rows from here on go through the head
+  std::int32_t stopped;       ///< the draft has ended: its remaining steps do nothing
+  std::int32_t drafted;       ///< draft tokens so far
+  std::int32_t draft_length;  ///< of a round: the most that it drafts
+  std::int32_t root_token;    ///< of a round: what the chain to verify starts with
   std::int32_t root_position;
   std::int32_t above_exit;   ///< of a round: the verification goes on from the states that the draft left
   std::int32_t accepted;     ///< of a sampled round

@@ -170,7 +170,8 @@ class SkinnyProduct {
       store_partial(buffer, sums);
       synchronise();
       finish(buffer, tile);
-      buffer ^= 1;  // written again only behind the next tile's barrier
+      join_lanes();  // those that it parts would ask for a sector of the next tile's weights twice
+      buffer ^= 1;   // written again only behind the next tile's barrier
     }
   }
 

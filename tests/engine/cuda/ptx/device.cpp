@@ -158,6 +158,7 @@ Result<LaunchCounts> Device::launch(const LaunchRequest& request) {
   grid.shared_bytes = shared_bytes;
   grid.may_start_early = request.may_start_early;
   grid.clock_ns = clock_ns_;
+  grid.set_condition = options_.set_condition;
   grid.parameters.resize(program->parameter_bytes);
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
     const std::span<const std::byte> value = request.parameters[i];

@@ -23,6 +23,7 @@ Result<void> decode_product(Decoder& decoder, const Instruction& instruction, St
 Result<void> decode_move(Decoder& decoder, const Instruction& instruction, Step& step);
 // Control
 Result<void> decode_branch(Decoder& decoder, const Instruction& instruction, Step& step);
+Result<void> decode_call(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_leave(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_barrier(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_grid_control(Decoder& decoder, const Instruction& instruction, Step& step);
