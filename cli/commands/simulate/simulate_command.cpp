@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/base/atomic_file.h>
+#include <draftscope/base/json_text.h>
+#include <draftscope/base/output_file.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/trace_target.h>
 
@@ -12,6 +15,9 @@
 #include <draftscope/simulator/what_if/what_if.h>
 
 #include "commands/learning.h"
+#include "commands/shards/shard_output.h"
+#include "commands/shards/sweep_shard.h"
+#include "commands/simulate/sweep_questions.h"
 #include "options/machine_options.h"
 #include "options/numbers.h"
 #include "options/output_options.h"
@@ -74,103 +80,24 @@ int print_answers(const SimulateOptions& options, const Simulation& simulation,
   return print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
 }
 
-/// Every strategy on every machine, with what the options want of each answer.
-class Questions {
- public:
-  Questions(const SimulateOptions& options, const simulator::WhatIf& what_if,
-            const traces::Recording& recording, const std::vector<simulator::Machine>& machines)
-      : simulation{.recording = &recording, .fit = &what_if.costs().report},
-        prediction{.machine = machines.front(), .runs = {}, .meta = {}},
-        options_(options),
-        what_if_(what_if),
-        machines_(machines) {}
+Result<void> write_document(const std::filesystem::path& file, const nlohmann::ordered_json& document) {
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFile out, AtomicFile::create(file));
+  out.write(json_text(document));
+  return out.commit();
+}
 
-  /// For the questions that follow.
-  void ask_of_other_texts(std::string reason) { other_texts_ = std::move(reason); }
-
-  void ask_all(const std::vector<std::string>& strategies) {
-    ProgressBar progress("simulating", options_.quiet);
-    const auto questions = static_cast<std::int64_t>(strategies.size() * machines_.size());
-    std::int64_t asked = 0;
-    for (const std::string& strategy : strategies) {
-      if (options_.target_exits || simulator::goes_by_times(strategy)) {
-        for (const simulator::Machine& machine : machines_) {
-          ask_on(strategy, machine);
-          progress.update(++asked, questions);
-        }
-        continue;
-      }
-      auto rounds = what_if_.rounds(strategy);
-      if (!rounds) {
-        simulation.refusals.push_back({strategy, "", rounds.error().message});
-        asked += static_cast<std::int64_t>(machines_.size());
-        continue;
-      }
-      put_circumstances(*rounds);
-      for (const simulator::Machine& machine : machines_) {
-        ask(*rounds, machine);
-        progress.update(++asked, questions);
-      }
-    }
-  }
-
-  Simulation simulation;
-  std::vector<AnswerLadder> ladders;
-  simulator::PredictedTrace prediction;
-
- private:
-  void put_circumstances(simulator::StrategyRounds& rounds) const {
-    if (other_texts_) simulator::ask_of_other_texts(rounds, *other_texts_);
-    if (options_.longer_context > 0) simulator::lengthen_context(rounds, options_.longer_context);
-  }
-
-  /// Rounds that are this machine's own.
-  void ask_on(const std::string& strategy, const simulator::Machine& machine) {
-    const bool by_times = simulator::goes_by_times(strategy);
-    auto rounds = by_times ? what_if_.rounds(strategy, machine)
-                           : simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
-    if (!rounds) {
-      simulation.refusals.push_back({strategy, machine.name, rounds.error().message});
-      return;
-    }
-    put_circumstances(*rounds);
-    if (by_times)
-      ask(*rounds, machine);
-    else
-      ask_fitting(*rounds, machine);
-  }
-
-  void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-    ask_fitting(simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape),
-                machine);
-  }
-
-  /// Rounds of the machine's model.
-  void ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-    auto answer = simulator::ask(what_if_.costs().model, rounds, machine,
-                                 {.draws = options_.draws, .seed = options_.seed}, options_.budget);
-    if (!answer) {
-      simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
-      return;
-    }
-    if (options_.write) prediction.runs.push_back({rounds, *answer});
-    if (options_.ladder) add_ladder(rounds, machine);
-    simulation.answers.push_back(*std::move(answer));
-  }
-
-  void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
-    auto ladder = ladder_of(what_if_.costs().model, rounds, machine);
-    if (ladder)
-      ladders.push_back(*std::move(ladder));
-    else
-      simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
-  }
-
-  const SimulateOptions& options_;
-  const simulator::WhatIf& what_if_;
-  const std::vector<simulator::Machine>& machines_;
-  std::optional<std::string> other_texts_;
-};
+/// A shard's answers, in a file of its own. A question that has none is for whoever merges them.
+Result<int> write_shard(const SimulateOptions& options, const SweepQuestions& questions,
+                        const ShardOutput& output) {
+  if (questions.simulation.answers.empty() && questions.simulation.refusals.empty())
+    return fail("--sweep: found {} questions, expected at least {} for shard {}", questions.asked.all,
+                output.shard.index, traces::shard_text(output.shard));
+  nlohmann::ordered_json document = simulate_document(questions.simulation);
+  add_sweep_shard(document, output.shard, questions.asked, options.asked);
+  DRAFTSCOPE_TRY(write_document(output.partial, document));
+  DRAFTSCOPE_TRY(put_shard_in_place(output, options.overwrite, options.quiet));
+  return 0;
+}
 
 /// A question that has no answer is no success, however many others have one. About the recorded runs nobody
 /// asked one by one: a machine that some of them have an answer on is answered.
@@ -184,9 +111,7 @@ bool answers_all(const SimulateOptions& options, const Simulation& simulation) {
   });
 }
 
-Result<int> simulate(const SimulateOptions& options) {
-  if (options.write)
-    DRAFTSCOPE_TRY(traces::check_trace_target(*options.write, {options.inputs, options.overwrite}));
+Result<int> answer(const SimulateOptions& options, const std::optional<ShardOutput>& shard) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
   DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options, reader, recording));
@@ -200,16 +125,44 @@ Result<int> simulate(const SimulateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(std::optional<std::string> other_texts, other_kind_of_texts(options, recording));
   if (options.waterfall) return simulate_waterfalls(options, what_if, recording, strategies, machines);
 
-  Questions questions(options, what_if, recording, machines);
+  SweepQuestions questions(options, what_if, recording, machines);
   if (other_texts) questions.ask_of_other_texts(*std::move(other_texts));
   questions.ask_all(strategies);
+  if (shard) return write_shard(options, questions, *shard);
   const Simulation& simulation = questions.simulation;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
+  if (options.output) DRAFTSCOPE_TRY(write_document(*options.output, simulate_document(simulation)));
   const int printed = print_answers(options, simulation, questions.ladders);
   if (options.write)
     DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(questions.prediction)));
   const int exit_code = answers_all(options, simulation) ? 0 : exit_failure;
   return printed != 0 ? printed : exit_code;
+}
+
+Result<int> answer_shard(SimulateOptions& options, const CLI::App& command) {
+  if (!options.output) return fail("--shard: found no --output, expected the file of the whole sweep");
+  const ShardOutput shard = shard_output(*options.output, options.shard);
+  if (!options.overwrite) {
+    DRAFTSCOPE_TRY_ASSIGN(const bool is_done, is_there(shard, shard_of_sweep, options.quiet));
+    if (is_done) return 0;
+  }
+  const std::vector<std::filesystem::path> inputs = files_named_by(command, "--output");
+  DRAFTSCOPE_TRY(check_output_file(shard.target, {inputs, options.overwrite}));
+  DRAFTSCOPE_TRY(check_output_file(shard.partial, {inputs, true}));
+  DRAFTSCOPE_TRY_ASSIGN(options.asked, sweep_asked(command, inputs));
+  return answer(options, shard);
+}
+
+Result<int> simulate(SimulateOptions& options, const CLI::App& command) {
+  DRAFTSCOPE_TRY(read_shard(options.shard));
+  if (options.shard.shard) return answer_shard(options, command);
+  if (options.output)
+    DRAFTSCOPE_TRY(
+        check_output_file(*options.output, {files_named_by(command, "--output"), options.overwrite}));
+  options.inputs = files_named_by(command, "--write");
+  if (options.write)
+    DRAFTSCOPE_TRY(traces::check_trace_target(*options.write, {options.inputs, options.overwrite}));
+  return answer(options, std::nullopt);
 }
 
 }  // namespace
@@ -244,7 +197,10 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
   CLI::Option* write = add_optional_output(
       *command, "--write", options->write,
       "Also write the answers as a trace, round by round: report, compare and export open it");
-  command->add_flag("--overwrite", options->overwrite, "Replace an existing trace");
+  CLI::Option* output = add_optional_output(*command, "-o,--output", options->output,
+                                            "Also write the answers as --json prints them, to this file");
+  CLI::Option* shard = add_shard_options(*command, options->shard, "each N-th question")->excludes(write);
+  command->add_flag("--overwrite", options->overwrite, "Replace an existing trace or file");
   command->add_flag("--target-exits", options->target_exits,
                     "Exits count the layers of --model; else the recorded model's, at the same share of the "
                     "depth");
@@ -254,20 +210,21 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
                       "Watts of the machine while it decodes, all its GPUs: for joules per token");
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
   CLI::Option* ladder =
-      command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count");
+      command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count")
+          ->excludes(output)
+          ->excludes(shard);
   command
       ->add_flag("--waterfall", options->waterfall,
                  "Say what was possible on these texts, and what share of it each strategy gets")
       ->excludes(ladder)
       ->excludes(write)
+      ->excludes(output)
+      ->excludes(shard)
       ->excludes("--prompts");
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
-  command->callback([options, command, &outcome] {
-    options->inputs = files_named_by(*command, "--write");
-    finish(outcome, simulate(*options));
-  });
+  command->callback([options, command, &outcome] { finish(outcome, simulate(*options, *command)); });
 }
 
 }  // namespace draftscope::cli

@@ -104,7 +104,7 @@ TEST_F(Shards, ThatAreRecordedAreNotRecordedAgain) {
   const std::string before = read_file(file);
   const CommandResult again = record({"--shard", "2/4"});
   EXPECT_EQ(again.exit_code, 0);
-  EXPECT_THAT(again.err, HasSubstr("is recorded already"));
+  EXPECT_THAT(again.err, HasSubstr("is there already"));
   EXPECT_EQ(read_file(file), before);
   EXPECT_EQ(record({"--shard", "2/4", "--overwrite"}).exit_code, 0);
   EXPECT_NE(read_file(file), before);

@@ -11,12 +11,16 @@
 
 namespace draftscope::cli {
 
+/// The key of a policy's settings that says which shard's it is.
+inline constexpr const char* tune_shard_setting = "shard";
+
 struct TuneSearch {
   std::unique_ptr<engine::CandidateSource> source;
   engine::Facts settings;  ///< everything that decides what is proposed and how it is scored
 };
 
-/// `prompts`: how many there are. Fails on options that contradict each other or the model.
+/// `prompts`: how many there are. Of a shard, its part of the grid. Fails on options that contradict each
+/// other or the model.
 [[nodiscard]] Result<TuneSearch> make_tune_search(const TuneOptions& options,
                                                   const speculation::ModelShape& shape, std::int32_t prompts);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/tune_search.h"
+#include "commands/tune/tune_search.h"
 
 #include <draftscope/base/quote.h>
 #include <draftscope/engine/skip_set.h>
@@ -37,6 +37,9 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
     return fail("exits, gammas, thresholds: given for --search skip-set, expected them with grid only");
   if (options.strategies.size() > 1)
     return fail("strategy: {} are given for --search skip-set, expected one", options.strategies.size());
+  if (options.shard.shard || !options.from_shards.empty())
+    return fail(
+        "shard: given for --search skip-set, whose candidates follow from those before, expected grid");
   engine::SkipSetSearch search{
       .base = options.strategies.empty() ? searched_with : options.strategies.front(),
       .probes = {},
@@ -89,6 +92,17 @@ Result<TuneSearch> make_grid_search(const TuneOptions& options, const speculatio
   settings["thresholds"] = fmt::format("{}", fmt::join(grid.thresholds, ","));
   settings["grid"] = std::to_string(all.size());
   settings["rungs"] = std::to_string(options.rungs);
+  if (options.shard.shard) {
+    const traces::Shard& shard = *options.shard.shard;
+    std::vector<std::string> own;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (shard.has(i)) own.push_back(std::move(all[i]));
+    if (own.empty())
+      return fail("grid: found {} settings, expected at least {} for shard {}", all.size(), shard.index,
+                  traces::shard_text(shard));
+    settings[tune_shard_setting] = traces::shard_text(shard);
+    all = std::move(own);
+  }
   return TuneSearch{std::make_unique<engine::GridSource>(std::move(all), prompts, options.rungs),
                     std::move(settings)};
 }

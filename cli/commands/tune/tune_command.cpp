@@ -2,7 +2,6 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/output_file.h>
-#include <draftscope/base/quote.h>
 #include <draftscope/base/utc_time.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/tuning/pass_costs.h>
@@ -14,8 +13,12 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <span>
+#include <system_error>
 
-#include "commands/tune_search.h"
+#include "commands/shards/shard_output.h"
+#include "commands/tune/tune_search.h"
+#include "commands/tune/tune_state.h"
 #include "options/output_options.h"
 #include "report/answers/tune_text.h"
 #include "terminal/interrupt.h"
@@ -73,38 +76,6 @@ engine::Facts machine_facts(const engine::Backend& backend) {
           {"hostname", system.nodename}};
 }
 
-/// Fails on the first fact of the file that the command contradicts. `may_differ`: none, or one key.
-Result<void> check_same(const std::string& file, const char* part, const engine::Facts& found,
-                        const engine::Facts& expected, std::string_view may_differ = "") {
-  for (const auto& [key, value] : expected) {
-    if (key == may_differ) continue;
-    const auto place = found.find(key);
-    const std::string there = place == found.end() ? "absent" : quote(place->second);
-    if (place == found.end() || place->second != value)
-      return fail("{}: {}.{} is {}, expected {} as this command has it (--resume goes on as it began)", file,
-                  part, key, there, quote(value));
-  }
-  return {};
-}
-
-/// The policy of this command before its first trial, or the one that the file holds.
-Result<engine::Policy> start_or_resume(const TuneOptions& options, engine::Policy fresh) {
-  const std::string file = options.output.string();
-  if (!options.resume) return fresh;
-  DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy, engine::read_policy(options.output));
-  DRAFTSCOPE_TRY(check_same(file, "model", policy.model, fresh.model));
-  DRAFTSCOPE_TRY(check_same(file, "prompts", policy.prompts, fresh.prompts, "file"));
-  // Files from before there was a choice.
-  policy.settings.try_emplace("scored_by", engine::scored_by_name(engine::ScoredBy::decoded));
-  if (options.skip_set()) policy.settings.try_emplace("ranked_sublayers", "0");
-  DRAFTSCOPE_TRY(check_same(file, "settings", policy.settings, fresh.settings, "trials"));
-  // A predicted score depends on no machine: the search may go on elsewhere, and on other threads.
-  if (options.objective == "speedup")
-    DRAFTSCOPE_TRY(check_same(file, "machine", policy.machine, fresh.machine, "hostname"));
-  policy.settings = std::move(fresh.settings);
-  return policy;
-}
-
 /// Decodes once without a look at the clock: page faults of the mapped weights settle here.
 Result<void> warm_up(const engine::ScoringSetup& calibration) {
   DRAFTSCOPE_TRY(engine::score_setting(calibration, "vanilla", 1));
@@ -154,11 +125,13 @@ Result<std::optional<engine::TeacherForced>> teacher_forced(const TuneOptions& o
 
 int report(const TuneOptions& options, const engine::Policy& policy) {
   if (options.json) return print_out(engine::policy_json(policy));
+  if (options.shard.shard) return 0;  // whose best is not the search's
   return options.quiet ? 0 : print_out(tune_text(policy, options.output.string()));
 }
 
 Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibration,
-                       engine::CandidateSource& source, engine::Policy& policy) {
+                       engine::CandidateSource& source, std::span<const engine::Trial> taken,
+                       engine::Policy& policy) {
   const bool timed = calibration.objective == engine::Objective::speedup;
   DRAFTSCOPE_TRY_ASSIGN(auto texts, teacher_forced(options, calibration, policy));
   ProgressBar bar("tuning", options.quiet);
@@ -177,6 +150,8 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibra
       .repeats = timed ? options.repeats : 1,
       .finalists = timed || options.teacher_forced() ? options.finalists : 1,
       .output = options.output,
+      .taken = taken,
+      .has_finals = !options.shard.shard,
       .progress =
           [&](const engine::Policy& so_far, std::int64_t done, std::int64_t all) {
             if (const engine::Trial* best = source.best(so_far.trials))
@@ -191,7 +166,6 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibra
 }
 
 Result<int> tune_model(TuneOptions& options) {
-  DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite || options.resume}));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<traces::Question> questions, traces::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
@@ -204,14 +178,20 @@ Result<int> tune_model(TuneOptions& options) {
   if (options.teacher_forced()) widen_cache(options, prompts, shape.max_positions);
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
 
-  DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy,
-                        start_or_resume(options, {.model = engine::model_facts(shape, model.checkpoint->hash),
-                                                  .machine = machine_facts(*backend),
-                                                  .prompts = prompt_facts(options, prompts),
-                                                  .settings = std::move(search.settings),
-                                                  .tool_version = DRAFTSCOPE_VERSION,
-                                                  .date = utc_now(),
-                                                  .command_line = options.command_line}));
+  engine::Policy policy{.model = engine::model_facts(shape, model.checkpoint->hash),
+                        .machine = machine_facts(*backend),
+                        .prompts = prompt_facts(options, prompts),
+                        .settings = std::move(search.settings),
+                        .tool_version = DRAFTSCOPE_VERSION,
+                        .date = utc_now(),
+                        .command_line = options.command_line};
+  std::vector<engine::Trial> taken;
+  if (!options.from_shards.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(taken, trials_of_shards(options, policy));
+  }
+  if (options.resume) {
+    DRAFTSCOPE_TRY_ASSIGN(policy, resumed_policy(options, options.output, std::move(policy)));
+  }
   const InterruptScope interrupt;
   engine::ScoringSetup calibration{.backend = *backend,
                                    .checkpoint = *model.checkpoint,
@@ -222,8 +202,35 @@ Result<int> tune_model(TuneOptions& options) {
                                                     : engine::Objective::acceptance_model,
                                    .cancelled = &InterruptScope::flag()};
   DRAFTSCOPE_TRY(warm_up(calibration));
-  DRAFTSCOPE_TRY_ASSIGN(const int code, run_tuning(options, calibration, *search.source, policy));
+  DRAFTSCOPE_TRY_ASSIGN(const int code, run_tuning(options, calibration, *search.source, taken, policy));
   return code == 0 ? report(options, policy) : code;
+}
+
+/// A part of the settings, into a file that is there once all of them are scored.
+Result<int> tune_shard(TuneOptions& options) {
+  const ShardOutput output = shard_output(options.output, options.shard);
+  if (!options.overwrite) {
+    DRAFTSCOPE_TRY_ASSIGN(const bool is_done, is_there(output, shard_of_policy, options.quiet));
+    if (is_done) return 0;
+  }
+  DRAFTSCOPE_TRY(check_output_file(output.target, {options.inputs, options.overwrite}));
+  DRAFTSCOPE_TRY(check_output_file(output.partial, {options.inputs, true}));
+  std::error_code error;
+  options.resume = options.resume && std::filesystem::exists(output.partial, error);
+  options.output = output.partial;
+  DRAFTSCOPE_TRY_ASSIGN(const int code, tune_model(options));
+  if (code != 0) return code;
+  DRAFTSCOPE_TRY(put_shard_in_place(output, options.overwrite, options.quiet));
+  return 0;
+}
+
+Result<int> tune(TuneOptions& options) {
+  DRAFTSCOPE_TRY(read_shard(options.shard));
+  if (options.is_partial && options.from_shards.empty())
+    return fail("--partial: found no --from-shards, expected it too");
+  if (options.shard.shard) return tune_shard(options);
+  DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite || options.resume}));
+  return tune_model(options);
 }
 
 }  // namespace
@@ -236,7 +243,7 @@ void add_tune_command(CLI::App& app, Outcome& outcome, const std::string& comman
   options->command_line = command_line;
   command->callback([options, command, &outcome] {
     options->inputs = files_named_by(*command, "--output");
-    finish(outcome, tune_model(*options));
+    finish(outcome, tune(*options));
   });
 }
 
