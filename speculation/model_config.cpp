@@ -184,9 +184,6 @@ Result<ModelShape> parse_model_config(ConfigText text, std::optional<ConfigText>
   ModelShape shape;
   shape.architecture = family->architecture;
   shape.traits = family->traits;
-  if (!file["quantization_config"].is_null() || !config["quantization_config"].is_null())
-    return fail("{}: quantization_config is present, expected unquantised fp32, bf16 or fp16 weights",
-                file.file());
   DRAFTSCOPE_TRY(read_sizes(config, *family, shape));
   DRAFTSCOPE_TRY_ASSIGN(shape.max_positions,
                         config["max_position_embeddings"].integer_or(positions_range, family->max_positions));

@@ -35,10 +35,11 @@ std::string stated_threads(const Meta& meta) {
   return value.empty() ? value : value + (value == "1" ? " thread" : " threads");
 }
 
-/// "from gguf Q4_K, Q6_K" of weights that were stored in other types than they were held in.
+/// "from gguf Q4_K, Q6_K", "from safetensors awq 4-bit" of weights that were stored otherwise than plainly.
 std::string stored_types(const Meta& meta) {
   const std::string stored = simulator::meta_value(meta, "stored_as");
-  return stored.starts_with("gguf") ? "from " + stored : "";
+  const bool is_plain = stored == "safetensors " + simulator::meta_value(meta, "dtype");
+  return stored.empty() || is_plain ? "" : "from " + stored;
 }
 
 /// "layers in fp8", "held in q4_1, q8_0": of weights that are not held as the files have them.

@@ -2,8 +2,10 @@
 #include "element_bits.h"
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 
+#include "cpu/kernels/bf16.h"
 #include "gguf/widen.h"
 
 namespace draftscope::engine {
@@ -48,6 +50,18 @@ std::optional<std::int64_t> first_non_finite(const TensorView& tensor) {
       return find<std::uint16_t>(tensor, 0x7C00U);
   }
   return std::nullopt;
+}
+
+void store_values(std::span<const float> values, DType dtype, std::byte* out) {
+  if (dtype == DType::f32) {
+    std::memcpy(out, values.data(), values.size_bytes());
+    return;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint16_t bits =
+        dtype == DType::bf16 ? cpu::float_to_bf16(values[i]) : cpu::float_to_f16(values[i]);
+    std::memcpy(out + 2 * i, &bits, sizeof bits);
+  }
 }
 
 }  // namespace draftscope::engine

@@ -1,139 +1,41 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/base/json_field.h>
-#include <draftscope/base/json_text.h>
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 #include <draftscope/base/text_file.h>
 #include <draftscope/speculation/model_config.h>
 #include <draftscope/speculation/model_families.h>
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <memory>
+#include <unordered_set>
+#include <utility>
 
 #include "checkpoint_hash.h"
 #include "element_bits.h"
 #include "file_watch.h"
-#include "mapped_file.h"
-#include "safetensors_header.h"
+#include "quantised/bind_quantised.h"
+#include "shards.h"
 #include "tensor_slots.h"
 
 namespace draftscope::engine {
 namespace {
 
-// Published files are some kilobytes; an index of hundreds of thousands of tensors still fits.
+// Published files are some kilobytes.
 constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
-constexpr std::size_t max_index_bytes = std::size_t{1} << 26;
+/// Tensors begin at cache lines, which is also the widest vector a kernel loads.
+constexpr std::size_t matrix_alignment = 64;
 
-struct Shard {
-  std::string file;  ///< path as errors name it
-  Mapping mapping;
-  SafetensorsHeader header;
-};
-
-struct Shards {
-  std::map<std::string, Shard>
-      by_name;  ///< file name; ordered, so that the hash does not depend on the index
-  /// Only of a sharded checkpoint: which file the index says holds a tensor.
-  std::unordered_map<std::string, std::string> weight_map;
-  std::string index_file;
-};
-
-struct Place {
-  const Shard* shard = nullptr;
-  const SafetensorsEntry* entry = nullptr;
-};
-
-Result<void> add_shard(const std::filesystem::path& folder, const std::string& name, Shards& shards) {
-  if (shards.by_name.contains(name)) return {};
-  const auto path = folder / name;
-  DRAFTSCOPE_TRY_ASSIGN(auto mapping, Mapping::open_file(path));
-  mapping.expect(Access::scattered);
-  DRAFTSCOPE_TRY_ASSIGN(auto header, parse_safetensors_header(mapping.bytes(), path.string()));
-  shards.by_name.emplace(name, Shard{path.string(), std::move(mapping), std::move(header)});
-  return {};
-}
-
-Result<void> open_index(const std::filesystem::path& folder, const std::filesystem::path& path,
-                        Shards& shards) {
-  shards.index_file = path.string();
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(path, max_index_bytes));
-  DRAFTSCOPE_TRY_ASSIGN(const auto index, parse_json_object(text, shards.index_file));
-  const JsonField map = JsonField(index, shards.index_file)["weight_map"];
-  if (!map.value().is_object()) return map.wrong("an object of tensor names and file names");
-  for (const auto& [tensor, file] : map.value().items()) {
-    if (!file.is_string())
-      return fail("{}: weight_map {} is {}, expected a file name", shards.index_file, quote(tensor),
-                  describe(file));
-    auto name = file.get<std::string>();
-    // A checkpoint may not reach outside its folder.
-    if (name.empty() || name.find('/') != std::string::npos || name.find('\0') != std::string::npos)
-      return fail("{}: weight_map {} is {}, expected a file name without folders", shards.index_file,
-                  quote(tensor), quote(name));
-    DRAFTSCOPE_TRY(add_shard(folder, name, shards));
-    shards.weight_map.emplace(tensor, std::move(name));
-  }
-  return {};
-}
-
-/// As Hugging Face looks for them: one file first, then the index of several.
-Result<Shards> open_shards(const std::filesystem::path& folder) {
+/// Owner of a checkpoint's bytes: the files that its views look into, and the memory of what was widened.
+struct Storage {
   Shards shards;
-  std::error_code error;
-  const auto index = folder / "model.safetensors.index.json";
-  if (std::filesystem::exists(folder / "model.safetensors", error)) {
-    DRAFTSCOPE_TRY(add_shard(folder, "model.safetensors", shards));
-  } else if (std::filesystem::exists(index, error)) {
-    DRAFTSCOPE_TRY(open_index(folder, index, shards));
-  } else {
-    return fail("{}: found no weights, expected model.safetensors or model.safetensors.index.json",
-                folder.string());
-  }
-  return shards;
-}
-
-using Places = std::unordered_map<std::string, Place>;
-
-/// The entry each tensor name stands for; a file's tensors that the index places elsewhere do not count.
-Places index_entries(const Shards& shards, bool nested) {
-  Places places;
-  for (const auto& [name, shard] : shards.by_name) {
-    for (const auto& entry : shard.header.entries) {
-      const auto mapped = shards.weight_map.find(entry.name);
-      if (shards.weight_map.empty() || (mapped != shards.weight_map.end() && mapped->second == name))
-        places.emplace(name_in_decoder(entry.name, nested), Place{&shard, &entry});
-    }
-  }
-  return places;
-}
+  std::optional<Mapping> memory;
+};
 
 std::string expected_extents(const TensorSlot& slot) {
   return slot.is_vector() ? fmt::format("[{}]", slot.columns)
                           : fmt::format("[{}, {}]", slot.rows_in_file(), slot.columns);
 }
 
-tl::unexpected<Error> missing(const TensorSlot& slot, const Shards& shards) {
-  const auto& first_file = shards.by_name.empty() ? shards.index_file : shards.by_name.begin()->second.file;
-  if (shards.weight_map.empty())
-    return fail("{}: tensor {} is missing, expected one of {}", first_file, slot.name,
-                expected_extents(slot));
-  const auto mapped = shards.weight_map.find(slot.name);
-  if (mapped == shards.weight_map.end())
-    return fail("{}: tensor {} is missing from weight_map, expected one of {}", shards.index_file, slot.name,
-                expected_extents(slot));
-  return fail("{}: tensor {} is missing, expected it here as the index says",
-              shards.by_name.at(mapped->second).file, slot.name);
-}
-
-Result<DType> parse_dtype(const Place& place) {
-  const auto& dtype = place.entry->dtype;
-  if (dtype == "BF16") return DType::bf16;
-  if (dtype == "F16") return DType::f16;
-  if (dtype == "F32") return DType::f32;
-  return fail("{}: tensor {}: dtype is {}, expected F32, BF16 or F16", place.shard->file, place.entry->name,
-              dtype);
-}
-
-Result<TensorView> view_of(const TensorSlot& slot, const Place& place) {
+Result<TensorView> view_of(const TensorSlot& slot, const FileTensor& place) {
   const auto& [shard, entry] = place;
   const auto& extents = entry->shape;
   const auto rows = static_cast<std::uint64_t>(slot.rows_in_file());
@@ -144,12 +46,8 @@ Result<TensorView> view_of(const TensorSlot& slot, const Place& place) {
     return fail("{}: tensor {}: shape is [{}], expected {}", shard->file, slot.name, fmt::join(extents, ", "),
                 expected_extents(slot));
   DRAFTSCOPE_TRY_ASSIGN(const auto dtype, parse_dtype(place));
-  // The mapping begins at a page, so the position in the file decides. The kernels read whole elements.
-  if (entry->begin % dtype_bytes(dtype) != 0)
-    return fail("{}: tensor {}: data begins at byte {} of the file, expected a multiple of {} for {}",
-                shard->file, slot.name, entry->begin, dtype_bytes(dtype), entry->dtype);
   const auto skipped = static_cast<std::size_t>(slot.first_row * slot.columns) * dtype_bytes(dtype);
-  return TensorView{shard->mapping.bytes().data() + entry->begin + skipped, dtype, slot.rows, slot.columns};
+  return TensorView{place.data() + skipped, dtype, slot.rows, slot.columns};
 }
 
 Result<void> check_vector(const TensorSlot& slot, const std::string& file) {
@@ -163,10 +61,9 @@ Result<void> check_vector(const TensorSlot& slot, const std::string& file) {
 /// A tensor the model's layers have no use for would mean another architecture than config.json says: a bias
 /// it denies, a norm of queries and keys. Elsewhere in the file, and in layers beyond n_layers, tensors may
 /// be.
-Result<void> check_nothing_unknown(const Places& places, const std::vector<TensorSlot>& slots,
+Result<void> check_nothing_unknown(const FileTensors& places, const std::unordered_set<std::string>& known,
+                                   const std::optional<QuantisationConfig>& quantisation,
                                    const speculation::ModelShape& shape) {
-  std::unordered_map<std::string_view, bool> known;
-  for (const auto& slot : slots) known.emplace(slot.name, true);
   std::vector<std::string> unknown;
   constexpr std::string_view prefix = "model.layers.";
   for (const auto& [name, place] : places) {
@@ -174,7 +71,9 @@ Result<void> check_nothing_unknown(const Places& places, const std::vector<Tenso
     if (!name.starts_with(prefix) || known.contains(name) || name.ends_with(".rotary_emb.inv_freq")) continue;
     const auto digits = name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size());
     const auto layer = parse_number<std::int32_t>(digits);
-    if (layer && *layer >= 0 && *layer < shape.n_layers) unknown.push_back(name);
+    if (!layer || *layer < 0 || *layer >= shape.n_layers) continue;
+    if (quantisation && is_bias_of_zeros(name, place)) continue;
+    unknown.push_back(name);
   }
   if (unknown.empty()) return {};
   const auto first = *std::min_element(unknown.begin(), unknown.end());
@@ -182,28 +81,87 @@ Result<void> check_nothing_unknown(const Places& places, const std::vector<Tenso
               places.at(first).shard->file, quote(first), shape.architecture);
 }
 
-Result<void> bind_weights(const Shards& shards, const speculation::ModelShape& shape, Weights& weights) {
-  const speculation::ModelFamily* const family = speculation::find_architecture(shape.architecture);
-  const auto places = index_entries(shards, family != nullptr && family->nested);
-  const auto slots = tensor_slots(shape, weights);
-  const TensorSlot* first_matrix = nullptr;
-  for (const auto& slot : slots) {
-    const auto place = places.find(slot.name);
-    if (place == places.end()) return missing(slot, shards);
+/// A matrix that is packed, and the slot that it is for.
+struct PackedSlot {
+  const TensorSlot* slot;
+  QuantisedMatrix matrix;
+};
+
+/// The tensors of a shape among those of the files: plain ones as views, packed ones yet to be widened.
+class Binding {
+ public:
+  Binding(const Shards& shards, const speculation::ModelShape& shape,
+          const std::optional<QuantisationConfig>& quantisation)
+      : shards_(shards), shape_(shape), quantisation_(quantisation) {
+    const speculation::ModelFamily* const family = speculation::find_architecture(shape.architecture);
+    places_ = tensors_of(shards, family != nullptr && family->nested);
+  }
+
+  Result<void> bind(const std::vector<TensorSlot>& slots) {
+    for (const TensorSlot& slot : slots) DRAFTSCOPE_TRY(bind_slot(slot));
+    if (quantisation_ && packed_.empty())
+      return fail("{}: found no packed matrices, expected those of {} as config.json says",
+                  shards_.by_name.begin()->second.file, quantisation_->name());
+    return check_nothing_unknown(places_, known_, quantisation_, shape_);
+  }
+
+  /// Writes the packed matrices as numbers of the plain ones' type, in memory that is returned.
+  Result<std::optional<Mapping>> widen_packed(const std::string& file) const {
+    if (packed_.empty()) return std::nullopt;
+    for (const auto& [name, shard] : shards_.by_name) shard.mapping.expect(Access::streamed);
+    const DType dtype = plain_ == nullptr ? DType::bf16 : plain_->view->dtype;
+    const auto padded = [](std::size_t bytes) {
+      return (bytes + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
+    };
+    std::size_t bytes = 0;
+    for (const PackedSlot& packed : packed_) {
+      *packed.slot->view = {nullptr, dtype, packed.slot->rows, packed.slot->columns};
+      bytes += padded(packed.slot->view->bytes());
+    }
+    auto memory = Mapping::allocate(bytes);
+    if (!memory) return fail("{}: {}", file, memory.error().message);
+    std::vector<WidenedMatrix> widened;
+    std::byte* out = memory->writable_bytes().data();
+    for (const auto& [slot, matrix] : packed_) {
+      widened.push_back({matrix, slot->first_row, slot->rows, slot->columns, dtype, out});
+      slot->view->data = out;
+      out += padded(slot->view->bytes());
+    }
+    widen(widened);
+    return std::optional(*std::move(memory));
+  }
+
+ private:
+  Result<void> bind_slot(const TensorSlot& slot) {
+    known_.insert(slot.name);
+    if (quantisation_) {
+      DRAFTSCOPE_TRY_ASSIGN(const auto matrix, find_quantised(slot, shards_, places_, *quantisation_));
+      if (matrix) {
+        for (std::string& name : quantised_names(slot, matrix->form)) known_.insert(std::move(name));
+        packed_.push_back({&slot, *matrix});
+        return {};
+      }
+    }
+    const auto place = places_.find(slot.name);
+    if (place == places_.end()) return missing_tensor(shards_, slot.name, expected_extents(slot));
     DRAFTSCOPE_TRY_ASSIGN(*slot.view, view_of(slot, place->second));
     const auto& file = place->second.shard->file;
-    if (slot.is_vector()) {
-      DRAFTSCOPE_TRY(check_vector(slot, file));
-    } else if (first_matrix == nullptr) {
-      first_matrix = &slot;
-    } else if (slot.view->dtype != first_matrix->view->dtype) {
+    if (slot.is_vector()) return check_vector(slot, file);
+    if (plain_ == nullptr) plain_ = &slot;
+    if (slot.view->dtype != plain_->view->dtype)
       return fail("{}: tensor {}: dtype is {}, expected {} as {} has", file, slot.name,
-                  dtype_name(slot.view->dtype), dtype_name(first_matrix->view->dtype), first_matrix->name);
-    }
+                  dtype_name(slot.view->dtype), dtype_name(plain_->view->dtype), plain_->name);
+    return {};
   }
-  if (shape.tied_embeddings) weights.head = weights.embedding;
-  return check_nothing_unknown(places, slots, shape);
-}
+
+  const Shards& shards_;
+  const speculation::ModelShape& shape_;
+  const std::optional<QuantisationConfig>& quantisation_;
+  FileTensors places_;
+  std::unordered_set<std::string> known_;
+  std::vector<PackedSlot> packed_;
+  const TensorSlot* plain_ = nullptr;  ///< the first plain matrix
+};
 
 std::string folder_name(const std::filesystem::path& folder) {
   std::error_code error;
@@ -236,19 +194,27 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
                         speculation::parse_model_config({config_text, config_file}, generation));
   checkpoint.shape.name = folder_name(folder);
   checkpoint.path = folder;
-  DRAFTSCOPE_TRY_ASSIGN(auto opened, open_shards(folder));
-  const auto shards = std::make_shared<const Shards>(std::move(opened));
-  DRAFTSCOPE_TRY(bind_weights(*shards, checkpoint.shape, checkpoint.weights));
-  checkpoint.stored_as = fmt::format("safetensors {}", dtype_name(checkpoint.weights.embedding.dtype));
+  DRAFTSCOPE_TRY_ASSIGN(const auto quantisation, parse_quantisation_config(config_text, config_file));
+  const auto storage = std::make_shared<Storage>();
+  DRAFTSCOPE_TRY_ASSIGN(storage->shards, open_shards(folder));
+  const Shards& shards = storage->shards;
+  Weights& weights = checkpoint.weights;
+  const auto slots = tensor_slots(checkpoint.shape, weights);
+  Binding binding(shards, checkpoint.shape, quantisation);
+  DRAFTSCOPE_TRY(binding.bind(slots));
+  DRAFTSCOPE_TRY_ASSIGN(storage->memory, binding.widen_packed(folder.string()));
+  if (checkpoint.shape.tied_embeddings) weights.head = weights.embedding;
+  checkpoint.stored_as = "safetensors " + (quantisation ? quantisation->name()
+                                                        : std::string(dtype_name(weights.embedding.dtype)));
 
   CheckpointHash hash;
   hash.add_text(config_text);
-  for (const auto& [name, shard] : shards->by_name)
+  for (const auto& [name, shard] : shards.by_name)
     hash.add_bytes(shard.mapping.bytes().first(sizeof(std::uint64_t) + shard.header.json_bytes));
   for (const auto& tensor : named_tensors(checkpoint.shape, checkpoint.weights)) hash.add_sample(tensor.view);
   checkpoint.hash = hash.hex();
-  for (const auto& [name, shard] : shards->by_name) shard.mapping.expect(Access::streamed);
-  checkpoint.storage = shards;
+  for (const auto& [name, shard] : shards.by_name) shard.mapping.expect(Access::streamed);
+  checkpoint.storage = storage;
   DRAFTSCOPE_TRY(check_watched_files());
   return checkpoint;
 }

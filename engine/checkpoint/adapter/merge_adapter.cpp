@@ -6,7 +6,6 @@
 #include <draftscope/base/text_file.h>
 #include <draftscope/speculation/model_families.h>
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "adapter_config.h"
@@ -15,7 +14,6 @@
 #include "checkpoint/mapped_file.h"
 #include "checkpoint/safetensors_header.h"
 #include "checkpoint/tensor_slots.h"
-#include "cpu/kernels/bf16.h"
 #include "cpu/model.h"
 
 namespace draftscope::engine {
@@ -156,17 +154,6 @@ std::vector<float> values_of(const TensorView& matrix) {
   return values;
 }
 
-void store_row(const std::vector<float>& row, DType dtype, std::byte* out) {
-  if (dtype == DType::f32) {
-    std::memcpy(out, row.data(), row.size() * sizeof(float));
-    return;
-  }
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const std::uint16_t bits = dtype == DType::bf16 ? cpu::float_to_bf16(row[i]) : cpu::float_to_f16(row[i]);
-    std::memcpy(out + 2 * i, &bits, sizeof bits);
-  }
-}
-
 void merge_matrix(const Merge& merge, double scale, std::byte* out) {
   const TensorView& base = *merge.slot.view;
   const std::vector<float> a = values_of(merge.factors->a);
@@ -181,7 +168,7 @@ void merge_matrix(const Merge& merge, double scale, std::byte* out) {
     std::vector<float> values(columns);
     cpu::copy_row(base, static_cast<std::int64_t>(row), values.data());
     for (std::size_t i = 0; i < columns; ++i) values[i] += static_cast<float>(scale) * delta[i];
-    store_row(values, base.dtype, out + row * columns * dtype_bytes(base.dtype));
+    store_values(values, base.dtype, out + row * columns * dtype_bytes(base.dtype));
   });
 }
 

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "architectures.h"
+#include "checkpoint/element_bits.h"
 #include "checkpoint/row_parts.h"
-#include "cpu/kernels/bf16.h"
 
 namespace draftscope::engine::gguf {
 namespace {
@@ -27,13 +28,7 @@ void widen_row(const WidenedTensor& tensor, const std::byte* packed, std::byte* 
     const std::size_t blocks = count / format.weights;
     format.unpack(packed, blocks, wide.data());
     packed += blocks * format.bytes;
-    if (tensor.dtype == DType::f32) {
-      std::memcpy(out + begin * sizeof(float), wide.data(), count * sizeof(float));
-      continue;
-    }
-    std::array<std::uint16_t, run> narrow{};
-    for (std::size_t i = 0; i < count; ++i) narrow[i] = cpu::float_to_bf16(wide[i]);
-    std::memcpy(out + begin * sizeof(std::uint16_t), narrow.data(), count * sizeof(std::uint16_t));
+    store_values(std::span(wide).first(count), tensor.dtype, out + begin * dtype_bytes(tensor.dtype));
   }
 }
 

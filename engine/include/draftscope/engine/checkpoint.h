@@ -3,7 +3,7 @@
 
 // A model's weights: a Hugging Face folder (config.json, generation_config.json, *.safetensors, mmapped
 // read-only), a GGUF file, or a synthetic model made in memory. Matrices are row-major [out][in] as
-// safetensors holds them; of a folder, nothing is copied or repacked.
+// safetensors holds them; of a folder's plain numbers, nothing is copied or repacked.
 //
 // Ownership: the Checkpoint keeps the mapping or the memory alive; TensorViews point into it.
 // Thread-safety: immutable after loading.
@@ -75,7 +75,8 @@ class Checkpoint {
   speculation::ModelShape shape;
   Weights weights;
   std::filesystem::path path;  ///< the folder or GGUF file; empty for a synthetic model
-  std::string stored_as;       ///< how a file holds the matrices: "safetensors bf16", "gguf Q4_K, Q6_K"
+  std::string stored_as;  ///< how a file holds the matrices: "safetensors bf16", "safetensors awq 4-bit",
+                          ///< "gguf Q4_K, Q6_K"
   bool synthetic = false;
   double redundancy = 0.0;  ///< synthetic only
   std::uint64_t seed = 0;   ///< synthetic only
@@ -98,6 +99,8 @@ class Checkpoint {
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of
 /// the three dtypes (all matrices of one dtype), inside its file. Tensor data is not read, apart from the
 /// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
+/// Matrices that `quantization_config` says are packed (AWQ, GPTQ, fp8) are widened in memory to the type of
+/// those that are not, each number rounded once.
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
 
 /// Ways to hold a GGUF file's matrices in blocks. The hash and the numbers are the same either way, but

@@ -18,7 +18,7 @@ struct ConfigText {
 
 /// The shape of a model that is to run, without its name. End tokens are those of both files; the family's
 /// default end token holds only if neither file names one. Errors: an unknown family, a part of one that is
-/// not supported or contradicts another, quantised weights, a field that is missing or out of its range.
+/// not supported or contradicts another, a field that is missing or out of its range.
 [[nodiscard]] Result<ModelShape> parse_model_config(ConfigText config,
                                                     std::optional<ConfigText> generation = std::nullopt);
 

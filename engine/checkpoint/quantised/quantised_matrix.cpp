@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "quantised_matrix.h"
+
+#include <draftscope/base/parallel.h>
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "checkpoint/element_bits.h"
+#include "checkpoint/row_parts.h"
+#include "cpu/kernels/bf16.h"
+
+namespace draftscope::engine {
+namespace {
+
+/// Outputs and inputs that are unpacked together: a cache line of words that lie along the outputs, and of
+/// the numbers that are written.
+constexpr std::int64_t tile_rows = 128;
+constexpr std::int64_t tile_columns = 64;
+
+/// The nibble of AWQ's words that holds each of eight outputs.
+constexpr std::array<int, 8> awq_places{0, 4, 1, 5, 2, 6, 3, 7};
+
+/// All values of e4m3, which has no infinity and one NaN of either sign.
+const std::array<float, 256> e4m3_values = [] {
+  std::array<float, 256> values{};
+  for (unsigned code = 0; code < values.size(); ++code) {
+    const unsigned exponent = code >> 3U & 15U;
+    const auto mantissa = static_cast<float>(code & 7U);
+    float value = exponent == 0 ? std::ldexp(mantissa, -9)
+                                : std::ldexp(8.0F + mantissa, static_cast<int>(exponent) - 10);
+    if ((code & 0x7fU) == 0x7fU) value = std::numeric_limits<float>::quiet_NaN();
+    values[code] = (code & 0x80U) != 0 ? -value : value;
+  }
+  return values;
+}();
+
+float scale_at(const QuantisedMatrix& matrix, std::int64_t index) {
+  const std::byte* const place =
+      matrix.scales + index * static_cast<std::int64_t>(dtype_bytes(matrix.scale_dtype));
+  if (matrix.scale_dtype == DType::f32) return cpu::load_unaligned<float>(place);
+  const auto bits = cpu::load_unaligned<std::uint16_t>(place);
+  return matrix.scale_dtype == DType::bf16 ? cpu::bf16_to_float(bits) : cpu::f16_to_float(bits);
+}
+
+/// A number of `bits` bits in a row of 32-bit words.
+int number_at(const std::byte* words, std::int64_t word, int place, int bits) {
+  const auto value = cpu::load_unaligned<std::uint32_t>(words + 4 * word);
+  return static_cast<int>(value >> static_cast<unsigned>(place * bits) & ((1U << bits) - 1U));
+}
+
+/// Where a number lies that is packed along the outputs.
+struct OutputPlace {
+  std::int64_t word;
+  int place;
+};
+OutputPlace output_place(const QuantisedMatrix& matrix, std::int64_t row) {
+  const std::int64_t each = 32 / matrix.bits;
+  const auto place = static_cast<std::size_t>(row % each);
+  return {row / each, matrix.form == PackedForm::awq ? awq_places[place] : static_cast<int>(place)};
+}
+
+/// The group that an input is of.
+std::int64_t group_of(const QuantisedMatrix& matrix, std::int64_t column) {
+  if (matrix.groups == nullptr) return column / matrix.block.columns;
+  return cpu::load_unaligned<std::int32_t>(matrix.groups + 4 * column);
+}
+
+void unpack_integers(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
+                     std::int64_t first_column, std::int64_t columns, float* out) {
+  const std::int64_t each = 32 / matrix.bits;
+  const std::int64_t row_words = matrix.rows / each;
+  const int largest = (1 << matrix.bits) - 1;
+  std::array<float, tile_rows> scales{};
+  std::array<int, tile_rows> zeros{};
+  std::int64_t known = -1;
+  for (std::int64_t c = 0; c < columns; ++c) {
+    const std::int64_t column = first_column + c;
+    const std::int64_t group = group_of(matrix, column);
+    for (std::int64_t r = 0; group != known && r < rows; ++r) {
+      const OutputPlace own = output_place(matrix, first_row + r);
+      const auto at = static_cast<std::size_t>(r);
+      scales[at] = scale_at(matrix, group * matrix.rows + first_row + r);
+      // A zero point of 0 is stored as the largest number where one is subtracted first.
+      zeros[at] = (number_at(matrix.zeros, group * row_words + own.word, own.place, matrix.bits) +
+                   matrix.zero_offset) &
+                  largest;
+    }
+    known = group;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      int value = 0;
+      if (matrix.form == PackedForm::awq) {
+        const OutputPlace own = output_place(matrix, first_row + r);
+        value = number_at(matrix.values, column * row_words + own.word, own.place, matrix.bits);
+      } else {
+        value = number_at(matrix.values, column / each * matrix.rows + first_row + r,
+                          static_cast<int>(column % each), matrix.bits);
+      }
+      const auto at = static_cast<std::size_t>(r);
+      out[r * columns + c] = static_cast<float>(value - zeros[at]) * scales[at];
+    }
+  }
+}
+
+void unpack_fp8(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
+                std::int64_t first_column, std::int64_t columns, float* out) {
+  const std::int64_t row_scales = (matrix.columns + matrix.block.columns - 1) / matrix.block.columns;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t row = first_row + r;
+    const std::byte* const values = matrix.values + row * matrix.columns + first_column;
+    for (std::int64_t c = 0; c < columns;) {
+      const std::int64_t block = (first_column + c) / matrix.block.columns;
+      const std::int64_t end = std::min(columns, (block + 1) * matrix.block.columns - first_column);
+      const float scale = scale_at(matrix, row / matrix.block.rows * row_scales + block);
+      for (; c < end; ++c)
+        out[r * columns + c] = e4m3_values[std::to_integer<std::size_t>(values[c])] * scale;
+    }
+  }
+}
+
+}  // namespace
+
+void unpack(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
+            std::int64_t first_column, std::int64_t columns, float* out) {
+  if (matrix.form == PackedForm::fp8) return unpack_fp8(matrix, first_row, rows, first_column, columns, out);
+  for (std::int64_t done = 0; done < rows; done += tile_rows)
+    unpack_integers(matrix, first_row + done, std::min(tile_rows, rows - done), first_column, columns,
+                    out + done * columns);
+}
+
+void widen(const std::vector<WidenedMatrix>& matrices) {
+  struct Size {
+    std::int64_t rows;
+    std::int64_t columns;
+  };
+  // Whole tiles of rows, so that no two threads read the same words.
+  const auto parts = row_parts(matrices, 1, [](const WidenedMatrix& own) {
+    return Size{(own.rows + tile_rows - 1) / tile_rows, 1};
+  });
+  for_each_index(parts.size(), usable_processors(), [&](std::size_t index) {
+    const RowPart& part = parts[index];
+    const WidenedMatrix& own = matrices[part.tensor];
+    const auto number = static_cast<std::int64_t>(dtype_bytes(own.dtype));
+    std::vector<float> tile(static_cast<std::size_t>(tile_rows * tile_columns));
+    const std::int64_t row = part.first_row * tile_rows;
+    const std::int64_t rows = std::min(tile_rows, own.rows - row);
+    for (std::int64_t column = 0; column < own.columns; column += tile_columns) {
+      const std::int64_t columns = std::min(tile_columns, own.columns - column);
+      unpack(own.matrix, own.first_row + row, rows, column, columns, tile.data());
+      for (std::int64_t r = 0; r < rows; ++r)
+        store_values(
+            std::span(tile).subspan(static_cast<std::size_t>(r * columns), static_cast<std::size_t>(columns)),
+            own.dtype, own.out + ((row + r) * own.columns + column) * number);
+    }
+  });
+}
+
+}  // namespace draftscope::engine

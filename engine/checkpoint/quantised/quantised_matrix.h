@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Packed matrices of safetensors files, and their numbers. Sources: the packers of AutoAWQ (WQLinear_GEMM)
+// and AutoGPTQ (QuantLinear), and the descriptions of compressed-tensors' float-quantized and of fine-grained
+// fp8.
+//
+//   | form | values                                       | scales                  | zero points | | ---- |
+//   -------------------------------------------- | ----------------------- | -------------------------- | |
+//   awq  | int32 [inputs][outputs / 8]; from the low    | [groups][outputs]       | int32 [groups][outputs /
+//   8]| |      | nibble up, outputs 0 2 4 6 1 3 5 7           |                         | in the same order |
+//   | gptq | int32 [inputs / n][outputs], n = 32 / bits   | [groups][outputs]       | int32 [groups][outputs
+//   / n]| |      | inputs from the low bits up                  |                         | less the config's
+//   offset   | | fp8  | e4m3 [outputs][inputs]                       | [row blocks][col blocks]| none |
+//
+// A weight is (value − zero) · scale: exact in fp32 but for fp8 with fp32 scales, which rounds once.
+
+#include <draftscope/engine/checkpoint.h>
+#include <cstdint>
+#include <vector>
+
+#include "quantisation_config.h"
+
+namespace draftscope::engine {
+
+/// A matrix [rows][columns] of outputs and inputs, as its files hold it. Ownership: points into them.
+struct QuantisedMatrix {
+  PackedForm form = PackedForm::awq;
+  std::int32_t bits = 4;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  const std::byte* values = nullptr;
+  const std::byte* scales = nullptr;
+  DType scale_dtype = DType::f16;
+  ScaleBlock block;  ///< outputs and inputs of a scale
+  const std::byte* zeros = nullptr;
+  std::int32_t zero_offset = 0;
+  const std::byte* groups = nullptr;  ///< int32 [columns]: the group of each input; null = in order
+};
+
+/// Rows of a matrix to be written as plain numbers.
+struct WidenedMatrix {
+  QuantisedMatrix matrix;
+  std::int64_t first_row = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  DType dtype = DType::bf16;
+  std::byte* out = nullptr;  ///< [rows][columns]
+};
+
+/// The weights [first_row, + rows) × [first_column, + columns) of a matrix, [rows][columns].
+void unpack(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
+            std::int64_t first_column, std::int64_t columns, float* out);
+
+/// Writes all of them, each number rounded once to its type, from all processors.
+void widen(const std::vector<WidenedMatrix>& matrices);
+
+}  // namespace draftscope::engine

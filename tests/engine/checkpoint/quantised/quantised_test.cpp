@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Packed checkpoints hold the numbers that make_goldens.py drew for them, and what is not read is refused by
+// name.
+
+#include <draftscope/engine/checkpoint.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "checkpoint/quantised/quantised_matrix.h"
+#include "checkpoint/tensor_slots.h"
+#include "tiny_checkpoint.h"
+
+namespace draftscope::engine {
+namespace {
+
+using namespace draftscope::engine::tiny;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::filesystem::path golden(std::string_view name) {
+  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR "/tests/engine/checkpoint/quantised/goldens") / name;
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class QuantisedCheckpoint : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(QuantisedCheckpoint, HoldsTheNumbersThatItsFormatDefines) {
+  const auto packed = load_checkpoint(golden(GetParam()));
+  ASSERT_TRUE(packed) << packed.error().message;
+  const auto plain = load_checkpoint(golden(GetParam()) / "plain");
+  ASSERT_TRUE(plain) << plain.error().message;
+  const auto expected = named_tensors(plain->shape, plain->weights);
+  const auto found = named_tensors(packed->shape, packed->weights);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const TensorView& one = found[i].view;
+    EXPECT_EQ(one.dtype, expected[i].view.dtype);
+    EXPECT_TRUE(std::equal(one.data, one.data + one.bytes(), expected[i].view.data)) << found[i].name;
+  }
+  EXPECT_TRUE(check_finite(*packed));
+  EXPECT_THAT(packed->stored_as, testing::StartsWith("safetensors "));
+  EXPECT_NE(packed->hash, plain->hash);
+}
+
+INSTANTIATE_TEST_SUITE_P(Goldens, QuantisedCheckpoint,
+                         ::testing::Values("awq", "awq-bf16", "gptq", "gptq-8-act", "fp8-block", "fp8-tensor",
+                                           "fp8-channel"),
+                         [](const auto& parameter) {
+                           std::string name = parameter.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+/// Where a part of a matrix begins does not change its numbers.
+TEST(QuantisedMatrices, AnyPartIsThatPartOfTheWhole) {
+  constexpr std::int64_t rows = 144;  // more than a tile
+  constexpr std::int64_t columns = 96;
+  std::vector<std::uint8_t> bytes(rows * columns);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 37 % 127);
+  const std::vector<float> scales(rows * columns, 0.5F);
+  for (const PackedForm form : {PackedForm::awq, PackedForm::gptq, PackedForm::fp8}) {
+    QuantisedMatrix matrix{.form = form, .rows = rows, .columns = columns};
+    matrix.values = reinterpret_cast<const std::byte*>(bytes.data());
+    matrix.zeros = matrix.values + 5;
+    matrix.scales = reinterpret_cast<const std::byte*>(scales.data());
+    matrix.scale_dtype = DType::f32;
+    matrix.block = {form == PackedForm::fp8 ? 10 : 1, 24};
+    std::vector<float> whole(rows * columns);
+    unpack(matrix, 0, rows, 0, columns, whole.data());
+    std::vector<float> part(131 * 50);
+    unpack(matrix, 7, 131, 33, 50, part.data());
+    for (std::int64_t r = 0; r < 131; ++r)
+      for (std::int64_t c = 0; c < 50; ++c)
+        ASSERT_EQ(part[static_cast<std::size_t>(r * 50 + c)],
+                  whole[static_cast<std::size_t>((r + 7) * columns + c + 33)])
+            << static_cast<int>(form) << ' ' << r << ' ' << c;
+  }
+}
+
+struct Refusal {
+  const char* name;
+  const char* golden;
+  std::function<void(nlohmann::json&)> change;  ///< of quantization_config
+  const char* expected;
+};
+
+class RefusedQuantisation : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(RefusedQuantisation, IsOneLineThatNamesTheField) {
+  const TemporaryFolder folder;
+  auto config = nlohmann::json::parse(text_of(golden(GetParam().golden) / "config.json"));
+  GetParam().change(config["quantization_config"]);
+  write_file(folder.path() / "config.json", config.dump());
+  write_file(folder.path() / "model.safetensors", text_of(golden(GetParam().golden) / "model.safetensors"));
+  const auto checkpoint = load_checkpoint(folder.path());
+  ASSERT_FALSE(checkpoint);
+  EXPECT_THAT(checkpoint.error().message, HasSubstr(GetParam().expected));
+  EXPECT_THAT(checkpoint.error().message, Not(HasSubstr("\n")));
+  EXPECT_LT(checkpoint.error().message.size(), 300U);
+}
+
+/// A field set to the value this text holds.
+auto field(const char* name, const char* value) {
+  return [=](nlohmann::json& config) { config[name] = nlohmann::json::parse(value); };
+}
+auto weights(const char* name, const char* value) {
+  return [=](nlohmann::json& config) {
+    config["config_groups"]["group_0"]["weights"][name] = nlohmann::json::parse(value);
+  };
+}
+
+std::vector<Refusal> refusals() {
+  return {
+      {"OtherMethod", "awq", field("quant_method", R"("bitsandbytes")"),
+       "quantization_config.quant_method is 'bitsandbytes', expected 'awq', 'compressed-tensors', 'fp8' or"},
+      {"AwqInThreeBits", "awq", field("bits", "3"), "quantization_config.bits is 3, expected 4"},
+      {"AwqForGemv", "awq", field("version", R"("gemv")"), "version is 'gemv', expected 'gemm'"},
+      {"AwqWithoutZeros", "awq", field("zero_point", "false"), "zero_point is false, expected true"},
+      {"AwqOtherGroups", "awq", field("group_size", "32"),
+       "model.layers.0.self_attn.q_proj.qzeros: shape is [2, 4], expected [1, 4]"},
+      {"AwqGroupOfNone", "awq", field("group_size", "0"), "group_size is 0, expected an integer from 1"},
+      {"AwqReadAsGptq", "awq",
+       [](nlohmann::json& config) {
+         config = {{"quant_method", "gptq"}, {"bits", 4}, {"group_size", 16}};
+       },
+       "model.layers.0.self_attn.q_proj.qweight: shape is [32, 4], expected [4, 32]"},
+      {"AwqReadAsFp8", "awq",
+       [](nlohmann::json& config) {
+         config = {{"quant_method", "fp8"}};
+       },
+       "tensor model.layers.0.self_attn.q_proj.weight is missing"},
+      {"GptqInTwoBits", "gptq", field("bits", "2"), "bits is 2, expected 4 or 8"},
+      {"GptqForMarlin", "gptq", field("checkpoint_format", R"("marlin")"),
+       "checkpoint_format is 'marlin', expected 'gptq' or 'gptq_v2'"},
+      {"GptqOfSeveralKinds", "gptq", field("dynamic", R"({"x": {}})"), "dynamic is an object, expected none"},
+      {"GptqFewerGroups", "gptq-8-act", field("group_size", "16"),
+       "qzeros: shape is [4, 8], expected [2, 8]"},
+      {"Fp8OtherFormat", "fp8-block", field("fmt", R"("e5m2")"), "fmt is 'e5m2', expected 'e4m3'"},
+      {"Fp8OtherBlocks", "fp8-block", field("weight_block_size", "[12, 12]"),
+       "q_proj.weight_scale_inv: shape is [3, 2], expected [3, 3]"},
+      {"Fp8BlockOfOneSize", "fp8-block", field("weight_block_size", "[128]"),
+       "weight_block_size is an array, expected two sizes"},
+      {"Fp8WithoutItsBlocks", "fp8-block", field("weight_block_size", "null"),
+       "q_proj.weight_scale_inv: shape is [3, 2], expected [], [1] or [32, 1]"},
+      {"CompressedIntegers", "fp8-channel", field("format", R"("pack-quantized")"),
+       "format is 'pack-quantized', expected 'float-quantized'"},
+      {"CompressedInFourBits", "fp8-channel", weights("num_bits", "4"), "weights.num_bits is 4, expected 8"},
+      {"CompressedByGroups", "fp8-channel", weights("strategy", R"("group")"),
+       "weights.strategy is 'group', expected 'tensor', 'channel' or 'block'"},
+      {"CompressedInt8", "fp8-channel", weights("type", R"("int")"),
+       "weights.type is 'int', expected 'float'"},
+  };
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, RefusedQuantisation, ::testing::ValuesIn(refusals()),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
+
+struct Tampering {
+  const char* name;
+  const char* golden;
+  const char* from;  ///< in the header
+  const char* to;    ///< as long
+  const char* expected;
+};
+
+class DamagedQuantisation : public ::testing::TestWithParam<Tampering> {};
+
+TEST_P(DamagedQuantisation, IsRefusedByTheTensorsName) {
+  const TemporaryFolder folder;
+  std::string bytes = text_of(golden(GetParam().golden) / "model.safetensors");
+  const std::string_view from = GetParam().from;
+  ASSERT_EQ(from.size(), std::string_view(GetParam().to).size());
+  const auto place = bytes.find(from);
+  ASSERT_NE(place, std::string::npos);
+  bytes.replace(place, from.size(), GetParam().to);
+  write_file(folder.path() / "config.json", text_of(golden(GetParam().golden) / "config.json"));
+  write_file(folder.path() / "model.safetensors", bytes);
+  const auto checkpoint = load_checkpoint(folder.path());
+  ASSERT_FALSE(checkpoint);
+  EXPECT_THAT(checkpoint.error().message, HasSubstr(GetParam().expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, DamagedQuantisation,
+    ::testing::Values(
+        Tampering{"NoZeros", "awq", "q_proj.qzeros", "q_proj.qzeroX",
+                  "tensor model.layers.0.self_attn.q_proj.qzeros is missing, expected one of [2, 4]"},
+        Tampering{"NoScales", "gptq", "v_proj.scales", "v_proj.scaleX", "v_proj.scales is missing"},
+        Tampering{"NoMatrix", "awq", "up_proj.qweight", "up_proj.qweighX",
+                  "tensor model.layers.0.mlp.up_proj.weight is missing"},
+        Tampering{"UnknownPart", "gptq", "up_proj.g_idx", "up_proj.g_idX",
+                  "found tensor 'model.layers.0.mlp.up_proj.g_idX'"},
+        Tampering{"NoScale", "fp8-tensor", "up_proj.weight_scale", "up_proj.weight_scalX",
+                  "up_proj.weight_scale is missing, expected it or"}),
+    [](const auto& parameter) { return std::string(parameter.param.name); });
+
+TEST(QuantisedCheckpoints, AGroupThatIsNotThereIsRefused) {
+  const TemporaryFolder folder;
+  std::string bytes = text_of(golden("gptq-8-act") / "model.safetensors");
+  const auto checkpoint = load_checkpoint(golden("gptq-8-act"));
+  ASSERT_TRUE(checkpoint);
+  // Every g_idx of this file is a permutation; one of its groups of 8 becomes another model's.
+  const std::string_view name = "model.layers.0.mlp.up_proj.g_idx";
+  const auto place = bytes.find(name);
+  ASSERT_NE(place, std::string::npos);
+  const auto offsets = bytes.find("\"data_offsets\":[", place) + 16;
+  std::uint64_t json_bytes = 0;
+  for (int i = 7; i >= 0; --i)
+    json_bytes = json_bytes << 8U | static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
+  const std::size_t data = 8 + json_bytes + std::stoul(bytes.substr(offsets, 12));
+  bytes[data + 4] = 99;
+  write_file(folder.path() / "config.json", text_of(golden("gptq-8-act") / "config.json"));
+  write_file(folder.path() / "model.safetensors", bytes);
+  EXPECT_THAT(load_checkpoint(folder.path()).error().message,
+              HasSubstr("up_proj.g_idx: element 1 is 99, expected a group from 0 to 3"));
+}
+
+}  // namespace
+}  // namespace draftscope::engine
