@@ -74,7 +74,7 @@ class LaneSlices {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  /// What slices have in common; a lane has few kinds.
+  /// Name, layer and phase that many slices of a lane have in common.
   struct Kind {
     std::uint32_t name = 0;
     std::int16_t layer = -1;
