@@ -12,7 +12,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// What a rank calls. Spans are of bytes, whatever is in them.
+/// A rank's call of an operation. Spans are of bytes, whatever is in them.
 struct Call {
   std::string_view operation;
   std::span<const std::byte> own;  ///< what the others read
