@@ -25,6 +25,7 @@
 #include "options/numbers.h"
 #include "options/one_of.h"
 #include "options/output_options.h"
+#include "options/rank_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/progress_bar.h"
@@ -333,6 +334,9 @@ Result<void> read_shard(const std::string& text, RecordOptions& options) {
     if (!options.scratch.empty()) return fail("--scratch: found no --shard, expected it too");
     return {};
   }
+  if (text == "task" && options.model.tensor_parallel > 1)
+    return fail("--shard: found task with --tensor-parallel {}, expected I/N: the task is a rank",
+                options.model.tensor_parallel);
   auto shard = text != "task" ? traces::parse_shard(text)
                               : traces::shard_of_task([](const char* variable) -> std::optional<std::string> {
                                   const char* const value = std::getenv(variable);
@@ -389,6 +393,7 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
   CLI::App* command =
       app.add_subcommand("record", "Decode prompts under one or several strategies and write a trace");
   add_recording_options(*command, *options);
+  add_rank_options(*command, options->model);
   command
       ->add_option("-s,--strategy", options->strategies,
                    "name:key=value,…; several are interleaved prompt by prompt")
@@ -405,7 +410,7 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
     options->inputs = files_named_by(*command, "--output");
     if (const auto read = read_shard(*shard, *options); !read)
       return finish(outcome, tl::unexpected(read.error()));
-    finish(outcome, record(*options));
+    finish(outcome, on_ranks(options->model, [&] { return record(*options); }));
   });
 }
 
