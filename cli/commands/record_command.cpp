@@ -4,6 +4,7 @@
 #include <draftscope/base/clock.h>
 #include <draftscope/base/sha256.h>
 #include <draftscope/engine/decode.h>
+#include <draftscope/engine/recording/rank_recording.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/recording/run_memory.h>
@@ -123,6 +124,7 @@ struct Session {
   traces::Writer& writer;
   engine::Recorder& recorder;
   engine::DeviceRecording& device;
+  engine::RankRecording& ranks;
   const engine::StrategyResources& resources;
   std::vector<engine::ConfiguredStrategy>& strategies;
   ProgressBar& progress;
@@ -146,8 +148,10 @@ struct Session {
                            request_for(options, model, prompt.tokens, &text_end), options.decoding.seed,
                            options.decoding.stop_strings);
       device.end_request();
+      const Result<void> ranks_recorded = ranks.end_request();
       memories.end_request(run_ids[strategy], *strategies[strategy].strategy);
       if (!request) return tl::unexpected(at_turn(options, question, turn, request.error()));
+      DRAFTSCOPE_TRY(ranks_recorded);
       answers.push_back(request->text);
       interrupted = InterruptScope::flag();
       progress.update(++requests, planned);
@@ -183,7 +187,7 @@ struct Recorded {
 
 Recorded record_all(const RecordOptions& options, const LoadedModel& model, const engine::Backend& backend,
                     traces::Writer& writer, engine::Recorder& recorder, engine::DeviceRecording& device,
-                    const engine::StrategyResources& resources,
+                    engine::RankRecording& ranks, const engine::StrategyResources& resources,
                     std::vector<engine::ConfiguredStrategy>& strategies,
                     std::span<const traces::Question> questions) {
   std::int64_t turns = 0;
@@ -195,6 +199,7 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, cons
                   writer,
                   recorder,
                   device,
+                  ranks,
                   resources,
                   strategies,
                   progress,
@@ -281,9 +286,11 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   backend->set_recorder(&spans);
   engine::Recorder recorder(*writer, spans, *backend, model.tokenizer, options.shadow);
   device.begin(*writer, spans);
+  engine::RankRecording ranks;
+  DRAFTSCOPE_TRY(ranks.begin(*writer, *backend));
 
-  const Recorded recorded =
-      record_all(options, model, *backend, *writer, recorder, device, resources, strategies, questions);
+  const Recorded recorded = record_all(options, model, *backend, *writer, recorder, device, ranks, resources,
+                                       strategies, questions);
   device.end();
   const ClockPair clock = read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
