@@ -148,6 +148,7 @@ class ThreadRank final : public Collective {
 std::vector<std::unique_ptr<Collective>> make_thread_ranks(std::int32_t size) {
   const auto place = std::make_shared<MeetingPlace>(size);
   std::vector<std::unique_ptr<Collective>> ranks;
+  ranks.reserve(to_size(size));
   for (std::int32_t rank = 0; rank < size; ++rank) ranks.push_back(std::make_unique<ThreadRank>(place, rank));
   return ranks;
 }
