@@ -25,8 +25,8 @@ constexpr std::int32_t largest_batch = 512;  // wide enough that prefill is boun
 /// others.
 bool has_wide_parts(const speculation::ModelShape& shape) {
   constexpr std::int32_t call_outputs = 64;
-  constexpr std::int32_t most_ranks = 8;
-  return shape.head_dim % call_outputs == 0 && shape.d_ff % (most_ranks * call_outputs) == 0;
+  constexpr std::int32_t max_ranks = 8;
+  return shape.head_dim % call_outputs == 0 && shape.d_ff % (max_ranks * call_outputs) == 0;
 }
 
 Result<RankTensors> tensors_of(const Checkpoint& checkpoint, const Collective* ranks) {

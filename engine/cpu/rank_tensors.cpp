@@ -45,7 +45,7 @@ TensorView outputs_of(const TensorView& whole, RankPlace place) {
   return rows_of(whole, place.rank * rows, rows);
 }
 
-/// Of a bias.
+/// A rank's values of a bias.
 TensorView values_of(const TensorView& whole, RankPlace place) {
   if (!whole.present()) return whole;
   TensorView part = whole;

@@ -33,7 +33,7 @@ struct RankWork {
   }
 };
 
-/// What a rank knows of the head's rows: of its own blocks of the vocabulary before gather_head(), of all on
+/// A rank's knowledge of the head's rows: of its own blocks of the vocabulary before gather_head(), of all on
 /// rank 0 after it.
 struct HeadRows {
   std::int32_t rows = 0;

@@ -35,7 +35,7 @@ Result<void> concluded(Collective& ranks, Result<void> verdict) {
   return verdict;
 }
 
-/// What rank 0 found, on every rank.
+/// Rank 0's finding, on every rank.
 Result<void> share_verdict(Collective& ranks, std::string_view failure) {
   Text verdict = text_of(failure);
   DRAFTSCOPE_TRY(ranks.broadcast(std::as_writable_bytes(std::span(verdict))));

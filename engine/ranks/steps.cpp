@@ -14,7 +14,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// What a rank says before its steps. Names are one text, a line each.
+/// Counts that a rank sends before its steps. Names are one text, a line each.
 struct Heading {
   std::uint64_t steps = 0;
   std::uint64_t name_bytes = 0;

@@ -12,7 +12,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// What a rank calls. Spans are of bytes, whatever is in them.
+/// A rank's call of an operation. Spans are of bytes, whatever is in them.
 struct Call {
   std::string_view operation;
   std::span<const std::byte> own;  ///< what the others read
@@ -148,6 +148,7 @@ class ThreadRank final : public Collective {
 std::vector<std::unique_ptr<Collective>> make_thread_ranks(std::int32_t size) {
   const auto place = std::make_shared<MeetingPlace>(size);
   std::vector<std::unique_ptr<Collective>> ranks;
+  ranks.reserve(to_size(size));
   for (std::int32_t rank = 0; rank < size; ++rank) ranks.push_back(std::make_unique<ThreadRank>(place, rank));
   return ranks;
 }

@@ -19,12 +19,12 @@
 
 namespace draftscope::engine {
 
-/// What every rank must agree on before any computes: `what` it opened, in words that are equal where the
-/// models and settings are, and whether it failed to. The first failure, or the first rank that differs, on
-/// every rank otherwise.
+/// Agreement of all ranks before any computes: on `what` each opened, in words that are equal where the
+/// models and settings are, and on whether one failed to. The first failure, or the first rank that differs,
+/// on every rank otherwise.
 [[nodiscard]] Result<void> agree_to_begin(Collective& ranks, const Result<void>& own, std::string_view what);
 
-/// What one of the ranks that follow did, the finest of what it recorded: operations, or layers, or passes.
+/// Work of one of the ranks that follow, the finest of its record: operations, or layers, or passes.
 struct RankSteps {
   struct Step {
     std::int32_t pass = 0;  ///< a place in Taken::passes
@@ -37,7 +37,7 @@ struct RankSteps {
   std::vector<std::string> names;
 };
 
-/// What the others did since they were asked last.
+/// Work of the others since they were asked last.
 struct TakenSteps {
   std::vector<traces::Span>
       passes;                    ///< for each pass rank 0's span that was open: its id, phase, round, request
