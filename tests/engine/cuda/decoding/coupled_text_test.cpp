@@ -10,21 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "counted_drafts.h"
 #include "cuda_shapes.h"
 #include "step_by_step.h"
 #include "tested_backend.h"
 
 namespace draftscope::engine::test {
 namespace {
-
-struct Counted : DecodeListener {
-  std::int32_t drafted = 0;
-  std::int32_t accepted = 0;
-  void on_round(const RoundReport& report) override {
-    drafted += report.round.drafted;
-    accepted += report.round.accepted;
-  }
-};
 
 /// Every exit with two lengths, sets, and strategies whose rounds the host leads: trees, guesses, other
 /// exits from round to round, states for DEL and CLaSp.
@@ -62,7 +54,7 @@ TEST(CoupledText, IsTheSameUnderEveryStrategyOnTheDeviceAndLedByTheHost) {
     if (chance(random, 0.5)) sampling.top_p = std::uniform_real_distribution<double>(0.2, 1.0)(random);
     const DecodeRequest request{.prompt = prompt, .max_new_tokens = 12, .sampling = sampling};
     const std::uint64_t seed = random();
-    const auto text = [&](Backend& backend, const std::string& specification, Counted& counted) {
+    const auto text = [&](Backend& backend, const std::string& specification, CountedDrafts& counted) {
       auto strategy = make_strategy(specification, shape);
       EXPECT_TRUE(strategy) << strategy.error().message;
       if (!strategy) return std::vector<std::int32_t>();
@@ -74,12 +66,12 @@ TEST(CoupledText, IsTheSameUnderEveryStrategyOnTheDeviceAndLedByTheHost) {
     const auto alone = tested.make(checkpoint, 2, 80);
     StepByStep led(tested.make(checkpoint, 2, 80));
     ASSERT_TRUE(alone->has_chain_rounds());
-    Counted unused;
+    CountedDrafts unused;
     const std::vector<std::int32_t> vanilla = text(led, "vanilla", unused);
     ASSERT_EQ(vanilla.size(), 12U);
     for (const std::string& specification : strategies(shape.n_layers)) {
       SCOPED_TRACE(specification);
-      Counted counted;
+      CountedDrafts counted;
       EXPECT_EQ(text(*alone, specification, counted), vanilla);
       drafted += counted.drafted;
       accepted += counted.accepted;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "counted_drafts.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
 
@@ -20,15 +21,6 @@ namespace draftscope::engine::test {
 namespace {
 
 constexpr std::int32_t cache_rows = 160;
-
-struct Counted : DecodeListener {
-  std::int64_t drafted = 0;
-  std::int64_t accepted = 0;
-  void on_round(const RoundReport& report) override {
-    drafted += report.round.drafted;
-    accepted += report.round.accepted;
-  }
-};
 
 speculation::ModelShape shape_with_layers(Random& random) {
   speculation::ModelShape shape = random_cuda_shape(random);
@@ -49,7 +41,7 @@ std::string name_of(const std::string& specification) {
 
 TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
   Random random(83);
-  Counted all;
+  CountedDrafts all;
   std::set<std::string> decoded_names;
   for (int trial = 0; trial < models_of_a_long_test(); ++trial) {
     SCOPED_TRACE(trial);
@@ -73,7 +65,7 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
     if (sampled) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
     if (chance(random, 0.3)) request.eos_tokens = ends;
     const std::uint64_t seed = random();
-    const auto text = [&](const std::string& specification, Counted& counted) {
+    const auto text = [&](const std::string& specification, CountedDrafts& counted) {
       auto strategy = make_strategy(specification, shape, resources);
       EXPECT_TRUE(strategy) << strategy.error().message;
       if (!strategy) return std::vector<std::int32_t>();
@@ -83,7 +75,7 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
       return decoded ? decoded->tokens : std::vector<std::int32_t>();
     };
     const EveryStrategy strategies(shape, held_weights(*backend));
-    Counted unused;
+    CountedDrafts unused;
     const std::vector<std::int32_t> vanilla = text("vanilla", unused);
     for (const std::string& specification : strategies.specifications()) {
       SCOPED_TRACE(specification);
