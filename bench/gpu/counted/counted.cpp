@@ -191,7 +191,7 @@ Result<void> run(const Options& options) {
   json all = json::array();
   for (const std::string& name : options.models) {
     DRAFTSCOPE_TRY_ASSIGN(const speculation::ModelShape model, speculation::find_model_shape(name));
-    const speculation::ModelShape shape = small_shape(model, options.scale);
+    const speculation::ModelShape shape = deep_shape(model, options.scale);
     json passes = json::array();
     for (const std::int32_t context : options.contexts)
       for (const std::int32_t rows : options.rows) {

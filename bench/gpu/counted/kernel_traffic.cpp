@@ -236,6 +236,15 @@ speculation::ModelShape small_shape(const speculation::ModelShape& of, std::int3
   return shape;
 }
 
+speculation::ModelShape deep_shape(const speculation::ModelShape& of, std::int32_t scale) {
+  speculation::ModelShape shape = small_shape(of, scale);
+  constexpr std::int32_t deeper = 4;
+  shape.n_layers = 1;
+  shape.d_model *= deeper;
+  shape.vocab *= deeper;
+  return shape;
+}
+
 Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& shape, const CountedPass& pass) {
   constexpr double redundancy = 0.5;
   DRAFTSCOPE_TRY_ASSIGN(const engine::Checkpoint checkpoint, engine::make_synthetic(shape, redundancy, 1));

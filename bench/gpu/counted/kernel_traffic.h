@@ -61,6 +61,11 @@ struct KernelTraffic {
 /// smallest that has whole tiles; two layers.
 [[nodiscard]] speculation::ModelShape small_shape(const speculation::ModelShape& of, std::int32_t scale);
 
+/// One layer of it behind a residual stream four times as wide, 2048 and more, and a head of eight times the
+/// queries' width: what a block and a tile do once is spread over about as many weights as a published
+/// model's.
+[[nodiscard]] speculation::ModelShape deep_shape(const speculation::ModelShape& of, std::int32_t scale);
+
 /// One pass on a model of that shape with made-up weights. In the order of the first launches. Errors: a
 /// fault of a kernel, PTX that cannot be read.
 [[nodiscard]] Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& shape,
