@@ -3,6 +3,8 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/traces/shard.h>
 
+#include <algorithm>
+
 namespace draftscope::traces {
 namespace {
 
@@ -79,6 +81,33 @@ std::filesystem::path shard_file(const std::filesystem::path& recording, const S
   file.replace_filename(fmt::format("{}.{}-of-{}{}", recording.stem().string(), shard.index, shard.count,
                                     recording.extension().string()));
   return file;
+}
+
+Result<std::vector<Shard>> missing_shards(std::vector<ShardFile> files, bool is_partial) {
+  if (files.empty()) return fail("found no shard, expected each of an experiment");
+  const ShardFile first = files.front();
+  const std::int32_t count = first.shard.count;
+  for (const ShardFile& file : files)
+    if (file.shard.count != count)
+      return fail("{}: is shard {}, expected one of {} as {}", file.path.string(), shard_text(file.shard),
+                  count, first.path.filename().string());
+  std::ranges::stable_sort(files, {}, [](const ShardFile& file) { return file.shard.index; });
+  std::vector<Shard> missing;
+  std::int32_t next = 1;
+  for (const ShardFile& file : files) {
+    if (file.shard.index < next)
+      return fail("{}: is shard {}, expected each shard once", file.path.string(), shard_text(file.shard));
+    for (; next < file.shard.index; ++next) missing.push_back({next, count});
+    ++next;
+  }
+  for (; next <= count; ++next) missing.push_back({next, count});
+  if (missing.empty() || is_partial) return missing;
+  constexpr std::size_t max_named = 8;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(missing.size(), max_named); ++i)
+    names += (i == 0 ? "" : ", ") + shard_text(missing[i]);
+  return fail("found {} of {} shards, expected {}{} too (--partial does without)", files.size(), count, names,
+              missing.size() > max_named ? fmt::format(" and {} others", missing.size() - max_named) : "");
 }
 
 Result<Shard> shard_of_task(const Environment& environment) {

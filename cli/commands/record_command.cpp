@@ -4,15 +4,16 @@
 #include <draftscope/base/clock.h>
 #include <draftscope/base/sha256.h>
 #include <draftscope/engine/decode.h>
+#include <draftscope/engine/recording/rank_recording.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/recording/run_memory.h>
 #include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/traces/prompt_file.h>
+#include <draftscope/traces/reader.h>
 #include <draftscope/traces/trace_target.h>
 #include <draftscope/traces/writer.h>
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -20,11 +21,12 @@
 #include <optional>
 
 #include "commands/commands.h"
-#include "commands/shard_output.h"
+#include "commands/shards/shard_output.h"
 #include "options/device_trace_options.h"
 #include "options/numbers.h"
 #include "options/one_of.h"
 #include "options/output_options.h"
+#include "options/rank_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/progress_bar.h"
@@ -122,6 +124,7 @@ struct Session {
   traces::Writer& writer;
   engine::Recorder& recorder;
   engine::DeviceRecording& device;
+  engine::RankRecording& ranks;
   const engine::StrategyResources& resources;
   std::vector<engine::ConfiguredStrategy>& strategies;
   ProgressBar& progress;
@@ -145,8 +148,10 @@ struct Session {
                            request_for(options, model, prompt.tokens, &text_end), options.decoding.seed,
                            options.decoding.stop_strings);
       device.end_request();
+      const Result<void> ranks_recorded = ranks.end_request();
       memories.end_request(run_ids[strategy], *strategies[strategy].strategy);
       if (!request) return tl::unexpected(at_turn(options, question, turn, request.error()));
+      DRAFTSCOPE_TRY(ranks_recorded);
       answers.push_back(request->text);
       interrupted = InterruptScope::flag();
       progress.update(++requests, planned);
@@ -182,7 +187,7 @@ struct Recorded {
 
 Recorded record_all(const RecordOptions& options, const LoadedModel& model, const engine::Backend& backend,
                     traces::Writer& writer, engine::Recorder& recorder, engine::DeviceRecording& device,
-                    const engine::StrategyResources& resources,
+                    engine::RankRecording& ranks, const engine::StrategyResources& resources,
                     std::vector<engine::ConfiguredStrategy>& strategies,
                     std::span<const traces::Question> questions) {
   std::int64_t turns = 0;
@@ -194,6 +199,7 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, cons
                   writer,
                   recorder,
                   device,
+                  ranks,
                   resources,
                   strategies,
                   progress,
@@ -280,9 +286,11 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   backend->set_recorder(&spans);
   engine::Recorder recorder(*writer, spans, *backend, model.tokenizer, options.shadow);
   device.begin(*writer, spans);
+  engine::RankRecording ranks;
+  DRAFTSCOPE_TRY(ranks.begin(*writer, *backend));
 
-  const Recorded recorded =
-      record_all(options, model, *backend, *writer, recorder, device, resources, strategies, questions);
+  const Recorded recorded = record_all(options, model, *backend, *writer, recorder, device, ranks, resources,
+                                       strategies, questions);
   device.end();
   const ClockPair clock = read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
@@ -297,51 +305,49 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   return recorded.interrupted ? InterruptScope::exit_code() : 0;
 }
 
+/// The shard that a recording says it is. Errors: it has not ended.
+Result<std::optional<std::string>> shard_of_recording(const std::filesystem::path& file) {
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(file));
+  DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
+  if (!recording.closed_cleanly)
+    return fail("{}: was not closed, expected a recording that has ended (--overwrite replaces it)",
+                file.string());
+  const auto named = recording.meta.find("shard");
+  if (named == recording.meta.end()) return std::nullopt;
+  return named->second;
+}
+
 /// A shard's questions into a file of its own, which is there once it is whole.
-Result<int> record_shard(const RecordOptions& options, std::span<const traces::Question> questions,
-                         const traces::Shard& shard) {
-  const ShardOutput output = shard_output(options.output, shard, options.scratch);
+Result<int> record_shard(const RecordOptions& options, std::span<const traces::Question> questions) {
+  const ShardOutput output = shard_output(options.output, options.shard);
   if (!options.overwrite) {
-    DRAFTSCOPE_TRY_ASSIGN(const bool is_done, is_recorded(output, shard));
-    if (is_done) {
-      if (!options.quiet) print_note(fmt::format("{} is recorded already", output.target.string()));
-      return 0;
-    }
+    DRAFTSCOPE_TRY_ASSIGN(const bool is_done, is_there(output, shard_of_recording, options.quiet));
+    if (is_done) return 0;
   }
   DRAFTSCOPE_TRY(traces::check_trace_target(output.target, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY(traces::check_trace_target(output.partial, {options.inputs, true}));
   std::vector<traces::Question> own;
   for (std::size_t i = 0; i < questions.size(); ++i)
-    if (shard.has(i)) own.push_back(questions[i]);
+    if (output.shard.has(i)) own.push_back(questions[i]);
   if (own.empty())
     return fail("{}: found {} questions, expected at least {} for shard {}", options.prompts.string(),
-                questions.size(), shard.index, traces::shard_text(shard));
+                questions.size(), output.shard.index, traces::shard_text(output.shard));
   DRAFTSCOPE_TRY_ASSIGN(std::string digest, sha256_of_file(options.prompts));
-  const traces::Meta meta{{"shard", traces::shard_text(shard)},
+  const traces::Meta meta{{"shard", traces::shard_text(output.shard)},
                           {"prompts_sha256", std::move(digest)},
                           {"prompts_in_all", std::to_string(questions.size())}};
   DRAFTSCOPE_TRY_ASSIGN(const int code, record_into(options, own, meta, output.partial, true));
   if (code != 0) return code;
-  DRAFTSCOPE_TRY(put_shard_in_place(output, options.overwrite));
-  if (!options.quiet)
-    print_note(fmt::format("shard {} is {}", traces::shard_text(shard), output.target.string()));
+  DRAFTSCOPE_TRY(put_shard_in_place(output, options.overwrite, options.quiet));
   return 0;
 }
 
-Result<void> read_shard(const std::string& text, RecordOptions& options) {
-  if (text.empty()) {
-    if (!options.scratch.empty()) return fail("--scratch: found no --shard, expected it too");
-    return {};
-  }
-  auto shard = text != "task" ? traces::parse_shard(text)
-                              : traces::shard_of_task([](const char* variable) -> std::optional<std::string> {
-                                  const char* const value = std::getenv(variable);
-                                  if (value == nullptr) return std::nullopt;
-                                  return value;
-                                });
-  if (!shard) return tl::unexpected(std::move(shard).error());
-  options.shard = *shard;
-  return {};
+/// Reads the shard that is asked for.
+Result<void> read_own_shard(RecordOptions& options) {
+  if (options.shard.text == "task" && options.model.tensor_parallel > 1)
+    return fail("--shard: found task with --tensor-parallel {}, expected I/N: the task is a rank",
+                options.model.tensor_parallel);
+  return read_shard(options.shard);
 }
 
 }  // namespace
@@ -349,12 +355,12 @@ Result<void> read_shard(const std::string& text, RecordOptions& options) {
 Result<int> record(const RecordOptions& options) {
   DRAFTSCOPE_TRY(check(options.chat));
   DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
-  if (!options.shard)
+  if (!options.shard.shard)
     DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<traces::Question> questions, traces::read_questions(options.prompts));
   if (options.limit > 0)
     questions.resize(std::min(questions.size(), static_cast<std::size_t>(options.limit)));
-  if (options.shard) return record_shard(options, questions, *options.shard);
+  if (options.shard.shard) return record_shard(options, questions);
   return record_into(options, questions, {}, options.output, options.overwrite);
 }
 
@@ -389,23 +395,18 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
   CLI::App* command =
       app.add_subcommand("record", "Decode prompts under one or several strategies and write a trace");
   add_recording_options(*command, *options);
+  add_rank_options(*command, options->model);
   command
       ->add_option("-s,--strategy", options->strategies,
                    "name:key=value,…; several are interleaved prompt by prompt")
       ->required();
-  const auto shard = std::make_shared<std::string>();
-  command->add_option(
-      "--shard", *shard,
-      "I/N: only each N-th prompt, from the I-th on, into OUTPUT.I-of-N; task: as Slurm's or MPI's "
-      "variables say");
-  command->add_option("--scratch", options->scratch,
-                      "With --shard: a folder to record in, from where the whole file is moved");
+  add_shard_options(*command, options->shard, "each N-th prompt");
   options->command_line = command_line;
-  command->callback([options, command, shard, &outcome] {
+  command->callback([options, command, &outcome] {
     options->inputs = files_named_by(*command, "--output");
-    if (const auto read = read_shard(*shard, *options); !read)
+    if (const auto read = read_own_shard(*options); !read)
       return finish(outcome, tl::unexpected(read.error()));
-    finish(outcome, record(*options));
+    finish(outcome, on_ranks(options->model, [&] { return record(*options); }));
   });
 }
 

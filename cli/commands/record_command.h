@@ -2,16 +2,16 @@
 #pragma once
 
 #include <draftscope/engine/recording/device_recording.h>
-#include <draftscope/traces/shard.h>
+#include <draftscope/traces/reader.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "options/chat_options.h"
 #include "options/model_options.h"
+#include "options/shard_options.h"
 #include "terminal/outcome.h"
 
 namespace draftscope::cli {
@@ -28,8 +28,7 @@ struct RecordOptions {
   std::int32_t repeats = 3;
   std::int32_t warmup = 1;
   std::int32_t limit = 0;
-  std::optional<traces::Shard> shard;  ///< records its part of the prompts, into a file of its own
-  std::filesystem::path scratch;  ///< where a shard is written until it is whole; empty = beside its file
+  ShardOptions shard;  ///< records its part of the prompts, into a file of its own
   ChatOptions chat;
   bool overwrite = false;
   bool shadow = false;

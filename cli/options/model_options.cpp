@@ -6,6 +6,7 @@
 #include <draftscope/engine/adapter.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
+#include <draftscope/engine/ranks/lead_and_follow.h>
 #include <draftscope/speculation/weight_format.h>
 
 #include <algorithm>
@@ -150,6 +151,34 @@ Result<std::optional<std::int32_t>> gpu_of(std::string_view device) {
   return number;
 }
 
+Result<std::unique_ptr<engine::Backend>> make_own_backend(const ModelOptions& options,
+                                                          const engine::Checkpoint& checkpoint,
+                                                          std::int32_t cache_rows) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto weights, packed_weights(options, checkpoint));
+  return engine::make_cpu_backend(checkpoint, {.threads = options.threads,
+                                               .cache_rows = cache_rows,
+                                               .kernels = options.kernels,
+                                               .weights = weights,
+                                               .ranks = options.ranks.get()});
+}
+
+/// Every rank's part of the model, once all have theirs.
+Result<std::unique_ptr<engine::Backend>> make_shared_backend(const ModelOptions& options,
+                                                             const engine::Checkpoint& checkpoint,
+                                                             std::int32_t cache_rows) {
+  auto own = make_own_backend(options, checkpoint, cache_rows);
+  const Result<void> made = own ? Result<void>{} : Result<void>(tl::unexpected(own.error()));
+  std::string what;
+  if (own) {
+    const engine::BackendDescription described = (*own)->describe();
+    what = fmt::format("{} ({}, {}, context {})", checkpoint.hash, described.kernels, described.weights,
+                       (*own)->cache_rows());
+  }
+  DRAFTSCOPE_TRY(engine::agree_to_begin(*options.ranks, made, what));
+  if (options.ranks->rank() != 0) return own;
+  return engine::lead(std::move(*own), *options.ranks);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options, const LoadedModel& model,
@@ -176,10 +205,8 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& option
                             .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored,
                             .device_trace = trace});
   }
-  DRAFTSCOPE_TRY_ASSIGN(const auto weights, packed_weights(options, *model.checkpoint));
-  return engine::make_cpu_backend(
-      *model.checkpoint,
-      {.threads = options.threads, .cache_rows = cache_rows, .kernels = options.kernels, .weights = weights});
+  return options.ranks ? make_shared_backend(options, *model.checkpoint, cache_rows)
+                       : make_own_backend(options, *model.checkpoint, cache_rows);
 }
 
 namespace {
@@ -215,6 +242,7 @@ engine::StrategyResources strategy_resources(const ModelOptions& options, const 
     ModelOptions second = options;
     second.model = name;
     second.adapter.clear();
+    second.ranks = nullptr;  // rank 0 has all of it
     DRAFTSCOPE_TRY_ASSIGN(LoadedModel loaded, load_model(second));
     const auto opened = std::make_shared<OpenedModel>(OpenedModel{std::move(loaded), nullptr});
     DRAFTSCOPE_TRY(check_same_tokens(target, opened->model, name));

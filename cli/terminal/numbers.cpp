@@ -8,6 +8,12 @@
 
 namespace draftscope::cli {
 
+namespace {
+
+constexpr double smallest_shown = 0.001;
+
+}  // namespace
+
 std::string number(double value) {
   const double magnitude = std::abs(value);
   if (magnitude == 0.0) return "0";
@@ -62,8 +68,12 @@ std::string factor(double value, const Glyphs& glyphs) {
   return fmt::format("{:.2f}{}", value, glyphs.times());
 }
 
+std::string ratio(double value) {
+  if (value == 0.0 || !(std::abs(value) < smallest_shown)) return number(value);
+  return value > 0.0 ? "< 0.001" : "> -0.001";
+}
+
 std::string p_value(double value) {
-  constexpr double smallest_shown = 0.001;
   return value < smallest_shown ? "< 0.001" : fmt::format("{:.3f}", value);
 }
 

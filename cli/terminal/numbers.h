@@ -32,6 +32,9 @@ namespace draftscope::cli {
 /// "1.52×"
 [[nodiscard]] std::string factor(double value, const Glyphs& glyphs);
 
+/// As number(), or "< 0.001", "> -0.001" where it is nearer to 0.
+[[nodiscard]] std::string ratio(double value);
+
 /// "0.031", or "< 0.001"
 [[nodiscard]] std::string p_value(double value);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,11 +21,25 @@ namespace {
 constexpr std::int32_t default_cache_rows = 4096;
 constexpr std::int32_t largest_batch = 512;  // wide enough that prefill is bound by arithmetic
 
+/// Whether oneDNN's calls are as wide on every rank, whatever the number of ranks: it sums otherwise in
+/// others.
+bool has_wide_parts(const speculation::ModelShape& shape) {
+  constexpr std::int32_t call_outputs = 64;
+  constexpr std::int32_t max_ranks = 8;
+  return shape.head_dim % call_outputs == 0 && shape.d_ff % (max_ranks * call_outputs) == 0;
+}
+
+Result<RankTensors> tensors_of(const Checkpoint& checkpoint, const Collective* ranks) {
+  if (ranks == nullptr) return whole_tensors(checkpoint);
+  return divided_tensors(checkpoint, {ranks->rank(), ranks->size()});
+}
+
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const Checkpoint& checkpoint, Model model, KvCache cache, Workspace workspace,
-             const Kernels& kernels, std::int32_t threads, bool wide_products)
+  CpuBackend(const Checkpoint& checkpoint, RankTensors tensors, Model model, KvCache cache,
+             Workspace workspace, const Kernels& kernels, std::int32_t threads, const CpuOptions& options)
       : checkpoint_(checkpoint),
+        tensors_(std::move(tensors)),
         model_(std::move(model)),
         cache_(std::move(cache)),
         workspace_(std::move(workspace)),
@@ -32,14 +47,16 @@ class CpuBackend final : public Backend {
         rope_(model_.shape, cache_.rows()),
         local_rope_(with_local_rope(model_.shape), cache_.rows()),
         team_(threads) {
-    if (wide_products) wide_ = make_wide_products(model_.dtype, threads);
+    if (options.ranks != nullptr) ranks_.emplace(RankWork{*options.ranks});
+    if (options.wide_products && (!ranks_ || has_wide_parts(checkpoint.shape)))
+      wide_ = make_wide_products(model_.dtype, threads);
   }
 
   void set_recorder(profiler::SpanRecorder* recorder) override {
     recorder_ = recorder;
     names_ = SpanNames(recorder);
   }
-  const speculation::ModelShape& shape() const override { return model_.shape; }
+  const speculation::ModelShape& shape() const override { return checkpoint_.shape; }
   std::int32_t cache_rows() const override { return cache_.rows(); }
   std::int32_t max_rows() const override { return std::min(largest_batch, cache_.rows()); }
   std::int32_t max_invariant_rows() const override {
@@ -54,16 +71,18 @@ class CpuBackend final : public Backend {
             .threads = team_.size(),
             .kv_bytes = cache_.bytes(),
             .workspace_bytes = workspace_.memory.bytes(),
-            .weight_bytes = has_packed_matrices(model_) ? held_bytes(model_) : checkpoint_.weight_bytes(),
+            .weight_bytes =
+                ranks_ || has_packed_matrices(model_) ? held_bytes(model_) : checkpoint_.weight_bytes(),
             .draft_weight_bytes = draft_weight_bytes(),
-            .weights = matrix_formats(model_)};
+            .weights = matrix_formats(model_),
+            .ranks = ranks_ ? ranks_->ranks.size() : 1};
   }
 
   Result<void> hold_weights(speculation::WeightFormat format) override {
     if (copies_.contains(format)) return {};
     DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
     DRAFTSCOPE_TRY(note_inputs(*layout));
-    DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(checkpoint_, model_, *layout, squares_));
+    DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(tensors_, model_, *layout, squares_));
     copies_.emplace(format, std::move(copy));
     return {};
   }
@@ -73,8 +92,7 @@ class CpuBackend final : public Backend {
     DRAFTSCOPE_TRY_ASSIGN(const Matrices* matrices, matrices_for(batch));
     Engine engine{model_,     *matrices, kernels_,    rope_, local_rope_, cache_,
                   workspace_, team_,     wide_.get(), top_,  recorder_,   names_};
-    run(engine, batch, outputs);
-    return {};
+    return run(engine, batch, outputs);
   }
 
   Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
@@ -91,11 +109,11 @@ class CpuBackend final : public Backend {
   Result<void> round_weights(speculation::WeightFormat format) {
     DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
     DRAFTSCOPE_TRY(note_inputs(*layout));
-    return round_matrices(checkpoint_, *layout, squares_, model_);
+    return round_matrices(tensors_, *layout, squares_, model_);
   }
 
  private:
-  void run(Engine& engine, const Batch& batch, Outputs& outputs) {
+  Result<void> run(Engine& engine, const Batch& batch, Outputs& outputs) {
     const Wanted& wanted = batch.wanted;
     const auto d_model = static_cast<std::size_t>(model_.shape.d_model);
     const std::size_t head_rows =
@@ -114,9 +132,12 @@ class CpuBackend final : public Backend {
         keys_.full.build(batch, engine.cache.positions(), 0);
       if (has_window) keys_.windowed.build(batch, engine.cache.positions(), shape.sliding_window);
     }
+    if (ranks_) engine.ranks = &*ranks_;
     // Each thread has its own pass: the steps it remembers are its own.
     auto body = [&](std::int32_t thread) { ForwardPass(engine, keys_, batch, outputs)(thread); };
     team_.run(body);
+    if (ranks_ && ranks_->failure) return tl::unexpected(*ranks_->failure);
+    return {};
   }
 
   /// Fills squares_, where the layout asks for them. In a cache of its own, so that the conversation's stays;
@@ -137,7 +158,7 @@ class CpuBackend final : public Backend {
     Engine engine{model_, model_.matrices, kernels_, rope_,   local_rope_, cache,   workspace_,
                   team_,  nullptr,         top_,     nullptr, names,       &squares};
     Outputs outputs;
-    run(engine, batch, outputs);
+    DRAFTSCOPE_TRY(run(engine, batch, outputs));
     drop_non_finite(squares);
     squares_ = std::move(squares);
     return {};
@@ -160,6 +181,7 @@ class CpuBackend final : public Backend {
   }
 
   const Checkpoint& checkpoint_;
+  RankTensors tensors_;
   Model model_;
   std::map<speculation::WeightFormat, Matrices> copies_;  // for drafts
   InputSquares squares_;                                  // empty until weights are rounded by them
@@ -171,6 +193,7 @@ class CpuBackend final : public Backend {
   SpanNames names_;
   profiler::SpanRecorder* recorder_ = nullptr;
   std::unique_ptr<WideProducts> wide_;
+  std::optional<RankWork> ranks_;  // none: this is the only one
   TopTokens top_;
   LayerKeys keys_;
   ThreadTeam team_;  // last: its threads end before what they use
@@ -202,7 +225,8 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
   if (checkpoint.has_fp8())
     return fail("cpu backend: {}'s matrices are in fp8, expected them widened", checkpoint.shape.name);
   DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
-  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint));
+  DRAFTSCOPE_TRY_ASSIGN(cpu::RankTensors tensors, cpu::tensors_of(checkpoint, options.ranks));
+  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(tensors));
   const speculation::ModelShape& shape = model.shape;
   const std::int32_t threads = options.threads > 0 ? options.threads : cpu::usable_cores();
   const std::int32_t cache_rows =
@@ -211,10 +235,11 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
   DRAFTSCOPE_TRY_ASSIGN(
       cpu::Workspace workspace,
       cpu::Workspace::allocate(shape, kernels->products[static_cast<std::size_t>(model.dtype)],
-                               std::min(cpu::largest_batch, cache_rows), cache_rows, threads));
+                               std::min(cpu::largest_batch, cache_rows), cache_rows, threads,
+                               cpu::column_parts(model.matrices)));
   auto backend =
-      std::make_unique<cpu::CpuBackend>(checkpoint, std::move(model), std::move(cache), std::move(workspace),
-                                        *kernels, threads, options.wide_products);
+      std::make_unique<cpu::CpuBackend>(checkpoint, std::move(tensors), std::move(model), std::move(cache),
+                                        std::move(workspace), *kernels, threads, options);
   if (options.weights) DRAFTSCOPE_TRY(backend->round_weights(*options.weights));
   return backend;
 }

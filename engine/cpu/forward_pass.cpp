@@ -38,6 +38,7 @@ SpanNames::SpanNames(profiler::SpanRecorder* recorder) {
   mlp_norm = recorder->name_id("mlp norm");
   gate_up = recorder->name_id("gate up");
   down = recorder->name_id("down");
+  all_reduce = recorder->name_id("all-reduce");
   head = recorder->name_id("head");
 }
 
@@ -71,7 +72,8 @@ void ForwardPass::operator()(std::int32_t thread) {
 
 std::int64_t ForwardPass::granule_of(const Matrix& matrix, std::int64_t outputs) const {
   if (!is_wide(matrix)) return output_granule;
-  return outputs < small_wide_outputs ? small_wide_block : wide_block;
+  // Of several ranks the number would show in the width of each one's matrices.
+  return engine_.ranks != nullptr || outputs < small_wide_outputs ? small_wide_block : wide_block;
 }
 
 ForwardPass::Share ForwardPass::share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const {
@@ -120,18 +122,18 @@ void ForwardPass::copy_hidden(std::int32_t thread, std::int32_t boundary) {
                 to_size(shape_.d_model) * sizeof(float));
 }
 
-/// Normalises (if `norm` is given), rounds and packs `rows` rows for a matrix; returns the set to multiply
-/// with.
-const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, const float* norm,
-                                      std::int32_t rows, const Matrix& matrix, std::vector<float>* squares) {
+/// Normalises (if there is a norm), rounds and packs rows for a matrix; returns the set to multiply with.
+const std::byte* ForwardPass::prepare(std::int32_t thread, const Inputs& inputs, const Matrix& matrix,
+                                      std::vector<float>* squares) {
   const std::int64_t depth = matrix.depth;
+  const std::int64_t stride = inputs.stride > 0 ? inputs.stride : depth;
   ThreadWorkspace& own = workspace_.threads[to_size(thread)];
-  const bool alone = rows <= private_rows && rows * depth <= private_values;
-  std::byte* set = alone ? own.set : workspace_.set;
-  for (std::int32_t row = alone ? 0 : thread; row < rows; row += alone ? 1 : threads_) {
-    const float* values = source + row * depth;
-    if (norm != nullptr) {
-      engine_.kernels.rms_norm(values, norm, depth, epsilon_, own.row);
+  const bool alone = inputs.rows <= private_rows && inputs.rows * depth <= private_values;
+  std::byte* set = alone ? own.set : workspace_.set + inputs.set_offset;
+  for (std::int32_t row = alone ? 0 : thread; row < inputs.rows; row += alone ? 1 : threads_) {
+    const float* values = inputs.values + row * stride;
+    if (inputs.norm != nullptr) {
+      engine_.kernels.rms_norm(values, inputs.norm, depth, epsilon_, own.row);
       values = own.row;
     }
     if (matrix.is_packed())
@@ -146,17 +148,17 @@ const std::byte* ForwardPass::prepare(std::int32_t thread, const float* source, 
   }
   if (!alone) engine_.team.barrier();
   // By one thread, so that there is one order of summation.
-  if (squares != nullptr && thread == 0) add_squares(thread, source, norm, rows, *squares);
+  if (squares != nullptr && thread == 0) add_squares(thread, inputs, *squares);
   return set;
 }
 
-void ForwardPass::add_squares(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,
-                              std::vector<float>& sums) {
-  for (std::int32_t row = 0; row < rows; ++row) {
-    const float* values = source + row * static_cast<std::int64_t>(sums.size());
-    if (norm != nullptr) {
+void ForwardPass::add_squares(std::int32_t thread, const Inputs& inputs, std::vector<float>& sums) {
+  const auto n = static_cast<std::int64_t>(sums.size());
+  for (std::int32_t row = 0; row < inputs.rows; ++row) {
+    const float* values = inputs.values + row * n;
+    if (inputs.norm != nullptr) {
       float* own = workspace_.threads[to_size(thread)].row;
-      engine_.kernels.rms_norm(values, norm, static_cast<std::int64_t>(sums.size()), epsilon_, own);
+      engine_.kernels.rms_norm(values, inputs.norm, n, epsilon_, own);
       values = own;
     }
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += values[k] * values[k];
@@ -212,15 +214,60 @@ void ForwardPass::turn(float* head, Angles angles, std::int32_t row) const {
 }
 
 /// A sublayer's last product, and its sum with the residual stream.
-void ForwardPass::finish_sublayer(std::int32_t thread, const Matrix& matrix, const std::byte* set,
-                                  const float* norm) {
+void ForwardPass::finish_sublayer(std::int32_t thread, std::int32_t layer, const LastProduct& last) {
+  const bool shared = engine_.ranks != nullptr;
+  {
+    const auto timed = span(thread, last.name, layer);
+    if (shared) {
+      multiply_parts(thread, last);
+    } else {
+      const Matrix& matrix = last.parts.front();
+      const std::byte* set = prepare(thread, {last.input, nullptr, rows_}, matrix, last.squares);
+      const bool adds = last.norm == nullptr && static_cast<float>(shape_.traits.residual_multiplier) == 1.0F;
+      product(thread, matrix, set, rows_, share_of_outputs(matrix, thread), adds,
+              adds ? workspace_.residual : workspace_.product, shape_.d_model);
+      engine_.team.barrier();
+      if (!adds) add_to_residual(thread, last.norm);
+      return;
+    }
+  }
+  add_ranks(thread, layer);
+  add_to_residual(thread, last.norm);
+}
+
+/// The rank's partial sum of a sublayer's output.
+void ForwardPass::multiply_parts(std::int32_t thread, const LastProduct& last) {
+  const std::int64_t d_model = shape_.d_model;
+  const auto parts = static_cast<std::int64_t>(last.parts.size());
+  const std::int64_t part_values = rows_ * d_model;
+  const std::int64_t columns = last.parts.front().depth;
+  const Share share = share_of_outputs(last.parts.front(), thread);
+  for (std::int64_t i = 0; i < parts; ++i) {
+    const Matrix& part = last.parts[static_cast<std::size_t>(i)];
+    const Inputs inputs{last.input + i * columns, nullptr, rows_, parts * columns,
+                        static_cast<std::size_t>(i) * workspace_.part_set_bytes};
+    const std::byte* set = prepare(thread, inputs, part, nullptr);
+    product(thread, part, set, rows_, share, false, workspace_.product + i * part_values, d_model);
+  }
+  // A thread's own outputs need nobody else's.
+  for (std::int32_t row = 0; row < rows_; ++row)
+    add_neighbours(workspace_.product + row * d_model + share.begin, parts, part_values,
+                   share.end - share.begin);
+  if (last.squares != nullptr && thread == 0)
+    add_squares(thread, {last.input, nullptr, rows_}, *last.squares);
+  engine_.team.barrier();
+}
+
+/// The sum over all ranks, in the place of this one's partial sum.
+void ForwardPass::add_ranks(std::int32_t thread, std::int32_t layer) {
+  const auto timed = span(thread, engine_.names.all_reduce, layer);
+  if (thread == 0) engine_.ranks->add({workspace_.product, to_size(rows_) * to_size(shape_.d_model)});
+  engine_.team.barrier();
+}
+
+void ForwardPass::add_to_residual(std::int32_t thread, const float* norm) {
   const std::int64_t d_model = shape_.d_model;
   const auto multiplier = static_cast<float>(shape_.traits.residual_multiplier);
-  const bool adds = norm == nullptr && multiplier == 1.0F;
-  product(thread, matrix, set, rows_, share_of_outputs(matrix, thread), adds,
-          adds ? workspace_.residual : workspace_.product, d_model);
-  engine_.team.barrier();
-  if (adds) return;
   float* const own = workspace_.threads[to_size(thread)].row;
   for (std::int32_t row = thread; row < rows_; row += threads_) {
     const float* output = workspace_.product + row * d_model;
@@ -239,7 +286,7 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
   const std::byte* set = nullptr;
   {
     const auto timed = span(thread, engine_.names.attention_norm, layer);
-    set = prepare(thread, workspace_.residual, weights.attention_norm, rows_, weights.q,
+    set = prepare(thread, {workspace_.residual, weights.attention_norm, rows_}, weights.q,
                   squares_of(layer, &InputSquares::Layer::attention));
   }
   {
@@ -257,10 +304,9 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
     attend(thread, layer);
     engine_.team.barrier();
   }
-  const auto timed = span(thread, engine_.names.output_projection, layer);
-  set = prepare(thread, workspace_.attended, nullptr, rows_, weights.o,
-                squares_of(layer, &InputSquares::Layer::output));
-  finish_sublayer(thread, weights.o, set, weights.attention_output_norm);
+  finish_sublayer(thread, layer,
+                  {weights.o, workspace_.attended, weights.attention_output_norm,
+                   squares_of(layer, &InputSquares::Layer::output), engine_.names.output_projection});
 }
 
 /// q, k and v are one list of granules, cut into shares regardless of where a matrix ends.
@@ -382,7 +428,7 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
   const std::byte* set = nullptr;
   {
     const auto timed = span(thread, engine_.names.mlp_norm, layer);
-    set = prepare(thread, workspace_.residual, weights.mlp_norm, rows_, weights.gate,
+    set = prepare(thread, {workspace_.residual, weights.mlp_norm, rows_}, weights.gate,
                   squares_of(layer, &InputSquares::Layer::mlp));
   }
   {
@@ -399,10 +445,9 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
     }
     engine_.team.barrier();
   }
-  const auto timed = span(thread, engine_.names.down, layer);
-  set = prepare(thread, workspace_.gate, nullptr, rows_, weights.down,
-                squares_of(layer, &InputSquares::Layer::down));
-  finish_sublayer(thread, weights.down, set, weights.mlp_output_norm);
+  finish_sublayer(thread, layer,
+                  {weights.down, workspace_.gate, weights.mlp_output_norm,
+                   squares_of(layer, &InputSquares::Layer::down), engine_.names.down});
 }
 
 /// Multiplier and cap of the logits, where the architecture has them.
@@ -419,20 +464,28 @@ void ForwardPass::head(std::int32_t thread) {
   const auto timed = span(thread, engine_.names.head, -1);
   const Wanted& wanted = batch_.wanted;
   const std::int32_t head_rows = rows_ - wanted.head_from;
-  const std::int64_t vocab = shape_.vocab;
+  wide_ = false;  // one order of summation for logits at any width
+  const std::byte* set =
+      prepare(thread,
+              {workspace_.residual + std::int64_t{wanted.head_from} * shape_.d_model,
+               engine_.model.final_norm, head_rows},
+              engine_.matrices.head, engine_.squares == nullptr ? nullptr : &engine_.squares->head);
+  multiply_head(thread, set, head_rows);
+  merge_top(thread, head_rows);
+}
+
+void ForwardPass::multiply_head(std::int32_t thread, const std::byte* set, std::int32_t head_rows) {
+  const Wanted& wanted = batch_.wanted;
   const Matrix& matrix = engine_.matrices.head;
   const ThreadWorkspace& own = workspace_.threads[to_size(thread)];
-  wide_ = false;  // one order of summation for logits at any width
-  const std::byte* set = prepare(
-      thread, workspace_.residual + std::int64_t{wanted.head_from} * shape_.d_model, engine_.model.final_norm,
-      head_rows, matrix, engine_.squares == nullptr ? nullptr : &engine_.squares->head);
-  const std::int64_t n_blocks = (vocab + head_block - 1) / head_block;
-  const Share share = share_of(n_blocks, 1, thread);
+  const std::int64_t first_token = engine_.model.tokens.first;
+  const std::int64_t all_blocks = (shape_.vocab + head_block - 1) / head_block;
+  const Share share = share_of((matrix.outputs + head_block - 1) / head_block, 1, thread);
   for (std::int64_t block = share.begin; block < share.end; ++block) {
     const std::int64_t begin = block * head_block;
-    const std::int64_t end = std::min(begin + head_block, vocab);
-    float* logits = wanted.logits ? outputs_.logits.data() : own.logits - begin;
-    const std::int64_t stride = wanted.logits ? vocab : head_block;
+    const std::int64_t end = std::min(begin + head_block, matrix.outputs);
+    float* logits = wanted.logits ? outputs_.logits.data() + first_token : own.logits - begin;
+    const std::int64_t stride = wanted.logits ? shape_.vocab : head_block;
     product(thread, matrix, set, head_rows, {begin, end, head_block}, false, logits, stride);
     for (std::int32_t row = 0; row < head_rows; ++row)
       finish_logits(logits + row * stride + begin, end - begin);
@@ -440,25 +493,42 @@ void ForwardPass::head(std::int32_t thread) {
     for (std::int32_t row = 0; row < head_rows; ++row) {
       const float* values = logits + row * stride + begin;
       const BlockSoftmax statistics = engine_.kernels.block_softmax(values, end - begin);
-      workspace_.blocks[row * n_blocks + block] = statistics;
+      workspace_.blocks[row * all_blocks + first_token / head_block + block] = statistics;
       engine_.top.offer(thread, row, {values, static_cast<std::size_t>(end - begin)},
-                        static_cast<std::int32_t>(begin), statistics.maximum);
+                        static_cast<std::int32_t>(first_token + begin), statistics.maximum);
     }
   }
-  if (wanted.top_k == 0) return;
-  engine_.team.barrier();
+}
+
+/// The best tokens of all threads and ranks, with their probabilities.
+void ForwardPass::merge_top(std::int32_t thread, std::int32_t head_rows) {
+  const Wanted& wanted = batch_.wanted;
+  const auto k = to_size(wanted.top_k);
+  const auto n_blocks = static_cast<std::size_t>((shape_.vocab + head_block - 1) / head_block);
+  if (k > 0) {
+    engine_.team.barrier();
+    for (std::int32_t row = thread; row < head_rows; row += threads_)
+      engine_.top.merge(row, {outputs_.top.data() + to_size(row) * k, k});
+  }
+  if (engine_.ranks != nullptr) {
+    engine_.team.barrier();
+    const std::size_t blocks = k > 0 ? to_size(head_rows) * n_blocks : 0;
+    if (thread == 0)
+      gather_head(*engine_.ranks,
+                  {head_rows, shape_.vocab, {workspace_.blocks, blocks}, outputs_.top, outputs_.logits});
+    engine_.team.barrier();
+    if (engine_.ranks->ranks.rank() != 0) return;
+  }
+  if (k == 0) return;
   for (std::int32_t row = thread; row < head_rows; row += threads_) {
-    const auto k = to_size(wanted.top_k);
-    const std::span<TopToken> top{outputs_.top.data() + to_size(row) * k, k};
-    engine_.top.merge(row, top);
-    const std::span<const BlockSoftmax> blocks{workspace_.blocks + row * n_blocks,
-                                               static_cast<std::size_t>(n_blocks)};
+    const std::span<const BlockSoftmax> blocks{workspace_.blocks + to_size(row) * n_blocks, n_blocks};
     float maximum = blocks.front().maximum;
     for (const BlockSoftmax& block : blocks) maximum = std::max(maximum, block.maximum);
     // NaN as soon as one logit is NaN or +inf, or all are -inf: has_distribution().
     float sum = 0.0F;
     for (const BlockSoftmax& block : blocks) sum += block.sum * std::exp(block.maximum - maximum);
-    for (TopToken& token : top) token.probability = std::exp(token.logit - maximum) / sum;
+    for (TopToken& token : std::span(outputs_.top).subspan(to_size(row) * k, k))
+      token.probability = std::exp(token.logit - maximum) / sum;
   }
 }
 

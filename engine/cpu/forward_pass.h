@@ -3,7 +3,8 @@
 
 // One forward pass over a checked batch. Every thread of the team runs the same sequence of steps on its
 // share of outputs, heads or rows and meets the others at barriers; what a share is never shows in the
-// results.
+// results. Of several ranks each runs it on its part of the weights; the residual stream is the same on all,
+// since a sublayer's outputs are added up over all ranks.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/profiler/span_recorder.h>
@@ -16,6 +17,7 @@
 #include "input_squares.h"
 #include "kv_cache.h"
 #include "model.h"
+#include "rank_work.h"
 #include "rope.h"
 #include "thread_team.h"
 #include "top_tokens.h"
@@ -28,7 +30,7 @@ struct SpanNames {
   SpanNames() = default;
   explicit SpanNames(profiler::SpanRecorder* recorder);
   traces::StringId layer, attention_norm, qkv, rope, attention, output_projection, mlp_norm, gate_up, down,
-      head;
+      all_reduce, head;
 };
 
 /// The keys of a batch's rows in layers that attend to everything, and in those with a window.
@@ -51,6 +53,7 @@ struct Engine {
   profiler::SpanRecorder* recorder;
   const SpanNames& names;
   InputSquares* squares = nullptr;  ///< null = not wanted
+  RankWork* ranks = nullptr;        ///< null = there is one rank
 };
 
 class ForwardPass {
@@ -75,10 +78,17 @@ class ForwardPass {
                                           std::int32_t layer) const;
   void load_inputs(std::int32_t thread);
   void copy_hidden(std::int32_t thread, std::int32_t boundary);
-  const std::byte* prepare(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,
-                           const Matrix& matrix, std::vector<float>* squares);
-  void add_squares(std::int32_t thread, const float* source, const float* norm, std::int32_t rows,
-                   std::vector<float>& sums);
+  /// Rows that a matrix is to be multiplied with.
+  struct Inputs {
+    const float* values;
+    const float* norm;  ///< null = they are taken as they are
+    std::int32_t rows;
+    std::int64_t stride = 0;     ///< from row to row; 0 = the matrix's depth
+    std::size_t set_offset = 0;  ///< into the workspace's set
+  };
+  const std::byte* prepare(std::int32_t thread, const Inputs& inputs, const Matrix& matrix,
+                           std::vector<float>* squares);
+  void add_squares(std::int32_t thread, const Inputs& inputs, std::vector<float>& sums);
   using LayerSquares = std::vector<float> InputSquares::Layer::*;
   /// Null where they are not wanted.
   [[nodiscard]] std::vector<float>* squares_of(std::int32_t layer, LayerSquares which) const;
@@ -91,7 +101,18 @@ class ForwardPass {
   };
   [[nodiscard]] Angles angles_of(std::int32_t layer) const;
   void turn(float* head, Angles angles, std::int32_t row) const;
-  void finish_sublayer(std::int32_t thread, const Matrix& matrix, const std::byte* set, const float* norm);
+  /// A sublayer's last product, its input and what follows it.
+  struct LastProduct {
+    const std::vector<Matrix>& parts;
+    const float* input;  ///< [rows][columns of all parts]
+    const float* norm;   ///< of its output; null = there is none
+    std::vector<float>* squares;
+    traces::StringId name;
+  };
+  void finish_sublayer(std::int32_t thread, std::int32_t layer, const LastProduct& last);
+  void multiply_parts(std::int32_t thread, const LastProduct& last);
+  void add_ranks(std::int32_t thread, std::int32_t layer);
+  void add_to_residual(std::int32_t thread, const float* norm);
   void attention_sublayer(std::int32_t thread, std::int32_t layer);
   void project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set);
   void normalise_heads(std::int32_t thread, std::int32_t layer);
@@ -100,6 +121,8 @@ class ForwardPass {
   void attend_one(std::int32_t thread, std::int32_t layer, std::int32_t kv_head, std::int32_t row);
   void mlp_sublayer(std::int32_t thread, std::int32_t layer);
   void finish_logits(float* logits, std::int64_t n) const;
+  void multiply_head(std::int32_t thread, const std::byte* set, std::int32_t head_rows);
+  void merge_top(std::int32_t thread, std::int32_t head_rows);
   void head(std::int32_t thread);
 
   Engine& engine_;

@@ -98,23 +98,34 @@ class Preparation {
     return norm(prefix + "k_norm", weights.k_norm, whole ? shape.kv_width() : shape.head_dim, out.k_norm);
   }
 
-  Result<void> layer(const std::string& prefix, const LayerWeights& weights, Layer& out) {
+  /// A matrix of `depth` columns, in parts.
+  Result<void> parts(const std::string& name, const std::vector<TensorView>& tensors, std::int64_t depth,
+                     std::vector<Matrix>& out) const {
+    const auto n = static_cast<std::int64_t>(tensors.size());
+    out.resize(tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      DRAFTSCOPE_TRY(matrix(name, tensors[i], model_.shape.d_model, depth / n, out[i]));
+    return {};
+  }
+
+  Result<void> layer(const std::string& prefix, const LayerWeights& weights,
+                     const RankTensors::Parts& columns, Layer& out) {
     const speculation::ModelShape& shape = model_.shape;
     DRAFTSCOPE_TRY(norms(prefix, weights, out));
     DRAFTSCOPE_TRY(matrix(prefix + "q", weights.q, shape.q_width(), shape.d_model, out.q));
     DRAFTSCOPE_TRY(matrix(prefix + "k", weights.k, shape.kv_width(), shape.d_model, out.k));
     DRAFTSCOPE_TRY(matrix(prefix + "v", weights.v, shape.kv_width(), shape.d_model, out.v));
-    DRAFTSCOPE_TRY(matrix(prefix + "o", weights.o, shape.d_model, shape.q_width(), out.o));
+    DRAFTSCOPE_TRY(parts(prefix + "o", columns.o, shape.q_width(), out.o));
     DRAFTSCOPE_TRY(matrix(prefix + "gate", weights.gate, shape.d_ff, shape.d_model, out.gate));
     DRAFTSCOPE_TRY(matrix(prefix + "up", weights.up, shape.d_ff, shape.d_model, out.up));
-    DRAFTSCOPE_TRY(matrix(prefix + "down", weights.down, shape.d_model, shape.d_ff, out.down));
+    DRAFTSCOPE_TRY(parts(prefix + "down", columns.down, shape.d_ff, out.down));
     DRAFTSCOPE_TRY(bias(prefix + "q_bias", weights.q_bias, out.q));
     DRAFTSCOPE_TRY(bias(prefix + "k_bias", weights.k_bias, out.k));
     DRAFTSCOPE_TRY(bias(prefix + "v_bias", weights.v_bias, out.v));
-    DRAFTSCOPE_TRY(bias(prefix + "o_bias", weights.o_bias, out.o));
+    DRAFTSCOPE_TRY(bias(prefix + "o_bias", weights.o_bias, out.o.front()));
     DRAFTSCOPE_TRY(bias(prefix + "gate_bias", weights.gate_bias, out.gate));
     DRAFTSCOPE_TRY(bias(prefix + "up_bias", weights.up_bias, out.up));
-    return bias(prefix + "down_bias", weights.down_bias, out.down);
+    return bias(prefix + "down_bias", weights.down_bias, out.down.front());
   }
 
  private:
@@ -133,24 +144,47 @@ class Preparation {
   std::size_t used_ = 0;
 };
 
-/// Calls visit(tensor, matrix, squares) with every matrix, the tensor that it is made of, and what is known
-/// of its inputs.
+/// Calls visit(tensor, matrix, squares) with every part of a matrix, the tensor that it is made of, and what
+/// is known of its inputs.
 template <typename Visit>
-void for_each_matrix(const Weights& weights, const InputSquares& squares, Matrices& matrices, Visit visit) {
+void for_each_part(const std::vector<TensorView>& tensors, const std::vector<float>& squares,
+                   std::vector<Matrix>& parts, Visit visit) {
+  std::span<const float> left(squares);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::size_t n = left.empty() ? 0 : static_cast<std::size_t>(parts[i].depth);
+    visit(tensors[i], parts[i], left.first(n));
+    left = left.subspan(n);
+  }
+}
+
+/// The same with every matrix.
+template <typename Visit>
+void for_each_matrix(const RankTensors& own, const InputSquares& squares, Matrices& matrices, Visit visit) {
   const InputSquares::Layer unknown;
   for (std::size_t layer = 0; layer < matrices.layers.size(); ++layer) {
-    const LayerWeights& tensors = weights.layers[layer];
+    const LayerWeights& tensors = own.weights.layers[layer];
     const InputSquares::Layer& inputs = squares.layers.empty() ? unknown : squares.layers[layer];
-    Layer& own = matrices.layers[layer];
-    visit(tensors.q, own.q, inputs.attention);
-    visit(tensors.k, own.k, inputs.attention);
-    visit(tensors.v, own.v, inputs.attention);
-    visit(tensors.o, own.o, inputs.output);
-    visit(tensors.gate, own.gate, inputs.mlp);
-    visit(tensors.up, own.up, inputs.mlp);
-    visit(tensors.down, own.down, inputs.down);
+    Layer& held = matrices.layers[layer];
+    visit(tensors.q, held.q, inputs.attention);
+    visit(tensors.k, held.k, inputs.attention);
+    visit(tensors.v, held.v, inputs.attention);
+    for_each_part(own.layers[layer].o, inputs.output, held.o, visit);
+    visit(tensors.gate, held.gate, inputs.mlp);
+    visit(tensors.up, held.up, inputs.mlp);
+    for_each_part(own.layers[layer].down, inputs.down, held.down, visit);
   }
-  visit(weights.head, matrices.head, squares.head);
+  visit(own.weights.head, matrices.head, squares.head);
+}
+
+/// Calls visit(matrix) with every matrix, and with each part of those that are in parts.
+template <typename Visit>
+void for_each_matrix(const Matrices& matrices, Visit visit) {
+  for (const Layer& layer : matrices.layers) {
+    for (const Matrix* matrix : {&layer.q, &layer.k, &layer.v, &layer.gate, &layer.up}) visit(*matrix);
+    for (const std::vector<Matrix>* parts : {&layer.o, &layer.down})
+      for (const Matrix& part : *parts) visit(part);
+  }
+  visit(matrices.head);
 }
 
 /// A matrix that is to be packed.
@@ -189,10 +223,10 @@ const PackedLayout* stored_layout(const TensorView& tensor) {
 }
 
 /// Packs what is held in blocks, and all else in a layout if one is given.
-Result<void> pack_matrices_of(const Checkpoint& checkpoint, const PackedLayout* layout,
+Result<void> pack_matrices_of(const RankTensors& tensors, const PackedLayout* layout,
                               const InputSquares& squares, Matrices& matrices) {
   std::vector<Packing> packings;
-  for_each_matrix(checkpoint.weights, squares, matrices,
+  for_each_matrix(tensors, squares, matrices,
                   [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
                     const PackedLayout* own = stored_layout(tensor);
                     if (own == nullptr && layout == nullptr) return;
@@ -209,12 +243,13 @@ speculation::WeightFormat format_of(const Matrix& matrix, DType plain) {
 
 }  // namespace
 
-Result<Model> prepare_model(const Checkpoint& checkpoint) {
+Result<Model> prepare_model(const RankTensors& tensors) {
   Model model;
-  model.shape = checkpoint.shape;
+  model.shape = tensors.shape;
+  model.tokens = tensors.tokens;
   const speculation::ModelShape& shape = model.shape;
   DRAFTSCOPE_TRY(check_shape(shape));
-  const Weights& weights = checkpoint.weights;
+  const Weights& weights = tensors.weights;
   model.dtype = weights.embedding.dtype;
   if (weights.layers.size() != static_cast<std::size_t>(shape.n_layers))
     return fail("model {}: the weights hold {} layers, expected n_layers {}", shape.name,
@@ -233,11 +268,22 @@ Result<Model> prepare_model(const Checkpoint& checkpoint) {
   model.matrices.layers.resize(weights.layers.size());
   for (std::size_t layer = 0; layer < weights.layers.size(); ++layer)
     DRAFTSCOPE_TRY(preparation.layer(fmt::format("layer {} ", layer), weights.layers[layer],
-                                     model.matrices.layers[layer]));
+                                     tensors.layers[layer], model.matrices.layers[layer]));
   DRAFTSCOPE_TRY(preparation.norm("final_norm", weights.final_norm, shape.d_model, model.final_norm));
-  DRAFTSCOPE_TRY(preparation.matrix("head", weights.head, shape.vocab, shape.d_model, model.matrices.head));
-  DRAFTSCOPE_TRY(pack_matrices_of(checkpoint, nullptr, {}, model.matrices));
+  DRAFTSCOPE_TRY(
+      preparation.matrix("head", weights.head, tensors.tokens.count, shape.d_model, model.matrices.head));
+  DRAFTSCOPE_TRY(pack_matrices_of(tensors, nullptr, {}, model.matrices));
   return model;
+}
+
+Workspace::Parts column_parts(const Matrices& matrices) {
+  Workspace::Parts most;
+  for (const Layer& layer : matrices.layers)
+    for (const std::vector<Matrix>* parts : {&layer.o, &layer.down}) {
+      most.most = std::max(most.most, parts->size());
+      most.widest = std::max(most.widest, parts->front().depth);
+    }
+  return most;
 }
 
 Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
@@ -248,18 +294,18 @@ Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
               speculation::made_weight_formats(speculation::MadeBy::cpu));
 }
 
-Result<void> round_matrices(const Checkpoint& checkpoint, const PackedLayout& layout,
+Result<void> round_matrices(const RankTensors& tensors, const PackedLayout& layout,
                             const InputSquares& squares, Model& model) {
-  return pack_matrices_of(checkpoint, &layout, squares, model.matrices);
+  return pack_matrices_of(tensors, &layout, squares, model.matrices);
 }
 
-Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model, const PackedLayout& layout,
+Result<Matrices> copy_matrices(const RankTensors& tensors, const Model& model, const PackedLayout& layout,
                                const InputSquares& squares) {
   Matrices copy;
   copy.layers = model.matrices.layers;
   copy.head = model.matrices.head;
   std::vector<Packing> packings;
-  for_each_matrix(checkpoint.weights, squares, copy,
+  for_each_matrix(tensors, squares, copy,
                   [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
                     // One that is held in the format already is shared.
                     if (matrix.layout != &layout) packings.push_back({tensor, &layout, &matrix, inputs});
@@ -270,13 +316,9 @@ Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
 
 std::string matrix_formats(const Model& model) {
   std::map<speculation::WeightFormat, std::int64_t> weights;
-  const auto count = [&](const Matrix& matrix) {
+  for_each_matrix(model.matrices, [&](const Matrix& matrix) {
     weights[format_of(matrix, model.dtype)] += matrix.outputs * matrix.depth;
-  };
-  for (const Layer& layer : model.matrices.layers)
-    for (const Matrix* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
-      count(*matrix);
-  count(model.matrices.head);
+  });
   std::vector<std::pair<speculation::WeightFormat, std::int64_t>> order(weights.begin(), weights.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
@@ -287,24 +329,20 @@ std::string matrix_formats(const Model& model) {
 }
 
 bool has_packed_matrices(const Model& model) {
-  return model.matrices.head.is_packed() ||
-         std::any_of(model.matrices.layers.begin(), model.matrices.layers.end(), [](const Layer& layer) {
-           return layer.q.is_packed() || layer.o.is_packed() || layer.gate.is_packed() ||
-                  layer.down.is_packed();
-         });
+  bool has = false;
+  for_each_matrix(model.matrices, [&](const Matrix& matrix) { has = has || matrix.is_packed(); });
+  return has;
 }
 
 std::size_t held_bytes(const Model& model) {
-  const auto bytes = [&](const Matrix& matrix) {
-    if (matrix.is_packed()) return packed_bytes(*matrix.layout, matrix.outputs, matrix.depth);
-    return static_cast<std::size_t>(matrix.outputs * matrix.depth) * dtype_bytes(model.dtype);
-  };
-  std::size_t all = bytes(model.matrices.head);
+  std::size_t all = model.vectors.bytes();
   if (!model.shape.tied_embeddings) all += model.embedding.bytes();
-  for (const Layer& layer : model.matrices.layers)
-    for (const Matrix* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
-      all += bytes(*matrix);
-  return all + model.vectors.bytes();
+  for_each_matrix(model.matrices, [&](const Matrix& matrix) {
+    all += matrix.is_packed()
+               ? packed_bytes(*matrix.layout, matrix.outputs, matrix.depth)
+               : static_cast<std::size_t>(matrix.outputs * matrix.depth) * dtype_bytes(model.dtype);
+  });
+  return all;
 }
 
 void copy_row(const TensorView& tensor, std::int64_t row, float* out) {

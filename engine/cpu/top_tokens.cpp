@@ -14,8 +14,9 @@ bool better(const TopToken& a, const TopToken& b) {
   return a.logit > b.logit || (a.logit == b.logit && a.token < b.token);
 }
 
-/// Keeps `kept` sorted, best first; its size is at most its capacity k.
-void insert(std::span<TopToken> list, std::int32_t& count, const TopToken& candidate) {
+}  // namespace
+
+void keep_best(std::span<TopToken> list, std::int32_t& count, const TopToken& candidate) {
   const auto k = static_cast<std::int32_t>(list.size());
   if (count == k && !better(candidate, list[static_cast<std::size_t>(k - 1)])) return;
   std::int32_t place = count < k ? count++ : k - 1;
@@ -23,8 +24,6 @@ void insert(std::span<TopToken> list, std::int32_t& count, const TopToken& candi
     list[static_cast<std::size_t>(place)] = list[static_cast<std::size_t>(place - 1)];
   list[static_cast<std::size_t>(place)] = candidate;
 }
-
-}  // namespace
 
 void TopTokens::reset(std::int32_t threads, std::int32_t rows, std::int32_t k) {
   threads_ = threads;
@@ -59,15 +58,16 @@ void TopTokens::offer(std::int32_t thread, std::int32_t row, std::span<const flo
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const float logit = std::isnan(logits[i]) ? -std::numeric_limits<float>::infinity() : logits[i];
     if (kept_count == k_ && logit <= kept.back().logit) continue;
-    insert(kept, kept_count, {first_token + static_cast<std::int32_t>(i), logit, 0.0F});
+    keep_best(kept, kept_count, {first_token + static_cast<std::int32_t>(i), logit, 0.0F});
   }
 }
 
 void TopTokens::merge(std::int32_t row, std::span<TopToken> out) {
   std::int32_t merged = 0;
+  std::fill(out.begin(), out.end(), TopToken{});
   for (std::int32_t thread = 0; thread < threads_; ++thread)
     for (std::int32_t i = 0; i < count(thread, row); ++i)
-      insert(out, merged, list(thread, row)[static_cast<std::size_t>(i)]);
+      keep_best(out, merged, list(thread, row)[static_cast<std::size_t>(i)]);
 }
 
 }  // namespace draftscope::engine::cpu

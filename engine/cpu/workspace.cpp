@@ -28,7 +28,7 @@ class Layout {
 
 struct Sizes {
   std::size_t rows, d_model, q_width, kv_width, d_ff, angles, local_angles, group, head_stride, score_stride,
-      blocks, widest;
+      blocks, widest, parts, part_columns;
 };
 
 void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const ProductKernels& products) {
@@ -43,12 +43,17 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
     layout.place(workspace.local_cosine, sizes.rows * sizes.local_angles);
     layout.place(workspace.local_sine, sizes.rows * sizes.local_angles);
   }
-  layout.place(workspace.product, sizes.rows * sizes.d_model);
+  layout.place(workspace.product, sizes.parts * sizes.rows * sizes.d_model);
   layout.place(workspace.blocks, sizes.rows * sizes.blocks);
   const auto widest = static_cast<std::int64_t>(sizes.widest);
   const auto rows = static_cast<std::int32_t>(sizes.rows);
-  layout.place(workspace.set, std::max({products.set_bytes(rows, widest), activation_set_bytes(rows, widest),
-                                        sizes.rows * sizes.widest * sizeof(float)}));
+  const auto set_bytes = [&](std::size_t columns) {
+    const auto depth = static_cast<std::int64_t>(columns);
+    return std::max({products.set_bytes(rows, depth), activation_set_bytes(rows, depth),
+                     sizes.rows * columns * sizeof(float)});
+  };
+  workspace.part_set_bytes = (set_bytes(sizes.part_columns) + alignment - 1) / alignment * alignment;
+  layout.place(workspace.set, std::max(set_bytes(sizes.widest), sizes.parts * workspace.part_set_bytes));
   const std::int64_t private_depth = std::min(widest, private_values);
   const std::size_t private_set = std::max(products.set_bytes(private_rows, private_depth),
                                            activation_set_bytes(private_rows, private_depth));
@@ -65,7 +70,8 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
 }  // namespace
 
 Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, const ProductKernels& products,
-                                      std::int32_t rows, std::int32_t cache_rows, std::int32_t threads) {
+                                      std::int32_t rows, std::int32_t cache_rows, std::int32_t threads,
+                                      const Parts& parts) {
   constexpr std::size_t vector_elements = 16;
   const auto round_up = [](std::size_t n, std::size_t step) { return (n + step - 1) / step * step; };
   Sizes sizes{};
@@ -82,6 +88,8 @@ Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, cons
   sizes.blocks =
       round_up(static_cast<std::size_t>(shape.vocab), static_cast<std::size_t>(head_block)) / head_block;
   sizes.widest = std::max({sizes.d_model, sizes.q_width, sizes.d_ff});
+  sizes.parts = parts.most;
+  sizes.part_columns = static_cast<std::size_t>(parts.widest);
 
   Workspace workspace;
   workspace.threads.resize(static_cast<std::size_t>(threads));

@@ -139,7 +139,7 @@ class CudaBackend final : public Backend {
     for (std::int32_t i = 0; i <= round.draft_length; ++i)
       positions_[to_size(round.root_position + i)] = round.root_position + i;
     DRAFTSCOPE_TRY(upload_slots(round.layers, round.mask));
-    DRAFTSCOPE_TRY(gpu_->upload(buffers_.work.state, state_.get(), sizeof *state_));
+    DRAFTSCOPE_TRY(upload_state(1));
     DRAFTSCOPE_TRY(graphs_.launch_round({.slots = static_cast<std::int32_t>(slots_.size()),
                                          .own_weights = round.weights.has_value(),
                                          .sampled = is_sampled(round),
@@ -147,8 +147,9 @@ class CudaBackend final : public Backend {
                                          .keeps_states = !round.states.empty()},
                                         round.draft_length, layers_));
     results_.resize(to_size(round.draft_length + 1));
-    // The rows behind are what the host brought.
-    DRAFTSCOPE_TRY(gpu_->download(state_.get(), buffers_.work.state, offsetof(PassState, inputs)));
+    DRAFTSCOPE_TRY(
+        gpu_->download(state_.get(), buffers_.work.state,
+                       offsetof(PassState, draft) + to_size(round.draft_length) * sizeof(DraftedToken)));
     DRAFTSCOPE_TRY(
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
     DRAFTSCOPE_TRY(gpu_->synchronise());
@@ -228,7 +229,12 @@ class CudaBackend final : public Backend {
     if (!batch.hidden.empty())
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.hidden, batch.hidden.data(), batch.hidden.size_bytes()));
     DRAFTSCOPE_TRY(upload_slots(batch.layers, batch.mask));
-    return gpu_->upload(buffers_.work.state, state_.get(), sizeof *state_);
+    return upload_state(batch.rows.size());
+  }
+
+  /// The state with as many rows as the pass begins with.
+  Result<void> upload_state(std::size_t rows) {
+    return gpu_->upload(buffers_.work.state, state_.get(), offsetof(PassState, row) + rows * sizeof(PassRow));
   }
 
   /// Launch by launch: what a graph does not cover.

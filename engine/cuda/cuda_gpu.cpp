@@ -54,6 +54,7 @@ class CudaGpu final : public Gpu {
     (void)cudaSetDevice(device_);
     if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
     for (cudaGraphExec_t graph : graphs_) (void)cudaGraphExecDestroy(graph);
+    if (looped_ != nullptr) (void)cudaGraphDestroy(looped_);
     if (blas_ != nullptr) (void)cublasDestroy(blas_);
     if (blas_memory_ != nullptr) (void)cudaFree(blas_memory_);
     for (const Staging* staging : {&up_, &down_})
@@ -89,6 +90,7 @@ class CudaGpu final : public Gpu {
     description_.shared_bytes_of_multiprocessor = properties.sharedMemPerMultiprocessor;
     description_.reserved_shared_bytes = properties.reservedSharedMemPerBlock;
     DRAFTSCOPE_TRY(ask_for_bandwidth(properties.memoryBusWidth));
+    DRAFTSCOPE_TRY(ask_for_loops());
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetStream(blas_, stream_), "giving cuBLAS its stream"));
@@ -175,7 +177,9 @@ class CudaGpu final : public Gpu {
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
     DRAFTSCOPE_TRY(choose_device());
-    return check(launch_kernel(launch, params, kernels_wait_, stream_), "launching a kernel");
+    // Behind a loop, and first in its body, there is no kernel to start beside.
+    const bool may_start_early = kernels_wait_ && !std::exchange(is_first_, false);
+    return check(launch_kernel(launch, params, may_start_early, stream_), "launching a kernel");
   }
 
   Result<void> multiply(const WideProduct& product) override {
@@ -196,9 +200,42 @@ class CudaGpu final : public Gpu {
     return check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
   }
 
+  Result<LoopHandle> begin_loop() override {
+    // What was captured so far, nothing, is the graph that the loop becomes a node of.
+    DRAFTSCOPE_TRY(check(cudaStreamEndCapture(stream_, &looped_), "capturing a graph"));
+    cudaGraphConditionalHandle handle{};
+    DRAFTSCOPE_TRY(check(cudaGraphConditionalHandleCreate(&handle, looped_, 1, cudaGraphCondAssignDefault),
+                         "making a loop's condition"));
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = cudaGraphCondTypeWhile;
+    params.conditional.size = 1;
+    DRAFTSCOPE_TRY(
+        check(cudaGraphAddNode(&loop_, looped_, nullptr, nullptr, 0, &params), "adding a loop to a graph"));
+    DRAFTSCOPE_TRY(check(cudaStreamBeginCaptureToGraph(stream_, params.conditional.phGraph_out[0], nullptr,
+                                                       nullptr, 0, cudaStreamCaptureModeThreadLocal),
+                         "capturing a loop"));
+    is_first_ = true;
+    return handle;
+  }
+
+  Result<void> end_loop() override {
+    cudaGraph_t body = nullptr;  // the graph's
+    DRAFTSCOPE_TRY(check(cudaStreamEndCapture(stream_, &body), "capturing a loop"));
+    is_first_ = true;
+    return check(
+        cudaStreamBeginCaptureToGraph(stream_, looped_, &loop_, nullptr, 1, cudaStreamCaptureModeThreadLocal),
+        "capturing a graph");
+  }
+
   Result<int> end_graph() override {
-    cudaGraph_t graph = nullptr;
-    DRAFTSCOPE_TRY(check(cudaStreamEndCapture(stream_, &graph), "capturing a graph"));
+    cudaGraph_t captured = nullptr;
+    const cudaError_t ended = cudaStreamEndCapture(stream_, &captured);
+    cudaGraph_t graph = std::exchange(looped_, nullptr);
+    if (graph == nullptr) graph = captured;
+    if (ended != cudaSuccess && graph != nullptr) (void)cudaGraphDestroy(graph);
+    DRAFTSCOPE_TRY(check(ended, "capturing a graph"));
     cudaGraphExec_t executable = nullptr;
     const cudaError_t made = cudaGraphInstantiate(&executable, graph, 0);
     const cudaError_t destroyed = cudaGraphDestroy(graph);
@@ -214,7 +251,7 @@ class CudaGpu final : public Gpu {
   }
 
   Result<void> synchronise() override {
-    const Result<void> waited = drain();
+    Result<void> waited = drain();
     if (waited)
       for (const Download& download : downloads_) std::memcpy(download.to, download.from, download.bytes);
     // Also after an error: where they were to go may be gone by the next call.
@@ -252,6 +289,19 @@ class CudaGpu final : public Gpu {
     description_.bytes_in_flight =
         static_cast<std::size_t>(bytes_per_s * latency_s / description_.multiprocessors);
     return {};
+  }
+
+  /// Finds out whether the driver has loops in graphs, as those of CUDA 12.4 and later do, though not on
+  /// every platform.
+  Result<void> ask_for_loops() {
+    cudaGraph_t graph = nullptr;
+    DRAFTSCOPE_TRY(check(cudaGraphCreate(&graph, 0), "making a graph"));
+    cudaGraphConditionalHandle handle{};
+    const cudaError_t made = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+    const cudaError_t destroyed = cudaGraphDestroy(graph);
+    description_.has_loops = made == cudaSuccess;
+    if (made != cudaErrorNotSupported) DRAFTSCOPE_TRY(check(made, "making a loop's condition"));
+    return check(destroyed, "giving a graph back");
   }
 
   /// The runtime's current device is a thread's own, and another backend may have chosen another.
@@ -298,6 +348,9 @@ class CudaGpu final : public Gpu {
   Staging down_;
   std::vector<Download> downloads_;
   std::vector<cudaGraphExec_t> graphs_;
+  cudaGraph_t looped_ = nullptr;  // a graph with a loop that is captured
+  cudaGraphNode_t loop_ = nullptr;
+  bool is_first_ = false;  // what is launched next, in its part of such a graph
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ struct GpuDescription {
   std::size_t reserved_shared_bytes = 0;           ///< that each block takes beside what it asks for
   std::size_t bytes_in_flight = 0;  ///< of memory a multiprocessor, so that latency costs no bandwidth
   std::string architecture = "sm90";
+  bool has_loops = false;  ///< graphs may begin with one
 };
 
 class Gpu {
@@ -58,6 +59,10 @@ class Gpu {
   [[nodiscard]] virtual Result<void> multiply(const WideProduct& product) = 0;
   /// Launches between begin_graph() and end_graph() are kept, not run; returns the graph's number.
   [[nodiscard]] virtual Result<void> begin_graph() = 0;
+  /// Right behind begin_graph(): the launches up to end_loop() run at least once, and again as long as one of
+  /// them says so (go_on_if() of kernels/device.h) by this handle. Only where describe() has loops.
+  [[nodiscard]] virtual Result<LoopHandle> begin_loop() = 0;
+  [[nodiscard]] virtual Result<void> end_loop() = 0;
   [[nodiscard]] virtual Result<int> end_graph() = 0;
   [[nodiscard]] virtual Result<void> launch_graph(int graph) = 0;
   [[nodiscard]] virtual Result<void> synchronise() = 0;

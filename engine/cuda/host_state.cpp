@@ -22,7 +22,7 @@ void set_rows(const Batch& batch, PassState& state) {
   state.shared_keys = 0;
   state.max_keys = 0;
   for (std::size_t i = 0; i < batch.rows.size(); ++i)
-    state.inputs[i] = {batch.rows[i].token, batch.rows[i].hidden, batch.rows[i].position};
+    state.row[i].input = {batch.rows[i].token, batch.rows[i].hidden, batch.rows[i].position};
 }
 
 void set_keys(const Batch& batch, std::span<const KeyListRange> ranges, bool has_sliding_window,
@@ -30,7 +30,7 @@ void set_keys(const Batch& batch, std::span<const KeyListRange> ranges, bool has
   state.shared_keys = batch.ancestors.empty() ? every_key : batch.committed;
   for (std::size_t i = 0; i < batch.rows.size(); ++i) {
     const KeyListRange& range = ranges[i];
-    state.keys[i] = {range.begin, range.end, range.extra_begin, range.extra_end};
+    state.row[i].keys = {range.begin, range.end, range.extra_begin, range.extra_end};
     state.max_keys = std::max(state.max_keys, range.size());
     if (range.begin != 0) state.shared_keys = 0;
     if (batch.ancestors.empty() && range.extra_end > range.extra_begin) state.shared_keys = 0;
@@ -46,14 +46,15 @@ void set_round(const ChainRound& round, PassState& state) {
   state.head_from = 0;
   state.stopped = 0;
   state.drafted = 0;
+  state.draft_length = round.draft_length;
   state.root_token = round.root;
   state.root_position = round.root_position;
   state.above_exit = round.above_exit ? 1 : 0;
   state.threshold = static_cast<float>(round.threshold);
   state.n_stop_tokens = static_cast<std::int32_t>(round.stops.size());
   std::copy(round.stops.begin(), round.stops.end(), state.stop_tokens);
-  state.inputs[0] = {round.root, -1, round.root_position};
-  state.keys[0] = {0, round.root_position + 1, 0, 0};
+  state.row[0].input = {round.root, -1, round.root_position};
+  state.row[0].keys = {0, round.root_position + 1, 0, 0};
   if (!is_sampled(round)) return;
   const SamplingOptions& sampling = *round.sampling;
   state.sampling = {.inverse_temperature = static_cast<float>(1.0 / sampling.temperature),

@@ -78,7 +78,7 @@ struct Launch {
   std::size_t shared_bytes = 0;
 };
 
-using KernelParams =
-    std::variant<PassParams, StateParams, WideParams, TopParams, MoveParams, QuantiseParams, SyntheticParams>;
+using KernelParams = std::variant<PassParams, StepParams, StateParams, WideParams, TopParams, MoveParams,
+                                  QuantiseParams, SyntheticParams>;
 
 }  // namespace draftscope::engine::cuda

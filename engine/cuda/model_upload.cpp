@@ -260,7 +260,7 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
     return fail("model {}: d_model is {}, which takes {} bytes of shared memory, expected at most {} ({})",
                 shape.name, shape.d_model, needed, device.shared_bytes, device.name);
   // Every tensor's shape and type: the host backend's own checks.
-  DRAFTSCOPE_TRY(cpu::prepare_model(checkpoint));
+  DRAFTSCOPE_TRY(cpu::prepare_model(cpu::whole_tensors(checkpoint)));
   return {};
 }
 

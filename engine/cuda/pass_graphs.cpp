@@ -23,14 +23,20 @@ Result<void> PassGraphs::launch_pass(PassForm form, std::span<const std::int32_t
 
 Result<void> PassGraphs::launch_round(StepForm form, std::int32_t draft_length,
                                       std::span<const std::int32_t> layers) {
+  const VerificationForm verified{rows_of_form(draft_length + 1), form.above_exit ? form.slots : 0,
+                                  form.sampled, form.keeps_states};
+  if (draft_length > 0 && has_loops_ && trace_ == nullptr) {
+    const RoundForm whole{form, verified};
+    DRAFTSCOPE_TRY_ASSIGN(const int graph,
+                          graph_of(rounds_, whole, "round", {}, [&] { return round(whole); }));
+    return gpu_.launch_graph(graph);
+  }
   if (draft_length > 0) {
     DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(steps_, form, "draft step", traces::Phase::draft,
-                                                    [&] { return draft_step(form); }));
+                                                    [&] { return draft_step(form, std::nullopt); }));
     const profiler::LayersScope scope(trace_, layers);
     for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_.launch_graph(graph));
   }
-  const VerificationForm verified{rows_of_form(draft_length + 1), form.above_exit ? form.slots : 0,
-                                  form.sampled, form.keeps_states};
   DRAFTSCOPE_TRY_ASSIGN(const int graph,
                         graph_of(verifications_, verified, "verification", traces::Phase::verify,
                                  [&] { return verification(verified); }));
@@ -62,7 +68,7 @@ Result<void> PassGraphs::pass(const PassForm& form) {
   return launcher_.finish_head(form.rows);
 }
 
-Result<void> PassGraphs::draft_step(const StepForm& form) {
+Result<void> PassGraphs::draft_step(const StepForm& form, std::optional<LoopHandle> loop) {
   PassLauncher& launcher = form.own_weights ? draft_launcher_ : launcher_;
   const bool keeps = form.above_exit && form.keeps_states;
   DRAFTSCOPE_TRY(launcher_.load_inputs(1));
@@ -73,7 +79,14 @@ Result<void> PassGraphs::draft_step(const StepForm& form) {
   }
   if (form.above_exit) DRAFTSCOPE_TRY(launcher_.keep_states(1, states_.inputs));
   DRAFTSCOPE_TRY(launcher_.head(0, 1, form.sampled));
-  return launcher_.finish_draft_step(form.sampled);
+  return launcher_.finish_draft_step(form.sampled, loop);
+}
+
+Result<void> PassGraphs::round(const RoundForm& form) {
+  DRAFTSCOPE_TRY_ASSIGN(const LoopHandle loop, gpu_.begin_loop());
+  DRAFTSCOPE_TRY(draft_step(form.draft, loop));
+  DRAFTSCOPE_TRY(gpu_.end_loop());
+  return verification(form.verification);
 }
 
 /// The slot table's second half holds all layers.

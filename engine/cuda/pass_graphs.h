@@ -66,14 +66,16 @@ class PassGraphs {
         draft_launcher_(draft_launcher),
         n_layers_(n_layers),
         states_(states),
-        trace_(trace) {}
+        trace_(trace),
+        has_loops_(gpu.describe().has_loops) {}
 
   /// Launches a pass over the slot table's first `form.slots` places, which hold `layers`.
   [[nodiscard]] Result<void> launch_pass(PassForm form, std::span<const std::int32_t> layers);
 
-  /// Launches a round: a graph a draft step, `draft_length` times, and one for the verification. Steps after
-  /// the draft's end do nothing. `layers` are the draft's: all below an exit if the verification goes on
-  /// above.
+  /// Launches a round: one graph, in which the device itself ends the draft; or, where the device has no such
+  /// graphs or a trace shall tell drafts from verifications, a graph a draft step, `draft_length` times, of
+  /// which those after the draft's end do nothing, and one for the verification. `layers` are the draft's:
+  /// all below an exit if the verification goes on above.
   [[nodiscard]] Result<void> launch_round(StepForm form, std::int32_t draft_length,
                                           std::span<const std::int32_t> layers);
 
@@ -90,11 +92,22 @@ class PassGraphs {
     }
   };
 
+  /// Key of a round's graph.
+  struct RoundForm {
+    StepForm draft;
+    VerificationForm verification;
+
+    friend bool operator<(const RoundForm& a, const RoundForm& b) {
+      return std::tie(a.draft, a.verification) < std::tie(b.draft, b.verification);
+    }
+  };
+
   template <typename Form, typename Launches>
   [[nodiscard]] Result<int> graph_of(std::map<Form, int>& graphs, const Form& form, std::string_view name,
                                      std::optional<traces::Phase> phase, Launches launches);
   [[nodiscard]] Result<void> pass(const PassForm& form);
-  [[nodiscard]] Result<void> draft_step(const StepForm& form);
+  [[nodiscard]] Result<void> draft_step(const StepForm& form, std::optional<LoopHandle> loop);
+  [[nodiscard]] Result<void> round(const RoundForm& form);
   [[nodiscard]] Result<void> last_token(const VerificationForm& form);
   [[nodiscard]] Result<void> verification(const VerificationForm& form);
 
@@ -107,6 +120,8 @@ class PassGraphs {
   std::map<PassForm, int> passes_;
   std::map<StepForm, int> steps_;
   std::map<VerificationForm, int> verifications_;
+  std::map<RoundForm, int> rounds_;
+  bool has_loops_;
 };
 
 }  // namespace draftscope::engine::cuda

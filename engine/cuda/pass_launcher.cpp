@@ -242,11 +242,11 @@ Result<void> PassLauncher::select_top(std::int32_t rows, std::int32_t k, HeadRes
                      TopParams{params(0, 0), k, top});
 }
 
-Result<void> PassLauncher::finish_draft_step(bool sampled) {
+Result<void> PassLauncher::finish_draft_step(bool sampled, std::optional<LoopHandle> loop) {
   const Kernel kernel = sampled ? Kernel::finish_sampled_step : Kernel::finish_draft_step;
   const profiler::GraphScope scope(trace_, operation(kernel));
   return gpu_.launch({.kernel = kernel, .shared_bytes = sampled ? sampling_shared_bytes : row_shared_bytes},
-                     params(0, 0));
+                     StepParams{params(0, 0), loop.value_or(0), loop ? 1 : 0});
 }
 
 Result<void> PassLauncher::judge_draft(std::int32_t rows) {

@@ -8,6 +8,7 @@
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/speculation/model_shape.h>
 #include <cstdint>
+#include <optional>
 
 #include "gpu.h"
 
@@ -30,7 +31,8 @@ class PassLauncher {
   [[nodiscard]] Result<void> head(std::int32_t first_row, std::int32_t rows, bool logits);
   [[nodiscard]] Result<void> finish_head(std::int32_t rows);
   [[nodiscard]] Result<void> select_top(std::int32_t rows, std::int32_t k, HeadResult* top);
-  [[nodiscard]] Result<void> finish_draft_step(bool sampled);
+  /// `loop` is the one whose body the step is, if it is of any.
+  [[nodiscard]] Result<void> finish_draft_step(bool sampled, std::optional<LoopHandle> loop);
   /// Judges a sampled round: behind finish_head() of its `rows` rows with logits.
   [[nodiscard]] Result<void> judge_draft(std::int32_t rows);
   /// Keeps a round's rows as they are in the residual stream.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/auto/auto_policy.h>
+
 #include <algorithm>
 #include <array>
 
@@ -45,11 +47,15 @@ Result<ConfiguredStrategy> make_strategy(const speculation::StrategySpecificatio
                                          const speculation::ModelShape& shape,
                                          const StrategyResources& resources) {
   if (specification.name() == "tuned") return make_tuned(specification, shape, resources);
-  DRAFTSCOPE_TRY_ASSIGN(auto strategy, make(specification, shape, resources));
-  if (specification.guard() > 0.0) strategy = make_guarded(std::move(strategy), specification.guard());
+  // What a policy teaches auto is in the run's parameters, for who replays it without the file.
+  DRAFTSCOPE_TRY_ASSIGN(const auto made, specification.name() == "auto"
+                                             ? speculation::with_policy_read(specification, shape)
+                                             : Result<speculation::StrategySpecification>(specification));
+  DRAFTSCOPE_TRY_ASSIGN(auto strategy, make(made, shape, resources));
+  if (made.guard() > 0.0) strategy = make_guarded(std::move(strategy), made.guard());
   return ConfiguredStrategy{.name = specification.name(),
                             .specification = specification.given(),
-                            .parameters = specification.json(),
+                            .parameters = made.json(),
                             .is_vanilla = specification.name() == "vanilla",
                             .strategy = std::move(strategy)};
 }

@@ -35,6 +35,7 @@ enum class ChartMark : std::uint8_t {
   steps_to_left,   ///< between two points as high as the left one
   steps_to_right,  ///< between two points as high as the right one
   bars,
+  filled_steps,  ///< steps_to_left, filled down to the series before it in the panel, or to 0
 };
 
 struct ChartSeries {

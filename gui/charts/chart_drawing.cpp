@@ -114,6 +114,13 @@ class PanelDrawing {
       case ChartMark::steps_to_right:
         graph->setLineStyle(QCPGraph::lsStepRight);
         break;
+      case ChartMark::filled_steps:
+        graph->setLineStyle(QCPGraph::lsStepLeft);
+        graph->setPen(Qt::NoPen);
+        graph->setBrush(color);
+        if (last_filled_ != nullptr) graph->setChannelFillGraph(last_filled_);
+        last_filled_ = graph;
+        break;
     }
     if (series.mark == ChartMark::points || series.mark == ChartMark::line_with_points) {
       const double size = 0.6 * QFontMetricsF(look_.font).height();
@@ -216,6 +223,7 @@ class PanelDrawing {
   const ChartPanel& panel_;
   const ChartLook& look_;
   bool is_dark_;
+  QCPGraph* last_filled_ = nullptr;
 };
 
 /// Longest that names beside an axis may be, of the chart's width.

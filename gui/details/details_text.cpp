@@ -152,14 +152,15 @@ QString slice_text(const SliceDetails& details, const OpenedRecording& opened, c
     const Lane& above = timeline.lanes[details.parent->lane];
     facts.add(tr("Part of"),
               link(QStringLiteral("slice:%1:%2").arg(details.parent->lane).arg(details.parent->slice),
-                   slice_labels(opened, timeline, above, details.parent->slice).front().toHtmlEscaped()));
+                   slice_label(opened, timeline, above, details.parent->slice).words.toHtmlEscaped()));
   }
   if (details.round_index != no_index)
     facts.add(tr("Round"), link(QStringLiteral("round:%1").arg(details.round_index),
                                 QStringLiteral("#%1").arg(opened.place_in_run(details.round_index))));
   if (details.request_index)
-    facts.add(tr("Request"),
-              request_label(opened, opened.recording().requests[*details.request_index]).toHtmlEscaped());
+    facts.add(
+        tr("Request"),
+        request_label(opened, opened.recording().requests[*details.request_index]).words.toHtmlEscaped());
   if (details.run_index != no_index) facts.add(tr("Run"), run_link(opened, details.run_index));
   return QStringLiteral("<p><b>%1</b></p>%2<p>%3</p>")
       .arg(html(details.name), facts.table(),
@@ -171,7 +172,7 @@ QString round_text(const RoundDetails& details, const OpenedRecording& opened) {
   const traces::Round& round = *details.round;
   Facts facts;
   facts.add(tr("Run"), run_link(opened, details.run_index));
-  facts.add(tr("Request"), request_label(opened, *details.request).toHtmlEscaped());
+  facts.add(tr("Request"), request_label(opened, *details.request).words.toHtmlEscaped());
   facts.add(tr("Duration"), duration_text(round.end_ns - round.start_ns));
   facts.add(tr("Rank"), tr("%1, of the rounds of this run with %2 rows")
                             .arg(rank_text(details.rank, details.like_rounds))

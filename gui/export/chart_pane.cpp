@@ -3,7 +3,6 @@
 
 #include <QHBoxLayout>
 #include <QVBoxLayout>
-#include <algorithm>
 #include <utility>
 
 #include "charts/chart_plot.h"
@@ -19,19 +18,7 @@ ExportButton::ExportButton(const QString& of, std::function<Chart()> chart, QWid
   setFocusPolicy(Qt::StrongFocus);
   setAutoRaise(true);
   setEnabled(false);
-  connect(this, &QToolButton::clicked, this,
-          [this] { ask_and_export({exportable(this->chart())}, *window()); });
-}
-
-std::vector<const ExportButton*> export_buttons(const QWidget& widget) {
-  std::vector<const ExportButton*> all;
-  for (const ExportButton* button : widget.findChildren<ExportButton*>())
-    if (button->isEnabled()) all.push_back(button);
-  std::ranges::stable_sort(all, {}, [&](const ExportButton* button) {
-    const QPoint at = button->mapTo(&widget, QPoint(0, 0));
-    return std::pair(at.y(), at.x());
-  });
-  return all;
+  connect(this, &QToolButton::clicked, this, [this] { ask_and_export({exportable(figure())}, *window()); });
 }
 
 ChartPane::ChartPane(const QString& name, QWidget* parent)

@@ -6,9 +6,8 @@
 #include <QToolButton>
 #include <QWidget>
 #include <functional>
-#include <vector>
 
-#include "charts/chart.h"
+#include "charts/figure_source.h"
 
 class QHBoxLayout;
 
@@ -17,20 +16,17 @@ namespace draftscope::gui {
 class ChartPlot;
 
 /// "Export figure…" of one chart. Enabled while there is one.
-class ExportButton : public QToolButton {
+class ExportButton : public QToolButton, public FigureSource {
   Q_OBJECT
 
  public:
   /// `chart` gives the chart as it is now.
   explicit ExportButton(const QString& of, std::function<Chart()> chart, QWidget* parent = nullptr);
-  [[nodiscard]] Chart chart() const { return chart_(); }
+  [[nodiscard]] Chart figure() const override { return isEnabled() ? chart_() : Chart(); }
 
  private:
   std::function<Chart()> chart_;
 };
-
-/// Buttons of the charts within a widget that there are, from the top and the left.
-[[nodiscard]] std::vector<const ExportButton*> export_buttons(const QWidget& widget);
 
 class ChartPane : public QWidget {
   Q_OBJECT

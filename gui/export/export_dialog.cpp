@@ -14,7 +14,7 @@
 #include <QVBoxLayout>
 #include <array>
 
-#include "export/chart_pane.h"
+#include "charts/figure_source.h"
 #include "export/table_file.h"
 #include "window/paths.h"
 
@@ -49,8 +49,10 @@ Exportable exportable(const QString& name, const QAbstractItemModel& model) {
 
 std::vector<Exportable> exportables(const QWidget& widget) {
   std::vector<Exportable> all;
-  for (const ExportButton* button : export_buttons(widget))
-    if (button->isVisible()) all.push_back(exportable(button->chart()));
+  for (const PlacedFigure& figure : figure_sources(widget)) {
+    if (!figure.widget->isVisible()) continue;
+    if (const Chart chart = figure.source->figure(); !chart.empty()) all.push_back(exportable(chart));
+  }
   for (const QTableView* table : widget.findChildren<QTableView*>())
     if (table->isVisible() && table->model() != nullptr && table->model()->rowCount() > 0)
       all.push_back(exportable(table->accessibleName(), *table->model()));

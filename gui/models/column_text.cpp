@@ -27,6 +27,8 @@ QString number_cell(FigureFormat format, double value) {
     case FigureFormat::factor:
     case FigureFormat::speedup:
       return QStringLiteral("%1×").arg(number_text(value));
+    case FigureFormat::ratio:
+      return ratio_text(value);
     case FigureFormat::p_value:
       // "0.00" would say that it can't be.
       return value < 0.001 ? QStringLiteral("< 0.001") : QLocale::c().toString(value, 'f', 3);

@@ -2,6 +2,7 @@
 #include "lane_painter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -19,60 +20,37 @@ constexpr double narrowest_round = 6.0;
 constexpr int narrowest_label = 28;
 constexpr int fade_alpha = 70;
 
-bool is_faded(const Lane& lane, const LaneSlice& slice, const LaneLook& look) {
-  const bool is_other_round =
-      look.round_index != no_index && slice.round_index != no_index && slice.round_index != look.round_index;
-  const bool is_no_match =
-      look.matches != nullptr && (lane.slices.size() == 0 || !(*look.matches)[slice.name]);
-  return is_other_round || is_no_match;
-}
+/// Colours of a lane's slices by phase, and what can be read on them.
+class LaneColors {
+ public:
+  LaneColors(const Lane& lane, bool dark) {
+    for (std::size_t phase = 0; phase < solid_.size(); ++phase) {
+      QColor color = phase_color(
+          lane.kind == LaneKind::requests ? traces::Phase::prefill : static_cast<traces::Phase>(phase), dark);
+      // Deeper spans are lighter, so that nesting shows.
+      if (lane.kind == LaneKind::track && lane.depth > 0)
+        color = dark ? color.darker(100 + 14 * std::min(lane.depth, 5))
+                     : color.lighter(100 + 12 * std::min(lane.depth, 5));
+      solid_[phase].back = faded_[phase].back = color;
+      solid_[phase].ink = ink_on(color);
+      faded_[phase].back.setAlpha(fade_alpha);
+      // What is faded is nearly the background.
+      faded_[phase].ink = dark ? Qt::white : Qt::black;
+    }
+  }
 
-QColor slice_color(const Lane& lane, const LaneSlice& slice, const LaneLook& look) {
-  QColor color = lane.kind == LaneKind::requests ? phase_color(traces::Phase::prefill, look.dark)
-                                                 : phase_color(slice.phase, look.dark);
-  // Deeper spans are lighter, so that nesting shows.
-  if (lane.kind == LaneKind::track && lane.depth > 0)
-    color = look.dark ? color.darker(100 + 14 * std::min(lane.depth, 5))
-                      : color.lighter(100 + 12 * std::min(lane.depth, 5));
-  if (is_faded(lane, slice, look)) color.setAlpha(fade_alpha);
-  return color;
-}
+  struct Look {
+    QColor back;
+    QColor ink;
+  };
+  [[nodiscard]] const Look& of(traces::Phase phase, bool is_faded) const {
+    return (is_faded ? faded_ : solid_)[std::min(static_cast<std::size_t>(phase), solid_.size() - 1)];
+  }
 
-QColor ink_for(const QColor& back, bool dark) {
-  // What is faded is nearly the background.
-  if (back.alpha() < 255) return dark ? Qt::white : Qt::black;
-  return ink_on(back);
-}
-
-/// A piece of a slice in one colour, between two pixels.
-struct Piece {
-  int left = 0;
-  int right = 0;
-  QColor color;
+ private:
+  std::array<Look, traces::phase_count> solid_;
+  std::array<Look, traces::phase_count> faded_;
 };
-
-/// Writes across the pieces, in the ink that each asks for.
-void paint_label(QPainter& painter, const QRect& box, const QString& text, const std::vector<Piece>& pieces,
-                 bool dark) {
-  const QFontMetrics metrics = painter.fontMetrics();
-  const QPoint at(box.left() + 3, box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2);
-  const QColor first = ink_for(pieces.front().color, dark);
-  const bool is_one_ink = std::all_of(
-      pieces.begin(), pieces.end(), [&](const Piece& piece) { return ink_for(piece.color, dark) == first; });
-  if (is_one_ink) {
-    painter.setPen(first);
-    painter.drawText(at, text);
-    return;
-  }
-  for (const Piece& piece : pieces) {
-    painter.save();
-    painter.setClipRect(QRect(piece.left, box.top(), piece.right - piece.left, box.height()),
-                        Qt::IntersectClip);
-    painter.setPen(ink_for(piece.color, dark));
-    painter.drawText(at, text);
-    painter.restore();
-  }
-}
 
 /// Adjacent columns of one look become one rectangle.
 class ColumnRun {
@@ -112,25 +90,36 @@ class StretchPainter {
  public:
   StretchPainter(QPainter& painter, const Timeline& timeline, const Lane& lane, const QRect& area,
                  const LaneLook& look, ColumnRun& columns)
-      : painter_(painter), timeline_(timeline), lane_(lane), area_(area), look_(look), columns_(columns) {}
+      : painter_(painter),
+        timeline_(timeline),
+        lane_(lane),
+        area_(area),
+        look_(look),
+        colors_(lane, look.dark),
+        columns_(columns) {}
 
   /// `axis` has the recording's time.
   void paint(const TimeAxis& axis, int from, int to) {
     if (!lane_.columns.empty())
       for (int pixel = from; pixel < to; ++pixel)
-        paint_busy(pixel, axis, busy_time(lane_, time_of(axis, pixel)));
+        paint_busy(pixel, axis, busy_time(lane_, time_of(axis, pixel)), false);
     else
       paint_slices(axis, from, to);
   }
 
   /// A pixel by how busy its time was.
-  void paint_busy(int pixel, const TimeAxis& axis, const BusyColumns::ByPhase& busy) {
+  void paint_busy(int pixel, const TimeAxis& axis, const BusyColumns::ByPhase& busy, bool is_filtered_out) {
     const auto most = std::max_element(busy.begin(), busy.end());
     if (*most <= 0.0) return;
     const double share = std::accumulate(busy.begin(), busy.end(), 0.0) /
                          static_cast<double>(time_of(axis, pixel).duration_ns());
-    columns_.add(pixel, share,
-                 slice_color(lane_, {.phase = static_cast<traces::Phase>(most - busy.begin())}, look_));
+    const bool is_faded = is_filtered_out || (look_.matches != nullptr && lane_.slices.size() == 0);
+    columns_.add(pixel, share, colors_.of(static_cast<traces::Phase>(most - busy.begin()), is_faded).back);
+  }
+
+  /// Whether the filter leaves no round of a time, recorded.
+  [[nodiscard]] bool is_left_out(TimeRange time) const {
+    return look_.left != nullptr && !look_.left->any_in(look_.run_index, time);
   }
 
   [[nodiscard]] static TimeRange time_of(const TimeAxis& axis, int pixel) {
@@ -141,9 +130,19 @@ class StretchPainter {
  private:
   void paint_slices(const TimeAxis& axis, int from, int to) {
     const LaneSlices& slices = lane_.slices;
+    // Pixels are gone through from the left, and so are slices and blocks of them.
+    std::size_t block = 0;
+    std::size_t index = 0;
+    bool is_near = false;
     for (int pixel = from; pixel < to;) {
       const TimeRange time = time_of(axis, pixel);
-      const std::size_t index = slices.first_ending_after(time.start_ns);
+      if (const auto busy = lane_.pyramid.from_afar(time, block)) {
+        paint_column(pixel++, *busy, time);
+        continue;
+      }
+      index = is_near ? slices.first_ending_after(time.start_ns, index)
+                      : slices.first_ending_after(time.start_ns);
+      is_near = true;
       if (index == slices.size()) return;
       const double x0 = axis.x(slices.start_ns(index));
       const double x1 = axis.x(slices.end_ns(index));
@@ -157,56 +156,83 @@ class StretchPainter {
       } else if (slices.start_ns(index) >= time.end_ns) {
         pixel = std::max(pixel + 1, static_cast<int>(std::floor(x0)));
       } else {
-        const BusySummary busy = lane_.pyramid.summarise(slices, time);
-        LaneSlice look_alike = slices[busy.slices > 0 ? busy.longest : index];
-        look_alike.phase = busy.dominant();
-        columns_.add(pixel, static_cast<double>(busy.busy_ns()) / static_cast<double>(time.duration_ns()),
-                     slice_color(lane_, look_alike, look_));
-        ++pixel;
+        BusySummary busy = lane_.pyramid.summarise(slices, time, index);
+        if (busy.slices == 0) busy.longest = index;
+        paint_column(pixel++, busy, time);
       }
     }
   }
 
+  /// A pixel with the phase that most of its time went to. The longest of its slices says what it is.
+  void paint_column(int pixel, const BusySummary& busy, TimeRange time) {
+    columns_.add(pixel, static_cast<double>(busy.busy_ns()) / static_cast<double>(time.duration_ns()),
+                 colors_
+                     .of(busy.dominant(),
+                         is_no_match(busy.longest) || (is_filtered(busy.longest) && is_left_out(time)))
+                     .back);
+  }
+
+  [[nodiscard]] bool is_no_match(std::size_t index) const {
+    return look_.matches != nullptr && !(*look_.matches)[lane_.slices.name(index)];
+  }
+  /// Whether a slice is a round's, or has rounds.
+  [[nodiscard]] bool is_filtered(std::size_t index) const {
+    return look_.left != nullptr &&
+           (lane_.kind == LaneKind::requests || lane_.slices.round_index(index) != no_index);
+  }
+  [[nodiscard]] bool is_faded(std::size_t index) const {
+    if (is_no_match(index)) return true;
+    if (!is_filtered(index)) return false;
+    const std::uint32_t round_index = lane_.slices.round_index(index);
+    return round_index == no_index ? is_left_out({lane_.slices.start_ns(index), lane_.slices.end_ns(index)})
+                                   : !look_.left->has(round_index);
+  }
+
   void paint_slice(std::size_t index, double x0, double x1, const QRect& box) {
-    const LaneSlice slice = lane_.slices[index];
     const QRect filled = box.adjusted(0, 0, box.width() > 4 ? -1 : 0, 0);
-    pieces_.clear();
-    if (lane_.kind == LaneKind::rounds && look_.opened != nullptr && slice.round_index != no_index &&
+    inks_.clear();
+    left_ = filled.left();
+    const bool faded = is_faded(index);
+    const std::uint32_t round_index = lane_.slices.round_index(index);
+    if (lane_.kind == LaneKind::rounds && look_.opened != nullptr && round_index != no_index &&
         x1 - x0 >= narrowest_round)
-      add_phases(slice, x0, x1, filled);
-    if (pieces_.empty())
-      pieces_.push_back({filled.left(), filled.right() + 1, slice_color(lane_, slice, look_)});
-    for (const Piece& piece : pieces_)
-      painter_.fillRect(piece.left, filled.top(), piece.right - piece.left, filled.height(), piece.color);
-    if (box.width() < narrowest_label || look_.opened == nullptr || look_.widths == nullptr) return;
+      paint_phases(round_index, index, x0, x1, filled, faded);
+    else
+      paint_piece(filled, filled.right() + 1, lane_.slices.phase(index), faded);
+    if (box.width() < narrowest_label || look_.opened == nullptr || look_.labels == nullptr) return;
     const QString text =
-        look_.widths->fitting(slice_labels(*look_.opened, timeline_, lane_, index), box.width() - 6);
-    if (!text.isEmpty()) paint_label(painter_, box, text, pieces_, look_.dark);
+        look_.labels->font().fitting(slice_label(*look_.opened, timeline_, lane_, index), box.width() - 6);
+    if (text.isEmpty()) return;
+    const QFontMetrics metrics = painter_.fontMetrics();
+    look_.labels->add({box.left() + 3, box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2},
+                      text, inks_);
+  }
+
+  /// From where the last piece ended.
+  void paint_piece(const QRect& filled, int right, traces::Phase phase, bool faded) {
+    const LaneColors::Look& look = colors_.of(phase, faded);
+    painter_.fillRect(left_, filled.top(), right - left_, filled.height(), look.back);
+    inks_.push_back({right, look.ink});
+    left_ = right;
   }
 
   /// The round's phases, side by side in their order.
-  void add_phases(const LaneSlice& slice, double x0, double x1, const QRect& filled) {
-    const PartTimes parts = part_times(look_.opened->round(slice.round_index));
-    const bool faded = is_faded(lane_, slice, look_);
-    const double per_ns =
-        (x1 - x0) / static_cast<double>(std::max<std::int64_t>(slice.time.duration_ns(), 1));
+  void paint_phases(std::uint32_t round_index, std::size_t index, double x0, double x1, const QRect& filled,
+                    bool faded) {
+    const PartTimes parts = part_times(look_.opened->round(round_index));
+    const std::int64_t duration = lane_.slices.end_ns(index) - lane_.slices.start_ns(index);
+    const double per_ns = (x1 - x0) / static_cast<double>(std::max<std::int64_t>(duration, 1));
+    // The last pixel of a round without idle time is its last phase's.
+    std::size_t last = round_parts - 1;
+    while (last > 0 && parts[last] <= 0) --last;
+    if (parts[last] <= 0) last = round_parts - 1;
     double at = x0;
-    int left = filled.left();
-    for (std::size_t part = 0; part < round_parts; ++part) {
+    for (std::size_t part = 0; part <= last; ++part) {
       at += per_ns * static_cast<double>(parts[part]);
-      const bool is_last = part + 1 == round_parts;
-      const int right = is_last ? filled.right() + 1
-                                : std::clamp(static_cast<int>(std::lround(at)), left, filled.right() + 1);
-      if (right <= left) continue;
-      QColor color = phase_color(phase_of(static_cast<RoundPart>(part)), look_.dark);
-      // The last pixel of a round without idle time is its last phase's.
-      if (is_last && parts[part] <= 0 && !pieces_.empty()) {
-        pieces_.back().right = right;
-        continue;
-      }
-      if (faded) color.setAlpha(fade_alpha);
-      pieces_.push_back({left, right, color});
-      left = right;
+      const int right = part == last
+                            ? filled.right() + 1
+                            : std::clamp(static_cast<int>(std::lround(at)), left_, filled.right() + 1);
+      if (right > left_) paint_piece(filled, right, phase_of(static_cast<RoundPart>(part)), faded);
     }
   }
 
@@ -215,8 +241,10 @@ class StretchPainter {
   const Lane& lane_;
   QRect area_;
   const LaneLook& look_;
+  LaneColors colors_;
   ColumnRun& columns_;
-  std::vector<Piece> pieces_;
+  int left_ = 0;  ///< of the next piece of a slice
+  std::vector<LabelInk> inks_;
 };
 
 /// The axis with a stretch's times in place of its own.
@@ -250,7 +278,10 @@ void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, c
       pixel = to;
     } else {
       // Stretches meet within the pixel.
-      stretch_painter.paint_busy(pixel, axis, time.sums().summarise(lane, time.cut, at));
+      bool is_left_out = look.left != nullptr;
+      for (std::size_t i = index; is_left_out && i < stretches.size() && stretches[i].at_ns < at.end_ns; ++i)
+        is_left_out = stretch_painter.is_left_out(stretches[i].recorded(at));
+      stretch_painter.paint_busy(pixel, axis, time.sums().summarise(lane, time.cut, at), is_left_out);
       ++pixel;
     }
   }
@@ -319,11 +350,7 @@ std::optional<std::size_t> slice_at(const Lane& lane, const CutTime& time, const
   const std::vector<Stretch>& stretches = time.stretches();
   for (std::size_t i = time.first_ending_after(around.start_ns);
        i < stretches.size() && stretches[i].at_ns < around.end_ns; ++i) {
-    const TimeRange shown = stretches[i].on_axis();
-    const std::int64_t shift = stretches[i].time.start_ns - stretches[i].at_ns;
-    const BusySummary busy = lane.pyramid.summarise(
-        lane.slices,
-        {std::max(around.start_ns, shown.start_ns) + shift, std::min(around.end_ns, shown.end_ns) + shift});
+    const BusySummary busy = lane.pyramid.summarise(lane.slices, stretches[i].recorded(around));
     if (busy.slices == 0 || busy.longest_ns <= longest_ns) continue;
     longest = busy.longest;
     longest_ns = busy.longest_ns;

@@ -13,23 +13,27 @@
 #include <utility>
 #include <vector>
 
+#include "data/filter/left_rounds.h"
 #include "data/lanes/cut_sums.h"
+#include "data/lanes/lane_groups.h"
 #include "data/lanes/timeline.h"
-#include "timeline/slice_label.h"
+#include "timeline/label_font.h"
 #include "timeline/time_axis.h"
 
 namespace draftscope::gui {
 
 struct LaneLook {
   bool dark = false;
-  /// Slices of other rounds are drawn faded; none fades nothing.
-  std::uint32_t round_index = no_index;
-  /// Slices whose name does not contain it are faded; empty fades nothing. By Timeline::names.
+  /// By Timeline::names: slices of other names are faded; null fades none.
   const std::vector<bool>* matches = nullptr;
+  /// Slices of rounds that a filter leaves out are faded, and requests without any that it leaves; null fades
+  /// none.
+  const LeftRounds* left = nullptr;
+  std::size_t run_index = ShownGroup::no_run;  ///< whose rounds the lane has; else of all runs
   /// Rows that rounds, requests and draft steps are labelled and divided by; without them no slice is
   /// labelled.
   const OpenedRecording* opened = nullptr;
-  const LabelWidths* widths = nullptr;
+  LabelBatch* labels = nullptr;  ///< takes the labels, which the caller draws behind the lanes
 };
 
 /// The axis that a lane is drawn on, with the sums that go with both; these are asked for only where several

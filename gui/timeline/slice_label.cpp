@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "slice_label.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "data/details/draft_steps.h"
 #include "views/time_text.h"
@@ -10,97 +14,96 @@ namespace draftscope::gui {
 
 namespace {
 
-QStringList round_labels(const OpenedRecording& opened, const LaneSlice& slice, const QString& time) {
-  const traces::Round& round = opened.round(slice.round_index);
-  const QString place = QStringLiteral("#%1").arg(opened.place_in_run(slice.round_index));
-  if (round.drafted == 0) return {place + u' ' + time, place};
-  const QString fate = QStringLiteral("%1 %2/%3%4")
-                           .arg(place)
-                           .arg(round.accepted)
-                           .arg(round.drafted)
-                           .arg(round.bonus_token >= 0 ? QStringLiteral("+1") : QString());
-  return {fate + u' ' + time, fate, place};
+/// Adds words, up to which the label says something.
+void add(SliceLabel& label, const QString& words) {
+  if (!label.words.isEmpty()) label.words += u' ';
+  label.words += words;
+  label.lengths.insert(label.lengths.begin(), label.words.size());
 }
 
-QStringList request_labels(const OpenedRecording& opened, const LaneSlice& slice, const QString& time) {
+/// Letters of ASCII, without a QString for each number: labels are made by the thousand in a frame.
+template <typename... Parts>
+QString formatted(fmt::format_string<Parts...> format, Parts&&... parts) {
+  std::array<char, 64> text{};
+  const auto end = fmt::format_to_n(text.data(), text.size(), format, std::forward<Parts>(parts)...).out;
+  return QString::fromLatin1(text.data(), end - text.data());
+}
+
+SliceLabel round_label(const OpenedRecording& opened, std::uint32_t round_index) {
+  const traces::Round& round = opened.round(round_index);
+  SliceLabel label;
+  add(label, formatted("#{}", opened.place_in_run(round_index)));
+  if (round.drafted > 0)
+    add(label, formatted("{}/{}{}", round.accepted, round.drafted, round.bonus_token >= 0 ? "+1" : ""));
+  return label;
+}
+
+SliceLabel label_of_request(const OpenedRecording& opened, std::int64_t id) {
   const std::vector<traces::Request>& requests = opened.recording().requests;
   const auto found = std::lower_bound(
-      requests.begin(), requests.end(), slice.row_id,
-      [](const traces::Request& request, std::int64_t id) { return request.id.value() < id; });
-  if (found == requests.end() || found->id.value() != slice.row_id) return {time};
-  const QString label = request_label(opened, *found);
-  return {label + u' ' + time, label, label.section(u' ', 0, 0)};
+      requests.begin(), requests.end(), id,
+      [](const traces::Request& request, std::int64_t wanted) { return request.id.value() < wanted; });
+  if (found == requests.end() || found->id.value() != id) return {};
+  return request_label(opened, *found);
 }
 
-/// Words for the draft tokens of a step, empty if there are none.
-QStringList step_labels(const OpenedRecording& opened, const Lane& lane, std::size_t index,
-                        const QString& time) {
-  const LaneSlice slice = lane.slices[index];
-  const auto found = tokens_of_step(opened, slice.round_index, draft_step_of(lane.slices, index));
+/// Words for the draft tokens of a step, none if there are none.
+SliceLabel step_label(const OpenedRecording& opened, const Lane& lane, std::size_t index) {
+  const std::uint32_t round_index = lane.slices.round_index(index);
+  const auto found = tokens_of_step(opened, round_index, draft_step_of(lane.slices, index));
   if (found.empty()) return {};
-  const traces::DraftToken& token = opened.draft_tokens(slice.round_index)[found.front()];
-  const QString text = visible_text(opened.token_text(token.token));
-  const QString more = found.size() == 1 ? QString() : QStringLiteral(" +%1").arg(found.size() - 1);
-  const QString confidence = QString::number(token.confidence, 'f', 2);
-  return {text + u' ' + confidence + more + u' ' + time, text + u' ' + confidence + more, text};
+  const traces::DraftToken& token = opened.draft_tokens(round_index)[found.front()];
+  SliceLabel label;
+  add(label, visible_text(opened.token_text(token.token)));
+  QString more = formatted("{:.2f}", token.confidence);
+  if (found.size() > 1) more += formatted(" +{}", found.size() - 1);
+  add(label, more);
+  return label;
 }
 
-QStringList span_labels(const OpenedRecording& opened, const std::string& name, const Lane& lane,
-                        std::size_t index, const QString& time) {
+SliceLabel span_label(const OpenedRecording& opened, const std::string& name, const Lane& lane,
+                      std::size_t index) {
   const LaneSlice slice = lane.slices[index];
   if (name == draft_step_name && slice.round_index != no_index)
-    if (QStringList labels = step_labels(opened, lane, index, time); !labels.isEmpty()) return labels;
-  QString words = QString::fromStdString(name);
-  if (slice.layer >= 0)
-    words = name == "layer" ? QStringLiteral("L%1").arg(slice.layer)
-                            : QStringLiteral("L%1 %2").arg(slice.layer).arg(words);
-  return {words + u' ' + time, words};
+    if (SliceLabel label = step_label(opened, lane, index); !label.words.isEmpty()) return label;
+  SliceLabel label;
+  if (slice.layer < 0)
+    add(label, QString::fromStdString(name));
+  else if (name == "layer")
+    add(label, formatted("L{}", slice.layer));
+  else
+    add(label, formatted("L{} ", slice.layer) + QString::fromStdString(name));
+  return label;
 }
 
 }  // namespace
 
-QString request_label(const OpenedRecording& opened, const traces::Request& request) {
+SliceLabel request_label(const OpenedRecording& opened, const traces::Request& request) {
   const traces::Prompt* prompt = opened.prompt_of(request);
-  if (prompt == nullptr) return QStringLiteral("·%1").arg(request.repeat);
+  SliceLabel label;
+  if (prompt == nullptr) {
+    add(label, QStringLiteral("·%1").arg(request.repeat));
+    return label;
+  }
   const QString turn = prompt->turn == 0 ? QString() : QStringLiteral(".%1").arg(prompt->turn);
-  return QStringLiteral("q%1%2·%3 %4")
-      .arg(prompt->question_id)
-      .arg(turn)
-      .arg(request.repeat)
-      .arg(QString::fromStdString(prompt->category))
-      .trimmed();
+  add(label, QStringLiteral("q%1%2·%3").arg(prompt->question_id).arg(turn).arg(request.repeat));
+  if (const QString category = QString::fromStdString(prompt->category).trimmed(); !category.isEmpty())
+    add(label, category);
+  return label;
 }
 
-QStringList slice_labels(const OpenedRecording& opened, const Timeline& timeline, const Lane& lane,
-                         std::size_t index) {
-  const LaneSlice slice = lane.slices[index];
-  const QString time = duration_text(slice.time.duration_ns());
-  if (lane.kind == LaneKind::rounds && slice.round_index != no_index)
-    return round_labels(opened, slice, time);
-  if (lane.kind == LaneKind::requests) return request_labels(opened, slice, time);
-  return span_labels(opened, timeline.names[slice.name], lane, index, time);
-}
-
-LabelWidths::LabelWidths(const QFont& font) : metrics_(font) {
-  for (std::size_t i = 0; i < latin_.size(); ++i)
-    latin_[i] = metrics_.horizontalAdvance(QChar(static_cast<char16_t>(i)));
-}
-
-int LabelWidths::of(const QString& text) const {
-  int width = 0;
-  for (const QChar letter : text)
-    width += letter.unicode() < latin_.size() ? latin_[letter.unicode()] : metrics_.horizontalAdvance(letter);
-  return width;
-}
-
-QString LabelWidths::fitting(const QStringList& texts, int width) const {
-  if (texts.isEmpty()) return {};
-  for (const QString& text : texts)
-    if (of(text) <= width) return text;
-  const QChar dots(u'…');
-  QString cut = texts.back();
-  while (!cut.isEmpty() && of(cut) + of(dots) > width) cut.chop(1);
-  return cut.isEmpty() ? QString() : cut + dots;
+SliceLabel slice_label(const OpenedRecording& opened, const Timeline& timeline, const Lane& lane,
+                       std::size_t index) {
+  const LaneSlices& slices = lane.slices;
+  SliceLabel label;
+  if (lane.kind == LaneKind::rounds && slices.round_index(index) != no_index)
+    label = round_label(opened, slices.round_index(index));
+  else if (lane.kind == LaneKind::requests)
+    label = label_of_request(opened, slices.row_id(index));
+  else
+    label = span_label(opened, timeline.names[slices.name(index)], lane, index);
+  add(label, duration_text(slices.end_ns(index) - slices.start_ns(index)));
+  return label;
 }
 
 }  // namespace draftscope::gui

@@ -1,40 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What is written into a slice, and how it is made to fit.
+// What is written into a slice, and where it may be cut to fit.
 
-#include <QFont>
-#include <QPainter>
-#include <QRect>
-#include <QStringList>
-#include <array>
+#include <QString>
+#include <QVarLengthArray>
 
 #include "data/lanes/timeline.h"
 #include "data/opened_recording.h"
 
 namespace draftscope::gui {
 
-/// Words for a slice, the longest first: "#41 4/4+1 723 µs" for a round (its place in the run, accepted of
-/// drafted tokens and the target's own, its time), "q9·0 coding" for a request, "L3 181 µs" for a layer, the
-/// tokens with their confidence for a draft step, a name and its time for others.
-[[nodiscard]] QStringList slice_labels(const OpenedRecording& opened, const Timeline& timeline,
-                                       const Lane& lane, std::size_t index);
-
-/// "q9·0 coding": question, repeat, category.
-[[nodiscard]] QString request_label(const OpenedRecording& opened, const traces::Request& request);
-
-/// Widths of texts, far sooner than a layout of them: labels are measured by the hundred in a frame.
-class LabelWidths {
- public:
-  explicit LabelWidths(const QFont& font);
-
-  [[nodiscard]] int of(const QString& text) const;
-  /// The first text that fits into a width, or the last one cut with "…"; empty where not even that fits.
-  [[nodiscard]] QString fitting(const QStringList& texts, int width) const;
-
- private:
-  QFontMetrics metrics_;
-  std::array<int, 256> latin_{};
+struct SliceLabel {
+  QString words;
+  /// Lengths of its beginnings that say something, the longest first: all of it, without the time, and what
+  /// tells it from others.
+  QVarLengthArray<qsizetype, 3> lengths;
 };
+
+/// Words for a slice: "#41 4/4+1 723 µs" for a round (its place in the run, accepted of drafted tokens and
+/// the target's own, its time), "q9·0 coding 1.2 s" for a request, "L3 181 µs" for a layer, the tokens with
+/// their confidence for a draft step, a name and its time for others.
+[[nodiscard]] SliceLabel slice_label(const OpenedRecording& opened, const Timeline& timeline,
+                                     const Lane& lane, std::size_t index);
+
+/// "q9·0 coding": question, repeat, category; of which "q9·0" tells it from others.
+[[nodiscard]] SliceLabel request_label(const OpenedRecording& opened, const traces::Request& request);
 
 }  // namespace draftscope::gui

@@ -83,15 +83,18 @@ void TimelineView::paintEvent(QPaintEvent* /*event*/) {
 }
 
 void TimelineView::paint_rows(QPainter& painter, const TimeAxis& axis, bool pinned) const {
+  LabelBatch labels(painter, label_font_);
   for (const LaneRow& row : rows_.rows()) {
     const int top = top_of(row);
     if (row.is_pinned != pinned || top + row.height - 3 < axis_height || top > viewport()->height()) continue;
-    paint_row(painter, row, axis);
+    paint_row(painter, row, axis, labels);
     paint_header(painter, row);
   }
+  labels.draw();
 }
 
-void TimelineView::paint_row(QPainter& painter, const LaneRow& row, const TimeAxis& axis) const {
+void TimelineView::paint_row(QPainter& painter, const LaneRow& row, const TimeAxis& axis,
+                             LabelBatch& labels) const {
   const Timeline& timeline = *state_.timeline();
   const bool dark = is_dark(palette());
   const QRect box(axis.left, top_of(row), axis.width, row.height - 2);
@@ -101,8 +104,10 @@ void TimelineView::paint_row(QPainter& painter, const LaneRow& row, const TimeAx
                   phase_color(traces::Phase::verify, dark));
     return;
   }
-  LaneLook look{.dark = dark, .opened = state_.recording().get(), .widths = &widths_};
+  LaneLook look{
+      .dark = dark, .run_index = row.run_index, .opened = state_.recording().get(), .labels = &labels};
   if (!matches_.empty()) look.matches = &matches_;
+  if (left_) look.left = &*left_;
   paint_lane(painter, timeline, timeline.lanes[row.index],
              {time, [this, &row]() -> const CutSums& { return sums_of(row); }}, axis, box, look);
 }
@@ -125,7 +130,7 @@ void TimelineView::paint_header(QPainter& painter, const LaneRow& row) const {
   painter.setPen(ink);
   if (!is_nested) {
     const int left = row.begins_group ? sign_room : 2 * sign_room;
-    const QString title = row.begins_group && widths_.of(title_of(row, true)) <= right - left &&
+    const QString title = row.begins_group && label_font_.width(title_of(row, true)) <= right - left &&
                                   group.kind != ShownGroup::Kind::run
                               ? title_of(row, true)
                               : title_of(row, false);
@@ -195,13 +200,12 @@ void TimelineView::paint_slots(QPainter& painter, const TimeAxis& axis) const {
     const double to = std::min<double>(axis.x(slot->on_axis.end_ns), viewport()->width());
     const double left = std::max<double>(from, axis.left);
     if (to - left < min_stretch_pixels) continue;
-    const QString label = request_label(*state_.recording(), requests[slot->request_index]);
+    const SliceLabel label = request_label(*state_.recording(), requests[slot->request_index]);
     if (from >= axis.left) painter.drawLine(QPointF(from, axis_height - 9), QPointF(from, axis_height - 1));
-    const QString words =
-        widths_.fitting({label, label.section(u' ', 0, 0)}, static_cast<int>(to - left) - 6);
+    const QString words = label_font_.fitting(label, static_cast<int>(to - left) - 6);
     if (words.isEmpty()) continue;
     painter.drawText(QPointF(left + 3, axis_height - 8), words);
-    double free = left + 12 + widths_.of(words);  // for ticks
+    double free = left + 12 + label_font_.width(words);  // for ticks
     // Each request counts from 0.
     const std::int64_t shown_from = std::max<std::int64_t>(axis.range.start_ns - slot->on_axis.start_ns, 0);
     for (std::int64_t tick = std::max(step, (shown_from + step - 1) / step * step);
@@ -210,9 +214,9 @@ void TimelineView::paint_slots(QPainter& painter, const TimeAxis& axis) const {
       if (x > to) break;
       painter.drawLine(QPointF(x, axis_height - 5), QPointF(x, axis_height - 1));
       const QString time = tick_text(tick, step);
-      if (x + 3 >= free && x + 3 + widths_.of(time) <= to) {
+      if (x + 3 >= free && x + 3 + label_font_.width(time) <= to) {
         painter.drawText(QPointF(x + 3, axis_height - 8), time);
-        free = x + 9 + widths_.of(time);
+        free = x + 9 + label_font_.width(time);
       }
     }
   }

@@ -31,7 +31,7 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
     : QAbstractScrollArea(parent),
       state_(state),
       bar_(new TimelineBar(this)),
-      widths_(font()),
+      label_font_(font()),
       wanted_header_width_(first_header_width),
       header_width_(first_header_width),
       navigation_(state, *this, *viewport(), [this] { return axis_ranges(); }) {
@@ -71,6 +71,7 @@ void TimelineView::connect_state() {
   connect(&state_, &ViewState::recording_changed, this, [this] {
     selected_.reset();
     launch_.reset();
+    follow_filter();  // of another recording there is none yet
     regroup();
     const std::filesystem::path path =
         state_.recording() ? state_.recording()->recording().path : std::filesystem::path();
@@ -81,6 +82,7 @@ void TimelineView::connect_state() {
   connect(&state_, &ViewState::range_changed, this, &TimelineView::follow_range);
   connect(&state_, &ViewState::selection_changed, this, repaint);
   connect(&state_, &ViewState::cursor_changed, this, repaint);
+  connect(&state_, &ViewState::filter_changed, this, &TimelineView::follow_filter);
   connect(verticalScrollBar(), &QScrollBar::valueChanged, this, repaint);
 }
 
@@ -91,9 +93,9 @@ void TimelineView::update_description() {
                duration_text(state_.recording() ? shown_.range().start_ns - shown_.zero_ns() : 0))};
   if (const auto row = current_row()) words << tr("lane %1").arg(title_of(rows_.rows()[*row], true));
   if (selected_)
-    words << slice_labels(*state_.recording(), *state_.timeline(), state_.timeline()->lanes[selected_->lane],
-                          selected_->slice)
-                 .front();
+    words << slice_label(*state_.recording(), *state_.timeline(), state_.timeline()->lanes[selected_->lane],
+                         selected_->slice)
+                 .words;
   setAccessibleDescription(words.join(QStringLiteral("; ")));
 }
 
@@ -128,6 +130,12 @@ void TimelineView::follow_run() {
   settled_range_ = shown_.range();
   if (recorded.duration_ns() > 0) state_.set_range(recorded);
   lay_out();
+}
+
+void TimelineView::follow_filter() {
+  left_.reset();
+  if (state_.is_filtered()) left_.emplace(state_.filtered());
+  viewport()->update();
 }
 
 void TimelineView::list_phases() {
@@ -219,7 +227,7 @@ void TimelineView::resizeEvent(QResizeEvent* event) {
 
 void TimelineView::changeEvent(QEvent* event) {
   QAbstractScrollArea::changeEvent(event);
-  if (event->type() == QEvent::FontChange) widths_ = LabelWidths(font());
+  if (event->type() == QEvent::FontChange) label_font_ = LabelFont(font());
 }
 
 void TimelineView::set_header_width(int width) {
@@ -283,7 +291,7 @@ QString TimelineView::describe(const SlicePlace& place) const {
   if (lane.kind == LaneKind::track)
     lines << QString::fromStdString(std::string(traces::phase_name(slice.phase)));
   if (lane.kind == LaneKind::requests)
-    lines << slice_labels(*state_.recording(), timeline, lane, place.slice).front().toHtmlEscaped();
+    lines << slice_label(*state_.recording(), timeline, lane, place.slice).words.toHtmlEscaped();
   if (slice.layer >= 0) lines << tr("layer %1").arg(slice.layer);
   if (slice.round_index != no_index) {
     const traces::Round& round = state_.recording()->round(slice.round_index);

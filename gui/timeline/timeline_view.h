@@ -14,13 +14,14 @@
 #include <utility>
 #include <vector>
 
+#include "data/filter/left_rounds.h"
 #include "data/lanes/cut_sums.h"
 #include "data/lanes/slice_place.h"
 #include "state/range_navigation.h"
 #include "state/view_state.h"
+#include "timeline/label_font.h"
 #include "timeline/lane_rows.h"
 #include "timeline/shown_time.h"
-#include "timeline/slice_label.h"
 #include "timeline/time_axis.h"
 
 class QMenu;
@@ -117,6 +118,8 @@ class TimelineView : public QAbstractScrollArea {
   void show_other_time();
   void set_scroll_range();
   void fit_header();
+  /// Rounds that a filter leaves out are dimmed.
+  void follow_filter();
   void list_phases();
   [[nodiscard]] int top_of_lanes() const;
   [[nodiscard]] TimeAxis axis() const;
@@ -148,7 +151,7 @@ class TimelineView : public QAbstractScrollArea {
   /// Whether a row shows the time of a run: of its own where runs are aligned, else every row.
   [[nodiscard]] bool shows_run(const LaneRow& row, std::size_t run_index) const;
   void paint_rows(QPainter& painter, const TimeAxis& axis, bool pinned) const;
-  void paint_row(QPainter& painter, const LaneRow& row, const TimeAxis& axis) const;
+  void paint_row(QPainter& painter, const LaneRow& row, const TimeAxis& axis, LabelBatch& labels) const;
   void paint_header(QPainter& painter, const LaneRow& row) const;
   void paint_axis(QPainter& painter, const TimeAxis& axis) const;
   void paint_ticks(QPainter& painter, const TimeAxis& axis) const;
@@ -169,7 +172,7 @@ class TimelineView : public QAbstractScrollArea {
   ShownTime shown_;
   TimeRange settled_range_;  ///< of the axis, before what is happening now
   LaneRows rows_;
-  LabelWidths widths_;
+  LabelFont label_font_;
   int wanted_header_width_;  ///< where there is room
   int header_width_;
   int content_height_ = 0;        ///< of what is below the axis
@@ -180,7 +183,8 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
   std::filesystem::path path_;        ///< of the recording that is shown
   QString search_;
-  std::vector<bool> matches_;  ///< by name; empty without a search
+  std::vector<bool> matches_;       ///< by name; empty without a search
+  std::optional<LeftRounds> left_;  ///< absent without a filter
   /// By lane and run whose axis it is on; made when first needed.
   mutable std::map<std::pair<std::size_t, std::size_t>, CutSums> sums_;
   QTimer fold_timer_;

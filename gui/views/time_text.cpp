@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "time_text.h"
 
+#include <fmt/format.h>
+
 #include <QLocale>
 #include <array>
 #include <cmath>
@@ -25,7 +27,7 @@ const Unit& unit_of(double ns) {
 QString three_digits(double value) {
   const double size = std::abs(value);
   const int decimals = size >= 100.0 ? 0 : size >= 10.0 ? 1 : 2;
-  return QLocale::c().toString(value, 'f', decimals);
+  return QString::fromStdString(fmt::format("{:.{}f}", value, decimals));
 }
 
 }  // namespace
@@ -34,7 +36,7 @@ QString duration_text(std::int64_t ns) {
   const auto value = static_cast<double>(ns);
   const Unit& unit = unit_of(value);
   const QString number = unit.ns == 1.0 ? QString::number(ns) : three_digits(value / unit.ns);
-  return QStringLiteral("%1 %2").arg(number, QString::fromUtf8(unit.name));
+  return number + u' ' + QString::fromUtf8(unit.name);
 }
 
 QString tick_text(std::int64_t ns, std::int64_t step_ns) {
@@ -61,6 +63,12 @@ QString number_text(double value) {
   const double size = std::abs(value);
   if (size >= 1e6 || (size > 0.0 && size < 1e-3)) return QLocale::c().toString(value, 'g', 3);
   return size >= 1000.0 ? QLocale::c().toString(value, 'f', 0) : three_digits(value);
+}
+
+QString ratio_text(double value) {
+  constexpr double smallest_shown = 0.001;
+  if (value == 0.0 || !(std::abs(value) < smallest_shown)) return number_text(value);
+  return value > 0.0 ? QStringLiteral("< 0.001") : QStringLiteral("> −0.001");
 }
 
 QString percent_text(double share) {

@@ -16,6 +16,8 @@ namespace draftscope::gui {
 [[nodiscard]] std::int64_t tick_step_ns(std::int64_t min_ns);
 /// Three significant digits; "–" where it is not a number.
 [[nodiscard]] QString number_text(double value);
+/// The same of what is compared with 1: "< 0.001" or "> −0.001" where it is too small to matter.
+[[nodiscard]] QString ratio_text(double value);
 [[nodiscard]] QString percent_text(double share);
 /// "1 round" or "7 rounds": `many` has %1 in the number's place.
 [[nodiscard]] QString counted(std::int64_t count, const QString& one, const QString& many);

@@ -13,7 +13,7 @@
 #include <algorithm>
 
 #include "advise/advise_view.h"
-#include "export/chart_pane.h"
+#include "charts/figure_source.h"
 #include "export/figure_file.h"
 #include "record/record_page.h"
 #include "tour/tour.h"
@@ -77,10 +77,13 @@ Result<FigureOptions> figure_options(const SnapshotRequest& request) {
 /// Writes the first figure of a view.
 Result<void> write_first_figure(const QWidget& view, const SnapshotRequest& request) {
   DRAFTSCOPE_TRY_ASSIGN(const FigureOptions options, figure_options(request));
-  if (const std::vector<const ExportButton*> buttons = export_buttons(view); !buttons.empty())
-    return write_figure(buttons.front()->chart(), options, request.output);
-  return fail("--figure: {} has no figure here, expected one of compare-…, advise-… and what-if-… with data",
-              request.view.toStdString());
+  for (const PlacedFigure& figure : figure_sources(view))
+    if (const Chart chart = figure.source->figure(); !chart.empty())
+      return write_figure(chart, options, request.output);
+  return fail(
+      "--figure: {} has no figure here, expected one of breakdown, skip-map, confidence, compare-…, "
+      "advise-… and what-if-… with data",
+      request.view.toStdString());
 }
 
 /// "skip-map:2" is the view skip-map with the third of its choices.

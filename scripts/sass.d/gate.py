@@ -21,6 +21,10 @@ def is_weight_copy(instruction):
     return instruction.operation.startswith("LDGSTS") and ".128" in instruction.operation
 
 
+def is_prefetch(instruction):
+    return instruction.operation.startswith("CCTL") and "PF2" in instruction.operation
+
+
 def is_copy_wait(instruction):
     return instruction.operation.startswith("DEPBAR")
 
@@ -47,6 +51,7 @@ FIGURES = {
     "stack": lambda k: k.stack,
     "local_stores": lambda k: count(k.instructions, lambda i: i.operation.startswith("STL")),
     "weight_copies_before_wait": lambda k: count(k.before_wait(), is_weight_copy),
+    "prefetches_before_wait": lambda k: count(k.before_wait(), is_prefetch),
     "other_loads_before_wait": lambda k: count(k.before_wait(), lambda i: is_generic_load(i) or i.operation.startswith("LDG.")),
     "norm_loads_before_wait": lambda k: count(k.before_wait(), is_wide_load),
     "weight_copies_in_loop": lambda k: count(k.products_loop(), is_weight_copy),
@@ -88,12 +93,12 @@ def examine(architecture, kernels, rows):
 
 def would_find():
     """The gate must see what it is there to see."""
-    code = [("LDGSTS.E.BYPASS.128", "[R4]"), ("LDG.E.128", "R2"), ("ACQBULK", ""), ("LD.E", "R3"), ("HMMA.16816", "R8"),
-            ("LDGSTS.E.BYPASS.128", "[R1]"), ("DEPBAR.LE", "SB0, 0x3 "), ("DEPBAR.LE", "SB0, 0x0 "), ("BRA", "0x30"),
+    code = [("LDGSTS.E.BYPASS.128", "[R4]"), ("CCTL.E.PF2", "[R4]"), ("LDG.E.128", "R2"), ("ACQBULK", ""), ("LD.E", "R3"), ("HMMA.16816", "R8"),
+            ("LDGSTS.E.BYPASS.128", "[R1]"), ("DEPBAR.LE", "SB0, 0x3 "), ("DEPBAR.LE", "SB0, 0x0 "), ("BRA", "0x40"),
             ("MEMBAR.SC.GPU", ""),
             ("STL", "[R1]"), ("EXIT", "")]
     kernel = Kernel("K<1>", [Instruction(0x10 * i, *line) for i, line in enumerate(code)], registers=200, stack=8)
-    expected = {"registers": 200, "stack": 8, "local_stores": 1, "weight_copies_before_wait": 1,
+    expected = {"registers": 200, "stack": 8, "local_stores": 1, "weight_copies_before_wait": 1, "prefetches_before_wait": 1,
                 "other_loads_before_wait": 1, "norm_loads_before_wait": 1, "weight_copies_in_loop": 1, "one_stage_waits_in_loop": 1,
                 "other_copy_waits_in_loop": 1, "key_loads_before_product": 1, "full_fences": 1, "generic_loads_in_loop": 1}
     found = {name: figure(kernel) for name, figure in FIGURES.items()}

@@ -2,6 +2,7 @@
 // Rounds of `auto` where it did not run: its rule over the recorded texts, with predicted times.
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/simulator/what_if/asked_machine.h>
+#include <draftscope/speculation/auto/auto_policy.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -65,7 +66,9 @@ void add_notes(const AutoTexts& texts, const AutoCounts& counts, StrategyRounds&
 
 Result<StrategyRounds> auto_rounds(const TrainedRecording& trained, std::string_view strategy,
                                    const Machine* machine) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto automatic, speculation::parse_strategy(strategy, trained.n_layers()));
+  DRAFTSCOPE_TRY_ASSIGN(const auto asked, speculation::parse_strategy(strategy, trained.n_layers()));
+  DRAFTSCOPE_TRY_ASSIGN(const auto automatic,
+                        speculation::with_policy_read(asked, trained.costs.model.shape));
   DRAFTSCOPE_TRY_ASSIGN(const AutoTexts texts, auto_texts(trained, automatic));
   const speculation::AutoOptions options = speculation::auto_options(automatic, texts.drafters);
   StrategyRounds rounds{.strategy = std::string(strategy),

@@ -209,11 +209,11 @@ void add_costs(Measured& list) {
         "own "
         "mean verification, without a baseline; `unknown`",
         Format::text, [](const Figures& of) { return std::string(target_step_name(of.cost.target_step)); }},
-       {"draft_cost", "c", "", "Draft-cost coefficient: a draft step / a target step", Format::number,
+       {"draft_cost", "c", "", "Draft-cost coefficient: a draft step / a target step", Format::ratio,
         [](const Figures& of) { return figure_value(of.cost.c); }},
-       {"verify_cost", "v", "", "A verification / a target step", Format::number,
+       {"verify_cost", "v", "", "A verification / a target step", Format::ratio,
         [](const Figures& of) { return figure_value(of.cost.v); }},
-       {"overhead", "o", "", "Accepting, optimising and control of one round / a target step", Format::number,
+       {"overhead", "o", "", "Accepting, optimising and control of one round / a target step", Format::ratio,
         [](const Figures& of) { return figure_value(of.cost.o); }},
        {"closed_form_speedup", "M/(gc+v+o)", "",
         "The speedup that the costs imply, g = draft steps per round; to compare with the measured decode "

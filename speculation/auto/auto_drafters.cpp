@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/speculation/auto/auto_drafters.h>
 
+#include <draftscope/base/quote.h>
+#include <draftscope/speculation/auto/auto_policy.h>
 #include <draftscope/speculation/rules/rules_of.h>
 #include <draftscope/speculation/skip_set_text.h>
 #include <fmt/format.h>
@@ -50,6 +52,37 @@ Result<void> add_skip_set(const StrategySpecification& automatic, std::int32_t n
   return {};
 }
 
+/// A drafter as `expected` names it.
+std::string expected_name(const AutoDrafter& drafter) {
+  std::string name = drafter.name;
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
+/// Takes over what `expected` says of the drafters. Formats that this target's backend cannot make are passed
+/// over.
+Result<void> take_expectations(const StrategySpecification& automatic, std::span<const WeightFormat> formats,
+                               std::vector<AutoDrafter>& drafters) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto expectations, parse_expectations(automatic.text("expected")));
+  for (const DrafterExpectation& expected : expectations) {
+    const auto drafter = std::find_if(drafters.begin(), drafters.end(), [&](const AutoDrafter& candidate) {
+      return expected_name(candidate) == expected.drafter;
+    });
+    if (drafter != drafters.end()) {
+      drafter->expected.acceptance = expected.acceptance;
+      drafter->expected.step_cost = expected.step_cost;
+      drafter->expected.is_measured = true;
+      continue;
+    }
+    const auto format = parse_weight_format(expected.drafter);
+    if (!format || std::find(formats.begin(), formats.end(), *format) == formats.end())
+      return fail(
+          "strategy auto: expected: found {}, expected one of its exits, as exit-8, formats, or skip-set",
+          quote(expected.drafter));
+  }
+  return {};
+}
+
 }  // namespace
 
 HeldTarget held_target(std::string_view device, std::string_view weights) {
@@ -73,6 +106,7 @@ Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& auto
                         format,
                         {.step_cost = row.bits / target.bits, .bits = row.bits}});
   }
+  DRAFTSCOPE_TRY(take_expectations(automatic, formats, drafters));
   return drafters;
 }
 

@@ -14,6 +14,7 @@ constexpr double curve_prior = 6.0;           // tokens of each confidence
 constexpr double follower_prior = 12.0;       // tokens of each sureness
 constexpr double bits_deviation = 1.0;        // log odds, from model to model
 constexpr double part_deviation = 1.75;       // log odds, from part to part of the model
+constexpr double text_deviation = 0.75;       // log odds, from text to text
 
 /// Share of right tokens by confidence, of drafts in so many bits: between what small models trained in bf16
 /// show, which differ by about as much as bits_deviation allows. Eight bits without blocks of their own
@@ -42,6 +43,21 @@ double share_of(double odds) {
   return 1.0 / (1.0 + std::exp(-odds));
 }
 
+/// Addition to the log odds at all confidences by which tokens are right as often as was measured.
+double shift_to(double acceptance, const std::array<double, DraftConfidences::thresholds.size()>& odds) {
+  constexpr int halvings = 40;
+  double low = -12.0;
+  double high = 12.0;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2.0;
+    double right = 0.0;
+    for (std::size_t bin = 0; bin < odds.size(); ++bin)
+      right += expected_followers.back()[bin] * share_of(odds[bin] + middle);
+    (right < acceptance ? low : high) = middle;
+  }
+  return low;
+}
+
 std::size_t bin_of(double confidence) {
   const auto& edges = DraftConfidences::thresholds;
   return static_cast<std::size_t>(std::upper_bound(edges.begin() + 1, edges.end(), confidence) -
@@ -62,18 +78,23 @@ Sureness sureness_of(double confidence) {
 DraftConfidences::DraftConfidences(const ExpectedDrafter& expected)
     : counts_(bins, curve_half_life),
       followers_(classes * bins, follower_half_life),
-      expected_deviation_(expected.bits > 0.0 ? bits_deviation : part_deviation),
+      expected_deviation_(expected.is_measured  ? text_deviation
+                          : expected.bits > 0.0 ? bits_deviation
+                                                : part_deviation),
       deviation_(expected_deviation_) {
   if (expected.bits > 0.0) {
     const auto* const known = std::find_if(curves.begin(), curves.end() - 1, [&](const BitsCurve& curve) {
       return expected.bits >= curve.min_bits;
     });
     std::transform(known->right.begin(), known->right.end(), expected_.begin(), odds_of);
-    return;
+  } else {
+    // Another part of the model is sure for reasons of its own: about as right as it is at best.
+    for (std::size_t i = 0; i < bins; ++i)
+      expected_[i] = odds_of(expected.acceptance) + (static_cast<double>(i) - 3.0) / 3.0;
   }
-  // Another part of the model is sure for reasons of its own: about as right as it is at best.
-  for (std::size_t i = 0; i < bins; ++i)
-    expected_[i] = odds_of(expected.acceptance) + (static_cast<double>(i) - 3.0) / 3.0;
+  if (!expected.is_measured) return;
+  const double shift = shift_to(expected.acceptance, expected_);
+  for (double& odds : expected_) odds += shift;
 }
 
 void DraftConfidences::add(Sureness before, std::span<const JudgedToken> tokens) {

@@ -264,7 +264,13 @@ StrategyRow automatic() {
                           "that the backend cannot make are left out"),
                      layers("exits", "", "early exits that may draft, as 8+12; empty = none"),
                      layers("skip-attention", "", "a skip set that may draft: layers without attention"),
-                     layers("skip-mlp", "", "and layers without MLP")},
+                     layers("skip-mlp", "", "and layers without MLP"),
+                     text("policy", "", "file",
+                          "of tune or advise: the parts by which its best settings draft may draft, and what "
+                          "was measured of them is expected"),
+                     text("expected", "", "",
+                          "of drafters, what is expected before they ran, as exit-8/0.71/0.35+q4_0/0.9/0.3: "
+                          "acceptance of a token and cost of a draft step in vanilla rounds")},
       .has_guard = false,
       .replay_needs = ReplayNeeds::impossible,
       .no_replay = "it goes by what each round takes: simulate runs its rule with predicted times"};

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "bench/gpu/counted"))
 
-from times import Gpu, Pace, block_bytes_in_flight, pass_seconds, read_gpus  # noqa: E402
+from times import Gpu, Pace, block_bytes_fetched, block_bytes_in_flight, pass_seconds, read_gpus  # noqa: E402
 from traffic import Counted  # noqa: E402
 
 
@@ -69,6 +69,12 @@ class Times(unittest.TestCase):
         fast, slow = pass_seconds(counted(), gpu(boundary=20e-6), PACE, 1, 512)
         early = 8 * 100 * 65536 / 1e12
         self.assertAlmostEqual(slow - fast, early)
+        # Prefetches do as much again, up to the whole boundary.
+        more = Pace(PACE.in_flight, PACE.latency, PACE.in_flight)
+        fast, slow = pass_seconds(counted(), gpu(boundary=20e-6), more, 1, 512)
+        self.assertAlmostEqual(slow - fast, 2 * early)
+        fast, slow = pass_seconds(counted(), gpu(boundary=5e-6), more, 1, 512)
+        self.assertAlmostEqual(slow - fast, 8 * 5e-6)
         older = pass_seconds(counted(), gpu(architecture=80), PACE, 1, 512)
         self.assertEqual(older[0], older[1])
 
@@ -81,7 +87,9 @@ class Times(unittest.TestCase):
         names = {one.name for one in read_gpus(ROOT / "simulator/data/gpus.csv")}
         self.assertIn("H200-SXM5-141GB", names)
         self.assertNotIn("MI300X", names)
-        self.assertGreaterEqual(block_bytes_in_flight(ROOT / "scripts/sass.d/expectations.csv"), 16 * 256)
+        expectations = ROOT / "scripts/sass.d/expectations.csv"
+        self.assertGreaterEqual(block_bytes_in_flight(expectations), 16 * 256)
+        self.assertGreaterEqual(block_bytes_fetched(expectations), 32 * 256)
 
 
 if __name__ == "__main__":

@@ -31,12 +31,6 @@ void expect_golden(const std::string& name, const std::string& text) {
   EXPECT_EQ(text, read_file(path)) << name;
 }
 
-void expect_one_line(const CommandResult& result, const std::string& says) {
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_THAT(result.err, HasSubstr(says));
-}
-
 /// Texts and times that follow a rule (shadowed_recording.h).
 class Shadowed : public ::testing::Test {
  protected:

@@ -27,12 +27,6 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-void expect_one_line(const CommandResult& result, const std::string& says) {
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_THAT(result.err, HasSubstr(says));
-}
-
 /// One short calibration for all tests: three repeats of the demo model.
 class Calibrate : public ::testing::Test {
  protected:

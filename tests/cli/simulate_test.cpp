@@ -51,11 +51,6 @@ class Simulate : public ::testing::Test {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.exit_code == 0 ? nlohmann::json::parse(result.out)["answers"] : nlohmann::json::array();
   }
-  static void expect_one_line(const CommandResult& result, const std::string& says) {
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_THAT(result.err, HasSubstr(says));
-  }
 
   TemporaryFolder folder_;
 };

@@ -64,6 +64,10 @@ TEST(Numbers, HaveThreeSignificantDigitsAndAUnit) {
   EXPECT_EQ(count(-123), "-123");
   EXPECT_EQ(percent(0.714), "71.4 %");
   EXPECT_EQ(p_value(0.0004), "< 0.001");
+  EXPECT_EQ(ratio(0.0000275), "< 0.001");
+  EXPECT_EQ(ratio(-0.0000275), "> -0.001");
+  EXPECT_EQ(ratio(0.0), "0");
+  EXPECT_EQ(ratio(0.0312), number(0.0312));
 }
 
 TEST(Progress, SaysHowMuchIsLeft) {

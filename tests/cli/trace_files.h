@@ -46,4 +46,7 @@ struct CommandResult {
 /// Runs `draftscope <arguments>` in this process.
 [[nodiscard]] CommandResult run_command(const std::vector<std::string>& arguments);
 
+/// It failed, and said why in one line that has `says`.
+void expect_one_line(const CommandResult& result, const std::string& says);
+
 }  // namespace draftscope::cli

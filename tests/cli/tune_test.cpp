@@ -66,13 +66,6 @@ class Tune : public ::testing::Test {
     return engine::policy_json(read);
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  void expect_one_line(const CommandResult& result, const std::string& says) const {
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_EQ(result.out, "");
-    EXPECT_THAT(result.err, ::testing::StartsWith("draftscope: "));
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_THAT(result.err, HasSubstr(says));
-  }
 
   TemporaryFolder folder_;
 };

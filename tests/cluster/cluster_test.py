@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records shards as a real Slurm's array and under a real MPI launcher, and holds the merged recordings to one that was not divided.
+"""Records, tunes and simulates in shards as a real Slurm's array and under a real MPI launcher, and holds what is put together of
+them to what one process gives.
 
     tests/cluster/cluster_test.py DRAFTSCOPE SOURCE     (77 = skipped: what scripts/packages-cluster lists is not there, or nobody is root)
 
 Slurm runs in a folder of its own, with its own keys, ports and files, and is gone afterwards. One task is killed while it
 records, and submitted again.
 """
+import json
 import os
 import shutil
 import signal
@@ -24,6 +26,8 @@ START_SECONDS = 60
 SHARDS = 3
 PROMPTS = 7
 STRATEGIES = ("vanilla", "layerskip:exit=7,gamma=4", "prompt-lookup")
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts/cluster"
+BATCH, RANKS = SCRIPTS / "shards.sbatch", SCRIPTS / "shards.mpirun"
 
 
 def free_port():
@@ -105,6 +109,9 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
         """Waits for the array to end."""
         return run("sbatch", "--wait", *arguments, cwd=self.folder, env={**self.environment, **environment})
 
+    def logs(self):
+        return "\n".join(log.read_text(errors="replace") for log in self.folder.glob("draftscope-*.log"))
+
     def stop(self):
         for process in reversed(self.processes):
             process.send_signal(signal.SIGTERM)
@@ -148,54 +155,102 @@ def told(trace: Path):
         ORDER BY 1, 2, 3, 5""").fetchall()
 
 
+def policy_found(policy: Path):
+    """What a search found, without when, where and how it was called."""
+    found = json.loads(policy.read_text())
+    return {key: value for key, value in found.items() if key not in ("date", "command_line", "machine")}
+
+
+def sources_of(source: Path):
+    return "--model", str(source / "models/demo-layerskip"), "--prompts", str(source / "traces/prompts/mixed.jsonl")
+
+
+def records(program, source: Path, folder: Path, slurm: Slurm, launched: dict):
+    settings = ["--quiet", *sources_of(source), "--limit", str(PROMPTS), "--max-tokens", "16", "--repeats", "2", "--threads", "1",
+                "--shadow", *(part for strategy in STRATEGIES for part in ("--strategy", strategy))]
+    whole = run(program, "record", "--output", folder / "whole.dstrace", *settings)
+    expect(whole.returncode == 0, whole.stderr)
+    expected = told(folder / "whole.dstrace")
+    expect(expected, "the recording has no rounds")
+
+    (folder / "scratch").mkdir()
+    environment = {"DRAFTSCOPE": str(killed_once(folder, program, f"2/{SHARDS}")), "TMPDIR": str(folder / "scratch")}
+    first = slurm.submit(f"--array=1-{SHARDS}", BATCH, "record", "run.dstrace", *settings, **environment)
+    expect(first.returncode != 0, "the array ended well, though a task was killed")
+    shards = [folder / f"run.{i}-of-{SHARDS}.dstrace" for i in range(1, SHARDS + 1)]
+    there = [shard.exists() for shard in shards]
+    expect(there == [True, False, True], f"shards that are there: {there}\n{first.stderr}\n{slurm.logs()}")
+    refused = run(program, "merge", shards[0], shards[2], "--output", folder / "run.dstrace")
+    expect(refused.returncode == 1 and "expected 2/3 too" in refused.stderr, refused.stderr)
+
+    before = shards[0].stat().st_mtime_ns
+    again = slurm.submit("--array=1-2", BATCH, "record", "run.dstrace", *settings, SHARDS=str(SHARDS), **environment)
+    expect(again.returncode == 0, again.stderr + slurm.logs())
+    expect(shards[0].stat().st_mtime_ns == before, "a shard that was there was recorded again")
+    merged = run(program, "merge", *shards, "--output", folder / "run.dstrace")
+    expect(merged.returncode == 0, merged.stderr)
+    expect(told(folder / "run.dstrace") == expected, "Slurm's shards tell something else than one process")
+    valid = run(program, "inspect", folder / "run.dstrace", "--validate")
+    expect(valid.returncode == 0, valid.stdout + valid.stderr)
+
+    ranks = run(RANKS, "2", "record", folder / "ranks.dstrace", *settings, env=launched)
+    expect(ranks.returncode == 0, ranks.stdout + ranks.stderr)
+    expect(told(folder / "ranks.dstrace") == expected, "MPI's shards tell something else than one process")
+    return f"{len(expected)} rounds"
+
+
+def tunes(program, source: Path, folder: Path, slurm: Slurm, launched: dict):
+    settings = ["--quiet", *sources_of(source), "--limit", "3", "--max-tokens", "8", "--threads", "1", "--search", "grid", "--strategy",
+                "layerskip", "--exits", "3,6,9", "--gammas", "2,6", "--objective", "acceptance-model"]
+    whole = run(program, "tune", "--output", folder / "whole.json", *settings)
+    expect(whole.returncode == 0, whole.stderr)
+    expected = policy_found(folder / "whole.json")
+    array = slurm.submit(f"--array=1-{SHARDS}", BATCH, "tune", "policy.json", *settings, DRAFTSCOPE=program)
+    expect(array.returncode == 0, array.stderr + slurm.logs())
+    shards = [folder / f"policy.{i}-of-{SHARDS}.json" for i in range(1, SHARDS + 1)]
+    closed = run(program, "tune", "--output", folder / "policy.json", *settings, "--from-shards", *shards)
+    expect(closed.returncode == 0, closed.stderr)
+    expect(policy_found(folder / "policy.json") == expected, "Slurm's shards give another policy than one process")
+    ranks = run(RANKS, "2", "tune", folder / "ranks.json", *settings, env=launched)
+    expect(ranks.returncode == 0, ranks.stdout + ranks.stderr)
+    expect(policy_found(folder / "ranks.json") == expected, "MPI's shards give another policy than one process")
+    return f"{len(expected['trials'])} trials"
+
+
+def simulates(program, folder: Path, slurm: Slurm, launched: dict):
+    settings = [str(folder / "run.dstrace"), "--quiet", "--strategy", "layerskip", "--sweep", "exit=5..7", "--sweep", "gamma=2,4",
+                "--draws", "200"]
+    whole = run(program, "simulate", "--output", folder / "whole-answers.json", *settings)
+    expect(whole.returncode == 0, whole.stderr)
+    expected = (folder / "whole-answers.json").read_text()
+    array = slurm.submit(f"--array=1-{SHARDS}", BATCH, "simulate", "answers.json", *settings, DRAFTSCOPE=program)
+    expect(array.returncode == 0, array.stderr + slurm.logs())
+    shards = [folder / f"answers.{i}-of-{SHARDS}.json" for i in range(1, SHARDS + 1)]
+    merged = run(program, "merge", *shards, "--output", folder / "answers.json")
+    expect(merged.returncode == 0, merged.stderr)
+    expect((folder / "answers.json").read_text() == expected, "Slurm's shards give other answers than one process")
+    ranks = run(RANKS, "2", "simulate", folder / "rank-answers.json", *settings, env=launched)
+    expect(ranks.returncode == 0, ranks.stdout + ranks.stderr)
+    expect((folder / "rank-answers.json").read_text() == expected, "MPI's shards give other answers than one process")
+    return f"{len(json.loads(expected)['answers'])} answers"
+
+
 def main():
     program, source = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
-    missing = [name for name in PROGRAMS if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin")]
     os.environ["PATH"] += ":/usr/sbin:/sbin"
+    missing = [name for name in PROGRAMS if not shutil.which(name)]
     if missing or os.geteuid() != 0:
         print(f"skipped: {', '.join(missing) + ' missing' if missing else 'Slurm needs root'}")
         sys.exit(SKIPPED)
-    with tempfile.TemporaryDirectory(prefix="draftscope-cluster-") as name:
+    launcher = "mpirun --allow-run-as-root --oversubscribe"
+    if run(*launcher.split(), "-n", "2", "true").returncode != 0:
+        raise NotStarted("mpirun does not start two processes on this machine")
+    launched = {**os.environ, "MPIRUN": launcher, "DRAFTSCOPE": program}
+    with tempfile.TemporaryDirectory(prefix="draftscope-cluster-") as name, Slurm(Path(name)) as slurm:
         folder = Path(name)
-        settings = ["--quiet", "--model", str(source / "models/demo-layerskip"), "--prompts", str(source / "traces/prompts/mixed.jsonl"),
-                    "--limit", str(PROMPTS), "--max-tokens", "16", "--repeats", "2", "--threads", "1", "--shadow",
-                    *(part for strategy in STRATEGIES for part in ("--strategy", strategy))]
-        whole = run(program, "record", "--output", folder / "whole.dstrace", *settings)
-        expect(whole.returncode == 0, whole.stderr)
-        expected = told(folder / "whole.dstrace")
-        expect(expected, "the recording has no rounds")
-
-        with Slurm(folder) as slurm:
-            (folder / "scratch").mkdir()
-            batch = source / "scripts/cluster/record.sbatch"
-            environment = {"DRAFTSCOPE": str(killed_once(folder, program, f"2/{SHARDS}")), "TMPDIR": str(folder / "scratch")}
-            first = slurm.submit(f"--array=1-{SHARDS}", batch, "run.dstrace", *settings, **environment)
-            expect(first.returncode != 0, "the array ended well, though a task was killed")
-            shards = [folder / f"run.{i}-of-{SHARDS}.dstrace" for i in range(1, SHARDS + 1)]
-            there = [shard.exists() for shard in shards]
-            logs = "\n".join(log.read_text(errors="replace") for log in folder.glob("draftscope-*.log"))
-            expect(there == [True, False, True], f"shards that are there: {there}\n{first.stderr}\n{logs}")
-            refused = run(program, "merge", shards[0], shards[2], "--output", folder / "run.dstrace")
-            expect(refused.returncode == 1 and "expected 2/3 too" in refused.stderr, refused.stderr)
-
-            before = shards[0].stat().st_mtime_ns
-            again = slurm.submit("--array=1-2", batch, "run.dstrace", *settings, SHARDS=str(SHARDS), **environment)
-            expect(again.returncode == 0, again.stderr + logs)
-            expect(shards[0].stat().st_mtime_ns == before, "a shard that was there was recorded again")
-        merged = run(program, "merge", *shards, "--output", folder / "run.dstrace")
-        expect(merged.returncode == 0, merged.stderr)
-        expect(told(folder / "run.dstrace") == expected, "Slurm's shards tell something else than one process")
-        valid = run(program, "inspect", folder / "run.dstrace", "--validate")
-        expect(valid.returncode == 0, valid.stdout + valid.stderr)
-
-        launcher = "mpirun --allow-run-as-root --oversubscribe"
-        if run(*launcher.split(), "-n", "2", "true").returncode != 0:
-            raise NotStarted("mpirun does not start two processes on this machine")
-        ranks = run(source / "scripts/cluster/record.mpirun", "2", folder / "ranks.dstrace", *settings,
-                    env={**os.environ, "MPIRUN": launcher, "DRAFTSCOPE": program})
-        expect(ranks.returncode == 0, ranks.stdout + ranks.stderr)
-        expect(told(folder / "ranks.dstrace") == expected, "MPI's shards tell something else than one process")
-    print(f"{len(expected)} rounds are the same from one process, {SHARDS} Slurm tasks and 2 MPI ranks")
+        done = [records(program, source, folder, slurm, launched), tunes(program, source, folder, slurm, launched),
+                simulates(program, folder, slurm, launched)]
+    print(f"{', '.join(done)} are the same from one process, {SHARDS} Slurm tasks and 2 MPI ranks")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <QAbstractItemModelTester>
 #include <nlohmann/json.hpp>
 
+#include "models/column_text.h"
 #include "models/comparison_model.h"
 #include "models/rounds_model.h"
 #include "models/runs_model.h"
@@ -35,6 +36,17 @@ std::vector<double> column(const QAbstractItemModel& model, int section, int rol
   for (int row = 0; row < model.rowCount(); ++row)
     values.push_back(model.index(row, section).data(role).toDouble());
   return values;
+}
+
+TEST(FigureTexts, SayThatARatioIsTooSmallToMatter) {
+  const auto text = [](double value) {
+    return figure_text(simulator::FigureFormat::ratio, value).toStdString();
+  };
+  EXPECT_EQ(text(0.0000275), "< 0.001");
+  EXPECT_EQ(text(-0.0000275), "> −0.001");
+  EXPECT_EQ(text(0.0), "0.00");
+  EXPECT_EQ(text(0.312), "0.31");
+  EXPECT_EQ(simulator::measured_figure("draft_cost").format, simulator::FigureFormat::ratio);
 }
 
 TEST_F(Models, OfRoundsSortByTheirRawValuesAndFilter) {

@@ -8,7 +8,10 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextEdit>
+#include <cmath>
 
+#include "charts/figure_source.h"
+#include "export/figure_file.h"
 #include "sample.h"
 #include "settle.h"
 #include "views/background_job.h"
@@ -159,6 +162,56 @@ TEST(BackgroundJob, EndsWhileItsWorkIsUnderWay) {
   }
   EXPECT_TRUE(was_told);
   QApplication::processEvents();
+}
+
+TEST_F(RoundViews, AreFiguresForPapersWithTheirData) {
+  open({.runs = 2, .requests_per_run = 3, .max_rounds = 40});
+  window_.state().set_run(1);
+  const auto figure = [&](const char* name) {
+    const QWidget& shown = view(QString::fromUtf8(name));
+    (void)picture(view(QString::fromUtf8(name)));
+    for (const PlacedFigure& source : figure_sources(shown))
+      if (source.widget == &shown) return source.source->figure();
+    return Chart();
+  };
+  const OpenedRecording& opened = *window_.state().recording();
+  const auto& rounds = window_.state().run_rounds()->rounds;
+  // Columns times their rounds are the time of all rounds.
+  const Chart breakdown = figure("breakdown");
+  ASSERT_FALSE(breakdown.empty());
+  double shown_ms = 0.0;
+  double all_ms = 0.0;
+  for (const auto& row : breakdown.table.rows)
+    for (std::size_t part = 2; part < row.size(); ++part)
+      shown_ms += row[1].toDouble() * row[part].toDouble();
+  for (const std::uint32_t index : rounds)
+    all_ms += 1e-6 * static_cast<double>(opened.round(index).end_ns - opened.round(index).start_ns);
+  EXPECT_NEAR(shown_ms, all_ms, 1e-6 * all_ms);
+  // A point a token with a confidence.
+  const Chart confidence = figure("confidence");
+  ASSERT_EQ(confidence.panels.size(), 2U);
+  std::size_t tokens = 0;
+  for (const std::uint32_t index : rounds)
+    for (const traces::DraftToken& token : opened.draft_tokens(index))
+      tokens += std::isnan(token.confidence) ? 0 : 1;
+  EXPECT_EQ(confidence.table.rows.size(), tokens);
+  // A layer each, with the shares of the rounds that draft.
+  const Chart skipped = figure("skip-map");
+  ASSERT_FALSE(skipped.empty());
+  double drafting = 0.0;
+  double first = 0.0;
+  for (const std::uint32_t index : rounds)
+    if (const traces::LayerSet* set = opened.layer_set(index); set != nullptr) {
+      ++drafting;
+      first += (set->skipped[0] & 1) != 0 ? 1.0 : 0.0;
+      EXPECT_EQ(skipped.table.rows.size(), static_cast<std::size_t>(set->n_layers));
+    }
+  EXPECT_NEAR(skipped.table.rows.front()[1].toDouble(), first / drafting, 1e-12);
+  for (const Chart* chart : {&breakdown, &confidence, &skipped}) {
+    const QString path = QString::fromStdString((folder_ / "figure.svg").string());
+    const auto written = write_figure(*chart, {}, path);
+    EXPECT_TRUE(written) << written.error().message;
+  }
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ inline void settle() {
     // Asked before events are sent: what workers posted until then is taken up below.
     if (!QThreadPool::globalInstance()->waitForDone(0)) quiet = -1;
     QApplication::processEvents(QEventLoop::AllEvents, 5);
-    // A turn of the event loop may leave some posted events, those that lay out again among them, to the next.
+    // A turn of the event loop may leave some posted events, those that lay out again among them, to the
+    // next.
     QApplication::sendPostedEvents();
   }
 }

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "data/rounds/round_times.h"
-#include "timeline/slice_label.h"
+#include "timeline/label_font.h"
 #include "timeline/timeline_bar.h"
 #include "timeline/timeline_view.h"
 #include "views/phase_legend.h"
@@ -291,10 +291,11 @@ TEST_F(TimelineLanes, AreLabelledWithWhatTellsOneSliceFromTheNext) {
   bool has_layers = false;
   for (const Lane& lane : timeline.lanes)
     for (std::size_t i = 0; i < std::min<std::size_t>(lane.slices.size(), 40); ++i) {
-      const QStringList labels = slice_labels(opened, timeline, lane, i);
-      ASSERT_FALSE(labels.isEmpty());
-      for (qsizetype k = 1; k < labels.size(); ++k) EXPECT_LE(labels[k].size(), labels[k - 1].size());
-      const std::string words = labels.front().toStdString();
+      const SliceLabel label = slice_label(opened, timeline, lane, i);
+      ASSERT_FALSE(label.lengths.isEmpty());
+      EXPECT_EQ(label.lengths.front(), label.words.size());
+      for (qsizetype k = 1; k < label.lengths.size(); ++k) EXPECT_LT(label.lengths[k], label.lengths[k - 1]);
+      const std::string words = label.words.toStdString();
       if (lane.kind == LaneKind::rounds) {
         EXPECT_THAT(words, testing::ContainsRegex("^#[0-9]+( [0-9]+/[0-9]+\\+1)? [0-9.]+ (n|µ|m)?s$"));
       } else if (lane.kind == LaneKind::requests) {
@@ -322,28 +323,65 @@ TEST_F(TimelineLanes, LabelDraftStepsWithTheirToken) {
     lane.slices.add({.time = {start, start + 50}, .round_index = index, .phase = traces::Phase::draft});
   for (const std::size_t step : {0U, 1U}) {
     const traces::DraftToken& token = opened.draft_tokens(index)[step];
-    EXPECT_THAT(slice_labels(opened, timeline, lane, step).front().toStdString(),
+    EXPECT_THAT(slice_label(opened, timeline, lane, step).words.toStdString(),
                 testing::AllOf(testing::HasSubstr(QString::number(token.confidence, 'f', 2).toStdString()),
                                testing::HasSubstr(std::to_string(token.token))));
   }
 }
 
-TEST(LabelWidths, ChooseTheLongestThatFitsAndCutTheShortest) {
-  const LabelWidths widths{QFont()};
-  const QStringList texts{QStringLiteral("#41 4/4+1 723 µs"), QStringLiteral("#41 4/4+1"),
-                          QStringLiteral("#41")};
+TEST(LabelFonts, ChooseTheLongestBeginningThatFitsAndCutTheShortest) {
+  const LabelFont font{QFont()};
+  const SliceLabel label{QStringLiteral("#41 4/4+1 723 µs"), {16, 9, 3}};
+  const auto width_of = [&](qsizetype letters) { return font.width(label.words.left(letters)); };
   for (int width = 0; width < 200; ++width) {
-    const QString fitting = widths.fitting(texts, width);
-    EXPECT_LE(widths.of(fitting), width);
-    const auto longer = std::find_if(texts.begin(), texts.end(),
-                                     [&](const QString& text) { return widths.of(text) <= width; });
-    if (longer != texts.end()) {
-      EXPECT_EQ(fitting, *longer);
+    const QString fitting = font.fitting(label, width);
+    EXPECT_LE(font.width(fitting), width);
+    const auto longest = std::find_if(label.lengths.begin(), label.lengths.end(),
+                                      [&](qsizetype letters) { return width_of(letters) <= width; });
+    if (longest != label.lengths.end()) {
+      EXPECT_EQ(fitting, label.words.left(*longest));
     } else {
       EXPECT_TRUE(fitting.isEmpty() || fitting.endsWith(u'…'));
     }
   }
-  EXPECT_NEAR(widths.of(texts.front()), QFontMetrics(QFont()).horizontalAdvance(texts.front()), 6);
+  EXPECT_NEAR(font.width(label.words), QFontMetrics(QFont()).horizontalAdvance(label.words), 6);
+}
+
+TEST(LabelFonts, DrawWhatALayoutDrawsInTheInkOfEachPlace) {
+  const QFont font;
+  const LabelFont letters(font);
+  const auto drawn = [&](const auto& draw) {
+    QImage image(300, 24, QImage::Format_RGB32);
+    image.fill(Qt::gray);
+    QPainter painter(&image);
+    painter.setFont(font);
+    draw(painter);
+    return image;
+  };
+  // Without pairs that a layout moves together.
+  const QString words = QStringLiteral("#41 4/4+1 723 µs");
+  const auto with_inks = [&](std::vector<LabelInk> inks) {
+    return drawn([&](QPainter& painter) {
+      LabelBatch batch(painter, letters);
+      batch.add({3, 17}, words, inks);
+      batch.draw();
+    });
+  };
+  const QImage black = with_inks({{300, Qt::black}});
+  EXPECT_EQ(black, drawn([&](QPainter& painter) { painter.drawText(3, 17, words); }));
+  const QImage white = with_inks({{300, Qt::white}});
+  const QImage both = with_inks({{60, Qt::black}, {300, Qt::white}});
+  const int letter = letters.width(QStringLiteral("#")) + 2;
+  EXPECT_EQ(both.copy(0, 0, 60 - letter, 24), black.copy(0, 0, 60 - letter, 24));
+  EXPECT_EQ(both.copy(60 + letter, 0, 200, 24), white.copy(60 + letter, 0, 200, 24));
+  // Letters that take a layout.
+  const QString other = QStringLiteral("日本語 0.93");
+  EXPECT_EQ(drawn([&](QPainter& painter) {
+              LabelBatch batch(painter, letters);
+              batch.add({3, 17}, other, std::vector<LabelInk>{{300, Qt::black}});
+              batch.draw();
+            }),
+            drawn([&](QPainter& painter) { painter.drawText(3, 17, other); }));
 }
 
 TEST(LabelInks, CanBeReadOnEveryPhase) {

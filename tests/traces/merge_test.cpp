@@ -204,6 +204,54 @@ TEST(MergedShards, AreOfOneExperiment) {
   }
 }
 
+TEST(MergedShards, AreSoundWhateverTheirClocksSay) {
+  for (const char* const sql :
+       {"DELETE FROM meta WHERE key LIKE 'clock_%'",
+        "INSERT OR REPLACE INTO meta VALUES ('clock_start_monotonic_ns', '900'), ('clock_end_monotonic_ns', "
+        "'5')",
+        "INSERT OR REPLACE INTO meta VALUES ('clock_start_monotonic_ns', '9223372036854775807')",
+        "INSERT OR REPLACE INTO meta VALUES ('clock_end_monotonic_ns', '-9223372036854775808')",
+        "INSERT OR REPLACE INTO meta VALUES ('clock_start_monotonic_ns', 'noon')",
+        "INSERT OR REPLACE INTO meta VALUES ('clock_start_monotonic_ns', '4611686018427387904')"}) {
+    const TestFolder folder;
+    const auto shards = make_shards(folder, 3);
+    run_sql(shards[1], sql);
+    const auto merged = merge_shards(shards, {}, folder / "run.dstrace");
+    ASSERT_TRUE(merged) << sql << ": " << merged.error().message;
+    EXPECT_EQ(read_everything(folder / "run.dstrace"), "") << sql;
+  }
+}
+
+TEST(MergedShards, ThatLastLongerThanAnyRowMayAreRefused) {
+  const TestFolder folder;
+  const auto shards = make_shards(folder, 2);
+  for (const fs::path& shard : shards)
+    run_sql(
+        shard,
+        "INSERT OR REPLACE INTO meta VALUES ('clock_start_monotonic_ns', '0'), ('clock_end_monotonic_ns', "
+        "'4611686018427387900')");
+  const auto refused = merge_shards(shards, {}, folder / "run.dstrace");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("expected at most 4611686018427387904 with the shards before it"),
+            std::string::npos)
+      << refused.error().message;
+}
+
+TEST(MergedShards, ThatWereCutOffAreRefusedInOneLine) {
+  const TestFolder folder;
+  const auto shards = make_shards(folder, 2);
+  const auto whole = fs::file_size(shards[1]);
+  for (const std::uintmax_t eighths : {7U, 5U, 3U, 1U, 0U}) {
+    fs::resize_file(shards[1], whole * eighths / 8);
+    const auto refused = merge_shards(shards, {}, folder / "run.dstrace");
+    ASSERT_FALSE(refused) << eighths;
+    EXPECT_EQ(refused.error().message.find('\n'), std::string::npos);
+    EXPECT_NE(refused.error().message.find(shards[1].filename().string()), std::string::npos)
+        << refused.error().message;
+    EXPECT_FALSE(fs::exists(folder / "run.dstrace"));
+  }
+}
+
 TEST(MergedShards, MayComeFromSeveralMachines) {
   const TestFolder folder;
   const auto shards = make_shards(folder, 2);

@@ -159,31 +159,15 @@ std::string listed(std::span<const ShardRecording> shards) {
 
 Result<std::vector<Shard>> check_one_experiment(std::span<const ShardRecording> shards,
                                                 const MergeOptions& options) {
+  std::vector<ShardFile> files;
+  for (const ShardRecording& shard : shards) files.push_back({shard.path, shard.shard});
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<Shard> missing, missing_shards(std::move(files), options.is_partial));
   const ShardRecording& first = shards.front();
-  std::vector<Shard> missing;
-  std::int32_t next = 1;
   for (const ShardRecording& shard : shards) {
-    if (shard.shard.count != first.shard.count)
-      return fail("{}: is shard {}, expected one of {} as {}", shard.path.string(), shard_text(shard.shard),
-                  first.shard.count, first.path.filename().string());
-    if (shard.shard.index < next)
-      return fail("{}: is shard {}, expected each shard once", shard.path.string(), shard_text(shard.shard));
-    for (; next < shard.shard.index; ++next) missing.push_back({next, first.shard.count});
-    ++next;
     if (!shard.outline.closed_cleanly)
       return fail("{}: was not closed, expected a recording that has ended", shard.path.string());
     DRAFTSCOPE_TRY(expect_same_settings(first, shard, options));
     DRAFTSCOPE_TRY(expect_same_runs(first, shard));
-  }
-  for (; next <= first.shard.count; ++next) missing.push_back({next, first.shard.count});
-  if (!missing.empty() && !options.is_partial) {
-    constexpr std::size_t most = 8;
-    std::string names;
-    for (std::size_t i = 0; i < std::min(missing.size(), most); ++i)
-      names += (i == 0 ? "" : ", ") + shard_text(missing[i]);
-    return fail("found {} of {} shards, expected {}{} too (--partial does without)", shards.size(),
-                first.shard.count, names,
-                missing.size() > most ? fmt::format(" and {} others", missing.size() - most) : "");
   }
   DRAFTSCOPE_TRY(expect_other_prompts(shards));
   return missing;

@@ -45,6 +45,8 @@ void add(ptx::LaunchCounts& to, const ptx::LaunchCounts& more) {
   to.branches += more.branches;
   to.divergent_branches += more.divergent_branches;
   to.barriers += more.barriers;
+  to.prefetched_sectors += more.prefetched_sectors;
+  to.useless_prefetches += more.useless_prefetches;
   for (const auto which :
        {&LaunchCounts::global_loads, &LaunchCounts::global_stores, &LaunchCounts::global_atomics,
         &LaunchCounts::shared_loads, &LaunchCounts::shared_stores, &LaunchCounts::local_loads,
@@ -207,7 +209,7 @@ std::string_view instruction_class(std::string_view spelling) {
   const auto begins = [&](std::string_view head) { return spelling.starts_with(head); };
   const auto has = [&](std::string_view part) { return spelling.find(part) != std::string_view::npos; };
   if (begins("mma") || begins("ldmatrix")) return "matrix";
-  if (begins("cp.")) return "global";
+  if (begins("cp.") || begins("prefetch.")) return "global";
   if (begins("ld.") || begins("st.") || begins("atom.") || begins("red."))
     return has(".shared") ? "shared" : has(".param") ? "parameters" : "global";
   if (begins("shfl") || begins("bar") || begins("vote") || begins("membar") || begins("fence") ||

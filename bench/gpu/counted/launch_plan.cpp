@@ -14,6 +14,7 @@ using engine::cuda::Gpu;
 using engine::cuda::GpuDescription;
 using engine::cuda::KernelParams;
 using engine::cuda::Launch;
+using engine::cuda::LoopHandle;
 using engine::cuda::PassLauncher;
 using engine::cuda::WeightFormat;
 using engine::cuda::WideProduct;
@@ -43,6 +44,8 @@ class PlanningGpu final : public Gpu {
   }
   Result<void> multiply(const WideProduct& /*product*/) override { return {}; }
   Result<void> begin_graph() override { return {}; }
+  Result<LoopHandle> begin_loop() override { return LoopHandle{0}; }
+  Result<void> end_loop() override { return {}; }
   Result<int> end_graph() override { return 0; }
   Result<void> launch_graph(int /*graph*/) override { return {}; }
   Result<void> synchronise() override { return {}; }

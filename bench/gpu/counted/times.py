@@ -7,7 +7,8 @@ A kernel takes the longer of its bytes and its instructions, and a boundary.
   scripts/sass finds before a wait, 16 bytes a lane, 256 lanes. Latency: an argument.
 - Instructions: those of warps, at one a clock for each of a multiprocessor's four schedulers; PTX's, for machine code's.
 - Boundary: t0_us of gpus.csv, which a fit of library products has (launch, ramp, tail). That is the slow end. The fast end takes off
-  what a kernel's early loads bring meanwhile, where kernels may start early (compute capability 9.0 and later).
+  what a product's early loads and prefetches of its first tiles bring meanwhile, where kernels may start early (compute capability
+  9.0 and later): blocks of the kernel after next take the places of those that end.
 Not in it: waits of a kernel for its own loads beyond the bytes in flight, clocks that drop, the second cache's own rate."""
 import csv
 import re
@@ -18,7 +19,7 @@ SHARED_KB = {"sm80": 163, "sm86": 99, "sm87": 163, "sm89": 99, "sm90": 227, "sm1
              "sm120": 99, "sm121": 99}
 SCHEDULERS = 4
 PRODUCTS = ("qkv", "output", "gate_up", "down", "head")
-BLOCK_LANES, LOAD_BYTES = 256, 16
+BLOCK_LANES, LOAD_BYTES, PREFETCH_BYTES = 256, 16, 32
 
 
 def rows_of(path):
@@ -60,10 +61,19 @@ def block_bytes_in_flight(expectations):
     raise SystemExit(f"{expectations}: found no weight_loads_before_wait nor weight_copies_before_wait, expected a line of it")
 
 
+def block_bytes_fetched(expectations):
+    """From the gate's line about prefetches before a wait."""
+    for row in rows_of(expectations):
+        if row["figure"] == "prefetches_before_wait":
+            return int(re.search(r"\d+", row["holds"])[0]) * PREFETCH_BYTES * BLOCK_LANES
+    raise SystemExit(f"{expectations}: found no prefetches_before_wait, expected a line of it")
+
+
 @dataclass
 class Pace:
-    in_flight: float  # bytes, of a block
-    latency: float    # seconds
+    in_flight: float      # bytes, of a block
+    latency: float        # seconds
+    fetched: float = 0.0  # bytes, of a block, into the second cache ahead of its loads
 
     def stream(self, gpu, byte_count, blocks, tiles):
         """Seconds of a kernel's bytes."""
@@ -86,7 +96,8 @@ def pass_seconds(counted, gpu, pace, rows, context):
                   work / (gpu.multiprocessors * SCHEDULERS * gpu.clock))
         early = 0.0
         if gpu.architecture >= 90 and name in PRODUCTS:
-            early = min(moved["weights"], planned["blocks"] * pace.in_flight) / gpu.copy_rate
+            first_tiles = moved["weights"] * min(1.0, planned["blocks"] / planned["tiles"])
+            early = min(first_tiles, planned["blocks"] * (pace.in_flight + pace.fetched)) / gpu.copy_rate
         slow += times * (one + planned["launches"] * gpu.boundary)
         fast += times * (one + planned["launches"] * max(0.0, gpu.boundary - early))
     return fast, slow

@@ -184,14 +184,18 @@ std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs
   return text;
 }
 
-std::string simulate_json(const Simulation& simulation) {
+Json simulate_document(const Simulation& simulation) {
   Json json = new_document();
   json["recording"] = simulation.recording->path.filename().string();
   json["costs"] = costs_json(*simulation.fit);
   Json& answers = json["answers"] = Json::array();
   for (const Answer& answer : simulation.answers) answers.push_back(answer_json(answer));
   json["refusals"] = refusals_json(simulation.refusals);
-  return json_text(json);
+  return json;
+}
+
+std::string simulate_json(const Simulation& simulation) {
+  return json_text(simulate_document(simulation));
 }
 
 std::string simulate_csv(const Simulation& simulation) {

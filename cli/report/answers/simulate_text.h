@@ -4,6 +4,7 @@
 // Answers of the simulator for a terminal and for programs (keys: cli/OUTPUT.md).
 
 #include <draftscope/simulator/what_if/what_if.h>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct Simulation {
 };
 
 [[nodiscard]] std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs);
+[[nodiscard]] nlohmann::ordered_json simulate_document(const Simulation& simulation);
+/// The document as text.
 [[nodiscard]] std::string simulate_json(const Simulation& simulation);
 /// One line an answer.
 [[nodiscard]] std::string simulate_csv(const Simulation& simulation);

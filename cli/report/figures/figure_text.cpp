@@ -29,6 +29,8 @@ std::string number_cell(FigureFormat format, double value, const Glyphs& glyphs)
       return value == 0.0 ? std::string(glyphs.absent()) : duration(value, glyphs);
     case FigureFormat::duration:
       return duration(value, glyphs);
+    case FigureFormat::ratio:
+      return ratio(value);
     case FigureFormat::p_value:
       return p_value(value);
     default:

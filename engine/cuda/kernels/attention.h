@@ -151,7 +151,7 @@ class Attention {
     lane.first_key = item.split * split_keys + lane.warp * warp_keys;
     const int last_row = (item.first_query + item.n_queries - 1) / plan.group;
     for (int row = item.first_query / plan.group; row <= last_row; ++row) {
-      const KeyRun candidate = p.work.state->keys[p.row_begin + row];
+      const KeyRun candidate = p.work.state->row[p.row_begin + row].keys;
       if (key_count(candidate) <= lane.tile_keys) continue;
       lane.tile_keys = key_count(candidate);
       lane.run = candidate;
@@ -169,7 +169,7 @@ class Attention {
       if (index >= item.n_queries) continue;
       const int row = p.row_begin + (item.first_query + index) / plan.group;
       const int head = kv_head * plan.group + (item.first_query + index) % plan.group;
-      lane.query_keys[i] = key_count(p.work.state->keys[row]);
+      lane.query_keys[i] = key_count(p.work.state->row[row].keys);
       const std::uint16_t* source = p.work.queries + (std::int64_t{row} * p.model.n_heads + head) * head_dim;
 #pragma unroll
       for (int block = 0; block < blocks; ++block) {
@@ -395,7 +395,8 @@ class Attention {
     constexpr int lane_values = 4;
     const int dimension = thread_index() % warp_threads * lane_values;
     if (dimension >= head_dim) return;
-    const int splits = ceiling(key_count(p.work.state->keys[p.row_begin + query / plan.group]), split_keys);
+    const int splits =
+        ceiling(key_count(p.work.state->row[p.row_begin + query / plan.group].keys), split_keys);
     const std::int64_t stride = split_place(p, plan, kv_head, 1, 0) - split_place(p, plan, kv_head, 0, 0);
     const std::int64_t place = split_place(p, plan, kv_head, 0, query);
     const float* statistics = p.work.split_statistics + place * 2;

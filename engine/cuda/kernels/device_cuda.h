@@ -34,6 +34,10 @@ DRAFTSCOPE_DEVICE std::byte* shared_memory() {
 DRAFTSCOPE_DEVICE void synchronise() {
   __syncthreads();
 }
+/// Lanes of a warp that have parted go on together, and so ask for memory together.
+DRAFTSCOPE_DEVICE void join_lanes() {
+  __syncwarp();
+}
 
 /// Programmatic dependent launch. A kernel that may start early runs beside any number of kernels before it:
 /// each lets the next one start at once, whether or not those before it have ended. The device's wait is for
@@ -124,6 +128,20 @@ DRAFTSCOPE_DEVICE void end_copy_group() {
 template <int left>
 DRAFTSCOPE_DEVICE void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+}
+
+/// Asks that 32 bytes of device memory be brought into the second cache; nobody waits for them. A hint, where
+/// kernels start early; nothing elsewhere.
+DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
+#endif
+}
+
+/// Says whether the body of a graph's loop runs once more behind the run that this kernel is of. One thread
+/// of one kernel of the body calls it.
+DRAFTSCOPE_DEVICE void go_on_if(std::uint64_t loop, bool goes_on) {
+  cudaGraphSetConditional(loop, goes_on ? 1 : 0);
 }
 
 /// Nanoseconds of the device's own clock.

@@ -23,6 +23,8 @@ inline constexpr int slice_granule = 64;
 inline constexpr int stage_chunks = 4;
 inline constexpr int ring_stage_bytes = product_threads * stage_chunks * 16;
 inline constexpr int max_ring_stages = 4;
+/// Bytes behind the ring that a thread has brought into the second cache, together as many as the ring's.
+inline constexpr int fetched_bytes = max_ring_stages * ring_stage_bytes / product_threads;
 
 /// How a product is cut up for a device (product_shape.h).
 struct ProductShape {

@@ -25,6 +25,16 @@ struct TopParams {
   HeadResult* top;  ///< [head rows][k]
 };
 
+/// Names the loop of a graph to what goes on with it (go_on_if() of device.h).
+using LoopHandle = std::uint64_t;
+
+/// Parameters of the kernels that end a draft step.
+struct StepParams {
+  PassParams pass;
+  LoopHandle loop;        ///< whose body the step is
+  std::int32_t has_loop;  ///< 0 = the host launches as many steps as a draft may have
+};
+
 /// Where a round keeps its rows' residual stream (keep_states): [rows behind the root][d_model].
 struct StateParams {
   PassParams pass;

@@ -18,7 +18,7 @@ DRAFTSCOPE_DEVICE void load_inputs(const PassParams& p) {
   if (block_index() == 0 && thread_index() == 0 && p.work.state->drafted == 0)
     p.work.state->draft_start_ns = device_clock_ns();
   for (int row = block_index(); row < p.work.state->rows; row += block_count()) {
-    const RowInput input = p.work.state->inputs[row];
+    const RowInput input = p.work.state->row[row].input;
     const std::int64_t d_model = p.model.d_model;
     float* out = p.work.residual + row * d_model;
     const auto* embedding = reinterpret_cast<const std::uint16_t*>(p.model.embedding) + input.token * d_model;
@@ -136,7 +136,7 @@ DRAFTSCOPE_DEVICE void finish_head(const PassParams& p) {
 
 /// Notes the token, decides whether the draft goes on, and makes the token the next step's input. A step
 /// whose logits make no distribution has no token, and is the last. One thread.
-DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& drafted) {
+DRAFTSCOPE_DEVICE void take_drafted(PassState& state, const DraftedToken& drafted) {
   if (!(drafted.probability >= 0.0F)) {
     state.stopped = 1;
     return;
@@ -146,21 +146,28 @@ DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& draf
   if (drafted.probability < state.threshold) state.stopped = 1;
   for (int i = 0; i < state.n_stop_tokens; ++i)
     if (drafted.token == state.stop_tokens[i]) state.stopped = 1;
-  state.inputs[0].token = drafted.token;
-  state.inputs[0].position += 1;
-  state.keys[0].end += 1;
+  state.row[0].input.token = drafted.token;
+  state.row[0].input.position += 1;
+  state.row[0].keys.end += 1;
   state.first_row += 1;
   state.max_keys += 1;
 }
 
+/// Ends a draft step, and with the last one the loop that it is in. One thread.
+DRAFTSCOPE_DEVICE void end_draft_step(const StepParams& step, const DraftedToken& drafted) {
+  PassState& state = *step.pass.work.state;
+  take_drafted(state, drafted);
+  if (step.has_loop != 0) go_on_if(step.loop, state.stopped == 0 && state.drafted < state.draft_length);
+}
+
 /// Ends a draft step with the best token. One block.
-DRAFTSCOPE_DEVICE void finish_draft_step(const PassParams& p) {
+DRAFTSCOPE_DEVICE void finish_draft_step(const StepParams& step) {
   let_next_kernel_start();
   wait_for_previous_kernel();
-  PassState& state = *p.work.state;
-  if (state.stopped != 0) return;
+  const PassParams& p = step.pass;
+  if (p.work.state->stopped != 0) return;  // never in a loop, which ends with the draft
   const HeadResult best = result_of(merged_row(p, 0, head_tiles(p.model)), p.model.vocab);
-  if (thread_index() == 0) end_draft_step(state, {best.token, best.logit, best.probability, 1.0});
+  if (thread_index() == 0) end_draft_step(step, {best.token, best.logit, best.probability, 1.0});
 }
 
 /// Keeps the residual stream of a round's pass, each row at its place behind the root: a block a row.
@@ -184,9 +191,9 @@ DRAFTSCOPE_DEVICE void begin_last_token(const PassParams& p) {
   if (thread_index() != 0) return;
   PassState& state = *p.work.state;
   const int last = state.drafted;
-  state.inputs[0] = {last == 0 ? state.root_token : state.draft[last - 1].token, -1,
-                     state.root_position + last};
-  state.keys[0] = {0, state.root_position + last + 1, 0, 0};
+  state.row[0].input = {last == 0 ? state.root_token : state.draft[last - 1].token, -1,
+                        state.root_position + last};
+  state.row[0].keys = {0, state.root_position + last + 1, 0, 0};
   state.rows = 1;
   state.first_row = state.root_position + last;
   state.max_keys = state.root_position + last + 1;
@@ -202,8 +209,8 @@ DRAFTSCOPE_DEVICE void begin_verification(const PassParams& p) {
   const bool above = state.above_exit != 0;
   for (int row = thread_index(); row <= state.drafted; row += block_threads()) {
     const int token = row == 0 ? state.root_token : state.draft[row - 1].token;
-    state.inputs[row] = {above ? -1 : token, above ? row : -1, state.root_position + row};
-    state.keys[row] = {0, state.root_position + row + 1, 0, 0};
+    state.row[row].input = {above ? -1 : token, above ? row : -1, state.root_position + row};
+    state.row[row].keys = {0, state.root_position + row + 1, 0, 0};
   }
   if (thread_index() != 0) return;
   state.rows = state.drafted + 1;

@@ -29,6 +29,12 @@ struct KeyRun {
   std::int32_t extra_begin, extra_end;
 };
 
+/// One row of a pass.
+struct PassRow {
+  RowInput input;
+  KeyRun keys;
+};
+
 /// Result of a draft step.
 struct DraftedToken {
   std::int32_t token;
@@ -58,13 +64,14 @@ struct WarpedRow {
 
 struct PassState {
   std::int32_t rows;
-  std::int32_t first_row;    ///< row i writes its K/V to cache row first_row + i
-  std::int32_t shared_keys;  ///< for every row, key j is cache row j as long as j < shared_keys
-  std::int32_t max_keys;     ///< of any row
-  std::int32_t head_from;    ///< rows from here on go through the head
-  std::int32_t stopped;      ///< the draft has ended: its remaining steps do nothing
-  std::int32_t drafted;      ///< draft tokens so far
-  std::int32_t root_token;   ///< of a round: what the chain to verify starts with
+  std::int32_t first_row;     ///< row i writes its K/V to cache row first_row + i
+  std::int32_t shared_keys;   ///< for every row, key j is cache row j as long as j < shared_keys
+  std::int32_t max_keys;      ///< of any row
+  std::int32_t head_from;     ///< rows from here on go through the head
+  std::int32_t stopped;       ///< the draft has ended: its remaining steps do nothing
+  std::int32_t drafted;       ///< draft tokens so far
+  std::int32_t draft_length;  ///< of a round: the most that it drafts
+  std::int32_t root_token;    ///< of a round: what the chain to verify starts with
   std::int32_t root_position;
   std::int32_t above_exit;   ///< of a round: the verification goes on from the states that the draft left
   std::int32_t accepted;     ///< of a sampled round
@@ -74,9 +81,9 @@ struct PassState {
   std::int32_t n_stop_tokens;
   float threshold;  ///< a draft token of lower probability ends the draft; negative = none does
   std::int32_t stop_tokens[max_stop_tokens];
+  // Last, for copies take no more than there is: of a round its draft tokens, of a pass its rows.
   DraftedToken draft[max_drafted_tokens + 1];
-  RowInput inputs[max_pass_rows];
-  KeyRun keys[max_pass_rows];
+  PassRow row[max_pass_rows];
 };
 
 /// Layer that a place in the sequence of launches runs, and which of its sublayers.

@@ -49,7 +49,7 @@ DRAFTSCOPE_DEVICE void store_pair(const PassParams& p, int row, int head, int i,
   const int k_head = head - model.n_heads;
   const int v_head = k_head - model.n_kv_heads;
   if (v_head < 0 && pair.rotates && layer.rotates != 0) {
-    const std::int64_t angle = std::int64_t{p.work.state->inputs[row].position} * model.rotary_pairs + i;
+    const std::int64_t angle = std::int64_t{p.work.state->row[row].input.position} * model.rotary_pairs + i;
     const float cosine = model.cosine[angle];
     const float sine = model.sine[angle];
     const float rotated = a * cosine - b * sine;

@@ -259,10 +259,11 @@ DRAFTSCOPE_DEVICE int coupled_choice(const WarpedLogits& warped, const SamplingS
 
 /// finish_draft_step() with the token drawn from the warped distribution; its confidence stays the best
 /// token's probability. Logits are kept for the verdict, where it needs them. One block.
-DRAFTSCOPE_DEVICE void finish_sampled_step(const PassParams& p) {
+DRAFTSCOPE_DEVICE void finish_sampled_step(const StepParams& step) {
   let_next_kernel_start();
   wait_for_previous_kernel();
-  PassState& state = *p.work.state;
+  const PassParams& p = step.pass;
+  const PassState& state = *p.work.state;
   if (state.stopped != 0) return;
   const int vocab = p.model.vocab;
   const HeadResult best = result_of(merged_row(p, 0, head_tiles(p.model)), vocab);
@@ -273,15 +274,15 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const PassParams& p) {
       kept[token] = p.work.logits[token];
   const WarpedLogits draft =
       warp_logits(p.work.logits, vocab, best.maximum, state.sampling, shared_doubles());
-  const std::int32_t position = state.inputs[0].position + 1;
+  const std::int32_t position = state.row[0].input.position + 1;
   const int token = coupled ? coupled_choice(draft, state.sampling, position)
                             : token_at(vocab, draw_of(state, position, DrawFor::draft), shared_doubles(),
                                        [&](int t) { return draft.weight(t); });
   if (thread_index() != 0) return;
   // Of logits that make no distribution no token may have been chosen.
-  if (!(best.probability >= 0.0F)) return end_draft_step(state, {0, 0.0F, best.probability, 0.0});
+  if (!(best.probability >= 0.0F)) return end_draft_step(step, {0, 0.0F, best.probability, 0.0});
   p.work.draft_rows[state.drafted] = draft.row;
-  end_draft_step(state, {token, p.work.logits[token], best.probability, draft.probability(token)});
+  end_draft_step(step, {token, p.work.logits[token], best.probability, draft.probability(token)});
 }
 
 /// The warped distribution of every head row, and in a coupled round the target's token behind it: a block a

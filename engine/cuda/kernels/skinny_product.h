@@ -7,8 +7,8 @@
 //
 // Each lane copies 16 bytes at a time into places of the ring that it alone reads: no barrier stands between
 // copy and use. A stage is what a block's lanes take at once, 16 KiB; up to four are on their way, and one is
-// waited for at a time, also from one tile to the next and before the kernels ahead have ended. scripts/sass
-// holds all of this in the machine code.
+// waited for at a time, also from one tile to the next and before the kernels ahead have ended. As much again
+// is on its way into the second cache then. scripts/sass holds all of this in the machine code.
 //
 // Blocks are persistent and walk over tiles of 32 outputs, in two halves of 16; or of 16, where those divide
 // better among the multiprocessors: the halves then are the two halves of one mma, and a stage is twice as
@@ -74,6 +74,7 @@ class SkinnyProduct {
       return wait_for_previous_kernel();  // so that who waits for this one waits for those before
     SkinnyProduct product(p);
     product.fill_ring();
+    product.fetch_behind_ring();
     if constexpr (Op::normalises) {
       const RowNorm<Activation> norm(Op::norm(p), product.job_.depth, p.model.rms_epsilon);
       if (!product.wait()) return;
@@ -123,6 +124,25 @@ class SkinnyProduct {
       if (stage < p_.product.stages) begin_stage(stage * ring_stage_bytes);
   }
 
+  /// Has what follows the ring's part of the first tile brought into the second cache: a lane takes a row of
+  /// weights, of narrow tiles half a row. While one kernel follows the other the device's memory would be
+  /// idle, and the ring is too small to fill that time.
+  DRAFTSCOPE_DEVICE void fetch_behind_ring() const {
+    if (block_index() >= job_.tiles) return;
+    constexpr int rows = 2 * half_outputs;
+    constexpr int values = fetched_bytes / Format::value_bytes;
+    constexpr int sector_bytes = 32;
+    const int lane = thread_index() % warp_threads;
+    const int row = lane % rows;
+    const int first = first_depth_ + p_.product.stages * stage_depth + lane / rows * values;
+    const std::byte* source =
+        Op::weight_row(p_, weights_, job_, row / half_outputs, block_index(), row % half_outputs);
+#pragma unroll
+    for (int behind = 0; behind < values; behind += sector_bytes / Format::value_bytes)
+      if (first + behind < end_depth_)
+        begin_fetch(source + std::int64_t{first + behind} * Format::value_bytes);
+  }
+
   /// Points the copies to come at the tile's rows of weights.
   DRAFTSCOPE_DEVICE void aim(int tile) {
     copied_tile_ = tile;
@@ -170,7 +190,8 @@ class SkinnyProduct {
       store_partial(buffer, sums);
       synchronise();
       finish(buffer, tile);
-      buffer ^= 1;  // written again only behind the next tile's barrier
+      join_lanes();  // those that it parts would ask for a sector of the next tile's weights twice
+      buffer ^= 1;   // written again only behind the next tile's barrier
     }
   }
 

@@ -11,13 +11,6 @@ void add(const BusyColumns::ByPhase& part, BusyColumns::ByPhase& into) {
   for (std::size_t phase = 0; phase < into.size(); ++phase) into[phase] += part[phase];
 }
 
-/// Time of a stretch that a part of the axis shows.
-TimeRange shown_of(const Stretch& stretch, TimeRange axis) {
-  const std::int64_t from = std::max(axis.start_ns, stretch.at_ns) - stretch.at_ns;
-  const std::int64_t to = std::min(axis.end_ns, stretch.on_axis().end_ns) - stretch.at_ns;
-  return {stretch.time.start_ns + from, stretch.time.start_ns + std::max(from, to)};
-}
-
 }  // namespace
 
 BusyColumns::ByPhase busy_time(const Lane& lane, TimeRange time) {
@@ -47,9 +40,9 @@ BusyColumns::ByPhase CutSums::summarise(const Lane& lane, const CutTime& time, T
   if (last < stretches.size() && stretches[last].at_ns < axis.end_ns) ++last;
   if (first >= last) return sum;
   if (stretches[first].at_ns < axis.start_ns || first + 1 == last)
-    add(busy_time(lane, shown_of(stretches[first], axis)), sum), ++first;
+    add(busy_time(lane, stretches[first].recorded(axis)), sum), ++first;
   if (first < last && stretches[last - 1].on_axis().end_ns > axis.end_ns)
-    add(busy_time(lane, shown_of(stretches[--last], axis)), sum);
+    add(busy_time(lane, stretches[--last].recorded(axis)), sum);
   if (first < last)
     for (std::size_t phase = 0; phase < sum.size(); ++phase)
       sum[phase] += before_[last][phase] - before_[first][phase];

@@ -6,6 +6,7 @@
 //
 // Immutable once built, free to read from several threads.
 
+#include <algorithm>
 #include <vector>
 
 #include "data/opened_recording.h"
@@ -18,6 +19,12 @@ struct Stretch {
   std::int64_t at_ns = 0;  ///< its beginning on the axis
 
   [[nodiscard]] TimeRange on_axis() const { return {at_ns, at_ns + time.duration_ns()}; }
+  /// Time of it that a part of the axis shows; of no length if it shows none.
+  [[nodiscard]] TimeRange recorded(TimeRange axis) const {
+    const std::int64_t from = std::max(axis.start_ns, at_ns) - at_ns;
+    const std::int64_t to = std::min(axis.end_ns, at_ns + time.duration_ns()) - at_ns;
+    return {time.start_ns + from, time.start_ns + std::max(from, to)};
+  }
 };
 
 class CutTime {

@@ -105,10 +105,7 @@ bool is_busy(const Lane& lane, const CutTime& time, TimeRange axis) {
   const std::vector<Stretch>& stretches = time.stretches();
   for (std::size_t i = time.first_ending_after(axis.start_ns);
        i < stretches.size() && stretches[i].at_ns < axis.end_ns; ++i) {
-    const Stretch& stretch = stretches[i];
-    const std::int64_t shift = stretch.time.start_ns - stretch.at_ns;
-    const TimeRange shown{std::max(axis.start_ns, stretch.at_ns) + shift,
-                          std::min(axis.end_ns, stretch.on_axis().end_ns) + shift};
+    const TimeRange shown = stretches[i].recorded(axis);
     if (lane.columns.empty()) {
       const std::size_t first = lane.slices.first_ending_after(shown.start_ns);
       if (first < lane.slices.size() && lane.slices.start_ns(first) < shown.end_ns) return true;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The slices of one timeline lane, column by column: about 30 bytes a slice, so that ten million fit
-// anywhere. Sorted by start, and no two overlap: what overlaps has lanes of its own (timeline.h). Times are
-// nanoseconds of the recording's clock, intervals are half-open. Immutable once built, free to read from
-// several threads.
+// The slices of one timeline lane, column by column: 22 bytes a slice, so that ten million fit anywhere.
+// Sorted by start, and no two overlap: what overlaps has lanes of its own (timeline.h). Times are nanoseconds
+// of the recording's clock, intervals are half-open. Immutable once built, free to read from several threads.
 
 #include <draftscope/traces/records.h>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace draftscope::gui {
@@ -53,32 +54,71 @@ class LaneSlices {
 
   [[nodiscard]] std::size_t size() const { return start_ns_.size(); }
   [[nodiscard]] std::int64_t start_ns(std::size_t index) const { return start_ns_[index]; }
-  [[nodiscard]] std::int64_t end_ns(std::size_t index) const { return end_ns_[index]; }
-  [[nodiscard]] traces::Phase phase(std::size_t index) const { return phase_[index]; }
-  [[nodiscard]] std::uint32_t name(std::size_t index) const { return name_[index]; }
+  [[nodiscard]] std::int64_t end_ns(std::size_t index) const {
+    return length_ns_[index] == is_long ? end_of_long(index) : start_ns_[index] + length_ns_[index];
+  }
+  [[nodiscard]] traces::Phase phase(std::size_t index) const { return kind(index).phase; }
+  [[nodiscard]] std::uint32_t name(std::size_t index) const { return kind(index).name; }
   [[nodiscard]] std::uint32_t round_index(std::size_t index) const { return round_index_[index]; }
   [[nodiscard]] std::uint32_t row_id(std::size_t index) const { return row_id_[index]; }
   [[nodiscard]] LaneSlice operator[](std::size_t index) const;
 
-  // O(log size); size() if there is none.
+  // O(log size); size() if there is none. With `from`, an index at or before the answer, O(log of how far it
+  // is from there).
   [[nodiscard]] std::size_t first_ending_after(std::int64_t time_ns) const;
+  [[nodiscard]] std::size_t first_ending_after(std::int64_t time_ns, std::size_t from) const;
   [[nodiscard]] std::size_t first_starting_at(std::int64_t time_ns) const;  ///< or later
+  [[nodiscard]] std::size_t first_starting_at(std::int64_t time_ns, std::size_t from) const;
 
   /// Bytes that the slices take; memory reserved beyond them has not been touched.
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  /// Name, layer and phase that many slices of a lane have in common.
+  struct Kind {
+    std::uint32_t name = 0;
+    std::int16_t layer = -1;
+    traces::Phase phase = traces::Phase::control;
+    friend bool operator==(const Kind&, const Kind&) = default;
+  };
+  [[nodiscard]] const Kind& kind(std::size_t index) const {
+    return kind_[index] == is_rare ? rare_kind(index) : kinds_[kind_[index]];
+  }
+  [[nodiscard]] const Kind& rare_kind(std::size_t index) const;
+  /// Index into kinds_, where it is added if it is new; is_rare if there is no room for it.
+  std::uint16_t index_of(const Kind& kind);
+  void add_kind(const Kind& kind);
   /// Calls action(column of a, the same column of b) for each.
   template <typename A, typename B, typename Action>
   static void for_each_column(A& a, B& b, Action action);
+  /// First index in [low, high) whose start is not `before`, which is true of the first ones.
+  template <typename Before>
+  [[nodiscard]] std::size_t search(std::size_t low, std::size_t high, Before before) const;
+  /// The same from an index on that is near it.
+  template <typename Before>
+  [[nodiscard]] std::size_t search_near(std::size_t from, Before before) const;
+  /// First index that ends behind a time, where `behind` is the first that starts behind it.
+  [[nodiscard]] std::size_t ending_after(std::int64_t time_ns, std::size_t behind) const {
+    return behind > 0 && end_ns(behind - 1) > time_ns ? behind - 1 : behind;
+  }
+  [[nodiscard]] std::int64_t end_of_long(std::size_t index) const;
+
+  /// Kind that stands for all that had no room among the others.
+  static constexpr std::uint16_t is_rare = std::numeric_limits<std::uint16_t>::max();
+  /// Length that stands for all of 4.29 s and more.
+  static constexpr std::uint32_t is_long = std::numeric_limits<std::uint32_t>::max();
 
   std::vector<std::int64_t> start_ns_;
-  std::vector<std::int64_t> end_ns_;
-  std::vector<std::uint32_t> name_;
+  std::vector<std::uint32_t> length_ns_;
+  std::vector<std::uint16_t> kind_;
+  std::vector<std::pair<std::size_t, std::int64_t>> long_ends_;  ///< (index, end) of those, by index
   std::vector<std::uint32_t> round_index_;
   std::vector<std::uint32_t> row_id_;
-  std::vector<std::int16_t> layer_;
-  std::vector<traces::Phase> phase_;
+
+  std::vector<Kind> kinds_;
+  std::unordered_map<std::uint64_t, std::uint16_t> index_of_kind_;
+  std::vector<std::uint16_t> next_kind_;            ///< by kind, the one that followed it last
+  std::vector<std::pair<std::size_t, Kind>> rare_;  ///< (index, kind) of slices beyond them, by index
 };
 
 }  // namespace draftscope::gui

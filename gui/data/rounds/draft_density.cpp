@@ -8,7 +8,6 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t density_rounds_per_block = 128;
 constexpr std::size_t calibration_bins = 10;
 
 /// Adds a round's tokens to a row of counts.
@@ -30,7 +29,7 @@ std::size_t confidence_bin(float confidence) {
 }
 
 DraftDensity::DraftDensity(const DraftConfidences& drafts)
-    : pyramid_(std::tuple_size_v<DensityCounts>, drafts.rounds(), density_rounds_per_block, adding(drafts)) {}
+    : pyramid_(std::tuple_size_v<DensityCounts>, drafts.rounds(), block, adding(drafts)) {}
 
 DensityCounts DraftDensity::count(const DraftConfidences& drafts, std::size_t first, std::size_t last) const {
   DensityCounts counts{};

@@ -30,6 +30,9 @@ using DensityCounts = std::array<std::uint32_t, draft_fates * confidence_bins>;
 
 class DraftDensity {
  public:
+  /// Rounds per block: stretches whose ends are its multiples are cheapest.
+  static constexpr std::size_t block = 128;
+
   DraftDensity() = default;
   /// O(rounds + draft tokens).
   explicit DraftDensity(const DraftConfidences& drafts);

@@ -7,6 +7,7 @@
 #include <array>
 #include <numeric>
 
+#include "views/breakdown/breakdown_chart.h"
 #include "views/plot_style.h"
 #include "views/theme.h"
 #include "views/time_text.h"
@@ -262,6 +263,13 @@ void BreakdownView::paint_shares(QPainter& painter, const RoundAxis& axis, const
   if (left_out > 0) paint_row(painter, row++, QColor(), tr("%1 more").arg(left_out), cells(left_over));
   paint_row(painter, row, QColor(), tr("round"), cells(total(sum)));
   setAccessibleDescription(spoken.join(u", "));
+}
+
+Chart BreakdownView::figure_of(const RoundAxis& axis) const {
+  const std::optional<Parts> shown = parts();
+  if (!shown) return {};
+  return breakdown_chart(axis, shown->names, shown->sum,
+                         [this](std::size_t place) { return round_number(place); });
 }
 
 QString BreakdownView::tooltip_at(const RoundAxis& axis, const QPoint& point) const {

@@ -24,6 +24,7 @@ class BreakdownView : public RoundsPlot {
                                                std::size_t run_index) override;
   void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
+  [[nodiscard]] Chart figure_of(const RoundAxis& axis) const override;
   [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;
 
  private:

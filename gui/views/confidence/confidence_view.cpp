@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "views/confidence/confidence_chart.h"
 #include "views/legend_row.h"
 #include "views/step_line.h"
 #include "views/theme.h"
@@ -78,6 +79,44 @@ void paint_mark(QPainter& painter, DraftFate fate, const QPointF& at, double rad
       painter.drawEllipse(at, radius, radius);
       break;
   }
+}
+
+/// Marks as pictures, each drawn once: thousands of smooth outlines would take longer than a frame may. They
+/// stand on whole pixels. A file has the outlines.
+class MarkPictures {
+ public:
+  MarkPictures(QPainter& painter, double radius, bool dark)
+      : painter_(painter), radius_(radius), dark_(dark), ratio_(painter.device()->devicePixelRatioF()) {
+    if (painter.paintEngine()->type() != QPaintEngine::Raster) return;
+    const int side = 2 * (static_cast<int>(std::ceil(radius * ratio_)) + 2) + 1;
+    for (std::size_t fate = 0; fate < draft_fates; ++fate) {
+      QPixmap& picture = pictures_.emplace_back(side, side);
+      picture.setDevicePixelRatio(ratio_);
+      picture.fill(Qt::transparent);
+      QPainter into(&picture);
+      into.setRenderHint(QPainter::Antialiasing);
+      paint_mark(into, static_cast<DraftFate>(fate), QPointF(side, side) / (2.0 * ratio_), radius, dark);
+    }
+  }
+
+  void paint(DraftFate fate, const QPointF& at) const {
+    if (pictures_.empty()) return paint_mark(painter_, fate, at, radius_, dark_);
+    const QPixmap& picture = pictures_[static_cast<std::size_t>(fate)];
+    const auto corner = [&](double of) { return (std::floor(of * ratio_) - picture.width() / 2) / ratio_; };
+    painter_.drawPixmap(QPointF(corner(at.x()), corner(at.y())), picture);
+  }
+
+ private:
+  QPainter& painter_;
+  double radius_;
+  bool dark_;
+  double ratio_;
+  std::vector<QPixmap> pictures_;  ///< by fate; none where there are no pixels
+};
+
+/// Columns that cells count in, at the ends of blocks where they have many.
+std::vector<RoundColumn> density_columns(const RoundAxis& axis) {
+  return round_columns(axis, cell_width, DraftDensity::block);
 }
 
 QString position_text(std::size_t position, const simulator::PositionAcceptance& acceptance) {
@@ -234,13 +273,13 @@ void ConfidenceView::paint_marks(QPainter& painter, const RoundAxis& axis) const
   const double tokens = drafts_.first[axis.last] - drafts_.first[axis.first];
   const double radius = std::clamp(area.width() / std::max(tokens, 1.0) * 0.4, 2.0, 5.0);
   painter.setRenderHint(QPainter::Antialiasing);
+  const MarkPictures marks(painter, radius, dark);
   for (std::size_t place = axis.first; place < axis.last; ++place)
     for (std::size_t token = drafts_.first[place]; token < drafts_.first[place + 1]; ++token) {
       const double confidence = drafts_.confidence[token];
       if (std::isnan(confidence)) continue;
-      paint_mark(painter, drafts_.fate[token],
-                 {x_of_token(axis, place, token), area.bottom() - confidence * (area.height() - 1)}, radius,
-                 dark);
+      marks.paint(drafts_.fate[token],
+                  {x_of_token(axis, place, token), area.bottom() - confidence * (area.height() - 1)});
     }
   painter.setRenderHint(QPainter::Antialiasing, false);
 }
@@ -248,7 +287,7 @@ void ConfidenceView::paint_marks(QPainter& painter, const RoundAxis& axis) const
 void ConfidenceView::paint_density(QPainter& painter, const RoundAxis& axis) const {
   const QRect area = confidence_area();
   const bool dark = is_dark(palette());
-  const std::vector<RoundColumn> columns = round_columns(axis, cell_width);
+  const std::vector<RoundColumn> columns = density_columns(axis);
   std::vector<DensityCounts> counts;
   counts.reserve(columns.size());
   std::uint32_t most = 1;
@@ -267,18 +306,24 @@ void ConfidenceView::paint_density(QPainter& painter, const RoundAxis& axis) con
   QImage image(area.width(), static_cast<int>(confidence_bins), QImage::Format_ARGB32_Premultiplied);
   image.fill(Qt::transparent);
   const CellColors colors(dark);
-  const double strongest = std::log1p(most);
-  for (std::size_t bin = 0; bin < confidence_bins; ++bin) {
-    auto* line =
+  std::array<double, 1024> strengths{};  // of few tokens, as most cells have
+  const auto strength_of = [strongest = std::log1p(most)](std::uint32_t tokens) {
+    return 0.25 + 0.75 * std::log1p(tokens) / strongest;
+  };
+  for (std::uint32_t tokens = 0; tokens < std::min<std::size_t>(strengths.size(), most + 1); ++tokens)
+    strengths[tokens] = strength_of(tokens);
+  std::array<QRgb*, confidence_bins> lines{};
+  for (std::size_t bin = 0; bin < confidence_bins; ++bin)
+    lines[bin] =
         reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(confidence_bins - 1 - bin))) - area.left();
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    for (std::size_t bin = 0; bin < confidence_bins; ++bin) {
       const auto fates = fates_at(counts[i], bin);
       const std::uint32_t all = fates[0] + fates[1] + fates[2];
       if (all == 0) continue;
-      const QRgb color = colors.of(fates, 0.25 + 0.75 * std::log1p(all) / strongest);
-      std::fill(line + columns[i].left, line + columns[i].right, color);
+      const QRgb color = colors.of(fates, all < strengths.size() ? strengths[all] : strength_of(all));
+      std::fill(lines[bin] + columns[i].left, lines[bin] + columns[i].right, color);
     }
-  }
   painter.drawImage(area, image);
 }
 
@@ -406,13 +451,17 @@ QString ConfidenceView::tooltip_beside(const RoundAxis& axis, const QPoint& poin
   return position_text(k, positions[k]);
 }
 
+Chart ConfidenceView::figure_of(const RoundAxis& axis) const {
+  return confidence_chart(drafts_, axis, [this](std::size_t place) { return round_number(place); });
+}
+
 QString ConfidenceView::tooltip_at(const RoundAxis& axis, const QPoint& point) const {
   if (drafts_.confidence.empty()) return {};
   return has_marks(axis) ? round_text(axis.place(point.x())) : rounds_text(axis, point);
 }
 
 QString ConfidenceView::rounds_text(const RoundAxis& axis, const QPoint& point) const {
-  const std::vector<RoundColumn> columns = round_columns(axis, cell_width);
+  const std::vector<RoundColumn> columns = density_columns(axis);
   const auto column = std::partition_point(columns.begin(), columns.end(), [&](const RoundColumn& candidate) {
     return candidate.right <= point.x();
   });

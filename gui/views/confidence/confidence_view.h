@@ -28,6 +28,7 @@ class ConfidenceView : public RoundsPlot {
                                                std::size_t run_index) override;
   void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
+  [[nodiscard]] Chart figure_of(const RoundAxis& axis) const override;
   [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;
   [[nodiscard]] QString tooltip_beside(const RoundAxis& axis, const QPoint& point) const override;
 

@@ -66,6 +66,12 @@ bool RoundsPlot::is_ready() const {
   return run != nullptr && !run->rounds.empty() && !is_stale_ && !job_.is_running();
 }
 
+Chart RoundsPlot::figure() const {
+  if (!is_ready()) return {};
+  const RoundAxis axis = this->axis();
+  return axis.count() == 0 ? Chart() : figure_of(axis);
+}
+
 QComboBox& RoundsPlot::add_choice(const QString& name, const QStringList& choices) {
   choice_ = new QComboBox(this);
   choice_->setAccessibleName(name);

@@ -7,6 +7,7 @@
 
 #include <QWidget>
 
+#include "charts/figure_source.h"
 #include "state/range_navigation.h"
 #include "views/background_job.h"
 #include "views/rounds/round_axis.h"
@@ -15,7 +16,7 @@ class QComboBox;
 
 namespace draftscope::gui {
 
-class RoundsPlot : public QWidget {
+class RoundsPlot : public QWidget, public FigureSource {
   Q_OBJECT
 
  public:
@@ -24,6 +25,9 @@ class RoundsPlot : public QWidget {
   [[nodiscard]] QSize minimumSizeHint() const override;
   /// Runs of so many rounds are read within a frame, longer ones on a worker.
   static constexpr std::size_t max_read_at_once = 10'000;
+
+  /// Figure of the rounds that are shown; empty while they have not been read.
+  [[nodiscard]] Chart figure() const override;
 
  protected:
   /// Job that reads this run of a recording that has its rows; done on a worker if the run is long.
@@ -36,6 +40,8 @@ class RoundsPlot : public QWidget {
   /// Tool tip of a place in the plot; empty shows none.
   [[nodiscard]] virtual QString tooltip_at(const RoundAxis& axis, const QPoint& point) const = 0;
 
+  /// Figure of what is drawn, for files; empty if there is none.
+  [[nodiscard]] virtual Chart figure_of(const RoundAxis& /*axis*/) const { return {}; }
   /// Tool tip of a place beside the plot; empty shows none.
   [[nodiscard]] virtual QString tooltip_beside(const RoundAxis& /*axis*/, const QPoint& /*point*/) const {
     return {};

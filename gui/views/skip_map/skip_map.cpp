@@ -10,6 +10,7 @@
 
 #include "data/decisions/mask_change.h"
 #include "views/legend_row.h"
+#include "views/skip_map/skip_chart.h"
 #include "views/step_line.h"
 #include "views/theme.h"
 #include "views/time_text.h"
@@ -203,15 +204,32 @@ void SkipMap::paint_share(QPainter& painter, const RoundAxis& axis) const {
   paint_skipped(painter, axis, [dark](std::size_t, double share) { return scale_color(share, dark); });
 }
 
+std::vector<double> SkipMap::skipped_shares(const RoundAxis& axis) const {
+  SkipSummary sum;
+  skips_.summarise(axis.first, axis.last, sum);
+  std::vector<double> shares(skips_.sublayers());
+  for (std::size_t sublayer = 0; sublayer < shares.size(); ++sublayer)
+    shares[sublayer] = share_of(sum, sublayer);
+  return shares;
+}
+
+Chart SkipMap::figure_of(const RoundAxis& axis) const {
+  if (mode() != Mode::time) return skip_chart(skipped_shares(axis));
+  if (times_.read_times() == nullptr) return {};
+  const DetailedTimes::Side& times = times_.read_times()->by_layer;
+  const std::vector<std::int64_t> sum = times.times.sum(axis.first, axis.last);
+  std::vector<double> per_round_ns;
+  for (std::size_t layer = 0; layer < times.named; ++layer)
+    per_round_ns.push_back(static_cast<double>(sum[layer]) / static_cast<double>(axis.count()));
+  return layer_time_chart(per_round_ns);
+}
+
 void SkipMap::paint_skipped(QPainter& painter, const RoundAxis& axis,
                             const std::function<QColor(std::size_t, double)>& color) const {
   const std::size_t sublayers = skips_.sublayers();
   paint_exit(painter, axis);
   paint_layer_ticks(painter, sublayers / 2);
-  SkipSummary sum;
-  skips_.summarise(axis.first, axis.last, sum);
-  std::vector<double> shares(sublayers);
-  for (std::size_t sublayer = 0; sublayer < sublayers; ++sublayer) shares[sublayer] = share_of(sum, sublayer);
+  const std::vector<double> shares = skipped_shares(axis);
   paint_bars(painter, tr("share that skipped it"), shares,
              [&](std::size_t sublayer) { return color(sublayer, shares[sublayer]); });
 }
@@ -313,11 +331,12 @@ void SkipMap::paint_bars(QPainter& painter, const QString& title, const std::vec
   }
   painter.setPen(palette().color(QPalette::WindowText));
   painter.save();
-  painter.translate(left + bar_room + 14, plot_area().center().y());
-  painter.rotate(90);
+  // One line, or two where the plot is low.
   const int room = plot_area().height() + 2 * (plot_area().top() - rect().top());
-  painter.drawText(QRect(-room / 2, -10, room, 20), Qt::AlignCenter,
-                   painter.fontMetrics().elidedText(title, Qt::ElideRight, room));
+  const int across = width() - left - bar_room;
+  painter.translate(left + bar_room + across / 2, plot_area().center().y());
+  painter.rotate(90);
+  painter.drawText(QRect(-room / 2, -across / 2, room, across), Qt::AlignCenter | Qt::TextWordWrap, title);
   painter.restore();
 }
 

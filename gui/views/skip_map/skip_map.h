@@ -34,6 +34,7 @@ class SkipMap : public RoundsPlot {
                                                std::size_t run_index) override;
   void forget_run() override;
   void paint(QPainter& painter, const RoundAxis& axis) override;
+  [[nodiscard]] Chart figure_of(const RoundAxis& axis) const override;
   [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;
   void keyPressEvent(QKeyEvent* event) override;
   void mouseDoubleClickEvent(QMouseEvent* event) override;
@@ -45,6 +46,8 @@ class SkipMap : public RoundsPlot {
   void take(SkipPyramid skips);
   void paint_runs(QPainter& painter, const RoundAxis& axis) const;
   void paint_share(QPainter& painter, const RoundAxis& axis) const;
+  /// By sublayer, of the shown rounds that draft.
+  [[nodiscard]] std::vector<double> skipped_shares(const RoundAxis& axis) const;
   /// Beside the cells: the share of the shown rounds that skipped each sublayer; `color` of (sublayer,
   /// share).
   void paint_skipped(QPainter& painter, const RoundAxis& axis,

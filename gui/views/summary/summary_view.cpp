@@ -38,7 +38,7 @@ QString identity_text(const OpenedRecording& opened) {
     model << counted(layers, SummaryView::tr("1 layer"), SummaryView::tr("%1 layers"));
   model << value_of(meta, "dtype");
   if (const QString stored = value_of(meta, "stored_as");
-      !stored.isEmpty() && stored != u"safetensors " + value_of(meta, "dtype"))
+      !stored.isEmpty() && stored != QStringLiteral("safetensors ") + value_of(meta, "dtype"))
     model << SummaryView::tr("from %1").arg(stored);
   if (value_of(meta, "synthetic") == u"1") model << SummaryView::tr("<b>synthetic weights</b>");
   QStringList machine{value_of(meta, "hostname"), value_of(meta, "processor"), value_of(meta, "device")};

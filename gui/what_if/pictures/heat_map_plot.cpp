@@ -8,6 +8,7 @@
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "charts/chart_colors.h"
 #include "views/theme.h"
@@ -39,6 +40,7 @@ void HeatMapPlot::set_map(HeatMap map, const QString& title) {
   map_ = std::move(map);
   title_ = title;
   intervals_.clear();
+  wanted_ = {0, 0};
   hovered_ = {0, 0};
   limit_ = std::max(limit_, scale_limit_for(1.0));
   for (const HeatCell& cell : map_.cells)
@@ -278,8 +280,9 @@ bool HeatMapPlot::event(QEvent* event) {
   const HeatCell* cell = cell_at(help->pos());
   hovered_ = cell == nullptr ? std::pair(0, 0) : std::pair(cell->exit, cell->gamma);
   hovered_at_ = help->globalPos();
-  if (cell != nullptr && cell->refusal.empty() && !intervals_.contains(hovered_))
-    emit interval_wanted(cell->exit, cell->gamma);
+  if (cell == nullptr || !cell->refusal.empty() || intervals_.contains(hovered_)) return is_done;
+  // Asking again while it is being computed would begin it anew.
+  if (std::exchange(wanted_, hovered_) != hovered_) emit interval_wanted(cell->exit, cell->gamma);
   return is_done;
 }
 

@@ -67,6 +67,7 @@ class HeatMapPlot : public WhatIfPicture {
   QString title_;
   double limit_ = 1.0;  ///< of the scale; only grows
   std::map<std::pair<int, int>, QString> intervals_;
+  std::pair<int, int> wanted_{0, 0};  ///< the cell whose interval was asked for last
   std::pair<int, int> hovered_{0, 0};
   QPoint hovered_at_;  ///< on the screen
 };

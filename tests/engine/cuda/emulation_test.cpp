@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "block_emulation.h"
 #include "emulated_gpu.h"
+#include "loop_condition.h"
 
 #include "cuda/kernels/device.h"
 
@@ -97,6 +100,50 @@ TEST(EmulatedKernels, MustWaitForTheirCopies) {
     end_copy_group();
   });
   EXPECT_THROW(finish(run), std::logic_error);
+}
+
+/// Runs a kernel that ends or goes on with a loop.
+void say(LoopHandle loop, bool goes_on) {
+  GridRun run({.blocks = 1, .threads = 32}, [&] {
+    if (thread_index() == 0) go_on_if(loop, goes_on);
+  });
+  finish(run);
+}
+
+TEST(EmulatedKernels, EndTheLoopThatTheyAreIn) {
+  LoopCondition loop;
+  for (const int times : {1, 3, 1}) {
+    int runs = 0;
+    EXPECT_TRUE(loop.run([&]() -> Result<void> {
+      say(loop.handle(), ++runs < times);
+      return {};
+    }));
+    EXPECT_EQ(runs, times);
+  }
+  const auto is_named = [](const Result<void>& failed, std::string_view what) {
+    return !failed && failed.error().message.find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(is_named(loop.run([]() -> Result<void> { return {}; }), "says whether it goes on"));
+  EXPECT_TRUE(is_named(loop.run([&]() -> Result<void> {
+    say(loop.handle(), true);
+    return {};
+  }),
+                       "expected an end"));
+  EXPECT_THROW(say(loop.handle() + 1, true), std::logic_error);
+}
+
+TEST(EmulatedDevice, TakesALoopFirstInItsGraphAndNoOther) {
+  const auto gpu = make_emulated_gpu(1);
+  EXPECT_FALSE(gpu->begin_loop());
+  ASSERT_TRUE(gpu->begin_graph());
+  ASSERT_TRUE(gpu->begin_loop());
+  ASSERT_TRUE(gpu->end_loop());
+  EXPECT_FALSE(gpu->begin_loop());
+  ASSERT_TRUE(gpu->end_graph());
+  const auto without = make_emulated_gpu(1, usual_memory_bytes, 1, usual_shared_bytes, false);
+  EXPECT_FALSE(without->describe().has_loops);
+  ASSERT_TRUE(without->begin_graph());
+  EXPECT_FALSE(without->begin_loop());
 }
 
 TEST(EmulatedDevice, CapturesLaunchesAlone) {

@@ -16,8 +16,8 @@
 
 #include "cuda_device.h"
 #include "cuda_shapes.h"
+#include "decoding/step_by_step.h"
 #include "every_strategy.h"
-#include "step_by_step.h"
 
 namespace draftscope::engine::test {
 namespace {

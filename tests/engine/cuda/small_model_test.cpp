@@ -43,6 +43,8 @@ class NotedKernels final : public cuda::Gpu {
   }
   Result<void> multiply(const cuda::WideProduct& product) override { return gpu_->multiply(product); }
   Result<void> begin_graph() override { return gpu_->begin_graph(); }
+  Result<cuda::LoopHandle> begin_loop() override { return gpu_->begin_loop(); }
+  Result<void> end_loop() override { return gpu_->end_loop(); }
   Result<int> end_graph() override { return gpu_->end_graph(); }
   Result<void> launch_graph(int graph) override { return gpu_->launch_graph(graph); }
   Result<void> synchronise() override { return gpu_->synchronise(); }

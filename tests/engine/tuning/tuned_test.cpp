@@ -73,6 +73,38 @@ TEST(Tuned, RefusesInOneLine) {
   EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
 }
 
+TEST(AutoByPolicy, HoldsInItsParametersWhatThePolicyTaughtIt) {
+  const ScratchFile file;
+  ASSERT_TRUE(write_policy(file.path(), example_policy()));
+  const auto made = make_strategy("auto:policy=" + file.path().string(), small_shape());
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->specification, HasSubstr("policy="));
+  const auto parameters = nlohmann::json::parse(made->parameters);
+  EXPECT_EQ(parameters["exits"], 2);
+  EXPECT_EQ(parameters["skip-attention"], "1+3");
+  EXPECT_EQ(parameters["policy"], "") << "who replays it needs no file";
+  EXPECT_THAT(parameters["expected"].get<std::string>(), HasSubstr("skip-set/0."));
+  EXPECT_TRUE(speculation::parse_strategy_json("auto", made->parameters, 4));
+}
+
+TEST(AutoByPolicy, RefusesInOneLine) {
+  EXPECT_THAT(refusal("auto:policy=/absent/policy.json"), HasSubstr("/absent/policy.json"));
+  const ScratchFile file;
+  const std::string specification = "auto:policy=" + file.path().string();
+  Policy policy = example_policy();
+  policy.finished = false;
+  ASSERT_TRUE(write_policy(file.path(), policy));
+  EXPECT_THAT(refusal(specification), HasSubstr("not finished"));
+  policy = example_policy();
+  policy.finalists.front().setting = "turbo:speed=9";
+  ASSERT_TRUE(write_policy(file.path(), policy));
+  EXPECT_THAT(refusal(specification), HasSubstr("unknown name 'turbo'"));
+  ASSERT_TRUE(write_policy(file.path(), example_policy()));
+  speculation::ModelShape wider = small_shape();
+  wider.d_ff = 32;
+  EXPECT_THAT(refusal(specification, wider), HasSubstr("a model of d_ff '16', expected 32"));
+}
+
 TEST(SkipSetOfAPolicy, IsReadByNameAndNeverWrittenOver) {
   const ScratchFile file;
   ASSERT_TRUE(write_policy(file.path(), example_policy()));

@@ -70,6 +70,114 @@ TEST_P(Lanes, SumUpToTheSameAsTheirSlicesOverAnyStretch) {
   }
 }
 
+TEST_P(Lanes, AreFoundFromASliceNearbyAsFromTheFirst) {
+  std::mt19937_64 random(GetParam() + 2);
+  const LaneSlices slices = random_lane(random, GetParam());
+  const std::int64_t end = slices.size() > 0 ? slices.end_ns(slices.size() - 1) + 100 : 1000;
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto time = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
+    std::size_t ending = 0;
+    while (ending < slices.size() && slices.end_ns(ending) <= time) ++ending;
+    std::size_t starting = 0;
+    while (starting < slices.size() && slices.start_ns(starting) < time) ++starting;
+    EXPECT_EQ(slices.first_ending_after(time), ending);
+    EXPECT_EQ(slices.first_ending_after(time, random() % (ending + 1)), ending);
+    EXPECT_EQ(slices.first_starting_at(time), starting);
+    EXPECT_EQ(slices.first_starting_at(time, random() % (starting + 1)), starting);
+  }
+}
+
+TEST_P(Lanes, AreAboutAsBusyFromAfarAndPixelsAddUp) {
+  std::mt19937_64 random(GetParam() + 3);
+  const LaneSlices slices = random_lane(random, GetParam());
+  const BusyPyramid pyramid(slices);
+  if (slices.size() == 0) return;
+  const std::int64_t end = slices.end_ns(slices.size() - 1) + 100;
+  for (const std::int64_t pixels : {1, 3, 7}) {
+    BusySummary all;
+    std::size_t near = 0;
+    bool are_all_far = true;
+    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
+      const TimeRange range{end * pixel / pixels, end * (pixel + 1) / pixels};
+      const BusySummary exact = pyramid.summarise(slices, range);
+      const auto far = pyramid.from_afar(range, near);
+      are_all_far = are_all_far && far.has_value();
+      if (!far) {
+        EXPECT_LT(exact.slices, 10 * BusyPyramid::block) << "many slices are not walked";
+        continue;
+      }
+      // Two blocks are cut; no slice of the lane is longer than 100.
+      EXPECT_NEAR(static_cast<double>(far->busy_ns()), static_cast<double>(exact.busy_ns()),
+                  0.3 * static_cast<double>(exact.busy_ns()));
+      EXPECT_GE(exact.longest_ns, far->longest_ns);
+      EXPECT_EQ(far->longest_ns, slices.end_ns(far->longest) - slices.start_ns(far->longest));
+      for (std::size_t phase = 0; phase < all.by_phase_ns.size(); ++phase)
+        all.by_phase_ns[phase] += far->by_phase_ns[phase];
+    }
+    const BusySummary whole = pyramid.summarise(slices, {0, end});
+    for (std::size_t phase = 0; are_all_far && phase < all.by_phase_ns.size(); ++phase)
+      EXPECT_NEAR(static_cast<double>(all.by_phase_ns[phase]), static_cast<double>(whole.by_phase_ns[phase]),
+                  static_cast<double>(pixels));
+  }
+}
+
+TEST(LanesOfManyKinds, KeepWhatTheirSlicesAreHoweverTheyArePutTogether) {
+  constexpr std::uint32_t names = 70'000;  // more than have a number of their own
+  const auto slice_of = [](std::uint32_t i) {
+    return LaneSlice{.time = {i, i + 1},
+                     .name = i % names,
+                     .layer = static_cast<std::int16_t>(i % 7 - 1),
+                     .phase = static_cast<traces::Phase>(i % traces::phase_count)};
+  };
+  LaneSlices slices;
+  LaneSlices later;
+  for (std::uint32_t i = 0; i < 80'000; ++i) slices.add(slice_of(i));
+  for (std::uint32_t i = 80'000; i < 160'000; ++i) later.add(slice_of(i));
+  slices.append(std::move(later));
+  std::vector<std::uint32_t> order(slices.size());
+  std::iota(order.rbegin(), order.rend(), 0U);
+  const LaneSlices turned = slices.reordered(order);
+  for (std::uint32_t i = 0; i < slices.size(); ++i) {
+    const LaneSlice expected = slice_of(i);
+    for (const LaneSlice& slice : {slices[i], turned[slices.size() - 1 - i]}) {
+      ASSERT_EQ(slice.name, expected.name) << i;
+      ASSERT_EQ(slice.layer, expected.layer) << i;
+      ASSERT_EQ(slice.phase, expected.phase) << i;
+    }
+  }
+}
+
+TEST(LanesOfLongSlices, KeepTheirTimesHoweverTheyArePutTogether) {
+  constexpr std::int64_t second = 1'000'000'000;
+  const std::vector<TimeRange> times{{0, 5},
+                                     {10, 10 + 4'294'967'294},
+                                     {5 * second, 5 * second + 4'294'967'295},
+                                     {10 * second, 10 * second + 4'294'967'296},
+                                     {20 * second, 900 * second}};
+  const auto add_all = [&](LaneSlices& slices, std::int64_t by) {
+    for (const TimeRange& time : times)
+      slices.add({.time = {time.start_ns + by, time.end_ns + by}, .phase = traces::Phase::draft});
+  };
+  LaneSlices slices;
+  LaneSlices later;
+  add_all(slices, 0);
+  add_all(later, 1000 * second);
+  slices.append(std::move(later));
+  ASSERT_EQ(slices.size(), 2 * times.size());
+  const LaneSlices turned = slices.reordered({4, 0, 9, 3, 2});
+  EXPECT_EQ(turned[0].time, times[4]);
+  EXPECT_EQ(turned[1].time, times[0]);
+  EXPECT_EQ(turned[2].time, (TimeRange{1020 * second, 1900 * second}));
+  EXPECT_EQ(turned[3].time, times[3]);
+  EXPECT_EQ(turned[4].time, times[2]);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(slices[i].time, times[i]);
+    EXPECT_EQ(slices[times.size() + i].time.end_ns, times[i].end_ns + 1000 * second);
+    EXPECT_EQ(slices.first_ending_after(times[i].end_ns - 1), i);
+    EXPECT_EQ(slices.first_ending_after(times[i].end_ns), i + 1);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, Lanes, testing::Values(0, 1, 2, 63, 64, 65, 700, 4096, 9000));
 
 class Recordings : public testing::TestWithParam<unsigned> {

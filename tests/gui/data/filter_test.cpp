@@ -10,6 +10,7 @@
 #include <random>
 
 #include "data/filter/filter_histogram.h"
+#include "data/filter/left_rounds.h"
 #include "data/filter/matching_rounds.h"
 #include "data/filter/round_filter.h"
 #include "sample.h"
@@ -213,6 +214,26 @@ TEST_F(MatchingRounds, StandInAFilteredRecordingInTheirOrder) {
   const RecordingPointer none = left->filtered(std::vector<bool>(keeps.size(), false));
   EXPECT_TRUE(none->runs()[1].rounds.empty());
   EXPECT_EQ(none->number_in_run(0), opened_->place_in_run(0));
+}
+
+TEST_F(MatchingRounds, AreFoundByTheirTime) {
+  const std::vector<bool> keeps = left_by("accepted>1");
+  const LeftRounds left(opened_->filtered(keeps));
+  std::mt19937 random(5);
+  const TimeRange whole = opened_->whole();
+  for (int trial = 0; trial < 400; ++trial) {
+    const std::int64_t start = whole.start_ns + static_cast<std::int64_t>(random()) % whole.duration_ns();
+    const TimeRange time{
+        start, start + 1 + static_cast<std::int64_t>(random()) % (trial % 2 == 0 ? 1000 : 5'000'000)};
+    const std::size_t run = random() % (opened_->runs().size() + 1);
+    bool expected = false;
+    for (std::uint32_t i = 0; i < keeps.size(); ++i)
+      expected =
+          expected || (keeps[i] && (run == opened_->runs().size() || opened_->run_of(i) == run) &&
+                       opened_->round(i).start_ns < time.end_ns && opened_->round(i).end_ns > time.start_ns);
+    EXPECT_EQ(left.any_in(run, time), expected) << trial;
+  }
+  for (std::uint32_t i = 0; i < keeps.size(); ++i) EXPECT_EQ(left.has(i), keeps[i]);
 }
 
 TEST_F(MatchingRounds, AreCountedInAHistogram) {

@@ -9,10 +9,12 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "timeline/timeline_view.h"
 #include "views/filter/filter_bar.h"
 #include "views/filter/histogram_bars.h"
 #include "views/pin/pinned_pair.h"
 #include "views/replay/replay_view.h"
+#include "views/theme.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -162,6 +164,58 @@ TEST_F(PinAndFilter, FilterLeavesTheRoundsThatItAsksForInEveryView) {
   EXPECT_FALSE(state.is_filtered());
   EXPECT_FALSE(window_.filter().isVisible());
   EXPECT_EQ(state.shown_rounds()->rounds.size(), state.run_rounds()->rounds.size());
+}
+
+TEST_F(PinAndFilter, FilterDimsTheOtherRoundsInTheTimeline) {
+  open_sample();
+  ViewState& state = window_.state();
+  state.set_run(1);
+  auto& timeline = view_of<TimelineView>(window_, QStringLiteral("timeline"));
+  raise(QStringLiteral("timeline"));
+  const QColor solid = phase_color(traces::Phase::verify, is_dark(timeline.palette()));
+  // How much of the lane of the run's rounds has the full colour of verification.
+  const auto solid_pixels = [&] {
+    settle();
+    const QImage picture = timeline.viewport()->grab().toImage();
+    int count = 0;
+    for (const LaneRow& row : timeline.lanes().rows())
+      if (row.kind == LaneRow::Kind::lane && row.run_index == state.run() &&
+          state.timeline()->lanes[row.index].kind == LaneKind::rounds)
+        for (int x = timeline.header_width(); x < picture.width(); ++x)
+          for (int y = 24 + row.top; y < 24 + row.top + row.height - 2; ++y)
+            count += picture.pixelColor(x, y) == solid ? 1 : 0;
+    return count;
+  };
+  const auto& rounds = state.run_rounds()->rounds;
+  const auto with = [&](bool has_accepted) {
+    return *std::find_if(rounds.begin(), rounds.end(), [&](std::uint32_t index) {
+      const traces::Round& round = state.recording()->round(index);
+      return (round.accepted > 0) == has_accepted && round.verify_ns > (round.end_ns - round.start_ns) / 8;
+    });
+  };
+  state.set_cursor({});
+  for (const bool has_accepted : {false, true}) {
+    const traces::Round& round = state.recording()->round(with(has_accepted));
+    state.set_range({round.start_ns, round.end_ns});
+    ASSERT_GT(solid_pixels(), 100);
+    filter("accepted=0");
+    state.set_cursor({});
+    if (has_accepted) {
+      EXPECT_EQ(solid_pixels(), 0);
+    } else {
+      EXPECT_GT(solid_pixels(), 100);
+    }
+    window_.filter().end();
+  }
+  // From afar a column is dimmed where none of its rounds is left.
+  state.show_whole();
+  const int all = solid_pixels();
+  filter("accepted=0");
+  const int some = solid_pixels();
+  filter("accepted=0 accepted=1");
+  EXPECT_EQ(solid_pixels(), 0);
+  EXPECT_GT(some, 0);
+  EXPECT_LT(some, all);
 }
 
 TEST_F(PinAndFilter, FilterSaysWhatIsWrongAndKeepsWhatWasRight) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // llama.cpp's logs. server_*.log are of the real program (llama-server, build 10434 of August 2026, the demo
 // model drafting for itself in 8 bits), cut to the lines of slots; what is written out here follows the
-// wording of its source.
+// wording of its source. speculative_simple.log is by hand, as the source of llama-speculative-simple words
+// it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -170,6 +171,88 @@ TEST(LlamaCppImport, CountsAndNamesWordsThatItDoesNotKnow) {
   const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
   EXPECT_EQ(stated_figures(log)["unknown_lines"], 1);
   EXPECT_THAT(stated_figures(log)["unknown_examples"][0].get<std::string>(), HasSubstr("brand new words"));
+}
+
+TEST(LlamaCppImport, HasTheTextOfACommandLineProgram) {
+  const ImportFolder folder;
+  const Imported log =
+      import_soundly({fixture("llama_cpp/speculative_simple.log")}, {}, folder / "a.dstrace");
+  EXPECT_THAT(log.summary.formats, ElementsAre(ImportFormat::llama_cpp));
+  ASSERT_THAT(log.recording.requests, SizeIs(1));
+  EXPECT_THAT(rounds_of(log, 0), ElementsAre(std::tuple(3, 2, 3), std::tuple(0, 0, 1), std::tuple(2, 2, 3)));
+  const Request& request = log.recording.requests[0];
+  EXPECT_THAT(request.tokens, ElementsAre(371, 448, 42, 13, 7, 9, 2))
+      << "the first round gives the first token";
+  EXPECT_EQ(request.end_ns, 431'001'000);
+  EXPECT_EQ(log.recording.rounds[0].start_ns, 401'001'000) << "the end, less what decoding took";
+  EXPECT_EQ(request.start_ns, 351'001'000);
+  EXPECT_EQ(request.first_token_ns, 410'000'000);
+  EXPECT_EQ(log.recording.rounds[0].draft_ns, 404'500'000 - 401'001'000);
+  EXPECT_EQ(log.recording.rounds[0].verify_ns, 410'000'000 - 404'500'000);
+  EXPECT_EQ(log.recording.rounds[2].bonus_token, 2);
+  EXPECT_DOUBLE_EQ(log.recording.draft_tokens[1].confidence, 0.134);
+  EXPECT_EQ(log.recording.prompts[0].tokens.size(), 6U);
+  EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::round_times)));
+}
+
+TEST(LlamaCppImport, KeepsTheSumsOfAProgramThatSaysNoRounds) {
+  const ImportFolder folder;
+  const auto file =
+      folder.write("speculative.log",
+                   "llama_model_loader: loaded meta data\n"
+                   "0.00.500.000 I encoded    6 tokens in    0.050 seconds, speed:  120.000 t/s\n"
+                   "0.00.500.001 I decoded   24 tokens in    0.200 seconds, speed:  120.000 t/s\n"
+                   "0.00.500.002 I n_drafted = 40\n0.00.500.003 I n_accept  = 10\n"
+                   "0.00.500.004 I accept    = 25.000%\n");
+  const Imported log = import_soundly({file}, {}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.requests, SizeIs(1));
+  EXPECT_THAT(log.recording.rounds, SizeIs(0));
+  EXPECT_EQ(log.recording.requests[0].tokens.size(), 24U);
+  EXPECT_EQ(log.recording.requests[0].end_ns - log.recording.requests[0].start_ns, 250'000'000);
+  EXPECT_DOUBLE_EQ(stated_figures(log)["acceptance_rate"], 0.25);
+  EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
+  EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::plain_steps)));
+}
+
+TEST(LlamaCppImport, NoticesWhatACommandLineProgramsLogLacks) {
+  const ImportFolder folder;
+  ImportOptions options;
+  options.overwrite = true;
+  options.format = ImportFormat::llama_cpp;
+  const auto whole = lines_of(fixture("llama_cpp/speculative_simple.log"));
+  const auto import = [&](const std::vector<std::string>& lines) {
+    return import_recordings({folder.write("run.log", joined(lines))}, options, folder / "out.dstrace");
+  };
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    SCOPED_TRACE(whole[i]);
+    options.partial = false;
+    EXPECT_FALSE(import({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)})) << "it is cut off";
+    options.partial = true;
+    const auto partial = import({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)});
+    EXPECT_EQ(partial.has_value(), i > 5) << "from the first round on";
+    options.partial = false;
+    if (whole[i].find("draft tokens") == std::string::npos) continue;
+    auto lines = whole;
+    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(i), whole[i]);
+    EXPECT_FALSE(import(lines)) << "doubled";
+    lines = whole;
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_FALSE(import(lines)) << "lost";
+    if (whole[i - 1].find("called impl") != std::string::npos) {
+      lines = whole;
+      std::swap(lines[i], lines[i - 1]);
+      EXPECT_FALSE(import(lines)) << "out of order";
+    }
+    lines = whole;
+    lines[i].replace(lines[i].find("accepted"), 12, "accepted 4/3");
+    EXPECT_FALSE(import(lines)) << "more accepted than drafted";
+    lines = whole;
+    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(i),
+                 whole[i].substr(0, 15) + "partial acceptance: 1 < 3, restoring checkpoint");
+    const auto restored = import(lines);
+    ASSERT_FALSE(restored);
+    EXPECT_THAT(restored.error().message, HasSubstr("a checkpoint is restored"));
+  }
 }
 
 struct Broken {

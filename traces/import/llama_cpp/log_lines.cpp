@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Wording of llama.cpp's server, read in its logs of the builds from 2025 to 10434 (August 2026).
+// Wording of llama.cpp's programs: of the server's logs of the builds from 2025 to 10434 (August 2026), and
+// of llama-speculative-simple and llama-speculative.
 #include "import/llama_cpp/log_lines.h"
 
 #include <algorithm>
@@ -11,8 +12,10 @@ namespace {
 
 struct Pattern {
   LlamaEvent event;
-  /// %d a whole number, %f a real one, a blank any blanks or none, $ the line's end; others as they are.
+  /// %d a whole number, %f a real one, %s a word, a blank any blanks or none, $ the line's end; others as
+  /// they are.
   std::string_view words;
+  bool is_of_a_program = false;  ///< in a line without slot and task
 };
 
 constexpr std::array patterns{
@@ -20,7 +23,7 @@ constexpr std::array patterns{
     Pattern{LlamaEvent::verified, "accepted %d/%d draft tokens, new n_tokens = %d"},
     Pattern{LlamaEvent::verified, "accepted %d/%d draft tokens, new n_past = %d"},
     Pattern{LlamaEvent::accepted, "accepted %d/%d draft tokens $"},
-    Pattern{LlamaEvent::candidate, "- seq_id %d, draft candidate %d, pos %d: %d (%f)"},
+    Pattern{LlamaEvent::candidate, "- seq_id %d, draft candidate %d, pos %d: %d (%f)", true},
     Pattern{LlamaEvent::drafted, "generate_draft: id=%d, #tokens=%d, #draft=%d, pos_next=%d"},
     Pattern{LlamaEvent::own_token, "add accepted tokens: sampled=%d, ids.size=%d, n_draft=%d"},
     Pattern{LlamaEvent::plain_step, "slot decode token, id=%d"},
@@ -34,6 +37,14 @@ constexpr std::array patterns{
     Pattern{LlamaEvent::prompt_time, "prompt eval time = %f ms / %d tokens"},
     Pattern{LlamaEvent::decode_time, "eval time = %f ms / %d tokens"},
     Pattern{LlamaEvent::ended, "stop processing:"},
+    Pattern{LlamaEvent::drafted, "called impl %s, hist size = %d, call_count = %d, gen = %d", true},
+    Pattern{LlamaEvent::program_round, "accepted %d/%d draft tokens, the last target token is: (%d)", true},
+    Pattern{LlamaEvent::program_restored, "partial acceptance: %d < %d, restoring checkpoint", true},
+    Pattern{LlamaEvent::program_prompt_time, "encoded %d tokens in %f seconds", true},
+    Pattern{LlamaEvent::program_decode_time, "decoded %d tokens in %f seconds", true},
+    Pattern{LlamaEvent::stated_drafted, "n_drafted = %d $", true},
+    Pattern{LlamaEvent::stated_accepted, "n_accept = %d $", true},
+    Pattern{LlamaEvent::ended, "accept = ", true},
 };
 
 /// Wording about drafts that says nothing of a round.
@@ -69,6 +80,9 @@ bool begins_with(std::string_view text, std::string_view words, LlamaLine& line)
                              ? take_real(text, line.number)
                              : values < line.values.size() && take_integer(text, line.values[values++]);
       if (!taken) return false;
+      words.remove_prefix(2);
+    } else if (words.starts_with("%s")) {
+      text.remove_prefix(std::min(text.find_first_of(" ,"), text.size()));
       words.remove_prefix(2);
     } else if (words.front() == ' ') {
       skip_blanks(text);
@@ -106,6 +120,15 @@ std::int64_t take_time(std::string_view& text) {
   return total;
 }
 
+/// "spec        draft: …": a part of the program names itself.
+std::string_view behind_source(std::string_view text) {
+  const std::size_t colon = text.starts_with("spec ") ? text.find(": ") : std::string_view::npos;
+  if (colon == std::string_view::npos) return text;
+  text.remove_prefix(colon + 1);
+  skip_blanks(text);
+  return text;
+}
+
 bool speaks_of_drafts(std::string_view message) {
   if (message.find("draft") == std::string_view::npos) return false;
   for (const std::string_view words : known)
@@ -135,17 +158,19 @@ LlamaLine llama_line(std::string_view text) {
     if (!message.starts_with("|")) return line;
     message.remove_prefix(1);
     skip_blanks(message);
-  } else if (candidate != std::string_view::npos) {
-    message = text.substr(candidate);
   } else {
-    return line;
+    line.is_of_a_program = true;
+    line.slot = 0;
+    message = candidate != std::string_view::npos ? text.substr(candidate) : behind_source(text);
   }
   for (const Pattern& pattern : patterns) {
-    if (!begins_with(message, pattern.words, line)) continue;
+    if (pattern.is_of_a_program != line.is_of_a_program || !begins_with(message, pattern.words, line))
+      continue;
     line.event = pattern.event;
+    if (line.event == LlamaEvent::candidate) line.slot = line.values[0];
     return line;
   }
-  if (speaks_of_drafts(message)) line.event = LlamaEvent::unknown;
+  if (!line.is_of_a_program && speaks_of_drafts(message)) line.event = LlamaEvent::unknown;
   return line;
 }
 

@@ -16,7 +16,7 @@ enum class LlamaEvent : std::uint8_t {
   unknown,      ///< it speaks of drafts, in words that the table lacks
   began,        ///< a slot takes a task
   prompt,       ///< values: slots' context, kept, prompt tokens
-  candidate,    ///< values: slot, rank, draft position, token; number: the draft's probability
+  candidate,    ///< values: slot, rank, draft position, token; number: the draft's probability. Names no task
   drafted,      ///< values: last token, tokens so far, draft tokens, next position
   accepted,     ///< values: accepted, drafted; LLAMA_TRACE's line
   restored,     ///< the same, of a context that can't be cut: a replay of what was accepted follows
@@ -27,13 +27,21 @@ enum class LlamaEvent : std::uint8_t {
   prompt_time,  ///< values: prompt tokens; number: ms
   decode_time,  ///< values: generated tokens; number: ms
   acceptance,   ///< values: accepted, generated draft tokens of the whole task
-  ended,        ///< the slot is free
+  ended,        ///< the slot is free, or the program at its end
+  // Of a command-line program, which names neither slot nor task.
+  program_round,        ///< values: accepted, drafted, the target's own token
+  program_restored,     ///< its context can't be cut
+  program_prompt_time,  ///< values: prompt tokens; number: seconds
+  program_decode_time,  ///< values: tokens of the text; number: seconds
+  stated_drafted,       ///< values: draft tokens of the text
+  stated_accepted,      ///< values: those that were accepted
 };
 
 struct LlamaLine {
   LlamaEvent event = LlamaEvent::none;
-  std::int64_t time_us = -1;  ///< since the process began; -1 = the line has none
-  std::int64_t slot = -1;     ///< -1 = the line names none
+  std::int64_t time_us = -1;     ///< since the process began; -1 = the line has none
+  bool is_of_a_program = false;  ///< it names no task: the slot is 0, or that of a candidate's sequence
+  std::int64_t slot = -1;
   std::int64_t task = -1;
   std::array<std::int64_t, 4> values{};
   double number = 0.0;

@@ -11,7 +11,9 @@
 #include "foreign/foreign_writer.h"
 #include "import/formats.h"
 #include "import/json_fields.h"
+#include "import/rounds/line_fields.h"
 #include "import/rounds/rounds_fields.h"
+#include "storage/schema.h"
 
 namespace draftscope::traces {
 namespace {
@@ -19,125 +21,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t max_id = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t max_token = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t max_time_ns = std::int64_t{1} << 62U;
-
-/// A line's fields; what is asked for counts as known, so that a misspelt one is not passed over.
-class LineFields {
- public:
-  LineFields(const json& object, const std::string& where) : fields_(object, where), object_(object) {}
-
-  /// The field, or null.
-  const json* find(const char* name) {
-    known_.push_back(name);
-    return fields_.find(name);
-  }
-  Result<std::int64_t> integer(const char* name, std::int64_t least, std::int64_t most,
-                               std::int64_t otherwise) {
-    known_.push_back(name);
-    DRAFTSCOPE_TRY_ASSIGN(const auto value, fields_.integer(name, least, most));
-    return value.value_or(otherwise);
-  }
-  Result<std::optional<std::string>> text(const char* name) {
-    known_.push_back(name);
-    return fields_.text(name);
-  }
-  Result<std::string> required_text(const char* name) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto value, text(name));
-    if (!value) return fail("{}: {} is missing, expected text", fields_.where(), name);
-    return *value;
-  }
-  Result<std::optional<std::vector<std::int32_t>>> tokens(const char* name, std::int64_t least) {
-    known_.push_back(name);
-    DRAFTSCOPE_TRY_ASSIGN(const auto list, fields_.integers(name, least, max_token));
-    if (!list) return std::nullopt;
-    return std::vector<std::int32_t>(list->begin(), list->end());
-  }
-  Result<std::vector<double>> numbers(const char* name) {
-    std::vector<double> numbers;
-    DRAFTSCOPE_TRY(
-        each(name, "a list of numbers", [&](const json& value, const std::string& field) -> Result<void> {
-          if (!value.is_number() && !value.is_null())
-            return tl::unexpected<Error>(unexpected_json(value, fields_.where(), field, "a number or null"));
-          numbers.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
-          return {};
-        }));
-    return numbers;
-  }
-  Result<std::vector<std::uint8_t>> flags(const char* name) {
-    std::vector<std::uint8_t> flags;
-    DRAFTSCOPE_TRY(each(
-        name, "a list of true and false", [&](const json& value, const std::string& field) -> Result<void> {
-          if (!value.is_boolean())
-            return tl::unexpected<Error>(unexpected_json(value, fields_.where(), field, "true or false"));
-          flags.push_back(value.get<bool>() ? 1 : 0);
-          return {};
-        }));
-    return flags;
-  }
-  Result<double> number(const char* name, double otherwise) {
-    const json* const value = find(name);
-    if (value == nullptr) return otherwise;
-    if (!value->is_number())
-      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "a number"));
-    return value->get<double>();
-  }
-  Result<bool> flag(const char* name) {
-    const json* const value = find(name);
-    if (value == nullptr) return false;
-    if (!value->is_boolean())
-      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "true or false"));
-    return value->get<bool>();
-  }
-  /// An object of scalars, as texts.
-  Result<Meta> object(const char* name) {
-    known_.push_back(name);
-    Meta texts;
-    const json* const value = fields_.find(name);
-    if (value == nullptr) return texts;
-    if (!value->is_object())
-      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "an object"));
-    for (const auto& [key, entry] : value->items())
-      texts[key] = entry.is_string() ? entry.get<std::string>()
-                                     : entry.dump(-1, ' ', false, json::error_handler_t::replace);
-    return texts;
-  }
-  template <typename Enumeration>
-  Result<std::optional<Enumeration>> named(const char* name, std::string_view (*name_of)(Enumeration),
-                                           Enumeration last) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto word, text(name));
-    if (!word) return std::nullopt;
-    for (int i = 0; i <= static_cast<int>(last); ++i)
-      if (name_of(static_cast<Enumeration>(i)) == *word) return static_cast<Enumeration>(i);
-    return tl::unexpected<Error>(
-        unexpected_json(*fields_.find(name), fields_.where(), name, "a word of docs/rounds-format.md"));
-  }
-  /// Fails if a field is there that nobody asked for; x_… is anybody's.
-  Result<void> knew_all() const {
-    for (const auto& [key, value] : object_.items())
-      if (key != "record" && !key.starts_with("x_") &&
-          std::find(known_.begin(), known_.end(), key) == known_.end())
-        return tl::unexpected<Error>(
-            unexpected_json(value, fields_.where(), key, "a field of docs/rounds-format.md, or x_…"));
-    return {};
-  }
-
- private:
-  template <typename Take>
-  Result<void> each(const char* name, const std::string& expected, Take take) {
-    const json* const list = find(name);
-    if (list == nullptr) return {};
-    if (!list->is_array())
-      return tl::unexpected<Error>(unexpected_json(*list, fields_.where(), name, expected));
-    for (std::size_t i = 0; i < list->size(); ++i)
-      DRAFTSCOPE_TRY(take((*list)[i], fmt::format("{}[{}]", name, i)));
-    return {};
-  }
-
-  JsonFields fields_;
-  const json& object_;
-  std::vector<std::string_view> known_;
-};
 
 Result<void> read_header(const json& object, const std::string& where, ImportContext& context) {
   LineFields fields(object, where);
@@ -164,7 +47,7 @@ Result<void> read_header(const json& object, const std::string& where, ImportCon
     if (!clock->is_object())
       return tl::unexpected<Error>(unexpected_json(*clock, where, "clock", "an object"));
     for (const char* const name : {"monotonic_ns", "realtime_ns"}) {
-      DRAFTSCOPE_TRY_ASSIGN(const auto ns, JsonFields(*clock, where).integer(name, 0, max_time_ns));
+      DRAFTSCOPE_TRY_ASSIGN(const auto ns, JsonFields(*clock, where).integer(name, 0, max_ns));
       if (ns)
         writer.set_meta(
             name == std::string_view("monotonic_ns") ? "clock_start_monotonic_ns" : "clock_start_realtime_ns",
@@ -207,15 +90,15 @@ Result<void> read_request(const json& object, const std::string& where, ForeignW
   ForeignStart start;
   DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields.required_text("request"));
   DRAFTSCOPE_TRY_ASSIGN(start.run, fields.required_text("run"));
-  DRAFTSCOPE_TRY_ASSIGN(start.start_ns, fields.integer("start_ns", 0, max_time_ns, -1));
+  DRAFTSCOPE_TRY_ASSIGN(start.start_ns, fields.integer("start_ns", 0, max_ns, -1));
   DRAFTSCOPE_TRY_ASSIGN(start.prompt, fields.text("prompt"));
   DRAFTSCOPE_TRY_ASSIGN(start.prompt_tokens, fields.tokens("prompt_tokens", -1));
   DRAFTSCOPE_TRY_ASSIGN(start.n_prompt_tokens, fields.integer("n_prompt_tokens", 0, max_answer_tokens, -1));
   DRAFTSCOPE_TRY_ASSIGN(start.question_id, fields.integer("question_id", 0, max_id, -1));
   DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
   start.category = category.value_or("");
-  DRAFTSCOPE_TRY_ASSIGN(start.turn, fields.integer("turn", 0, max_token, 0));
-  DRAFTSCOPE_TRY_ASSIGN(start.repeat, fields.integer("repeat", 0, max_token, 0));
+  DRAFTSCOPE_TRY_ASSIGN(start.turn, fields.integer("turn", 0, max_line_token, 0));
+  DRAFTSCOPE_TRY_ASSIGN(start.repeat, fields.integer("repeat", 0, max_line_token, 0));
   if (const json* const seed = fields.find("seed")) {
     if (!seed->is_number_unsigned())
       return tl::unexpected<Error>(unexpected_json(*seed, where, "seed", "an integer from 0 to 2^64 - 1"));
@@ -236,17 +119,17 @@ Result<void> read_round(const json& object, const std::string& where, ForeignWri
   };
   bool has_accepted = false;
   for (const Number& one :
-       {Number{"start_ns", round.start_ns, max_time_ns}, Number{"end_ns", round.end_ns, max_time_ns},
+       {Number{"start_ns", round.start_ns, max_ns}, Number{"end_ns", round.end_ns, max_ns},
         Number{"planned", round.planned, max_draft_tokens},
         Number{"drafted", round.drafted, max_draft_tokens},
         Number{"accepted", round.accepted, max_draft_tokens},
-        Number{"emitted", round.emitted, max_draft_tokens + 1}, Number{"position", round.position, max_token},
-        Number{"verify_rows", round.verify_rows, max_token},
-        Number{"exit_layer", round.exit_layer, max_token},
-        Number{"bonus_token", round.bonus_token, max_token}, Number{"draft_ns", round.draft_ns, max_time_ns},
-        Number{"verify_ns", round.verify_ns, max_time_ns}, Number{"accept_ns", round.accept_ns, max_time_ns},
-        Number{"optimise_ns", round.optimise_ns, max_time_ns},
-        Number{"control_ns", round.control_ns, max_time_ns}}) {
+        Number{"emitted", round.emitted, max_draft_tokens + 1},
+        Number{"position", round.position, max_line_token},
+        Number{"verify_rows", round.verify_rows, max_line_token},
+        Number{"exit_layer", round.exit_layer, max_line_token},
+        Number{"bonus_token", round.bonus_token, max_line_token}, Number{"draft_ns", round.draft_ns, max_ns},
+        Number{"verify_ns", round.verify_ns, max_ns}, Number{"accept_ns", round.accept_ns, max_ns},
+        Number{"optimise_ns", round.optimise_ns, max_ns}, Number{"control_ns", round.control_ns, max_ns}}) {
     DRAFTSCOPE_TRY_ASSIGN(one.value, fields.integer(one.name, 0, one.most, one.value));
     has_accepted = has_accepted || (std::string_view(one.name) == "accepted" && object.contains("accepted"));
   }
@@ -269,8 +152,8 @@ Result<void> read_end(const json& object, const std::string& where, ForeignWrite
   LineFields fields(object, where);
   ForeignEnd end;
   DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields.required_text("request"));
-  DRAFTSCOPE_TRY_ASSIGN(end.end_ns, fields.integer("end_ns", 0, max_time_ns, -1));
-  DRAFTSCOPE_TRY_ASSIGN(end.first_token_ns, fields.integer("first_token_ns", 0, max_time_ns, -1));
+  DRAFTSCOPE_TRY_ASSIGN(end.end_ns, fields.integer("end_ns", 0, max_ns, -1));
+  DRAFTSCOPE_TRY_ASSIGN(end.first_token_ns, fields.integer("first_token_ns", 0, max_ns, -1));
   DRAFTSCOPE_TRY_ASSIGN(end.stop, fields.named("stop", request_stop_name, RequestStop::stop_string));
   DRAFTSCOPE_TRY_ASSIGN(end.text, fields.text("text"));
   DRAFTSCOPE_TRY_ASSIGN(end.tokens, fields.tokens("tokens", -1));

@@ -146,6 +146,7 @@ struct BackendDescription {
   std::size_t weight_bytes = 0;        ///< as they are held: mapped, or on the device
   std::size_t draft_weight_bytes = 0;  ///< held beside them for drafts
   std::string weights;                 ///< formats of the matrices, most weights first: "bf16", "q4_1, q8_0"
+  std::int32_t ranks = 1;              ///< that share the model; threads and bytes are one rank's
 };
 
 /// Rows of the widest verification: a window of lookahead decoding at its public code's defaults (60 columns,

@@ -15,6 +15,7 @@
 
 #include "device_accesses.h"
 #include "device_emulation.h"
+#include "loop_condition.h"
 
 namespace draftscope::engine::cuda {
 
@@ -169,6 +170,7 @@ class Block {
   }
 
   [[nodiscard]] const Here& here() const { return here_; }
+  void note_fault(const char* fault) { fault_ = fault; }
 
  private:
   /// Runs what can run of a warp; true if anything did.
@@ -333,6 +335,13 @@ void end_copy_group() {
 }
 void emulation::wait_for_copy_groups(std::size_t left) {
   current->wait_for_copies(left);
+}
+
+void go_on_if(std::uint64_t loop, bool goes_on) {
+  if (emulation::LoopCondition* const condition = emulation::find_loop_condition(loop))
+    condition->set(goes_on);
+  else
+    emulation::current->note_fault("a kernel ends or goes on with a loop that is not there");
 }
 
 std::uint32_t shuffle_xor(std::uint32_t value, int mask) {

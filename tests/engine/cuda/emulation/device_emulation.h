@@ -31,6 +31,8 @@ int block_count();
 int block_threads();
 std::byte* shared_memory();
 void synchronise();
+/// Every thread asks for memory by itself.
+inline void join_lanes() {}
 void wait_for_previous_kernel();
 inline void let_next_kernel_start() {}
 
@@ -62,6 +64,10 @@ template <typename T>
 T load_whole(const T* address) {
   return *address;
 }
+
+inline void begin_fetch(const std::byte* /*from*/) {}
+
+void go_on_if(std::uint64_t loop, bool goes_on);
 
 inline std::uint64_t device_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());

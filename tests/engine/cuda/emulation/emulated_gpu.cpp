@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "captured_graph.h"
 #include "cuda/kernels/launch_shape.h"
 #include "device_accesses.h"
 #include "device_emulation.h"
@@ -62,10 +63,12 @@ std::string name_in(const Workspace& work, const std::byte* address) {
 
 class EmulatedGpu final : public Gpu {
  public:
-  EmulatedGpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed, std::size_t shared_bytes)
+  EmulatedGpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed, std::size_t shared_bytes,
+              bool has_loops)
       : multiprocessors_(multiprocessors),
         free_bytes_(memory_bytes),
         shared_bytes_(shared_bytes),
+        has_loops_(has_loops),
         queue_(accesses_, seed) {}
 
   GpuDescription describe() const override {
@@ -76,7 +79,8 @@ class EmulatedGpu final : public Gpu {
             .shared_bytes_of_multiprocessor = shared_bytes_ + reserved,
             .reserved_shared_bytes = reserved,
             .bytes_in_flight = 0,
-            .architecture = "sm90"};
+            .architecture = "sm90",
+            .has_loops = has_loops_};
   }
   Result<std::size_t> free_bytes() const override { return free_bytes_; }
 
@@ -122,7 +126,7 @@ class EmulatedGpu final : public Gpu {
       return fail("emulated GPU: a launch asks for {} bytes of shared memory, expected at most {}",
                   launch.shared_bytes, shared_bytes_);
     if (capturing_)
-      graphs_.back().push_back({launch, params});
+      graphs_.back().keep(launch, params);
     else
       enqueue({launch, params});
     return {};
@@ -143,6 +147,15 @@ class EmulatedGpu final : public Gpu {
     capturing_ = true;
     return {};
   }
+  Result<LoopHandle> begin_loop() override {
+    if (!has_loops_ || !capturing_)
+      return fail("emulated GPU: a loop, expected one in a graph of a device with loops");
+    return graphs_.back().begin_loop();
+  }
+  Result<void> end_loop() override {
+    graphs_.back().end_loop();
+    return {};
+  }
   Result<int> end_graph() override {
     capturing_ = false;
     return static_cast<int>(graphs_.size()) - 1;
@@ -150,17 +163,16 @@ class EmulatedGpu final : public Gpu {
   /// As if its first kernel might start beside what was launched before: nothing may count on the contrary.
   Result<void> launch_graph(int graph) override {
     DRAFTSCOPE_TRY(refuse_in_capture("a graph"));
-    for (const Kept& kernel : graphs_[static_cast<std::size_t>(graph)]) enqueue(kernel);
-    return {};
+    return graphs_[static_cast<std::size_t>(graph)].run(
+        [&](const KeptLaunch& kernel) -> Result<void> {
+          enqueue(kernel);
+          return {};
+        },
+        [&] { return settle("a loop"); });
   }
   Result<void> synchronise() override { return settle("a wait"); }
 
  private:
-  struct Kept {
-    Launch launch;
-    KernelParams params;
-  };
-
   [[nodiscard]] Result<void> refuse_in_capture(std::string_view what) const {
     if (!capturing_) return {};
     return fail("emulated GPU: {} while launches are captured, expected launches alone", what);
@@ -175,7 +187,7 @@ class EmulatedGpu final : public Gpu {
     return fault_;
   }
 
-  void enqueue(const Kept& kernel) {
+  void enqueue(const KeptLaunch& kernel) {
     QueuedKernel queued = emulated_kernel(kernel.launch, kernel.params);
     if (const auto* pass = std::get_if<PassParams>(&kernel.params))
       queued.place = [work = pass->work](const std::byte* address) { return name_in(work, address); };
@@ -195,9 +207,10 @@ class EmulatedGpu final : public Gpu {
   int multiprocessors_;
   std::size_t free_bytes_;
   std::size_t shared_bytes_;
+  bool has_loops_;
   std::unordered_map<void*, std::size_t> allocated_;
   bool capturing_ = false;
-  std::vector<std::vector<Kept>> graphs_;
+  std::vector<CapturedGraph> graphs_;
   DeviceAccesses accesses_;
   KernelQueue queue_;  // launched and not begun
   Result<void> fault_;
@@ -206,8 +219,8 @@ class EmulatedGpu final : public Gpu {
 }  // namespace
 
 std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed,
-                                       std::size_t shared_bytes) {
-  return std::make_unique<EmulatedGpu>(multiprocessors, memory_bytes, seed, shared_bytes);
+                                       std::size_t shared_bytes, bool has_loops) {
+  return std::make_unique<EmulatedGpu>(multiprocessors, memory_bytes, seed, shared_bytes, has_loops);
 }
 
 }  // namespace draftscope::engine::cuda::emulation

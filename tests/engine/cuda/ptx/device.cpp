@@ -158,6 +158,7 @@ Result<LaunchCounts> Device::launch(const LaunchRequest& request) {
   grid.shared_bytes = shared_bytes;
   grid.may_start_early = request.may_start_early;
   grid.clock_ns = clock_ns_;
+  grid.set_condition = options_.set_condition;
   grid.parameters.resize(program->parameter_bytes);
   for (std::size_t i = 0; i < request.parameters.size(); ++i) {
     const std::span<const std::byte> value = request.parameters[i];
@@ -206,6 +207,25 @@ void add_unique(const Region& region, const std::vector<std::uint64_t>& touched,
   }
 }
 
+/// Prefetched sectors that a launch loads nothing of, and those that were prefetched before.
+std::uint64_t useless_prefetches(RunningCounts& counts) {
+  constexpr std::size_t sector_bytes = 32;
+  std::vector<std::uint64_t>& sectors = counts.prefetched_sectors;
+  std::sort(sectors.begin(), sectors.end());
+  const auto end = std::unique(sectors.begin(), sectors.end());
+  const auto is_loaded = [&](std::uint64_t sector) {
+    const std::uint64_t address = sector * sector_bytes;
+    return std::any_of(counts.touched.begin(), counts.touched.end(), [&](const auto& touched) {
+      const auto& [region, bytes] = touched;
+      const std::uint64_t offset = address - region->begin();
+      if (offset >= region->bytes() || bytes.loaded.empty()) return false;
+      return static_cast<std::uint32_t>(bytes.loaded[offset / 64] >> (offset % 64)) != 0;
+    });
+  };
+  return static_cast<std::uint64_t>(sectors.end() - end + (end - sectors.begin()) -
+                                    std::count_if(sectors.begin(), end, is_loaded));
+}
+
 }  // namespace
 
 LaunchCounts Device::finished(const Program& program, RunningCounts& counts) {
@@ -226,6 +246,8 @@ LaunchCounts Device::finished(const Program& program, RunningCounts& counts) {
             [](const InstructionCount& a, const InstructionCount& b) {
               return a.warps != b.warps ? a.warps > b.warps : a.spelling < b.spelling;
             });
+  made.prefetched_sectors = counts.prefetched_sectors.size();
+  made.useless_prefetches = useless_prefetches(counts);
   for (const auto& [region, touched] : counts.touched) {
     add_unique(*region, touched.loaded, &KindCount::loads, made.global_loads, made.kinds, counts.ranges);
     add_unique(*region, touched.stored, &KindCount::stores, made.global_stores, made.kinds, counts.ranges);

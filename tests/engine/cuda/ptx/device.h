@@ -44,6 +44,8 @@ struct DeviceOptions {
   std::uint32_t seed = 1;                                  ///< of the order of blocks, warps and lanes
   std::uint64_t max_steps = std::uint64_t{1} << 36U;       ///< of a launch, in instructions of warps
   std::size_t max_shared_bytes = std::size_t{227} * 1024;  ///< of a block
+  /// Stands for cudaGraphSetConditional (run/launch_state.h). Null = there are no graphs with conditions.
+  SetCondition set_condition = nullptr;
 };
 
 /// Thread-safety: one caller at a time. A launch that fails leaves memory as it was at the fault.

@@ -46,6 +46,42 @@ TEST(PtxFaults, NameTheLineOfSource) {
             "not to give up");
 }
 
+std::string conditions_set;
+
+bool note_condition(std::uint64_t handle, bool value) {
+  conditions_set += std::to_string(handle) + (value ? "+" : "-");
+  return handle == 7;
+}
+
+/// A kernel that sets the condition `handle` in the threads below `n`, on a device whose graphs have them.
+std::string set_condition(int handle, int n, SetCondition conditions = note_condition,
+                          const std::string& function = "cudaGraphSetConditional") {
+  conditions_set.clear();
+  Device device({.set_condition = conditions});
+  const std::string name = function;
+  const auto loaded = device.load(
+      "set", module_text(".extern .func " + name + "(.param .b64 " + name + "_param_0, .param .b32 " + name +
+                         "_param_1);\n.entry k() {\n.reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<2>;\n"
+                         "mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, " +
+                         std::to_string(n) + "; @%p1 bra END; mov.u64 %rd1, " + std::to_string(handle) +
+                         ";\n{ .reg .b32 temp_param_reg; .param .b64 param0; st.param.b64 [param0+0], %rd1;\n"
+                         ".param .b32 param1; st.param.b32 [param1+0], 1;\ncall.uni " +
+                         name + ", (param0, param1); }\nEND: ret; }"));
+  if (!loaded) return loaded.error().message;
+  const auto ran = device.launch({.entry = "k", .threads = {32}});
+  return ran ? "no error" : ran.error().message;
+}
+
+TEST(PtxFaults, AreConditionsThatNoGraphHasOrSeveralThreadsSet) {
+  EXPECT_EQ(set_condition(7, 1), "no error");
+  EXPECT_EQ(conditions_set, "7+");
+  EXPECT_THAT(set_condition(8, 1), HasSubstr("condition 0x8, expected that of a graph's node"));
+  EXPECT_THAT(set_condition(7, 2), HasSubstr("lanes 0x3 set a graph's condition, expected one thread"));
+  EXPECT_THAT(set_condition(7, 1, nullptr), HasSubstr("expected that of a graph's node"));
+  EXPECT_THAT(set_condition(7, 1, note_condition, "another"),
+              HasSubstr("found another function, expected cudaGraphSetConditional"));
+}
+
 TEST(PtxFaults, AreAccessesThatAreNotAligned) {
   EXPECT_THAT(error_of("ld.global.v4.u32 {%w0, %w1, %w2, %w3}, [%in+8];"),
               HasSubstr("expected a multiple of 16"));

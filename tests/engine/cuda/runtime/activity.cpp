@@ -101,12 +101,17 @@ std::uint64_t captured_node() {
 }
 
 std::uint32_t made_executable(std::vector<Operation>& operations) {
+  std::vector<Operation*> all;
+  for (Operation& operation : operations) {
+    all.push_back(&operation);
+    for (Operation& of_body : operation.body) all.push_back(&of_body);
+  }
   std::vector<std::uint64_t> captured;
-  for (const Operation& operation : operations) captured.push_back(operation.node);
+  for (const Operation* const operation : all) captured.push_back(operation->node);
   const fake_cupti::Graph made = fake_cupti::instantiate(captured);
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    operations[i].node = made.nodes[i];
-    operations[i].graph = made.executable;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i]->node = made.nodes[i];
+    all[i]->graph = made.executable;
   }
   return made.executable;
 }

@@ -32,7 +32,7 @@ cudaError_t read_attributes(State& s, const cudaLaunchConfig_t& config, bool& st
 }
 
 cudaError_t check_launch(State& s, const cudaLaunchConfig_t& config, const void* function,
-                         const RegisteredKernel& kernel) {
+                         const RegisteredKernel& kernel, const Stream& stream) {
   const unsigned threads = config.blockDim.x * config.blockDim.y * config.blockDim.z;
   if (config.gridDim.x == 0 || config.gridDim.y != 1 || config.gridDim.z != 1 ||
       threads != static_cast<unsigned>(kernel.threads))
@@ -49,6 +49,11 @@ cudaError_t check_launch(State& s, const cudaLaunchConfig_t& config, const void*
   if (const cudaError_t error = read_attributes(s, config, starts_early); error != cudaSuccess) return error;
   if (starts_early && !waits_by_itself(kernel.launch.kernel))
     return s.refuse(cudaErrorInvalidValue, "an early start of a kernel that does not wait by itself");
+  // Nobody says what a driver makes of it.
+  const Graph* const captured = stream.captured;
+  if (starts_early && captured != nullptr && !captured->operations.empty() &&
+      captured->operations.back().work == Work::loop)
+    return s.refuse(cudaErrorInvalidValue, "an early start behind a loop, expected one behind a kernel");
   return cudaSuccess;
 }
 
@@ -119,7 +124,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     const RegisteredKernel* const kernel = find_kernel(function);
     if (kernel == nullptr || !kernel->is_known)
       return s.refuse(cudaErrorInvalidDeviceFunction, "a function that is no kernel of the engine");
-    if (const cudaError_t error = check_launch(s, *config, function, *kernel); error != cudaSuccess)
+    if (const cudaError_t error = check_launch(s, *config, function, *kernel, *stream); error != cudaSuccess)
       return error;
     Operation operation;
     operation.work = Work::kernel;

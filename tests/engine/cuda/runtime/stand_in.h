@@ -10,8 +10,9 @@
 // may. What a driver need not find is an error here, with a text behind the error's name: host memory of
 // copies that is not page-locked, or changes or goes before the copy was waited for; device memory beyond an
 // allocation; more shared memory than was asked for by cudaFuncSetAttribute; blocks that a kernel is not made
-// for; calls that have no place in a capture; early starts of kernels that do not wait; streams, events and
-// graphs that are gone; a kernel's own faults, as the emulated device and the interpreter find them.
+// for; calls that have no place in a capture; early starts of kernels that do not wait, or that stand behind
+// a loop; loops whose kernels do not say whether they go on; streams, events and graphs that are gone; a
+// kernel's own faults, as the emulated device and the interpreter find them.
 //
 // Not in it: time (a device's records carry the host's, shared equally by kernels that ran together), more
 // than one stream's order (streams are waited for one by one), memory that two processes share.
@@ -30,6 +31,7 @@ struct Settings {
   int multiprocessors = 3;
   int major = 9;
   std::size_t memory_bytes = std::size_t{1} << 30;
+  bool has_loops = true;   ///< graphs may have conditional nodes
   std::uint32_t seed = 1;  ///< of the order of kernels, blocks and warps
   std::string ptx_file;    ///< kernels run as PTX; empty = as source, on the emulated device
 };

@@ -120,6 +120,75 @@ TEST_F(CudaStandIn, RunsAGraphAsOftenAsItIsLaunched) {
   EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaErrorInvalidResourceHandle);
 }
 
+/// A graph with a loop whose body sets memory, and that sets it again behind the loop.
+class LoopedGraph {
+ public:
+  explicit LoopedGraph(cudaStream_t stream) : stream_(stream) {
+    EXPECT_EQ(cudaGraphCreate(&graph_, 0), cudaSuccess);
+    EXPECT_EQ(cudaGraphConditionalHandleCreate(&handle_, graph_, 1, cudaGraphCondAssignDefault), cudaSuccess);
+    params_.type = cudaGraphNodeTypeConditional;
+    params_.conditional.handle = handle_;
+    params_.conditional.type = cudaGraphCondTypeWhile;
+    params_.conditional.size = 1;
+  }
+  ~LoopedGraph() { (void)cudaGraphDestroy(graph_); }
+  LoopedGraph(const LoopedGraph&) = delete;
+  LoopedGraph& operator=(const LoopedGraph&) = delete;
+
+  cudaError_t add_loop() { return cudaGraphAddNode(&node_, graph_, nullptr, nullptr, 0, &params_); }
+  cudaError_t begin(cudaGraph_t graph, std::size_t n_dependencies) {
+    return cudaStreamBeginCaptureToGraph(stream_, graph, &node_, nullptr, n_dependencies,
+                                         cudaStreamCaptureModeThreadLocal);
+  }
+  cudaError_t end() {
+    cudaGraph_t captured = nullptr;
+    return cudaStreamEndCapture(stream_, &captured);
+  }
+  [[nodiscard]] cudaGraph_t graph() const { return graph_; }
+  [[nodiscard]] cudaGraph_t body() const { return params_.conditional.phGraph_out[0]; }
+  cudaGraphNodeParams& params() { return params_; }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphConditionalHandle handle_ = 0;
+  cudaGraphNodeParams params_{};
+  cudaGraphNode_t node_ = nullptr;
+};
+
+TEST_F(CudaStandIn, SaysThatNoKernelEndsALoop) {
+  LoopedGraph looped(stream_);
+  ASSERT_EQ(looped.add_loop(), cudaSuccess);
+  ASSERT_EQ(looped.begin(looped.body(), 0), cudaSuccess);
+  ASSERT_EQ(cudaMemsetAsync(device_, 3, bytes, stream_), cudaSuccess);
+  ASSERT_EQ(looped.end(), cudaSuccess);
+  ASSERT_EQ(looped.begin(looped.graph(), 1), cudaSuccess);
+  ASSERT_EQ(cudaMemsetAsync(device_, 4, bytes, stream_), cudaSuccess);
+  EXPECT_THAT(words(cudaGraphDestroy(looped.graph())), HasSubstr("a stream captures into"));
+  ASSERT_EQ(looped.end(), cudaSuccess);
+  cudaGraphExec_t executable = nullptr;
+  ASSERT_EQ(cudaGraphInstantiate(&executable, looped.graph(), 0), cudaSuccess);
+  ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
+  const cudaError_t error = cudaStreamSynchronize(stream_);
+  EXPECT_THAT(words(error), HasSubstr("no kernel of a graph's loop says whether it goes on"));
+  EXPECT_EQ(cudaGraphExecDestroy(executable), error);  // given back nonetheless
+}
+
+TEST_F(CudaStandIn, RefusesLoopsThatADriverWouldNotRun) {
+  LoopedGraph looped(stream_);
+  LoopedGraph other(stream_);
+  cudaGraphNode_t node = nullptr;
+  EXPECT_THAT(words(cudaGraphAddNode(&node, other.graph(), nullptr, nullptr, 0, &looped.params())),
+              HasSubstr("not made for its graph"));
+  cudaGraphExec_t executable = nullptr;
+  EXPECT_THAT(words(cudaGraphInstantiate(&executable, looped.graph(), 0)),
+              HasSubstr("a condition that no node"));
+  ASSERT_EQ(looped.add_loop(), cudaSuccess);
+  EXPECT_THAT(words(looped.add_loop()), HasSubstr("not the graph's first"));
+  EXPECT_THAT(words(looped.begin(looped.graph(), 0)), HasSubstr("does not wait for the graph's last node"));
+  EXPECT_THAT(words(looped.begin(looped.body(), 1)), HasSubstr("does not wait for the graph's last node"));
+}
+
 /// A launch of one block.
 class OneLaunch {
  public:

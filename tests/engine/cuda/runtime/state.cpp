@@ -8,6 +8,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "activity.h"
@@ -54,12 +55,11 @@ Result<std::unique_ptr<Gpu>> make_gpu(const Settings& settings) {
 }
 
 /// Kernels that follow one another run together, and share their time: which ran when is not known.
-void share_time(std::deque<Operation>& queue, std::size_t first, std::size_t end, std::uint64_t start_ns,
-                std::uint64_t end_ns) {
-  const std::uint64_t each = (end_ns - start_ns) / std::max<std::size_t>(end - first, 1);
-  for (std::size_t i = first; i < end; ++i) {
-    queue[i].start_ns = start_ns + (i - first) * each;
-    queue[i].end_ns = i + 1 == end ? end_ns : queue[i].start_ns + each;
+void share_time(std::span<Operation> kernels, std::uint64_t start_ns, std::uint64_t end_ns) {
+  const std::uint64_t each = (end_ns - start_ns) / std::max<std::size_t>(kernels.size(), 1);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    kernels[i].start_ns = start_ns + i * each;
+    kernels[i].end_ns = i + 1 == kernels.size() ? end_ns : kernels[i].start_ns + each;
   }
 }
 
@@ -130,31 +130,41 @@ cudaError_t State::drain(Stream& stream, const Event* event) {
   };
   const auto last = std::find_if(stream.queue.rbegin(), stream.queue.rend(), records).base();
   const auto until = event == nullptr ? stream.queue.end() : last;
-  std::deque<Operation> queue(std::make_move_iterator(stream.queue.begin()), std::make_move_iterator(until));
+  std::vector<Operation> queue(std::make_move_iterator(stream.queue.begin()), std::make_move_iterator(until));
   stream.queue.erase(stream.queue.begin(), until);
+  std::vector<Operation> done;
+  if (const Result<void> performed = perform_all(std::move(queue), done); !performed) {
+    lost = cudaErrorLaunchFailure;
+    return refuse(lost, performed.error().message);
+  }
+  activity::record(done);
+  return cudaSuccess;
+}
+
+Result<void> State::perform_all(std::vector<Operation> operations, std::vector<Operation>& done) {
   const auto is_kernel = [&](std::size_t i) {
-    return queue[i].work == Work::kernel || queue[i].work == Work::product;
+    return operations[i].work == Work::kernel || operations[i].work == Work::product;
   };
-  for (std::size_t first = 0; first < queue.size();) {
+  for (std::size_t first = 0; first < operations.size();) {
+    if (operations[first].work == Work::loop) {
+      const Operation& loop = operations[first++];
+      DRAFTSCOPE_TRY(loop.condition->run([&] { return perform_all(loop.body, done); }));
+      continue;
+    }
     std::size_t end = first + 1;
     if (is_kernel(first))
-      while (end < queue.size() && is_kernel(end)) ++end;
+      while (end < operations.size() && is_kernel(end)) ++end;
     const std::uint64_t start_ns = activity::now_ns();
-    Result<void> done;
-    for (std::size_t i = first; i < end && done; ++i) done = perform(queue[i]);
-    if (done) done = gpu->synchronise();
-    if (!done) {
-      lost = cudaErrorLaunchFailure;
-      return refuse(lost, done.error().message);
+    for (std::size_t i = first; i < end; ++i) DRAFTSCOPE_TRY(perform(operations[i]));
+    DRAFTSCOPE_TRY(gpu->synchronise());
+    share_time(std::span(operations).subspan(first, end - first), start_ns, activity::now_ns());
+    for (; first < end; ++first) {
+      Operation& operation = operations[first];
+      if (operation.work == Work::event) *operation.event = {true, operation.end_ns};
+      done.push_back(std::move(operation));
     }
-    share_time(queue, first, end, start_ns, activity::now_ns());
-    for (std::size_t i = first; i < end; ++i)
-      if (queue[i].work == Work::event) *queue[i].event = {true, queue[i].end_ns};
-    first = end;
   }
-  activity::record(
-      std::vector<Operation>(std::make_move_iterator(queue.begin()), std::make_move_iterator(queue.end())));
-  return cudaSuccess;
+  return {};
 }
 
 Result<void> State::perform(const Operation& operation) {

@@ -16,11 +16,14 @@
 #include <vector>
 
 #include "cuda/gpu.h"
+#include "loop_condition.h"
 #include "stand_in.h"
 
 namespace draftscope::cuda_stand_in {
 
-enum class Work : std::uint8_t { kernel, product, upload, download, copy, set, event };
+enum class Work : std::uint8_t { kernel, product, upload, download, copy, set, event, loop };
+
+using Condition = std::shared_ptr<engine::cuda::emulation::LoopCondition>;
 
 /// Something queued in a stream.
 struct Operation {
@@ -36,6 +39,9 @@ struct Operation {
   int value = 0;           ///< set
   std::size_t digest = 0;  ///< upload: of the source when it was asked for
   struct Event* event = nullptr;
+  struct LoopNode* loop = nullptr;  ///< loop, captured
+  Condition condition;              ///< loop, of an executable
+  std::vector<Operation> body;      ///< likewise
   // For records
   std::uint32_t correlation = 0;
   std::uint64_t node = 0;   ///< of an executable graph; 0 = of none
@@ -48,9 +54,20 @@ struct Event {
   std::uint64_t time_ns = 0;
 };
 
+struct LoopNode;
+
 /// Captured; `node` is its nodes' own, before they are made executable.
 struct Graph {
   std::vector<Operation> operations;
+  std::vector<Condition> conditions;  ///< made for its loops
+  std::vector<std::unique_ptr<LoopNode>> loops;
+};
+
+/// A conditional node that is a loop.
+struct LoopNode {
+  Condition condition;
+  Graph body;
+  cudaGraph_t handle = nullptr;  ///< of the body
 };
 
 struct Executable {
@@ -60,8 +77,9 @@ struct Executable {
 
 struct Stream {
   std::deque<Operation> queue;
-  std::unique_ptr<Graph> captured;  ///< under way; null = none
-  bool is_invalid = false;          ///< the capture under way holds a call that it must not
+  Graph* captured = nullptr;   ///< what a capture under way goes into; null = there is none
+  std::unique_ptr<Graph> own;  ///< the same, unless it was there before the capture
+  bool is_invalid = false;     ///< the capture under way holds a call that it must not
 };
 
 struct Blas {
@@ -106,6 +124,8 @@ class State {
 
  private:
   [[nodiscard]] Result<void> perform(const Operation& operation);
+  /// In order. `done` gets them as they were done: of a loop each run of its body.
+  [[nodiscard]] Result<void> perform_all(std::vector<Operation> operations, std::vector<Operation>& done);
 };
 
 [[nodiscard]] State& state();
@@ -115,6 +135,15 @@ class State {
                          std::size_t bytes);
 
 [[nodiscard]] std::size_t digest_of(const void* from, std::size_t bytes);
+
+/// Gives an object back; `what` says what it is where it is not there.
+template <typename Object>
+cudaError_t destroy(State& s, std::set<Object*>& objects, void* handle, const char* what) {
+  auto* const object = static_cast<Object*>(handle);
+  if (objects.erase(object) == 0) return s.refuse(cudaErrorInvalidResourceHandle, what);
+  delete object;
+  return cudaSuccess;
+}
 
 /// Place of a call in a capture by the thread that makes it.
 enum class InCapture : std::uint8_t { allowed, refused };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Streams, what they capture, graphs and events.
+// Streams and events.
 
 #include <cuda_runtime.h>
 
@@ -10,18 +10,6 @@
 #include "state.h"
 
 using namespace draftscope::cuda_stand_in;
-
-namespace {
-
-template <typename Object>
-cudaError_t destroy(State& s, std::set<Object*>& objects, void* handle, const char* what) {
-  auto* const object = static_cast<Object*>(handle);
-  if (objects.erase(object) == 0) return s.refuse(cudaErrorInvalidResourceHandle, what);
-  delete object;
-  return cudaSuccess;
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -48,74 +36,6 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     const cudaError_t error = s.drain(*stream);
     activity::waited(correlation, start_ns);
     return error;
-  });
-}
-
-cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode /*mode*/) {
-  return call("cudaStreamBeginCapture", InCapture::refused, false, [&](State& s) {
-    auto* const stream = reinterpret_cast<Stream*>(handle);
-    if (!s.streams.contains(stream))
-      return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
-    stream->captured = std::make_unique<Graph>();
-    stream->is_invalid = false;
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* graph) {
-  *graph = nullptr;
-  auto* const stream = reinterpret_cast<Stream*>(handle);
-  std::unique_ptr<Graph> captured;
-  const cudaError_t error = call("cudaStreamEndCapture", InCapture::allowed, true, [&](State& s) {
-    if (!s.streams.contains(stream) || stream->captured == nullptr)
-      return s.refuse(cudaErrorInvalidValue, "the end of a capture that has not begun");
-    captured = std::move(stream->captured);
-    return stream->is_invalid ? s.refuse(cudaErrorStreamCaptureInvalidated, "a call that has no place in it")
-                              : cudaSuccess;
-  });
-  if (error != cudaSuccess) return error;
-  *graph = reinterpret_cast<cudaGraph_t>(captured.get());
-  state().graphs.insert(captured.release());
-  return cudaSuccess;
-}
-
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t handle,
-                                 unsigned long long /*flags*/) {
-  return call("cudaGraphInstantiate", InCapture::allowed, false, [&](State& s) {
-    auto* const graph = reinterpret_cast<Graph*>(handle);
-    if (!s.graphs.contains(graph)) return s.refuse(cudaErrorInvalidValue, "a graph that is not there");
-    auto made = std::make_unique<Executable>();
-    made->operations = graph->operations;
-    made->number = activity::made_executable(made->operations);
-    *executable = reinterpret_cast<cudaGraphExec_t>(made.get());
-    s.executables.insert(made.release());
-    return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return call("cudaGraphDestroy", InCapture::allowed, true,
-              [&](State& s) { return destroy(s, s.graphs, graph, "a graph that is not there"); });
-}
-
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
-  return call("cudaGraphExecDestroy", InCapture::allowed, true, [&](State& s) {
-    return destroy(s, s.executables, executable, "an executable graph that is not there");
-  });
-}
-
-cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream_handle) {
-  return call("cudaGraphLaunch", InCapture::refused, false, [&](State& s) {
-    auto* const executable = reinterpret_cast<Executable*>(handle);
-    auto* const stream = reinterpret_cast<Stream*>(stream_handle);
-    if (!s.executables.contains(executable) || !s.streams.contains(stream))
-      return s.refuse(cudaErrorInvalidResourceHandle, "an executable graph or a stream that is not there");
-    const std::uint32_t correlation = activity::called(activity::Call::graph_launch);
-    for (Operation operation : executable->operations) {
-      operation.correlation = correlation;
-      s.enqueue(*stream, std::move(operation));
-    }
-    return cudaSuccess;
   });
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 
 #include "cuda/backend.h"
 #include "emulated_gpu.h"
@@ -70,6 +71,26 @@ TEST(CudaHostCode, MakesGraphsOnceAndCopiesThroughPageLockedMemory) {
   EXPECT_EQ(few.at("cudaMalloc"), many.at("cudaMalloc"));
   EXPECT_EQ(few.at("cudaHostAlloc"), many.at("cudaHostAlloc"));
   EXPECT_GT(many.at("cudaGraphLaunch"), few.at("cudaGraphLaunch"));
+}
+
+TEST(CudaHostCode, LaunchesARoundAsOneGraphWhereTheDriverHasLoops) {
+  const std::string strategy = "layerskip:exit=1,gamma=4";
+  reset({});
+  const auto whole = text_on_device(strategy, 5, 9);
+  const auto few = calls();
+  EXPECT_EQ(live().all(), 0U);
+  Settings settings;
+  settings.has_loops = false;
+  reset(settings);
+  const auto in_pieces = text_on_device(strategy, 5, 9);
+  const auto many = calls();
+  ASSERT_TRUE(whole && in_pieces);
+  EXPECT_EQ(*whole, *in_pieces);
+  EXPECT_GT(few.at("cudaGraphAddNode"), 0);
+  EXPECT_EQ(many.count("cudaGraphAddNode"), 0U);
+  // Every graph's work is waited for before the next one's, but for those of a round.
+  EXPECT_LE(few.at("cudaGraphLaunch"), few.at("cudaStreamSynchronize"));
+  EXPECT_GT(many.at("cudaGraphLaunch"), 2 * few.at("cudaGraphLaunch"));
 }
 
 std::string error_with(const Settings& settings) {

@@ -32,7 +32,8 @@ enum class ImportFormat : std::uint8_t {
   chrome,      ///< Chrome trace events: the project's own export, PyTorch's profiler, or anyone's
   nsys,        ///< Nsight Systems' SQLite export
   rounds,      ///< the neutral JSONL of rounds (docs/rounds-format.md): the project's own export, recorders
-  llama_cpp,   ///< a log of llama.cpp's server, with LLAMA_TRACE=1 or --verbose
+  llama_cpp,   ///< a log of llama.cpp's server, with LLAMA_TRACE=1 or --verbose, or of
+               ///< llama-speculative-simple
   llama_answers,  ///< answers of llama.cpp's server, with `timings`
   sglang,         ///< answers of SGLang, with `meta_info` or `sglext`
   trtllm,         ///< TensorRT-LLM's iteration statistics

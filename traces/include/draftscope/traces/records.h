@@ -159,7 +159,7 @@ struct TokenText {
 /// A lane of the timeline.
 struct Track {
   TrackId id;
-  std::string kind;  ///< "host", "stream", "sync", "overhead", "counter"
+  std::string kind;  ///< "host", "stream", "sync", "overhead", "rank", "counter"
   std::string name;
   TrackId parent_id;
   std::int32_t sort = 0;

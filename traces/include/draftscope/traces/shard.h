@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which part of an experiment's prompts a process records. The prompts are dealt out in turn, so that each
-// shard has about as many of each kind; a prompt is decoded by one shard, under every strategy.
+// Which part of an experiment a process does: of its prompts, if it records (one is decoded by one shard,
+// under every strategy); of its settings, if it tunes; of its questions, if it simulates. They are dealt out
+// in turn, so that each shard has about as many of each kind.
 //
 // Thread-safety: values; functions without state.
 
@@ -14,15 +15,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace draftscope::traces {
 
 struct Shard {
   std::int32_t index = 1;  ///< from 1
   std::int32_t count = 1;
-  /// Whether the prompt at this place of its file is the shard's.
-  [[nodiscard]] bool has(std::size_t prompt) const {
-    return prompt % static_cast<std::size_t>(count) == static_cast<std::size_t>(index) - 1;
+  /// Whether the prompt, setting or question at this place of the whole is the shard's.
+  [[nodiscard]] bool has(std::size_t place) const {
+    return place % static_cast<std::size_t>(count) == static_cast<std::size_t>(index) - 1;
   }
   friend bool operator==(const Shard&, const Shard&) = default;
 };
@@ -35,6 +37,16 @@ inline constexpr std::int32_t max_shards = 1 << 20;
 
 /// "run.dstrace" -> "run.2-of-4.dstrace"
 [[nodiscard]] std::filesystem::path shard_file(const std::filesystem::path& recording, const Shard& shard);
+
+/// A file that says which shard it is.
+struct ShardFile {
+  std::filesystem::path path;
+  Shard shard;
+};
+
+/// The shards that no file is of, in their order. Errors: no file; a shard of another count than the first
+/// file's, or one twice; missing ones, unless `is_partial`.
+[[nodiscard]] Result<std::vector<Shard>> missing_shards(std::vector<ShardFile> files, bool is_partial);
 
 /// Text of an environment variable; none if it is not set.
 using Environment = std::function<std::optional<std::string>(const char* variable)>;

@@ -24,6 +24,7 @@ enum class FigureFormat : std::uint8_t {
   text,
   count,            ///< a whole number
   number,           ///< three significant digits
+  ratio,            ///< likewise, of what is compared with 1: "< 0.001" where it is too small to matter
   percent,          ///< a share
   factor,           ///< "1.52×"
   speedup,          ///< likewise; the run that it refers to shows "baseline"

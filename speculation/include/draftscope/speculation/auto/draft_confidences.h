@@ -22,8 +22,9 @@ struct ExpectedDrafter {
   double step_cost = 0.5;   ///< of a draft step, in vanilla rounds
   double acceptance = 0.8;  ///< of its tokens
   /// Bits of the whole model's weights, rounded to fewer: how often tokens of a confidence are right is then
-  /// known about, and `acceptance` is not asked. 0 = another part of the model.
+  /// known about, and `acceptance` asked only if it was measured. 0 = another part of the model.
   double bits = 0.0;
+  bool is_measured = false;  ///< `acceptance` was measured on other texts
 };
 
 /// A draft token that was verified behind right ones.

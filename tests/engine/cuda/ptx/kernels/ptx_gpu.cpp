@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "captured_graph.h"
 #include "cuda/dispatch.h"
 #include "library_product.h"
 #include "run/readable_name.h"
@@ -23,7 +24,8 @@ constexpr std::size_t memory_bytes = std::size_t{1} << 30;
 
 class PtxGpu final : public Gpu {
  public:
-  explicit PtxGpu(PtxGpuOptions options) : options_(std::move(options)), device_({.seed = options_.seed}) {}
+  explicit PtxGpu(PtxGpuOptions options)
+      : options_(std::move(options)), device_({.seed = options_.seed, .set_condition = set_condition}) {}
 
   Result<void> open(const std::string& ptx_file) {
     DRAFTSCOPE_TRY_ASSIGN(std::string text, read_text_file(ptx_file, max_settings_bytes));
@@ -32,7 +34,10 @@ class PtxGpu final : public Gpu {
   }
 
   GpuDescription describe() const override {
-    return {"PTX interpreter", options_.multiprocessors, ptx::DeviceOptions().max_shared_bytes};
+    return {.name = "PTX interpreter",
+            .multiprocessors = options_.multiprocessors,
+            .shared_bytes = ptx::DeviceOptions().max_shared_bytes,
+            .has_loops = true};
   }
   Result<std::size_t> free_bytes() const override { return memory_bytes; }
 
@@ -53,11 +58,9 @@ class PtxGpu final : public Gpu {
   Result<void> clear(void* memory, std::size_t bytes) override { return device_.clear(memory, bytes); }
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
-    if (capturing_) {
-      graphs_.back().push_back({launch, params});
-      return {};
-    }
-    return run(launch, params);
+    if (!capturing_) return run({launch, params});
+    graphs_.back().keep(launch, params);
+    return {};
   }
 
   Result<void> multiply(const WideProduct& product) override {
@@ -75,19 +78,30 @@ class PtxGpu final : public Gpu {
     capturing_ = true;
     return {};
   }
+  Result<LoopHandle> begin_loop() override { return graphs_.back().begin_loop(); }
+  Result<void> end_loop() override {
+    graphs_.back().end_loop();
+    return {};
+  }
   Result<int> end_graph() override {
     capturing_ = false;
     return static_cast<int>(graphs_.size()) - 1;
   }
   Result<void> launch_graph(int graph) override {
-    for (const auto& [launch, params] : graphs_[static_cast<std::size_t>(graph)])
-      DRAFTSCOPE_TRY(run(launch, params));
-    return {};
+    return graphs_[static_cast<std::size_t>(graph)].run([&](const KeptLaunch& kept) { return run(kept); },
+                                                        [&] { return synchronise(); });
   }
   Result<void> synchronise() override { return {}; }
 
  private:
-  Result<void> run(const Launch& launch, const KernelParams& params) {
+  static bool set_condition(LoopHandle loop, bool goes_on) {
+    LoopCondition* const condition = find_loop_condition(loop);
+    if (condition != nullptr) condition->set(goes_on);
+    return condition != nullptr;
+  }
+
+  Result<void> run(const KeptLaunch& kept) {
+    const auto& [launch, params] = kept;
     if (options_.before) DRAFTSCOPE_TRY(options_.before(device_, launch, params));
     const std::string name = entry_name(launch);
     ptx::LaunchRequest request{.entry = name};
@@ -110,7 +124,7 @@ class PtxGpu final : public Gpu {
   PtxGpuOptions options_;
   ptx::Device device_;
   bool capturing_ = false;
-  std::vector<std::vector<std::pair<Launch, KernelParams>>> graphs_;
+  std::vector<CapturedGraph> graphs_;
 };
 
 }  // namespace

@@ -93,8 +93,9 @@ Result<void> Parser::directive() {
   if (token.is(".loc")) return source_line();
   if (token.is(".pragma")) return pragma();
   if (token.is(".reg")) return register_declaration();
+  if (token.is(".param")) return argument_declaration();
   if (token.is(".local") || token.is(".shared")) return declaration(entry_.variables, false);
-  return refuse(token, ".reg, .local, .shared, .loc or .pragma");
+  return refuse(token, ".reg, .param, .local, .shared, .loc or .pragma");
 }
 
 Result<void> Parser::source_line() {
@@ -129,6 +130,44 @@ Result<void> Parser::register_declaration() {
   return expect(";");
 }
 
+Result<void> Parser::argument_declaration() {
+  lexer_.take();
+  const Token token = lexer_.take();
+  const std::optional<Type> type =
+      token.kind == TokenKind::word ? type_of_name(token.text.substr(1)) : std::nullopt;
+  if (type != Type::b32 && type != Type::b64) return refuse(token, "an argument of type .b32 or .b64");
+  DRAFTSCOPE_TRY_ASSIGN(const std::string_view name, word("an argument's name"));
+  names_.add_register(entry_, name, *type);
+  return expect(";");
+}
+
+Result<void> Parser::make_move(Instruction& store) const {
+  const bool is_argument = store.operands.size() == 2 && store.operands[0].kind == Operand::Kind::address &&
+                           store.operands[0].base == Operand::Base::reg && store.operands[0].value == 0;
+  if (!is_argument)
+    return fail("{}:{}: a store to another parameter, expected a call's argument", name_, store.line);
+  store.spelling = store.spelling.ends_with("64") ? "mov.b64" : "mov.b32";
+  store.operands[0].kind = Operand::Kind::reg;
+  return {};
+}
+
+Result<void> Parser::call_operands(Instruction& made) {
+  Operand function{.kind = Operand::Kind::function};
+  DRAFTSCOPE_TRY_ASSIGN(function.name, word("a function"));
+  made.operands.push_back(std::move(function));
+  if (!take_if(",")) return {};
+  DRAFTSCOPE_TRY(expect("("));
+  while (!take_if(")")) {
+    DRAFTSCOPE_TRY_ASSIGN(Operand argument, parse_operand());
+    if (argument.kind != Operand::Kind::reg)
+      return fail("{}:{}: a call with another argument, expected one that the kernel declares", name_,
+                  made.line);
+    made.operands.push_back(std::move(argument));
+    if (!lexer_.peek().is(")")) DRAFTSCOPE_TRY(expect(","));
+  }
+  return {};
+}
+
 Result<void> Parser::instruction() {
   Instruction made;
   made.line = lexer_.peek().line;
@@ -149,6 +188,7 @@ Result<void> Parser::instruction() {
     return {};
   }
   const std::size_t index = entry_.instructions.size();
+  if (made.spelling == "call" || made.spelling.starts_with("call.")) DRAFTSCOPE_TRY(call_operands(made));
   while (!lexer_.peek().is(";")) {
     DRAFTSCOPE_TRY_ASSIGN(Operand operand, parse_operand());
     if (operand.kind == Operand::Kind::label) names_.use_label({index, made.operands.size(), operand.name});
@@ -156,6 +196,7 @@ Result<void> Parser::instruction() {
     if (!lexer_.peek().is(";")) DRAFTSCOPE_TRY(expect(","));
   }
   lexer_.take();
+  if (made.spelling.starts_with("st.param.")) DRAFTSCOPE_TRY(make_move(made));
   entry_.instructions.push_back(std::move(made));
   return {};
 }

@@ -27,7 +27,19 @@ struct Variable {
 };
 
 struct Operand {
-  enum class Kind : std::uint8_t { reg, integer, f32, f64, symbol, special, address, vector, label, sink };
+  enum class Kind : std::uint8_t {
+    reg,
+    integer,
+    f32,
+    f64,
+    symbol,
+    special,
+    address,
+    vector,
+    label,
+    function,
+    sink
+  };
   enum class Base : std::uint8_t { none, reg, symbol };
 
   Kind kind = Kind::sink;
@@ -37,7 +49,7 @@ struct Operand {
   std::int32_t index = -1;   ///< of a register, symbol or instruction (a label's)
   std::int32_t second = -1;  ///< register of the predicate behind a "|"; -1 = none
   std::uint64_t value = 0;   ///< bits of an integer or float, an address's offset
-  std::string_view name;     ///< of a special register
+  std::string_view name;     ///< of a special register, of a function
   std::vector<Operand> elements;
 };
 

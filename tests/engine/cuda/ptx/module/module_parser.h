@@ -38,6 +38,8 @@ class Parser {
   Result<void> source_file();
   Result<void> section();
   Result<void> pragma();
+  /// A function that is elsewhere: its name and parameters, which calls of it name again.
+  Result<void> external_function();
 
   // Variables
   /// ".space .align N .type name[count] = initial": up to and with the semicolon, or a parameter up to its
@@ -54,7 +56,14 @@ class Parser {
   Result<void> directive();
   Result<void> source_line();
   Result<void> register_declaration();
+  /// An argument of a call, ".param .type name;" in a body: a register here, as only single numbers are
+  /// passed.
+  Result<void> argument_declaration();
   Result<void> instruction();
+  /// Turns a store into an argument of a call, which is a register.
+  Result<void> make_move(Instruction& store) const;
+  /// "function, (argument, …)" of a call that returns nothing.
+  Result<void> call_operands(Instruction& made);
 
   // Operands
   Result<Operand> parse_operand();

@@ -75,6 +75,7 @@ Result<void> Parser::top_level() {
     lexer_.take();
   }
   if (lexer_.peek().is(".entry")) return entry();
+  if (is_external && lexer_.peek().is(".func")) return external_function();
   const Token variable = lexer_.peek();
   if (!variable.is(".global") && !variable.is(".shared") && !variable.is(".const"))
     return refuse(variable, ".entry, .global, .shared or .const");
@@ -107,6 +108,13 @@ Result<void> Parser::pragma() {
   lexer_.take();
   lexer_.take();
   return expect(";");
+}
+
+Result<void> Parser::external_function() {
+  lexer_.take();
+  const Token name = lexer_.peek();
+  while (lexer_.peek().kind != TokenKind::end && !lexer_.peek().is(";")) lexer_.take();
+  return take_if(";") ? Result<void>() : refuse(name, "a function's name, its parameters and a semicolon");
 }
 
 Result<Module> parse_module(std::string_view name, std::string text) {

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
+#include "operations/lanes.h"
 #include "operations/opcode_parts.h"
 #include "run/fault.h"
 
@@ -17,6 +19,22 @@ using Kind = Operand::Kind;
 
 void trap(Warp&, const Step&, Mask lanes) {
   throw Fault{__builtin_ctz(lanes), "reaches trap, expected the kernel not to give up"};
+}
+
+constexpr std::string_view set_condition_name = "cudaGraphSetConditional";
+
+/// cudaGraphSetConditional(handle, value): of one thread, for calls at once have no meaning.
+void set_condition(Warp& warp, const Step& step, Mask lanes) {
+  const int lane = __builtin_ctz(lanes);
+  if ((lanes & (lanes - 1)) != 0)
+    raise(lane, "lanes {:#x} set a graph's condition, expected one thread", lanes);
+  if (first_missing(warp, lanes, step.a, step.b) != 0)
+    raise(lane, "a graph's condition from a value that nobody wrote, expected one that was written");
+  const std::uint64_t handle = lane_bits(warp, step.a, sizeof(std::uint64_t), lane);
+  const bool value = lane_bits(warp, step.b, sizeof(std::uint32_t), lane) != 0;
+  const SetCondition set = warp.block->grid->set_condition;
+  if (set == nullptr || !set(handle, value))
+    raise(lane, "condition {:#x}, expected that of a graph's node", handle);
 }
 
 }  // namespace
@@ -31,6 +49,21 @@ Result<void> decode_branch(Decoder&, const Instruction& instruction, Step& step)
   if (instruction.operands[0].kind != Kind::label) return fail("found no label, expected one");
   step.control = Control::branch;
   step.target = instruction.operands[0].index;
+  return {};
+}
+
+/// call{.uni} of the one function that is known.
+Result<void> decode_call(Decoder& decoder, const Instruction& instruction, Step& step) {
+  Modifiers modifiers(instruction.spelling);
+  modifiers.take("uni");
+  DRAFTSCOPE_TRY(expect_no_more(modifiers));
+  const std::vector<Operand>& operands = instruction.operands;
+  if (operands.empty() || operands[0].kind != Kind::function || operands[0].name != set_condition_name)
+    return fail("found another function, expected {}", set_condition_name);
+  DRAFTSCOPE_TRY(expect_operands(instruction, 3, 3));
+  DRAFTSCOPE_TRY_ASSIGN(step.a, decoder.source(operands[1], form_of<std::uint64_t>()));
+  DRAFTSCOPE_TRY_ASSIGN(step.b, decoder.source(operands[2], form_of<std::uint32_t>()));
+  step.execute = set_condition;
   return {};
 }
 
@@ -89,8 +122,8 @@ Result<void> decode_nothing(Decoder&, const Instruction& instruction, Step& step
                                                       "fence.acquire.gpu", "fence.release.gpu",
                                                       "fence.sc.cluster",  "fence.acq_rel.cluster"};
   const bool is_fence = std::find(known.begin(), known.end(), instruction.spelling) != known.end();
-  if (!is_fence && !is("nanosleep.u32") && !is("prefetch.global.L") &&
-      !is("setmaxnreg.inc.sync.aligned.u32") && !is("setmaxnreg.dec.sync.aligned.u32"))
+  if (!is_fence && !is("nanosleep.u32") && !is("setmaxnreg.inc.sync.aligned.u32") &&
+      !is("setmaxnreg.dec.sync.aligned.u32"))
     return fail("found other modifiers, expected a known fence or hint");
   step.execute = nothing;
   return {};

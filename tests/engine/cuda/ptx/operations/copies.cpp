@@ -102,4 +102,16 @@ void wait_for_copies(Warp& warp, const Step& step, Mask lanes) {
   });
 }
 
+void prefetch(Warp& warp, const Step& step, Mask lanes) {
+  constexpr std::size_t sector_bytes = 32;
+  Grid& grid = *warp.block->grid;
+  const Addresses from = addresses_of(warp, step, step.a, step.a_bytes, lanes);
+  for_each_lane(lanes, [&](int lane) {
+    const std::uint64_t address = from[static_cast<std::size_t>(lane)];
+    if (grid.memory->find(address) == nullptr)
+      raise(lane, "prefetches {}, expected memory that is there", grid.memory->describe(address));
+    if (grid.counts != nullptr) grid.counts->prefetched_sectors.push_back(address / sector_bytes);
+  });
+}
+
 }  // namespace draftscope::ptx

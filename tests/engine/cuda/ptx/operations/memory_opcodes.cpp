@@ -181,6 +181,18 @@ Result<void> decode_copy(Decoder& decoder, const Instruction& instruction, Step&
   return {};
 }
 
+/// prefetch.global.L1 or .L2 [a].
+Result<void> decode_prefetch(Decoder& decoder, const Instruction& instruction, Step& step) {
+  DRAFTSCOPE_TRY(expect_operands(instruction, 1, 1));
+  Modifiers modifiers(instruction.spelling);
+  if (take_space(modifiers) != Space::global || (!modifiers.take("L2") && !modifiers.take("L1")))
+    return fail("found another prefetch, expected prefetch.global.L1 or .L2");
+  DRAFTSCOPE_TRY(expect_no_more(modifiers));
+  DRAFTSCOPE_TRY(set_address(decoder, instruction.operands[0], step));
+  step.execute = prefetch;
+  return {};
+}
+
 Result<void> decode_load_matrices(Decoder& decoder, const Instruction& instruction, Step& step) {
   DRAFTSCOPE_TRY(expect_operands(instruction, 2, 2));
   Modifiers modifiers(instruction.spelling);

@@ -32,4 +32,7 @@ void commit_copies(Warp& warp, const Step& step, Mask lanes);
 /// committed does, too.
 void wait_for_copies(Warp& warp, const Step& step, Mask lanes);
 
+/// prefetch.global: a hint, but of memory that is there.
+void prefetch(Warp& warp, const Step& step, Mask lanes);
+
 }  // namespace draftscope::ptx

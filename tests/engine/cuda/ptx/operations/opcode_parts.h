@@ -18,11 +18,13 @@ Result<void> decode_store(Decoder& decoder, const Instruction& instruction, Step
 Result<void> decode_atomic(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_copy(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_load_matrices(Decoder& decoder, const Instruction& instruction, Step& step);
+Result<void> decode_prefetch(Decoder& decoder, const Instruction& instruction, Step& step);
 // Registers
 Result<void> decode_product(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_move(Decoder& decoder, const Instruction& instruction, Step& step);
 // Control
 Result<void> decode_branch(Decoder& decoder, const Instruction& instruction, Step& step);
+Result<void> decode_call(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_leave(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_barrier(Decoder& decoder, const Instruction& instruction, Step& step);
 Result<void> decode_grid_control(Decoder& decoder, const Instruction& instruction, Step& step);

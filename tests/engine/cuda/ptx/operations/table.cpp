@@ -23,6 +23,7 @@ constexpr Opcode opcodes[] = {
     {"ldmatrix", "reads matrices of 8 × 8 from shared memory as mma takes them", decode_load_matrices},
     {"mov", "copies a register, or puts one together from parts or apart", decode_move},
     {"bra", "goes on elsewhere", decode_branch},
+    {"call", "calls a function of the runtime", decode_call},
     {"ret", "ends the thread", decode_leave},
     {"exit", "ends the thread", decode_leave},
     {"trap", "gives up", decode_trap},
@@ -32,7 +33,7 @@ constexpr Opcode opcodes[] = {
     {"membar", "orders memory", decode_nothing},
     {"fence", "orders memory", decode_nothing},
     {"nanosleep", "waits a while", decode_nothing},
-    {"prefetch", "hints at a later read", decode_nothing},
+    {"prefetch", "hints at a later read", decode_prefetch},
     {"setmaxnreg", "changes how many registers a warp has", decode_nothing},
 };
 

@@ -56,7 +56,9 @@ struct LaunchCounts {
   MemoryCount global_loads, global_stores, global_atomics;
   MemoryCount shared_loads, shared_stores;
   MemoryCount local_loads, local_stores;
-  std::vector<KindCount> kinds;  ///< by kind; the last one is of what no range holds
+  std::uint64_t prefetched_sectors = 0;
+  std::uint64_t useless_prefetches = 0;  ///< of sectors that no lane loads, or that were prefetched before
+  std::vector<KindCount> kinds;          ///< by kind; the last one is of what no range holds
 };
 
 /// The entry of `kinds` for an address.

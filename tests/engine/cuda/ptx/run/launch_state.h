@@ -34,8 +34,12 @@ struct RunningCounts {
   std::vector<std::uint64_t> warps, lanes;  ///< by step
   LaunchCounts totals;
   std::unordered_map<const Region*, TouchedBytes> touched;
+  std::vector<std::uint64_t> prefetched_sectors;  ///< their addresses / 32, as often as they were asked for
   std::span<const CountedRange> ranges;
 };
+
+/// Sets the condition of a graph's node by its handle; false if there is none.
+using SetCondition = bool (*)(std::uint64_t handle, bool value);
 
 struct Grid {
   const Program* program = nullptr;
@@ -46,8 +50,9 @@ struct Grid {
   bool may_start_early = false;
   GridNumber number;
   std::uint64_t clock_ns = 0;
-  RunningCounts* counts = nullptr;  ///< null = nothing is counted
-  Region* last_region = nullptr;    ///< the one that the last access hit
+  SetCondition set_condition = nullptr;  ///< null = no node has one
+  RunningCounts* counts = nullptr;       ///< null = nothing is counted
+  Region* last_region = nullptr;         ///< the one that the last access hit
 };
 
 /// A copy by cp.async that has not arrived.

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "commands/simulate/sweep_questions.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace draftscope::cli {
+
+SweepQuestions::SweepQuestions(const SimulateOptions& options, const simulator::WhatIf& what_if,
+                               const traces::Recording& recording,
+                               const std::vector<simulator::Machine>& machines)
+    : simulation{.recording = &recording, .fit = &what_if.costs().report},
+      prediction{.machine = machines.front(), .runs = {}, .meta = {}},
+      options_(options),
+      what_if_(what_if),
+      machines_(machines) {}
+
+void SweepQuestions::ask_all(const std::vector<std::string>& strategies) {
+  ProgressBar progress("simulating", options_.quiet);
+  asked.all = static_cast<std::int64_t>(strategies.size() * machines_.size());
+  for (std::size_t s = 0; s < strategies.size(); ++s) {
+    const std::size_t first = s * machines_.size();
+    std::vector<std::size_t> own;
+    for (std::size_t question = first; question < first + machines_.size(); ++question)
+      if (!options_.shard.shard || options_.shard.shard->has(question)) own.push_back(question);
+    if (!own.empty()) ask_strategy(strategies[s], first, own, progress);
+    progress.update(static_cast<std::int64_t>(first + machines_.size()), asked.all);
+  }
+}
+
+/// A strategy's questions, the first of which is at `first`, as far as they are this process's own.
+void SweepQuestions::ask_strategy(const std::string& strategy, std::size_t first,
+                                  const std::vector<std::size_t>& own, ProgressBar& progress) {
+  const auto ask_each = [&](const auto& ask_of_machine) {
+    for (const std::size_t question : own) {
+      question_ = question;
+      ask_of_machine(machines_[question - first]);
+      progress.update(static_cast<std::int64_t>(question) + 1, asked.all);
+    }
+  };
+  if (options_.target_exits || simulator::goes_by_times(strategy)) {
+    ask_each([&](const simulator::Machine& machine) { ask_on(strategy, machine); });
+    return;
+  }
+  question_ = first;
+  auto rounds = what_if_.rounds(strategy);
+  if (!rounds) return refuse({strategy, "", rounds.error().message});
+  put_circumstances(*rounds);
+  ask_each([&](const simulator::Machine& machine) { ask(*rounds, machine); });
+}
+
+/// Rounds that are this machine's own.
+void SweepQuestions::ask_on(const std::string& strategy, const simulator::Machine& machine) {
+  const bool by_times = simulator::goes_by_times(strategy);
+  auto rounds = by_times ? what_if_.rounds(strategy, machine)
+                         : simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
+  if (!rounds) return refuse({strategy, machine.name, rounds.error().message});
+  put_circumstances(*rounds);
+  if (by_times)
+    ask(*rounds, machine);
+  else
+    ask_fitting(*rounds, machine);
+}
+
+void SweepQuestions::ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+  ask_fitting(simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape),
+              machine);
+}
+
+/// Rounds of the machine's model.
+void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+  auto answer = simulator::ask(what_if_.costs().model, rounds, machine,
+                               {.draws = options_.draws, .seed = options_.seed}, options_.budget);
+  if (!answer) return refuse({rounds.strategy, machine.name, answer.error().message});
+  if (options_.write) prediction.runs.push_back({rounds, *answer});
+  if (options_.ladder) add_ladder(rounds, machine);
+  simulation.answers.push_back(*std::move(answer));
+  asked.answered.push_back(static_cast<std::int64_t>(question_));
+}
+
+void SweepQuestions::add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+  auto ladder = ladder_of(what_if_.costs().model, rounds, machine);
+  if (ladder)
+    ladders.push_back(*std::move(ladder));
+  else
+    refuse({rounds.strategy, machine.name, ladder.error().message});
+}
+
+void SweepQuestions::refuse(Refusal refusal) {
+  simulation.refusals.push_back(std::move(refusal));
+  asked.refused.push_back(static_cast<std::int64_t>(question_));
+}
+
+void SweepQuestions::put_circumstances(simulator::StrategyRounds& rounds) const {
+  if (other_texts_) simulator::ask_of_other_texts(rounds, *other_texts_);
+  if (options_.longer_context > 0) simulator::lengthen_context(rounds, options_.longer_context);
+}
+
+}  // namespace draftscope::cli

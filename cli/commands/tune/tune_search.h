@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From the options of `draftscope tune` to a search, and to what the policy file says of it.
+
+#include <draftscope/engine/tuning/candidate_source.h>
+#include <draftscope/speculation/model_shape.h>
+#include <memory>
+
+#include "options/tune_options.h"
+
+namespace draftscope::cli {
+
+/// The key of a policy's settings that says which shard's it is.
+inline constexpr const char* tune_shard_setting = "shard";
+
+struct TuneSearch {
+  std::unique_ptr<engine::CandidateSource> source;
+  engine::Facts settings;  ///< everything that decides what is proposed and how it is scored
+};
+
+/// `prompts`: how many there are. Of a shard, its part of the grid. Fails on options that contradict each
+/// other or the model.
+[[nodiscard]] Result<TuneSearch> make_tune_search(const TuneOptions& options,
+                                                  const speculation::ModelShape& shape, std::int32_t prompts);
+
+}  // namespace draftscope::cli

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/to_size.h>
+#include <draftscope/engine/ranks/mpi_ranks.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace draftscope::engine {
+namespace {
+
+/// A count of MPI is an int: more goes in several calls.
+constexpr std::size_t max_call_bytes = std::size_t{1} << 30;
+static_assert(max_call_bytes <= std::numeric_limits<int>::max());
+
+Result<void> checked(int code, std::string_view operation) {
+  if (code == MPI_SUCCESS) return {};
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  return fail("MPI {}: found \"{}\", expected every rank to take part", operation,
+              std::string_view(text.data(), to_size(length)));
+}
+
+/// Waits without taking the processor from others for long: between commands rank 0 may have much to do.
+Result<void> wait_for(MPI_Request& request, std::string_view operation) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto busy = std::chrono::milliseconds(2);
+  constexpr auto nap = std::chrono::microseconds(50);
+  const auto begin = clock::now();
+  for (;;) {
+    int done = 0;
+    DRAFTSCOPE_TRY(checked(MPI_Test(&request, &done, MPI_STATUS_IGNORE), operation));
+    if (done != 0) return {};
+    if (clock::now() - begin > busy) std::this_thread::sleep_for(nap);
+  }
+}
+
+class MpiRank final : public Collective {
+ public:
+  MpiRank(std::int32_t rank, std::int32_t size) : rank_(rank), size_(size) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  }
+  MpiRank(const MpiRank&) = delete;
+  MpiRank& operator=(const MpiRank&) = delete;
+  ~MpiRank() override {
+    if (!has_concluded_) MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Finalize();
+  }
+
+  std::int32_t rank() const override { return rank_; }
+  std::int32_t size() const override { return size_; }
+  void conclude() override { has_concluded_ = true; }
+
+  Result<void> all_reduce(std::span<float> values) override {
+    constexpr std::size_t most = max_call_bytes / sizeof(float);
+    for (std::size_t first = 0; first < values.size(); first += most)
+      DRAFTSCOPE_TRY(add(values.subspan(first, std::min(most, values.size() - first))));
+    return {};
+  }
+
+  Result<void> broadcast(std::span<std::byte> bytes) override {
+    for (std::size_t first = 0; first < bytes.size(); first += max_call_bytes) {
+      const std::span<std::byte> part = bytes.subspan(first, std::min(max_call_bytes, bytes.size() - first));
+      MPI_Request request = MPI_REQUEST_NULL;
+      DRAFTSCOPE_TRY(checked(
+          MPI_Ibcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, 0, MPI_COMM_WORLD, &request),
+          "broadcast"));
+      DRAFTSCOPE_TRY(wait_for(request, "broadcast"));
+    }
+    return {};
+  }
+
+  Result<void> gather(std::span<const std::byte> own, std::span<std::byte> all) override {
+    // One rank's bytes stay behind another's however many calls it takes.
+    if (own.size() > max_call_bytes)
+      return fail("gather: found {} bytes, expected at most {}", own.size(), max_call_bytes);
+    const auto n = static_cast<int>(own.size());
+    return checked(MPI_Gather(own.data(), n, MPI_BYTE, all.data(), n, MPI_BYTE, 0, MPI_COMM_WORLD), "gather");
+  }
+
+ private:
+  Result<void> add(std::span<float> values) {
+    return (size_ & (size_ - 1)) == 0 ? exchange_in_pairs(values) : add_all(values);
+  }
+
+  /// Ranks that differ in one bit of their number swap sums: both add the same two, whose order shows in no
+  /// bit.
+  Result<void> exchange_in_pairs(std::span<float> values) {
+    const auto n = static_cast<int>(values.size());
+    other_.resize(std::max(other_.size(), values.size()));
+    for (std::int32_t step = 1; step < size_; step *= 2) {
+      DRAFTSCOPE_TRY(checked(MPI_Sendrecv(values.data(), n, MPI_FLOAT, rank_ ^ step, step, other_.data(), n,
+                                          MPI_FLOAT, rank_ ^ step, step, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+                             "all-reduce"));
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += other_[i];
+    }
+    return {};
+  }
+
+  /// Every rank adds what all have, in the one order.
+  Result<void> add_all(std::span<float> values) {
+    const auto n = static_cast<int>(values.size());
+    other_.resize(std::max(other_.size(), values.size() * to_size(size_)));
+    DRAFTSCOPE_TRY(
+        checked(MPI_Allgather(values.data(), n, MPI_FLOAT, other_.data(), n, MPI_FLOAT, MPI_COMM_WORLD),
+                "all-reduce"));
+    add_neighbours(other_.data(), size_, n, n);
+    std::copy_n(other_.begin(), values.size(), values.begin());
+    return {};
+  }
+
+  std::int32_t rank_;
+  std::int32_t size_;
+  bool has_concluded_ = false;
+  std::vector<float> other_;  // what came from others
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Collective>> join_mpi_ranks(std::int32_t expected) {
+  int given = 0;
+  DRAFTSCOPE_TRY(checked(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given), "start"));
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == expected && given >= MPI_THREAD_FUNNELED) return std::make_unique<MpiRank>(rank, size);
+  MPI_Finalize();
+  if (size == expected)
+    return fail("ranks: found an MPI without threads, expected one with MPI_THREAD_FUNNELED");
+  return fail("ranks: found a job of {} processes, expected {} (mpirun -n {})", size, expected, expected);
+}
+
+}  // namespace draftscope::engine

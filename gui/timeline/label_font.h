@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The letters of a font for many short labels. Their places are the widths of those before added up, as a
+// layout has them but for kerning, so that labels are measured and drawn by the thousand in a frame.
+
+#include <QFont>
+#include <QFontMetricsF>
+#include <QPainter>
+#include <QRawFont>
+#include <QString>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "timeline/slice_label.h"
+
+namespace draftscope::gui {
+
+class LabelFont {
+ public:
+  explicit LabelFont(const QFont& font);
+
+  [[nodiscard]] const QRawFont& raw() const { return raw_; }
+  /// Width of a text, rounded up to pixels.
+  [[nodiscard]] int width(const QString& text) const;
+  /// The longest of a label's beginnings that fits into a width, or the shortest one cut with "…"; empty
+  /// where not even that fits.
+  [[nodiscard]] QString fitting(const SliceLabel& label, int width) const;
+
+  struct Letter {
+    quint32 glyph = 0;  ///< 0: the font has none, or it takes a layout
+    double width = 0.0;
+  };
+  [[nodiscard]] Letter letter(QChar letter) const;
+
+ private:
+  QFontMetricsF metrics_;
+  QRawFont raw_;
+  std::array<Letter, 256> latin_{};
+  Letter dots_;
+};
+
+/// Ink of a label up to a pixel.
+struct LabelInk {
+  int right = 0;
+  QColor color;
+};
+
+/// The labels of a frame, drawn together. Letters of one ink go to the painter at once; each has the ink of
+/// where its middle is.
+class LabelBatch {
+ public:
+  /// Both must outlive it.
+  LabelBatch(QPainter& painter, const LabelFont& font);
+
+  [[nodiscard]] const LabelFont& font() const { return font_; }
+  /// A text whose baseline begins at a point, with its inks from the left, at least one. What takes a layout
+  /// is drawn at once, and so is everything where the painter writes no pixels, that files have texts.
+  void add(const QPoint& at, const QString& text, std::span<const LabelInk> inks);
+  /// Draws what has been added since the last time.
+  void draw();
+
+ private:
+  struct Run {
+    QColor ink;
+    std::vector<quint32> glyphs;
+    std::vector<QPointF> places;
+  };
+  [[nodiscard]] Run& run_of(const QColor& ink);
+  void draw_text(const QPoint& at, const QString& text, std::span<const LabelInk> inks);
+
+  QPainter& painter_;
+  const LabelFont& font_;
+  bool has_glyphs_;
+  std::vector<Run> runs_;
+};
+
+}  // namespace draftscope::gui

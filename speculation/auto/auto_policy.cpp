@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/auto/auto_policy.h>
+
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/speculation/rules/rules_of.h>
+#include <draftscope/speculation/skip_set_text.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace draftscope::speculation {
+
+namespace {
+
+constexpr double cost_per_row = 0.03;  // of a verification, in vanilla rounds
+constexpr double min_step_cost = 0.02;
+constexpr double max_step_cost = 1.0;
+
+Result<DrafterExpectation> expectation_of(std::string_view text) {
+  const std::size_t first = text.find('/');
+  const std::size_t second = first == std::string_view::npos ? first : text.find('/', first + 1);
+  if (second != std::string_view::npos) {
+    const auto acceptance = parse_number<double>(text.substr(first + 1, second - first - 1));
+    const auto cost = parse_number<double>(text.substr(second + 1));
+    if (first > 0 && acceptance && *acceptance > 0.0 && *acceptance < 1.0 && cost && *cost > 0.0 &&
+        *cost <= 10.0)
+      return DrafterExpectation{std::string(text.substr(0, first)), *acceptance, *cost};
+  }
+  return fail(
+      "strategy auto: expected: found {}, expected drafter/acceptance/step cost as in exit-8/0.71/0.35, the "
+      "acceptance between 0 and 1, the cost above 0 and at most 10",
+      quote(text));
+}
+
+/// Expected accepted tokens of a chain, α + α² + …, of a length that need not be whole.
+double accepted_of_chain(double acceptance, double length) {
+  return acceptance * (1.0 - std::pow(acceptance, length)) / (1.0 - acceptance);
+}
+
+/// The measurement of median score.
+std::optional<Measurement> middle_of(std::vector<Measurement> repeats) {
+  if (repeats.empty()) return std::nullopt;
+  const auto middle = repeats.begin() + static_cast<std::ptrdiff_t>((repeats.size() - 1) / 2);
+  std::nth_element(repeats.begin(), middle, repeats.end(),
+                   [](const Measurement& a, const Measurement& b) { return a.score < b.score; });
+  return *middle;
+}
+
+std::string without_none(const std::string& list) {
+  return list == "none" ? std::string() : list;
+}
+
+/// The parameters by which `auto` knows its drafters.
+class KnownDrafters {
+ public:
+  KnownDrafters(const StrategySpecification& automatic, std::vector<DrafterExpectation> expected)
+      : exits_(listed_layers(automatic.text("exits"))),
+        skipped_{automatic.text("skip-attention"), automatic.text("skip-mlp")},
+        formats_(without_none(automatic.text("formats"))),
+        expected_(std::move(expected)) {}
+
+  void add(const StrategySpecification& setting, const std::optional<Measurement>& measured,
+           const PolicyFile& policy) {
+    if (!setting.has_parts()) return;
+    const auto weights = setting.draft_weights();
+    const std::string drafter = add_mask(setting, policy);
+    if (weights) add_format(weight_format_row(*weights).name);
+    // A part of the model in fewer bits was measured as neither alone.
+    const bool is_both = weights && !drafter.empty();
+    const std::string measured_as = weights ? std::string(weight_format_row(*weights).name) : drafter;
+    const bool is_whole_model = setting.part(PartKind::mask) == "full";
+    if (!measured || is_both || measured_as.empty() || (weights && !is_whole_model)) return;
+    const auto is_it = [&](const DrafterExpectation& known) { return known.drafter == measured_as; };
+    if (std::any_of(expected_.begin(), expected_.end(), is_it)) return;
+    if (const auto figures = step_figures(*measured))
+      expected_.push_back({measured_as, figures->acceptance, figures->step_cost});
+  }
+
+  /// The parameters' text.
+  [[nodiscard]] std::string text() const {
+    std::string text = fmt::format("formats={}", formats_.empty() ? "none" : formats_);
+    if (!exits_.empty()) text += fmt::format(",exits={}", fmt::join(exits_, "+"));
+    if (has_skip_set())
+      text += fmt::format(",skip-attention={},skip-mlp={}", skipped_.attention, skipped_.mlp);
+    if (!expected_.empty()) text += fmt::format(",expected={}", expectations_text(expected_));
+    return text;
+  }
+
+ private:
+  [[nodiscard]] bool has_skip_set() const { return !skipped_.attention.empty() || !skipped_.mlp.empty(); }
+
+  /// The part of the model's name as a drafter; empty if it is all of it, or changes as it decodes.
+  std::string add_mask(const StrategySpecification& setting, const PolicyFile& policy) {
+    const std::string& mask = setting.part(PartKind::mask);
+    if (mask == "exit") {
+      const std::int32_t exit = setting.integer("exit");
+      if (std::find(exits_.begin(), exits_.end(), exit) == exits_.end()) exits_.push_back(exit);
+      return fmt::format("exit-{}", exit);
+    }
+    if (mask != "skip-set") return {};
+    SkipSetText set{setting.text("skip-attention"), setting.text("skip-mlp")};
+    if (set.attention.empty() && set.mlp.empty() && policy.skip_set) set = skip_set_text(*policy.skip_set);
+    if (set.attention.empty() && set.mlp.empty()) return {};
+    // There is room for one set: the best one, or the one that was asked for.
+    if (has_skip_set() && (set.attention != skipped_.attention || set.mlp != skipped_.mlp)) return {};
+    skipped_ = std::move(set);
+    return "skip-set";
+  }
+
+  void add_format(std::string_view format) {
+    if (fmt::format("+{}+", formats_).find(fmt::format("+{}+", format)) != std::string::npos) return;
+    formats_ += fmt::format("{}{}", formats_.empty() ? "" : "+", format);
+  }
+
+  std::vector<std::int32_t> exits_;
+  SkipSetText skipped_;
+  std::string formats_;
+  std::vector<DrafterExpectation> expected_;
+};
+
+}  // namespace
+
+Result<std::vector<DrafterExpectation>> parse_expectations(std::string_view text) {
+  std::vector<DrafterExpectation> expectations;
+  if (text.empty()) return expectations;
+  while (true) {
+    const std::size_t plus = text.find('+');
+    DRAFTSCOPE_TRY_ASSIGN(expectations.emplace_back(), expectation_of(text.substr(0, plus)));
+    if (plus == std::string_view::npos) return expectations;
+    text.remove_prefix(plus + 1);
+  }
+}
+
+std::string expectations_text(const std::vector<DrafterExpectation>& expectations) {
+  std::vector<std::string> parts;
+  parts.reserve(expectations.size());
+  for (const DrafterExpectation& expected : expectations)
+    parts.push_back(
+        fmt::format("{}/{:.4f}/{:.4f}", expected.drafter, expected.acceptance, expected.step_cost));
+  return fmt::format("{}", fmt::join(parts, "+"));
+}
+
+std::optional<StepFigures> step_figures(const Measurement& measured) {
+  constexpr double least = 1e-3;
+  const double accepted = measured.tokens_per_round - 1.0;
+  const double rate = measured.acceptance_rate;
+  if (!(rate > 0.0 && rate < 1.0 && accepted > 0.0 && measured.score > 0.0)) return std::nullopt;
+  const double drafted = accepted / rate;
+  // The longer a chain, the more of it is accepted: the acceptance lies between these.
+  double low = least;
+  double high = 1.0 - least;
+  constexpr int halvings = 40;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2.0;
+    (accepted_of_chain(middle, drafted) < accepted ? low : high) = middle;
+  }
+  const double round = measured.tokens_per_round / measured.score;  // vanilla rounds
+  const double step = (round - 1.0 - cost_per_row * drafted) / drafted;
+  return StepFigures{low, std::clamp(step, min_step_cost, max_step_cost)};
+}
+
+Result<StrategySpecification> with_policy(const StrategySpecification& automatic, const PolicyFile& policy,
+                                          std::int32_t n_layers) {
+  DRAFTSCOPE_TRY_ASSIGN(auto expected, parse_expectations(automatic.text("expected")));
+  KnownDrafters known(automatic, std::move(expected));
+  std::vector<Finalist> settings = policy.finalists;
+  if (settings.empty()) settings.push_back({policy.strategy, policy.repeats});
+  for (Finalist& finalist : settings) {
+    const auto setting = parse_strategy(finalist.setting, n_layers);
+    if (!setting) return fail("setting {} of a policy: {}", quote(finalist.setting), setting.error().message);
+    known.add(*setting, middle_of(std::move(finalist.repeats)), policy);
+  }
+  return parse_strategy(fmt::format("auto:max-gamma={},loss={},{}", automatic.integer("max-gamma"),
+                                    automatic.number("loss"), known.text()),
+                        n_layers);
+}
+
+Result<StrategySpecification> with_policy_read(const StrategySpecification& automatic,
+                                               const ModelShape& shape) {
+  const std::string& file = automatic.text("policy");
+  if (file.empty()) return automatic;
+  DRAFTSCOPE_TRY_ASSIGN(const PolicyFile policy, read_policy(file));
+  if (!policy.finished)
+    return fail("{}: the search is not finished, expected one that is (draftscope tune --resume)", file);
+  DRAFTSCOPE_TRY(check_policy_shape(policy, shape, file));
+  auto specification = with_policy(automatic, policy, shape.n_layers);
+  if (!specification) return fail("{}: {}", file, specification.error().message);
+  return specification;
+}
+
+}  // namespace draftscope::speculation

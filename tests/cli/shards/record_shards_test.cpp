@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A recording in parts is the recording as a whole.
+#include <draftscope/traces/reader.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <tuple>
+
+#include "printed.h"
+#include "trace_files.h"
+
+namespace draftscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class Shards : public ::testing::Test {
+ protected:
+  [[nodiscard]] CommandResult record(const std::vector<std::string>& further) const {
+    std::vector<std::string> arguments{"record",
+                                       "--model",
+                                       DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
+                                       "--prompts",
+                                       DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl",
+                                       "--limit",
+                                       "5",
+                                       "--max-tokens",
+                                       "12",
+                                       "--repeats",
+                                       "2",
+                                       "--threads",
+                                       "1",
+                                       "--temperature",
+                                       "0.8",
+                                       "--strategy",
+                                       "vanilla",
+                                       "--strategy",
+                                       "layerskip:exit=7,gamma=4",
+                                       "--output",
+                                       output_};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    return run_command(arguments);
+  }
+
+  /// Texts and rounds, which do not depend on clocks, by run, question and repeat.
+  using Key = std::tuple<std::string, std::int64_t, std::int32_t>;
+  using Told = std::map<Key, std::string>;
+  static Told told_by(const fs::path& path) {
+    auto reader = traces::Reader::open(path);
+    EXPECT_TRUE(reader);
+    const auto recording = reader->recording();
+    EXPECT_TRUE(recording) << path;
+    std::map<traces::RequestId, Key> keys;
+    Told told;
+    for (const traces::Request& request : recording->requests) {
+      const auto run = std::ranges::find(recording->runs, request.run_id, &traces::Run::id);
+      const auto prompt = std::ranges::find(recording->prompts, request.prompt_id, &traces::Prompt::id);
+      keys[request.id] = {run->specification, prompt->question_id, request.repeat};
+      told[keys[request.id]] = request.text;
+    }
+    for (const traces::Round& round : recording->rounds)
+      told[keys[round.request_id]] += fmt::format("|{} {} {}", round.drafted, round.accepted, round.emitted);
+    return told;
+  }
+
+  [[nodiscard]] std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_ / ""), {}));
+  }
+
+  TemporaryFolder folder_;
+  std::string output_ = (folder_ / "run.dstrace").string();
+};
+
+TEST_F(Shards, AreTogetherWhatOneProcessRecords) {
+  ASSERT_EQ(record({}).exit_code, 0);
+  const Told whole = told_by(output_);
+  EXPECT_EQ(whole.size(), 5U * 2U * 2U);
+  fs::remove(output_);
+  const fs::path scratch = folder_ / "scratch";
+  fs::create_directory(scratch);
+  std::vector<std::string> merge{"merge", "--output", output_};
+  for (const char* shard : {"3/3", "1/3", "2/3"}) {
+    const CommandResult recorded = record({"--shard", shard, "--scratch", scratch.string()});
+    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+    const fs::path file = folder_ / fmt::format("run.{}-of-3.dstrace", shard[0]);
+    EXPECT_TRUE(fs::exists(file));
+    merge.push_back(file.string());
+  }
+  EXPECT_TRUE(fs::is_empty(scratch));
+  EXPECT_FALSE(fs::exists(output_));
+  const CommandResult merged = run_command(merge);
+  ASSERT_EQ(merged.exit_code, 0) << merged.err;
+  EXPECT_THAT(merged.out, HasSubstr("3 shards: 20 requests"));
+  EXPECT_EQ(told_by(output_), whole);
+}
+
+TEST_F(Shards, ThatAreRecordedAreNotRecordedAgain) {
+  ASSERT_EQ(record({"--shard", "2/4"}).exit_code, 0);
+  const fs::path file = folder_ / "run.2-of-4.dstrace";
+  const std::string before = read_file(file);
+  const CommandResult again = record({"--shard", "2/4"});
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.err, HasSubstr("is there already"));
+  EXPECT_EQ(read_file(file), before);
+  EXPECT_EQ(record({"--shard", "2/4", "--overwrite"}).exit_code, 0);
+  EXPECT_NE(read_file(file), before);
+  // What a killed task left is written over; what is no shard of this experiment is kept.
+  fs::rename(file, file.string() + ".partial");
+  EXPECT_EQ(record({"--shard", "2/4"}).exit_code, 0);
+  EXPECT_EQ(files(), 1U);
+  fs::rename(file, folder_ / "run.3-of-4.dstrace");
+  const CommandResult other = record({"--shard", "3/4"});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.err, HasSubstr("is shard 2/4, expected 3/4 (--overwrite replaces it)"));
+}
+
+TEST_F(Shards, AreRefusedInOneLine) {
+  const auto expect_refused = [&](const std::vector<std::string>& further, const char* why) {
+    const CommandResult refused = record(further);
+    EXPECT_EQ(refused.exit_code, 1) << why;
+    EXPECT_THAT(refused.err, HasSubstr(why));
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+    EXPECT_EQ(files(), 0U) << why;
+  };
+  expect_refused({"--shard", "0/4"}, "shard: found '0/4', expected I/N with 1 <= I <= N");
+  expect_refused({"--shard", "6/6"}, "found 5 questions, expected at least 6 for shard 6/6");
+  expect_refused({"--scratch", "/tmp"}, "--scratch: found no --shard, expected it too");
+  expect_refused({"--shard", "1/2", "--scratch", (folder_ / "absent").string()}, "found no folder");
+  expect_refused({"--shard", "task"},
+                 "shard: found no task of Slurm or MPI in the environment, expected I/N");
+}
+
+}  // namespace
+}  // namespace draftscope::cli

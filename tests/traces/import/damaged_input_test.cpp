@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files of every text format, cut anywhere, with a line lost, doubled or in another's place: each becomes a
+// trace in which every rule holds, or is refused in one line and leaves nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "imported.h"
+
+namespace draftscope::traces {
+namespace {
+
+struct Source {
+  ImportFormat format;
+  const char* fixture;
+};
+
+class Damaged : public ::testing::TestWithParam<Source> {
+ protected:
+  Damaged() {
+    options_.format = GetParam().format;
+    options_.overwrite = true;
+    std::ostringstream bytes;
+    bytes << std::ifstream(fixture(GetParam().fixture), std::ios::binary).rdbuf();
+    text_ = bytes.str();
+    for (std::size_t begin = 0; begin < text_.size();) {
+      const std::size_t end = std::min(text_.find('\n', begin), text_.size() - 1) + 1;
+      lines_.push_back(text_.substr(begin, end - begin));
+      begin = end;
+    }
+  }
+
+  /// A trace is sound; a refusal is one line, and nothing was left.
+  void expect_sound_or_refused(const std::string& text) {
+    const auto file = folder_.write("input", text);
+    const auto imported = import_recordings({file}, options_, folder_ / "out.dstrace");
+    if (!imported) {
+      EXPECT_THAT(imported.error().message, ::testing::HasSubstr(file.string()));
+      EXPECT_EQ(imported.error().message.find('\n'), std::string::npos);
+      EXPECT_EQ(folder_.files(), 1U) << imported.error().message;
+      return;
+    }
+    auto reader = Reader::open(folder_ / "out.dstrace");
+    ASSERT_TRUE(reader) << reader.error().message;
+    const auto violations = reader->validate();
+    ASSERT_TRUE(violations);
+    EXPECT_TRUE(violations->empty()) << violations->front().table << ": " << violations->front().rule;
+    std::filesystem::remove(folder_ / "out.dstrace");
+  }
+
+  [[nodiscard]] static std::string joined(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += line;
+    return text;
+  }
+
+  const ImportFolder folder_;
+  ImportOptions options_;
+  std::string text_;
+  std::vector<std::string> lines_;
+};
+
+TEST_P(Damaged, ByACutAnywhere) {
+  for (std::size_t i = 0; i < 12; ++i) {
+    const std::size_t bytes = text_.size() * i / 12;
+    SCOPED_TRACE(bytes);
+    for (const bool partial : {false, true}) {
+      options_.partial = partial;
+      expect_sound_or_refused(text_.substr(0, bytes));
+    }
+  }
+}
+
+TEST_P(Damaged, ByALineThatIsLostDoubledOrElsewhere) {
+  const std::size_t step = std::max<std::size_t>(lines_.size() / 6, 1);
+  for (std::size_t i = 0; i < lines_.size(); i += step) {
+    SCOPED_TRACE(lines_[i]);
+    const auto place = static_cast<std::ptrdiff_t>(i);
+    auto lines = lines_;
+    lines.erase(lines.begin() + place);
+    expect_sound_or_refused(joined(lines));
+    lines = lines_;
+    lines.insert(lines.begin() + place, lines_[i]);
+    expect_sound_or_refused(joined(lines));
+    lines = lines_;
+    std::rotate(lines.begin(), lines.begin() + place, lines.end());
+    expect_sound_or_refused(joined(lines));
+    std::reverse(lines.begin(), lines.end());
+    expect_sound_or_refused(joined(lines));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Formats, Damaged,
+    ::testing::Values(Source{ImportFormat::spec_bench, "spec_bench/vanilla.jsonl"},
+                      Source{ImportFormat::swift, "swift/answers.jsonl"},
+                      Source{ImportFormat::layerskip, "layerskip/benchmark.json"},
+                      Source{ImportFormat::acceptance, "acceptance/per_step.jsonl"},
+                      Source{ImportFormat::chrome, "chrome/rounds.json"},
+                      Source{ImportFormat::rounds, "rounds/two_requests.jsonl"},
+                      Source{ImportFormat::llama_cpp, "llama_cpp/server_trace.log"},
+                      Source{ImportFormat::llama_cpp, "llama_cpp/server_both.log"},
+                      Source{ImportFormat::llama_cpp, "llama_cpp/speculative_simple.log"},
+                      Source{ImportFormat::llama_answers, "llama_answers/server_trace.jsonl"},
+                      Source{ImportFormat::sglang, "sglang/documented.jsonl"},
+                      Source{ImportFormat::trtllm, "trtllm/documented.jsonl"},
+                      Source{ImportFormat::aiperf, "aiperf/documented.jsonl"}),
+    [](const auto& source) {
+      std::string name = std::string(source.param.fixture);
+      std::ranges::replace_if(
+          name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+      return name;
+    });
+
+TEST(TrtllmImport, RefusesIterationsThatAreOutOfOrder) {
+  const ImportFolder folder;
+  const auto file = folder.write(
+      "stats.jsonl", "{\"iter\":6,\"inflightBatchingStats\":{}}\n{\"iter\":5,\"inflightBatchingStats\":{}}");
+  const auto refused = import_recordings({file}, {.format = ImportFormat::trtllm}, folder / "out.dstrace");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("line 2: iter is 5, expected more than"));
+}
+
+TEST(RoundsImport, TakesRequestsThatInterleaveAndRefusesARoundThatComesTwice) {
+  const std::string head =
+      "{\"record\":\"header\",\"format\":\"draftscope-rounds\",\"version\":1}\n"
+      "{\"record\":\"request\",\"request\":\"a\",\"run\":\"x\",\"start_ns\":100}\n"
+      "{\"record\":\"request\",\"request\":\"b\",\"run\":\"x\",\"start_ns\":110}\n";
+  const std::string of_a =
+      "{\"record\":\"round\",\"request\":\"a\",\"accepted\":1,\"drafted\":2,\"start_ns\":120,\"end_ns\":130}"
+      "\n";
+  const std::string of_b =
+      "{\"record\":\"round\",\"request\":\"b\",\"accepted\":2,\"drafted\":2,\"start_ns\":115,\"end_ns\":140}"
+      "\n";
+  const std::string tail =
+      "{\"record\":\"end\",\"request\":\"b\",\"end_ns\":150}\n{\"record\":\"end\",\"request\":\"a\",\"end_"
+      "ns\":160}\n";
+  const ImportFolder folder;
+  const Imported log =
+      import_soundly({folder.write("a.jsonl", head + of_a + of_b + of_a.substr(0, of_a.find("120")) +
+                                                  "130,\"end_ns\":135}\n" + tail)},
+                     {}, folder / "a.dstrace");
+  ASSERT_EQ(log.recording.requests.size(), 2U);
+  EXPECT_EQ(log.recording.rounds.size(), 3U);
+  for (const std::string& twice : {of_a, of_b}) {
+    const auto refused = import_recordings({folder.write("b.jsonl", head + of_a + of_b + twice + tail)}, {},
+                                           folder / "b.dstrace");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, ::testing::HasSubstr("line 6: start_ns is"));
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::traces

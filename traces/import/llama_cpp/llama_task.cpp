@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "import/llama_cpp/llama_task.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "import/json_fields.h"
+
+namespace draftscope::traces {
+namespace {
+
+constexpr std::int64_t max_rounds = std::int64_t{1} << 17U;
+
+std::int32_t token_of(std::int64_t value) {
+  const bool fits = value >= 0 && value <= std::numeric_limits<std::int32_t>::max();
+  return fits ? static_cast<std::int32_t>(value) : -1;
+}
+
+void take_candidate(const LlamaLine& line, LlamaTask& task) {
+  // The draft takes the best candidate of each position.
+  if (line.values[1] != 0) return;
+  if (line.values[2] == 0) task.draft.clear();
+  if (line.values[2] == static_cast<std::int64_t>(task.draft.size()) && line.values[2] < max_draft_tokens)
+    task.draft.push_back({token_of(line.values[3]), line.number});
+}
+
+void end_replay(const LlamaLine& line, LlamaTask& task) {
+  task.rounds.back().end_ns = line.time_us;
+  task.rounds.back().bonus_token = task.own_token;
+  task.replayed = task.own_token = task.draft_tokens = task.drafted_us = -1;
+  task.unsaid.reset();
+}
+
+/// The draft tokens that were shown, if all of the round's were.
+void add_draft(const LlamaTask& task, ForeignRound& round) {
+  if (task.draft_tokens != round.drafted || static_cast<std::int64_t>(task.draft.size()) < round.drafted)
+    return;
+  for (std::int64_t i = 0; i < round.drafted; ++i) {
+    const LlamaCandidate& one = task.draft[static_cast<std::size_t>(i)];
+    round.tokens.push_back(one.token);
+    round.confidences.push_back(one.probability >= 0.0 && one.probability <= 1.0
+                                    ? one.probability
+                                    : std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+Result<void> add_round(const LlamaLine& line, LlamaTask& task, const std::string& where) {
+  const auto [accepted, drafted] = std::pair{line.values[0], line.values[1]};
+  if (accepted < 0 || drafted > max_draft_tokens || accepted > drafted)
+    return fail(
+        "{}: accepts {} of {} draft tokens, expected at most as many as were drafted, and these at most {}",
+        where, accepted, drafted, max_draft_tokens);
+  // Both LLAMA_TRACE's line and that of --verbose speak of one round.
+  if (line.event == LlamaEvent::verified && task.may_repeat && !task.rounds.empty() &&
+      task.rounds.back().accepted == accepted && task.rounds.back().drafted == drafted) {
+    task.may_repeat = false;
+    return {};
+  }
+  if (line.event == LlamaEvent::verified && task.replayed >= 0 && accepted == drafted &&
+      accepted == task.replayed) {
+    end_replay(line, task);
+    return {};
+  }
+  if (line.event == LlamaEvent::accepted && task.replayed >= 0) {
+    // The context could not be cut: what was accepted was computed again, as a draft that is all right.
+    if (accepted != task.replayed || drafted != task.replayed)
+      return fail(
+          "{}: accepts {} of {} draft tokens, expected {} of {}, the replay of what was accepted before",
+          where, accepted, drafted, task.replayed, task.replayed);
+    end_replay(line, task);
+    task.may_repeat = true;
+    return {};
+  }
+  if (static_cast<std::int64_t>(task.rounds.size()) >= max_rounds)
+    return fail("{}: task {} has more than {} rounds, expected fewer", where, task.id, max_rounds);
+  ForeignRound round;
+  round.accepted = accepted;
+  round.drafted = drafted;
+  round.bonus_token = task.own_token;
+  round.end_ns = line.time_us;
+  round.draft_ns = task.draft_tokens == drafted ? task.drafted_us : -1;
+  add_draft(task, round);
+  task.rounds.push_back(std::move(round));
+  task.draft.clear();
+  task.unsaid.reset();
+  task.draft_tokens = task.drafted_us = task.own_token = -1;
+  task.may_repeat = line.event == LlamaEvent::accepted;
+  if (line.event == LlamaEvent::restored) task.replayed = accepted;
+  return {};
+}
+
+Result<void> take_token(const LlamaLine& line, LlamaTask& task, const std::string& where) {
+  if (task.unsaid) task.unsaid->time_us = line.time_us;
+  if (static_cast<std::int64_t>(task.tokens.size()) >= max_answer_tokens)
+    return fail("{}: task {} has more than {} tokens, expected fewer", where, task.id, max_answer_tokens);
+  task.tokens.push_back(token_of(line.values[2]));
+  if (task.tokens.size() == 1) {
+    task.first_token_us = line.time_us;
+  } else if (task.is_plain) {
+    ForeignRound round;
+    round.drafted = 0;
+    round.bonus_token = task.tokens.back();
+    round.end_ns = line.time_us;
+    task.rounds.push_back(std::move(round));
+    task.is_plain = false;
+  }
+  return {};
+}
+
+void take_own_token(const LlamaLine& line, LlamaTask& task) {
+  // Behind LLAMA_TRACE's line, before that of --verbose, which does not come where the task ends in the
+  // round.
+  if (task.may_repeat && !task.rounds.empty()) {
+    task.rounds.back().bonus_token = token_of(line.values[0]);
+    return;
+  }
+  task.own_token = token_of(line.values[0]);
+  task.unsaid = line;
+  task.unsaid->event = LlamaEvent::verified;
+  task.unsaid->values = {line.values[1] - 1, line.values[2]};
+}
+
+Result<void> add_unsaid(LlamaTask& task, const std::string& where) {
+  if (!task.unsaid) return {};
+  return add_round(LlamaLine(*task.unsaid), task, where);
+}
+
+}  // namespace
+
+Result<void> take_line(const LlamaLine& line, LlamaTask& task, const std::string& where) {
+  switch (line.event) {
+    case LlamaEvent::candidate:
+      take_candidate(line, task);
+      return {};
+    case LlamaEvent::prompt:
+      task.prompt_tokens = std::clamp<std::int64_t>(line.values[2], 0, max_answer_tokens);
+      return {};
+    case LlamaEvent::drafted:
+      task.drafted_us = line.time_us;
+      task.draft_tokens = line.values[2];
+      task.is_plain = false;
+      return {};
+    case LlamaEvent::plain_step:
+      task.is_plain = true;
+      return {};
+    case LlamaEvent::own_token:
+      take_own_token(line, task);
+      return {};
+    case LlamaEvent::accepted:
+    case LlamaEvent::restored:
+    case LlamaEvent::verified:
+      return add_round(line, task, where);
+    case LlamaEvent::program_round:
+      task.own_token = token_of(line.values[2]);
+      return add_round(line, task, where);
+    case LlamaEvent::program_restored:
+      return fail(
+          "{}: a checkpoint is restored, behind which the program drafts what it had accepted, expected the "
+          "log "
+          "of a model whose context can be cut",
+          where);
+    case LlamaEvent::token:
+      return take_token(line, task, where);
+    case LlamaEvent::prompt_time:
+      task.prompt_ms = line.number;
+      if (task.prompt_tokens < 0)
+        task.prompt_tokens = std::clamp<std::int64_t>(line.values[0], 0, max_answer_tokens);
+      return {};
+    case LlamaEvent::decode_time:
+      DRAFTSCOPE_TRY(add_unsaid(task, where));
+      task.generated = line.values[0];
+      task.end_us = line.time_us;
+      return {};
+    case LlamaEvent::program_prompt_time:
+      task.prompt_tokens = std::clamp<std::int64_t>(line.values[0], 0, max_answer_tokens);
+      task.prompt_ms = line.number * 1000.0;
+      return {};
+    case LlamaEvent::program_decode_time:
+      task.generated = line.values[0];
+      task.decode_ms = line.number * 1000.0;
+      task.end_us = line.time_us;
+      return {};
+    case LlamaEvent::acceptance:
+      task.stated_accepted = line.values[0];
+      task.stated_drafted = line.values[1];
+      return {};
+    case LlamaEvent::stated_drafted:
+      task.stated_drafted = line.values[0];
+      return {};
+    case LlamaEvent::stated_accepted:
+      task.stated_accepted = line.values[0];
+      return {};
+    default:
+      return {};
+  }
+}
+
+Result<void> take_end(const LlamaLine& line, LlamaTask& task, const std::string& where) {
+  DRAFTSCOPE_TRY(add_unsaid(task, where));
+  if (task.end_us < 0) task.end_us = line.time_us;
+  return {};
+}
+
+}  // namespace draftscope::traces
