@@ -28,10 +28,19 @@ std::vector<std::string> held_weights() {
   return words;
 }
 
-/// Blocks are multiplied as they are where nothing else is asked for that reads plain numbers.
+/// Packed matrices are multiplied as they are where nothing else is asked for that reads plain numbers.
 engine::BlockMatrices block_matrices(const ModelOptions& options) {
-  const bool kept = options.device == "cpu" && options.weights == "as-stored" && options.adapter.empty();
-  return kept ? engine::BlockMatrices::as_stored : engine::BlockMatrices::widened;
+  using enum engine::BlockMatrices;
+  if (!options.adapter.empty()) return widened;
+  if (options.device == "cpu") return options.weights == "as-stored" ? as_stored : widened;
+  return options.weights == "bf16" ? widened : fp8_as_stored;
+}
+
+/// Error: bf16 is asked of a model of another type.
+Result<void> check_bf16(const engine::Checkpoint& checkpoint) {
+  if (const engine::DType dtype = checkpoint.weights.embedding.dtype; dtype != engine::DType::bf16)
+    return fail("weights: found bf16 for a model of {}, expected as-stored", engine::dtype_name(dtype));
+  return {};
 }
 
 /// The format that a CPU rounds plain matrices to, if any.
@@ -44,8 +53,7 @@ Result<std::optional<speculation::WeightFormat>> packed_weights(const ModelOptio
   if (format != speculation::WeightFormat::bf16)
     return fail("weights: found {} for device cpu, expected as-stored, bf16 or one of {}", options.weights,
                 speculation::made_weight_formats(speculation::MadeBy::cpu));
-  if (const engine::DType dtype = checkpoint.weights.embedding.dtype; dtype != engine::DType::bf16)
-    return fail("weights: found bf16 for a model of {}, expected as-stored", engine::dtype_name(dtype));
+  DRAFTSCOPE_TRY(check_bf16(checkpoint));
   return std::nullopt;
 }
 
@@ -60,9 +68,10 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   command.add_option("--device", options.device, "cpu, cuda, or cuda:N for the N-th GPU")
       ->capture_default_str();
   command
-      .add_option("--weights", options.weights,
-                  "How matrices are held: as-stored; on a CPU also bf16, or rounded to blocks of q8_0, q5_1, "
-                  "q5_0, q4_1, q4_0 or q3_0; on a GPU also fp8 (e4m3, a scale an output)")
+      .add_option(
+          "--weights", options.weights,
+          "How matrices are held: as-stored, or bf16 (packed ones widened); on a CPU also rounded to blocks "
+          "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU also fp8 (e4m3, a scale an output)")
       ->check(one_of(held_weights()))
       ->capture_default_str();
   add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
@@ -182,9 +191,11 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& option
   const std::int32_t cache_rows =
       options.min_cache_rows > 0 ? std::max(options.context, options.min_cache_rows) : options.context;
   if (gpu) {
-    if (!fp8 && options.weights != "as-stored")
-      return fail("weights: found {} for device {}, expected as-stored or fp8", options.weights,
+    const bool bf16 = options.weights == "bf16";
+    if (!fp8 && !bf16 && options.weights != "as-stored")
+      return fail("weights: found {} for device {}, expected as-stored, bf16 or fp8", options.weights,
                   options.device);
+    if (bf16) DRAFTSCOPE_TRY(check_bf16(*model.checkpoint));
     if (options.threads != 0 || !options.kernels.empty())
       return fail("{}: given for device {}, expected it for cpu only",
                   options.threads != 0 ? "threads" : "kernels", options.device);

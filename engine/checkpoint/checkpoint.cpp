@@ -17,6 +17,7 @@ std::size_t Checkpoint::parameters() const {
 
 std::size_t TensorView::row_bytes() const {
   const auto n = static_cast<std::size_t>(columns);
+  if (scales != nullptr) return n;
   return blocks == nullptr ? n * dtype_bytes(dtype) : n / blocks->weights * blocks->bytes;
 }
 
@@ -24,6 +25,11 @@ bool Checkpoint::has_blocks() const {
   const auto tensors = named_tensors(shape, weights);
   return std::any_of(tensors.begin(), tensors.end(),
                      [](const NamedTensor& tensor) { return tensor.view.blocks != nullptr; });
+}
+
+bool Checkpoint::has_fp8() const {
+  return std::any_of(weights.layers.begin(), weights.layers.end(),
+                     [](const LayerWeights& layer) { return layer.q.scales != nullptr; });
 }
 
 std::size_t Checkpoint::weight_bytes() const {

@@ -41,6 +41,7 @@ std::optional<std::int64_t> first_non_finite(const TensorView& tensor) {
     }
     return std::nullopt;
   }
+  if (tensor.scales != nullptr) return find<std::uint8_t>(tensor, 0x7FU);  // e4m3 has NaNs alone
   switch (tensor.dtype) {
     case DType::f32:
       return find<std::uint32_t>(tensor, 0x7F80'0000U);

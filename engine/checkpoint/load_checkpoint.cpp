@@ -105,35 +105,57 @@ class Binding {
     return check_nothing_unknown(places_, known_, quantisation_, shape_);
   }
 
-  /// Writes the packed matrices as numbers of the plain ones' type, in memory that is returned.
-  Result<std::optional<Mapping>> widen_packed(const std::string& file) const {
+  /// Writes the packed matrices as numbers of the plain ones' type, in memory that is returned; the layers'
+  /// as they are with their scales, where that is asked for and all of them can be.
+  Result<std::optional<Mapping>> place_packed(BlockMatrices blocks, const std::string& file) const {
     if (packed_.empty()) return std::nullopt;
     for (const auto& [name, shard] : shards_.by_name) shard.mapping.expect(Access::streamed);
+    const bool keeps = blocks == BlockMatrices::fp8_as_stored && are_layers_in_e4m3();
     const DType dtype = plain_ == nullptr ? DType::bf16 : plain_->view->dtype;
-    const auto padded = [](std::size_t bytes) {
+    const auto bytes_of = [&](const TensorSlot& slot) {
+      const std::size_t bytes =
+          keeps && slot.layer >= 0 ? static_cast<std::size_t>(slot.rows) * sizeof(float) : slot.view->bytes();
       return (bytes + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
     };
     std::size_t bytes = 0;
-    for (const PackedSlot& packed : packed_) {
-      *packed.slot->view = {nullptr, dtype, packed.slot->rows, packed.slot->columns};
-      bytes += padded(packed.slot->view->bytes());
+    for (const auto& [slot, matrix] : packed_) {
+      *slot->view = {nullptr, dtype, slot->rows, slot->columns};
+      bytes += bytes_of(*slot);
     }
     auto memory = Mapping::allocate(bytes);
     if (!memory) return fail("{}: {}", file, memory.error().message);
     std::vector<WidenedMatrix> widened;
     std::byte* out = memory->writable_bytes().data();
     for (const auto& [slot, matrix] : packed_) {
-      widened.push_back({matrix, slot->first_row, slot->rows, slot->columns, dtype, out});
-      slot->view->data = out;
-      out += padded(slot->view->bytes());
+      const std::size_t own_bytes = bytes_of(*slot);
+      if (keeps && slot->layer >= 0) {
+        auto* const scales = reinterpret_cast<float*>(out);
+        output_scales(matrix, slot->first_row, slot->rows, scales);
+        slot->view->data = matrix.values + slot->first_row * slot->columns;
+        slot->view->scales = scales;
+      } else {
+        widened.push_back({matrix, slot->first_row, slot->rows, slot->columns, dtype, out});
+        slot->view->data = out;
+      }
+      out += own_bytes;
     }
     widen(widened);
     return std::optional(*std::move(memory));
   }
 
  private:
+  /// Whether each matrix of the layers is in e4m3, with no output that has several scales.
+  [[nodiscard]] bool are_layers_in_e4m3() const {
+    const auto count = std::count_if(packed_.begin(), packed_.end(), [](const PackedSlot& packed) {
+      return packed.slot->layer >= 0 && packed.matrix.form == PackedForm::fp8 &&
+             packed.matrix.block.columns >= packed.matrix.columns;
+    });
+    return count == layer_matrices_;
+  }
+
   Result<void> bind_slot(const TensorSlot& slot) {
     known_.insert(slot.name);
+    if (slot.layer >= 0 && !slot.is_vector()) ++layer_matrices_;
     if (quantisation_) {
       DRAFTSCOPE_TRY_ASSIGN(const auto matrix, find_quantised(slot, shards_, places_, *quantisation_));
       if (matrix) {
@@ -160,6 +182,7 @@ class Binding {
   FileTensors places_;
   std::unordered_set<std::string> known_;
   std::vector<PackedSlot> packed_;
+  std::ptrdiff_t layer_matrices_ = 0;
   const TensorSlot* plain_ = nullptr;  ///< the first plain matrix
 };
 
@@ -172,7 +195,7 @@ std::string folder_name(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
+Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMatrices blocks) {
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error))
     return fail("{}: expected a folder with config.json and model.safetensors, or a GGUF file",
@@ -202,7 +225,7 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder) {
   const auto slots = tensor_slots(checkpoint.shape, weights);
   Binding binding(shards, checkpoint.shape, quantisation);
   DRAFTSCOPE_TRY(binding.bind(slots));
-  DRAFTSCOPE_TRY_ASSIGN(storage->memory, binding.widen_packed(folder.string()));
+  DRAFTSCOPE_TRY_ASSIGN(storage->memory, binding.place_packed(blocks, folder.string()));
   if (checkpoint.shape.tied_embeddings) weights.head = weights.embedding;
   checkpoint.stored_as = "safetensors " + (quantisation ? quantisation->name()
                                                         : std::string(dtype_name(weights.embedding.dtype)));

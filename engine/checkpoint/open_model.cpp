@@ -49,7 +49,8 @@ Result<Checkpoint> open_model(std::string_view argument, SyntheticMatrices matri
   if (!argument.starts_with(prefix)) {
     const std::filesystem::path path(argument);
     std::error_code error;
-    return std::filesystem::is_regular_file(path, error) ? load_gguf(path, blocks) : load_checkpoint(path);
+    return std::filesystem::is_regular_file(path, error) ? load_gguf(path, blocks)
+                                                         : load_checkpoint(path, blocks);
   }
   argument.remove_prefix(prefix.size());
   SyntheticOptions options;

@@ -222,6 +222,8 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
   if (!checkpoint.matrices_in_memory)
     return fail("cpu backend: {}'s matrices are not in memory, expected a model opened with them",
                 checkpoint.shape.name);
+  if (checkpoint.has_fp8())
+    return fail("cpu backend: {}'s matrices are in fp8, expected them widened", checkpoint.shape.name);
   DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
   DRAFTSCOPE_TRY_ASSIGN(cpu::RankTensors tensors, cpu::tensors_of(checkpoint, options.ranks));
   DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(tensors));

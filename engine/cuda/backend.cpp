@@ -340,7 +340,8 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, default_cache_rows);
   const std::int32_t rows = std::min(max_pass_rows, cache_rows);
   const std::int32_t n_positions = std::max(shape.max_positions, cache_rows);
-  const BufferSizes sizes{cache_rows, rows, n_positions, options.weights == CudaWeights::fp8};
+  const BufferSizes sizes{cache_rows, rows, n_positions,
+                          layer_format(checkpoint, options.weights) == WeightFormat::fp8};
   Pieces measured(nullptr);
   (void)place_buffers(measured, shape, sizes);
   DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options, measured.bytes(), cache_rows));

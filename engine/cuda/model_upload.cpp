@@ -2,11 +2,13 @@
 #include "model_upload.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "backend/trait_numbers.h"
+#include "checkpoint/element_bits.h"
 #include "checkpoint/synthetic_fill.h"
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
@@ -67,6 +69,7 @@ class Layout {
   [[nodiscard]] std::size_t bytes() const { return pieces_.bytes(); }
   [[nodiscard]] const std::vector<Placed>& plain_matrices() const { return plain_; }
   [[nodiscard]] const std::vector<Placed>& quantised_matrices() const { return quantised_; }
+  [[nodiscard]] const std::vector<Placed>& stored_fp8_matrices() const { return stored_fp8_; }
   [[nodiscard]] const std::vector<Placed>& vectors() const { return vectors_; }
 
  private:
@@ -84,20 +87,21 @@ class Layout {
   }
 
   DeviceMatrix matrix(const TensorView& source, const TensorView& bias, TensorKind kind, std::int32_t layer) {
-    if (!fp8_) {
+    const bool is_stored_fp8 = source.scales != nullptr;
+    if (!fp8_ && !is_stored_fp8) {
       const std::byte* values = plain(source, kind, layer);
       return {values, nullptr, vector(bias)};
     }
     auto* values = pieces_.take<std::byte>(static_cast<std::size_t>(source.rows * source.columns));
     float* scale = pieces_.take<float>(static_cast<std::size_t>(source.rows));
-    quantised_.push_back({&source, kind, layer, values, scale});
+    (is_stored_fp8 ? stored_fp8_ : quantised_).push_back({&source, kind, layer, values, scale});
     return {values, scale, vector(bias)};
   }
 
   const Checkpoint& checkpoint_;
   bool fp8_;
   Pieces pieces_;
-  std::vector<Placed> plain_, quantised_, vectors_;
+  std::vector<Placed> plain_, quantised_, stored_fp8_, vectors_;
 };
 
 /// The first trait that the kernels lack, as a message names it; none if they compute the shape.
@@ -182,6 +186,34 @@ Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::
   return gpu.synchronise();
 }
 
+/// Brings e4m3 codes and their scales as the file has them. Codes that are no numbers would count as 480.
+Result<void> bring_stored_fp8(Gpu& gpu, const Checkpoint& checkpoint, const std::vector<Placed>& matrices) {
+  for (const Placed& matrix : matrices) {
+    const TensorView& source = *matrix.source;
+    if (first_non_finite(source))
+      return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
+                  non_finite_weight(checkpoint, matrix.layer));
+    DRAFTSCOPE_TRY(gpu.upload(matrix.values, source.data, source.bytes()));
+    DRAFTSCOPE_TRY(
+        gpu.upload(matrix.scale, source.scales, static_cast<std::size_t>(source.rows) * sizeof(float)));
+  }
+  return {};
+}
+
+/// Error: some of the layers' matrices are in fp8, and some are not.
+Result<void> check_one_format(const Checkpoint& checkpoint) {
+  const auto& layers = checkpoint.weights.layers;
+  const bool fp8 = checkpoint.has_fp8();
+  const bool alike = std::all_of(layers.begin(), layers.end(), [&](const LayerWeights& layer) {
+    return std::all_of(std::begin(layer_matrices), std::end(layer_matrices), [&](const LayerMatrix& matrix) {
+      return ((layer.*matrix.source).scales != nullptr) == fp8;
+    });
+  });
+  if (alike) return {};
+  return fail("model {}: some matrices are in fp8, expected all of the layers' or none on a cuda device",
+              checkpoint.shape.name);
+}
+
 constexpr std::int32_t fp8_granule = 16;
 
 Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t granule) {
@@ -198,6 +230,11 @@ Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t gra
 
 }  // namespace
 
+WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
+  if (weights == CudaWeights::fp8 || checkpoint.has_fp8()) return WeightFormat::fp8;
+  return checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+}
+
 Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
                          const GpuDescription& device) {
   const speculation::ModelShape& shape = checkpoint.shape;
@@ -210,7 +247,9 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
   if (dtype == DType::f32)
     return fail("model {}: weights are {}, expected bf16 or fp16 on a cuda device", shape.name,
                 dtype_name(dtype));
-  DRAFTSCOPE_TRY(check_widths(shape, options.weights == CudaWeights::fp8 ? fp8_granule : 8));
+  DRAFTSCOPE_TRY(check_one_format(checkpoint));
+  const bool fp8 = layer_format(checkpoint, options.weights) == WeightFormat::fp8;
+  DRAFTSCOPE_TRY(check_widths(shape, fp8 ? fp8_granule : 8));
   if (shape.head_dim % dimension_block != 0 || shape.head_dim > max_head_dim)
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
@@ -265,7 +304,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   const speculation::ModelShape& shape = checkpoint.shape;
   result.shape = shape;
   result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
-  result.layers = weights == CudaWeights::fp8 ? WeightFormat::fp8 : result.stored;
+  result.layers = layer_format(checkpoint, weights);
   DRAFTSCOPE_TRY_ASSIGN(result.memory,
                         DeviceMemory::allocate(gpu, model_bytes(checkpoint, weights), "the weights"));
   Layout layout(checkpoint, weights, result.memory.data());
@@ -273,6 +312,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   for (const Placed& matrix : layout.plain_matrices())
     DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, matrix.values));
   DRAFTSCOPE_TRY(bring_quantised(gpu, checkpoint, layout.quantised_matrices(), result.stored));
+  DRAFTSCOPE_TRY(bring_stored_fp8(gpu, checkpoint, layout.stored_fp8_matrices()));
   std::vector<float> values;
   for (const Placed& vector : layout.vectors()) {
     values.resize(static_cast<std::size_t>(vector.source->columns));

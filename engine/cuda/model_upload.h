@@ -28,6 +28,9 @@ struct UploadedDraftLayers {
   DeviceMemory memory;
 };
 
+/// The format that upload_model() will hold the layers' matrices in.
+[[nodiscard]] WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights);
+
 /// Whether the kernels can run this shape and these types on such a device.
 [[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
                                        const GpuDescription& device);

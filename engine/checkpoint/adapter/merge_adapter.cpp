@@ -184,8 +184,8 @@ Result<void> merge_adapter(const std::filesystem::path& folder, Checkpoint& chec
   const std::string place = folder.string();
   if (checkpoint.synthetic)
     return fail("{}: given for a synthetic model, expected a checkpoint that it was trained on", place);
-  if (checkpoint.has_blocks())
-    return fail("{}: given for matrices in blocks, expected them widened to bf16", place);
+  if (checkpoint.has_blocks() || checkpoint.has_fp8())
+    return fail("{}: given for packed matrices, expected them widened", place);
   const auto config_path = folder / "adapter_config.json";
   const auto weights_path = folder / "adapter_model.safetensors";
   DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(config_path, max_config_bytes));

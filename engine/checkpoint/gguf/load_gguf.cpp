@@ -112,7 +112,7 @@ int shared_input(TensorKind kind) {
 /// can't.
 std::vector<bool> kept_blocks(const std::vector<BoundSlot>& bound, BlockMatrices blocks) {
   std::vector<bool> kept(bound.size(), false);
-  if (blocks == BlockMatrices::widened) return kept;
+  if (blocks != BlockMatrices::as_stored) return kept;
   std::set<std::pair<std::int32_t, int>> mixed;
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const TensorSlot& slot = *bound[i].slot;

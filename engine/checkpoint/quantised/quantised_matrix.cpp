@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <span>
 
@@ -25,13 +24,13 @@ constexpr std::int64_t tile_columns = 64;
 constexpr std::array<int, 8> awq_places{0, 4, 1, 5, 2, 6, 3, 7};
 
 /// All values of e4m3, which has no infinity and one NaN of either sign.
-const std::array<float, 256> e4m3_values = [] {
+constexpr std::array<float, 256> e4m3_values = [] {
   std::array<float, 256> values{};
-  for (unsigned code = 0; code < values.size(); ++code) {
-    const unsigned exponent = code >> 3U & 15U;
-    const auto mantissa = static_cast<float>(code & 7U);
-    float value = exponent == 0 ? std::ldexp(mantissa, -9)
-                                : std::ldexp(8.0F + mantissa, static_cast<int>(exponent) - 10);
+  for (std::uint32_t code = 0; code < values.size(); ++code) {
+    const std::uint32_t exponent = code >> 3U & 15U;
+    const std::uint32_t mantissa = code & 7U;
+    float value = exponent == 0 ? static_cast<float>(mantissa) * 0x1p-9F
+                                : std::bit_cast<float>((exponent + 120U) << 23U | mantissa << 20U);
     if ((code & 0x7fU) == 0x7fU) value = std::numeric_limits<float>::quiet_NaN();
     values[code] = (code & 0x80U) != 0 ? -value : value;
   }
@@ -156,6 +155,26 @@ void widen(const std::vector<WidenedMatrix>& matrices) {
             own.dtype, own.out + ((row + r) * own.columns + column) * number);
     }
   });
+}
+
+void output_scales(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows, float* out) {
+  for (std::int64_t r = 0; r < rows; ++r) out[r] = scale_at(matrix, (first_row + r) / matrix.block.rows);
+}
+
+std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first, std::int64_t rows) {
+  const QuantisedMatrix matrix{.form = PackedForm::fp8,
+                               .bits = 8,
+                               .rows = tensor.rows,
+                               .columns = tensor.columns,
+                               .values = tensor.data,
+                               .scales = reinterpret_cast<const std::byte*>(tensor.scales),
+                               .scale_dtype = DType::f32,
+                               .block = {1, tensor.columns}};
+  std::vector<float> values(static_cast<std::size_t>(rows * tensor.columns));
+  unpack(matrix, first, rows, 0, tensor.columns, values.data());
+  std::vector<std::byte> wide(values.size() * dtype_bytes(tensor.dtype));
+  store_values(values, tensor.dtype, wide.data());
+  return wide;
 }
 
 }  // namespace draftscope::engine

@@ -55,4 +55,11 @@ void unpack(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t 
 /// Writes all of them, each number rounded once to its type, from all processors.
 void widen(const std::vector<WidenedMatrix>& matrices);
 
+/// The scale of each output [first_row, + rows) of a matrix whose scales are for all inputs.
+void output_scales(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows, float* out);
+
+/// Rows of a tensor that is held in e4m3, as numbers of its type.
+[[nodiscard]] std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first,
+                                                  std::int64_t rows);
+
 }  // namespace draftscope::engine

@@ -13,6 +13,7 @@
 #include "cpu/model.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
+#include "e4m3.h"
 #include "oracle.h"
 
 namespace draftscope::engine::test {
@@ -29,26 +30,8 @@ std::unique_ptr<Backend> fp8_backend(const Checkpoint& checkpoint, std::int32_t 
   return backend_on_device(checkpoint, {.cache_rows = 120, .weights = CudaWeights::fp8}, multiprocessors);
 }
 
-/// The finite e4m3 values that are not negative, by code.
-std::vector<float> e4m3_values() {
-  std::vector<float> values;
-  for (int code = 0; code < 0x7f; ++code) {
-    const int exponent = code / 8;
-    const auto mantissa = static_cast<float>(code % 8) / 8.0F;
-    values.push_back(exponent == 0 ? std::ldexp(mantissa, -6) : std::ldexp(1.0F + mantissa, exponent - 7));
-  }
-  return values;
-}
-
-/// Nearest value, of two the one with the even code.
 float rounded_to_e4m3(float x, const std::vector<float>& values) {
-  std::size_t best = 0;
-  for (std::size_t code = 1; code < values.size(); ++code) {
-    const float distance = std::abs(std::abs(x) - values[code]);
-    const float least = std::abs(std::abs(x) - values[best]);
-    if (distance < least || (distance == least && code % 2 == 0)) best = code;
-  }
-  return std::copysign(values[best], x);
+  return std::copysign(values[nearest_e4m3(x, values) & 0x7fU], x);
 }
 
 /// The same weights in fp32, the layers' matrices as e4m3 with a scale a row holds them.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "quantised/quantisation_config.h"
 #include "safetensors_header.h"
 
 namespace draftscope::engine {
@@ -37,6 +38,13 @@ void fuzz_config(std::span<const std::byte> input) {
   std::optional<speculation::ConfigText> generation;
   if (zero != std::string_view::npos)
     generation = speculation::ConfigText{text.substr(zero + 1), "generation"};
+  const auto quantisation = parse_quantisation_config(text.substr(0, zero), "config");
+  if (!quantisation) require_one_line(quantisation.error());
+  if (quantisation && *quantisation) {
+    const auto& block = (*quantisation)->block;
+    require((*quantisation)->group >= 0 && ((*quantisation)->bits == 4 || (*quantisation)->bits == 8));
+    require(!block || (block->rows > 0 && block->columns > 0));
+  }
   const auto shape = speculation::parse_model_config({text.substr(0, zero), "config"}, generation);
   if (!shape) return require_one_line(shape.error());
   require(speculation::check_shape(*shape, "accepted").has_value());

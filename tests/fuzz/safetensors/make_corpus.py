@@ -54,4 +54,10 @@ config("linear", rope_scaling={"type": "linear", "factor": 4.0}, attention_bias=
 config("dynamic", rope_scaling={"type": "dynamic", "factor": 2.0}, head_dim=6, hidden_act="silu")
 config("generation", '{"eos_token_id": [1, 2]}', eos_token_id=[2, 3], bos_token_id=1)
 config("defaults_outside_vocabulary", vocab_size=1)
+config("awq", quantization_config={"quant_method": "awq", "bits": 4, "group_size": 128, "version": "gemm"})
+config("gptq", quantization_config={"quant_method": "gptq", "bits": 8, "group_size": -1, "checkpoint_format": "gptq_v2"})
+config("fp8", quantization_config={"quant_method": "fp8", "weight_block_size": [128, 128]})
+config("compressed", quantization_config={
+    "quant_method": "compressed-tensors", "format": "float-quantized",
+    "config_groups": {"group_0": {"weights": {"type": "float", "num_bits": 8, "strategy": "channel"}}}})
 config("repeated", '{"a": 1, "a": 2}')

@@ -39,12 +39,16 @@ struct TensorView {
   /// Null = plain numbers. Else rows of a GGUF file's blocks, which a checkpoint holds only where it was
   /// asked to; `dtype` is what they are widened to.
   const gguf::BlockFormat* blocks = nullptr;
+  /// Null = not fp8. Else a scale an output, of a matrix whose `data` are e4m3 codes, which a checkpoint
+  /// holds only where it was asked to; `dtype` is what they are widened to.
+  const float* scales = nullptr;
   [[nodiscard]] bool present() const { return data != nullptr; }
   [[nodiscard]] std::size_t row_bytes() const;
   /// Bits of a number as it is held, its share of a block's scales included.
   [[nodiscard]] double weight_bits() const {
     return 8.0 * static_cast<double>(row_bytes()) / static_cast<double>(columns);
   }
+  /// Without the scales of fp8.
   [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(rows) * row_bytes(); }
 };
 
@@ -92,23 +96,29 @@ class Checkpoint {
   [[nodiscard]] std::size_t bytes_per_step() const;
   /// Whether a matrix is held in blocks (BlockMatrices::as_stored).
   [[nodiscard]] bool has_blocks() const;
+  /// Whether the layers' matrices are held in e4m3 (BlockMatrices::fp8_as_stored).
+  [[nodiscard]] bool has_fp8() const;
 
   std::shared_ptr<const void> storage;  ///< keeps the mapping or memory alive
+};
+
+/// Ways to hold matrices that files have packed. The hash and the numbers are the same whichever, but for the
+/// rounding of those that are widened.
+enum class BlockMatrices : std::uint8_t {
+  widened,    ///< to plain numbers: what every user of a checkpoint reads
+  as_stored,  ///< a GGUF file's where a backend can multiply them (TensorView::blocks): for the CPU backend
+              ///< alone
+  fp8_as_stored,  ///< a folder's e4m3 (TensorView::scales): for the CUDA backend alone
 };
 
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of
 /// the three dtypes (all matrices of one dtype), inside its file. Tensor data is not read, apart from the
 /// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
 /// Matrices that `quantization_config` says are packed (AWQ, GPTQ, fp8) are widened in memory to the type of
-/// those that are not, each number rounded once.
-[[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder);
-
-/// Ways to hold a GGUF file's matrices in blocks. The hash and the numbers are the same either way, but
-/// for the rounding to bf16.
-enum class BlockMatrices : std::uint8_t {
-  widened,    ///< to bf16: what every user of a checkpoint reads
-  as_stored,  ///< kept where a backend can multiply them (TensorView::blocks): for the CPU backend alone
-};
+/// those that are not, each number rounded once. With fp8_as_stored, those of the layers stay e4m3 where all
+/// of them are, with a scale for the matrix or for each output.
+[[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder,
+                                                 BlockMatrices blocks = BlockMatrices::widened);
 
 /// Loads and checks a GGUF file of version 2 or 3, or all parts of a split one, given its first. Matrices of
 /// one plain type (F32, F16, BF16) are mapped as they are; all others are widened to bf16 in memory, row by
@@ -144,7 +154,7 @@ enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
 
 /// Opens what `--model` names: a folder, a GGUF file, or
 /// "synthetic:NAME[,redundancy=R][,seed=N][,layers=N][,vocab=N]". `matrices` matters to synthetic models
-/// alone, `blocks` to GGUF files.
+/// alone, `blocks` to GGUF files and packed folders.
 [[nodiscard]] Result<Checkpoint> open_model(std::string_view argument,
                                             SyntheticMatrices matrices = SyntheticMatrices::in_memory,
                                             BlockMatrices blocks = BlockMatrices::widened);

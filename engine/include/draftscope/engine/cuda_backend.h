@@ -16,7 +16,8 @@
 namespace draftscope::engine {
 
 enum class CudaWeights : std::uint8_t {
-  as_stored,  ///< bf16 or fp16; other types are refused
+  as_stored,  ///< bf16, fp16, or the layers' matrices in fp8 (BlockMatrices::fp8_as_stored); others are
+              ///< refused
   fp8,        ///< layers' matrices as e4m3 with a scale an output; embedding and head as stored
 };
 

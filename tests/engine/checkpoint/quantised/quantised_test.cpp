@@ -59,6 +59,30 @@ INSTANTIATE_TEST_SUITE_P(Goldens, QuantisedCheckpoint,
                            return name;
                          });
 
+/// The numbers of a tensor, whether it is held packed or not.
+std::vector<std::byte> numbers_of(const TensorView& tensor) {
+  if (tensor.scales != nullptr) return widened_rows(tensor, 0, tensor.rows);
+  return {tensor.data, tensor.data + tensor.bytes()};
+}
+
+TEST_P(QuantisedCheckpoint, IsTheSameModelWhereItsLayersStayInE4m3) {
+  const std::string name = GetParam();
+  const auto widened = load_checkpoint(golden(name));
+  const auto kept = load_checkpoint(golden(name), BlockMatrices::fp8_as_stored);
+  ASSERT_TRUE(widened && kept) << kept.error().message;
+  const bool stays = name == "fp8-tensor" || name == "fp8-channel";
+  EXPECT_EQ(kept->has_fp8(), stays);
+  EXPECT_EQ(kept->weights.layers[0].down.scales != nullptr, stays);
+  EXPECT_EQ(kept->weights.head.scales, nullptr);
+  EXPECT_EQ(kept->hash, widened->hash);
+  EXPECT_EQ(kept->weight_bytes() < widened->weight_bytes(), stays);
+  EXPECT_TRUE(check_finite(*kept));
+  const auto expected = named_tensors(widened->shape, widened->weights);
+  const auto found = named_tensors(kept->shape, kept->weights);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_EQ(numbers_of(found[i].view), numbers_of(expected[i].view)) << found[i].name;
+}
+
 /// Where a part of a matrix begins does not change its numbers.
 TEST(QuantisedMatrices, AnyPartIsThatPartOfTheWhole) {
   constexpr std::int64_t rows = 144;  // more than a tile

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Matrices that a file has in e4m3 are computed on as they are: with the codes and scales that the device
+// itself makes of plain ones, everything comes out bit for bit as it does then.
+
+#include <draftscope/engine/cpu_backend.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "cpu/model.h"
+#include "cuda_device.h"
+#include "cuda_shapes.h"
+#include "e4m3.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+speculation::ModelShape random_stored_shape(Random& random) {
+  speculation::ModelShape shape = random_cuda_shape(random);
+  shape.d_model = 16 * pick(random, 1, 6);
+  shape.d_ff = 16 * pick(random, 1, 8);
+  return shape;
+}
+
+/// The model with its layers' matrices as a file in fp8 with a scale an output has them.
+class InE4m3 {
+ public:
+  explicit InE4m3(const Checkpoint& plain) : checkpoint_(plain) {
+    const std::vector<float> values = e4m3_values();
+    for (LayerWeights& layer : checkpoint_.weights.layers)
+      for (TensorView* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+        pack(*matrix, values);
+  }
+  [[nodiscard]] Checkpoint& checkpoint() { return checkpoint_; }
+  [[nodiscard]] std::vector<std::uint8_t>& last_codes() { return matrices_.back()->codes; }
+
+ private:
+  struct Matrix {
+    std::vector<std::uint8_t> codes;
+    std::vector<float> scales;
+  };
+
+  void pack(TensorView& tensor, const std::vector<float>& values) {
+    auto matrix = std::make_unique<Matrix>();
+    std::vector<float> row(static_cast<std::size_t>(tensor.columns));
+    for (std::int64_t r = 0; r < tensor.rows; ++r) {
+      cpu::copy_row(tensor, r, row.data());
+      float largest = 0.0F;
+      for (const float x : row) largest = std::max(largest, std::abs(x));
+      const float scale = largest > 0.0F ? largest / values.back() : 1.0F;
+      matrix->scales.push_back(scale);
+      for (const float x : row) matrix->codes.push_back(nearest_e4m3(x / scale, values));
+    }
+    tensor.data = reinterpret_cast<const std::byte*>(matrix->codes.data());
+    tensor.scales = matrix->scales.data();
+    matrices_.push_back(std::move(matrix));
+  }
+
+  Checkpoint checkpoint_;
+  std::vector<std::unique_ptr<Matrix>> matrices_;
+};
+
+TEST(StoredFp8, ComputesWhatTheDeviceMakesOfPlainWeights) {
+  Random random(141);
+  for (int round = 0; round < 4; ++round) {
+    SCOPED_TRACE(round);
+    const speculation::ModelShape shape = random_stored_shape(random);
+    const Checkpoint plain = random_checkpoint(shape, round % 2 == 0 ? DType::bf16 : DType::f16, random());
+    InE4m3 stored(plain);
+    const auto quantised =
+        backend_on_device(plain, {.cache_rows = 120, .weights = CudaWeights::fp8}, pick(random, 1, 3));
+    const auto as_stored = backend_on_device(stored.checkpoint(), {.cache_rows = 120}, pick(random, 1, 3));
+    const auto asked_for =
+        backend_on_device(stored.checkpoint(), {.cache_rows = 120, .weights = CudaWeights::fp8}, 2);
+    EXPECT_EQ(as_stored->describe().weights, quantised->describe().weights);
+    EXPECT_EQ(as_stored->describe().weight_bytes, quantised->describe().weight_bytes);
+    Outputs expected;
+    Outputs found;
+    // More than 64 rows go the way of wide products.
+    for (OwnedBatch batch : {chain(shape, random, 70, 0), chain(shape, random, 9, 64)}) {
+      batch.wanted.head_from = static_cast<std::int32_t>(batch.rows.size()) - 1;
+      ASSERT_TRUE(quantised->forward(batch.view(), expected));
+      ASSERT_TRUE(as_stored->forward(batch.view(), found));
+      EXPECT_EQ(found.logits, expected.logits);
+      ASSERT_TRUE(asked_for->forward(batch.view(), found));
+      EXPECT_EQ(found.logits, expected.logits);
+    }
+  }
+}
+
+std::string refusal(const Checkpoint& checkpoint) {
+  try {
+    (void)backend_on_device(checkpoint, {.cache_rows = 9});
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(StoredFp8, IsRefusedWhereItCannotBeComputedOn) {
+  Random random(143);
+  speculation::ModelShape shape = random_stored_shape(random);
+  const Checkpoint plain = random_checkpoint(shape, DType::bf16, 1);
+  {
+    InE4m3 stored(plain);
+    stored.checkpoint().weights.layers.back().up = plain.weights.layers.back().up;
+    EXPECT_EQ(refusal(stored.checkpoint()),
+              "model random: some matrices are in fp8, expected all of the layers' or none on a cuda device");
+  }
+  {
+    InE4m3 stored(plain);
+    stored.last_codes()[3] = 0xff;
+    EXPECT_THAT(refusal(stored.checkpoint()),
+                ::testing::HasSubstr("mlp.down_proj.weight holds nan, expected finite numbers"));
+  }
+  InE4m3 stored(plain);
+  EXPECT_EQ(refusal(stored.checkpoint()), "none");
+  EXPECT_EQ(backend_on_device(stored.checkpoint(), {.cache_rows = 9})
+                ->hold_weights(speculation::WeightFormat::fp8)
+                .error()
+                .message,
+            "model random: weights are fp8, expected bf16 beside fp8 for drafts");
+  const auto cpu = make_cpu_backend(stored.checkpoint(), {});
+  ASSERT_FALSE(cpu);
+  EXPECT_EQ(cpu.error().message, "cpu backend: random's matrices are in fp8, expected them widened");
+  shape.d_ff = 24;
+  const Checkpoint narrow = random_checkpoint(shape, DType::bf16, 1);
+  InE4m3 other(narrow);
+  EXPECT_EQ(refusal(other.checkpoint()),
+            "model random: d_ff is 24, expected a multiple of 16 on a cuda device");
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
