@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 
 #include "what_if/questions/question_panel.h"
@@ -29,28 +30,44 @@ void wait_until(const std::function<bool()>& is_there) {
   while (!is_there()) QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
 }
 
-void print(const char* name, std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  fmt::print("{:<28} {:>9.1f} {:>9.1f} {:>9.1f}\n", name, times[times.size() / 2],
-             times[times.size() * 95 / 100], times.back());
+/// Time that all threads of this process have computed.
+double computed_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+void print(const char* name, std::vector<double> times, std::vector<double> computing, int worst) {
+  fmt::print("{:<28}", name);
+  for (std::vector<double>* list : {&times, &computing}) {
+    std::sort(list->begin(), list->end());
+    fmt::print(" {:>9.1f} {:>9.1f} {:>9.1f}", (*list)[list->size() / 2], (*list)[list->size() * 95 / 100],
+               list->back());
+  }
+  fmt::print("   step {}\n", worst);
 }
 
 /// Steps to the answer that is painted; pictures start behind it and are dropped by the next step.
 void measure_steps(WhatIfView& page, const char* name, int steps,
                    const std::function<void(Question&, int)>& move) {
   std::vector<double> times;
+  std::vector<double> computing;
+  int worst = 0;
   QPixmap canvas(page.size());
   for (int step = 0; step < steps; ++step) {
     Question asked = page.question().question();
     move(asked, step);
     QElapsedTimer timer;
     timer.start();
+    const double computed_before = computed_ms();
     page.question().change_question(asked);
     wait_until([&] { return page.answer()->question == asked; });
     page.render(&canvas);
     times.push_back(ms_since(timer));
+    computing.push_back(computed_ms() - computed_before);
+    if (computing.back() >= computing[static_cast<std::size_t>(worst)]) worst = step;
   }
-  print(name, std::move(times));
+  print(name, std::move(times), std::move(computing), worst);
 }
 
 }  // namespace
@@ -86,7 +103,8 @@ int main(int argc, char** argv) {
   wait_until([&] { return page.is_settled(); });
   fmt::print("all pictures {:.0f} ms\n\n", ms_since(timer));
   const int exits = page.worker().trained()->n_layers(page.question().question()).value() - 1;
-  fmt::print("step to repaint, ms             median       95%     worst\n");
+  fmt::print(
+      "step to repaint, ms             median       95%     worst    all threads computing, the most at\n");
   measure_steps(page, "exit layer, length", 100, [&](Question& asked, int step) {
     asked.kind = StrategyKind::fixed_length;
     asked.exit = 1 + step % exits;

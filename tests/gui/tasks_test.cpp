@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the app is for: five tasks of somebody who has opened a recording, each from the page that comes up to
+// the answer, by clicks and keys alone and at most three of them. The answer must be on screen, in the words
+// and figures that the library computes.
+#include <gmock/gmock.h>
+
+#include <QBuffer>
+#include <QDialog>
+#include <QHelpEvent>
+#include <QPainter>
+#include <QRegularExpression>
+#include <QSvgGenerator>
+#include <QTableView>
+#include <QToolTip>
+#include <set>
+
+#include "advise/advise_view.h"
+#include "data/rounds/round_times.h"
+#include "models/rounds_model.h"
+#include "models/runs_model.h"
+#include "views/compare/comparison_charts.h"
+#include "views/skip_map/skip_map.h"
+#include "views/summary/why_card.h"
+#include "views/time_text.h"
+#include "window_fixture.h"
+
+namespace draftscope::gui {
+namespace {
+
+constexpr int patience_ms = 120'000;
+
+/// All texts that a widget draws, in the order in which it draws them, with single spaces between: labels,
+/// cells and what is painted by hand alike.
+std::string words_on_screen(QWidget& widget) {
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  QSvgGenerator generator;
+  generator.setOutputDevice(&buffer);
+  generator.setSize(widget.size());
+  {
+    QPainter painter(&generator);
+    widget.render(&painter);
+  }
+  static const QRegularExpression text(QStringLiteral("<text[^>]*>([^<]*)</text>"));
+  QStringList words;
+  for (auto match = text.globalMatch(QString::fromUtf8(bytes)); match.hasNext();) {
+    QString drawn = match.next().captured(1);
+    drawn.replace(QStringLiteral("&lt;"), QStringLiteral("<"));
+    drawn.replace(QStringLiteral("&gt;"), QStringLiteral(">"));
+    drawn.replace(QStringLiteral("&quot;"), QStringLiteral("\""));
+    drawn.replace(QStringLiteral("&amp;"), QStringLiteral("&"));
+    words << drawn;
+  }
+  return words.join(u' ').simplified().toStdString();
+}
+
+std::string in_one_line(const std::string& words) {
+  return QString::fromStdString(words).simplified().toStdString();
+}
+
+class Task : public Window {
+ protected:
+  void SetUp() override {
+    Window::SetUp();
+    std::filesystem::copy_file(
+        std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/early-exit.dstrace",
+        folder_ / "demo.dstrace");
+    ASSERT_EQ(open(folder_ / "demo.dstrace"), QString());
+    window_.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+    see();
+  }
+  void TearDown() override { EXPECT_LE(actions_, 3) << "clicks and keys"; }
+
+  [[nodiscard]] const OpenedRecording& opened() { return *window_.state().recording(); }
+  [[nodiscard]] std::size_t run_called(const std::string& beginning) {
+    const auto& runs = opened().runs();
+    const auto found = std::ranges::find_if(
+        runs, [&](const RunRounds& run) { return run.run->specification.starts_with(beginning); });
+    if (found == runs.end()) throw std::runtime_error(beginning);
+    return static_cast<std::size_t>(found - runs.begin());
+  }
+
+  /// Painted, with what workers found.
+  void see() {
+    for (int turn = 0; turn < 2; ++turn) {
+      (void)window_.grab();
+      settle();
+    }
+  }
+  void press(Qt::Key key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    ++actions_;
+    QWidget* focus = QApplication::focusWidget();
+    QTest::keyClick(focus == nullptr ? &window_ : focus, key, modifiers);
+    see();
+  }
+  void click(QWidget& widget, const QPoint& at) {
+    ++actions_;
+    ASSERT_TRUE(widget.isVisible());
+    ASSERT_TRUE(widget.rect().contains(at));
+    QTest::mouseClick(&widget, Qt::LeftButton, Qt::NoModifier, at);
+    see();
+  }
+  /// The row of a run in the table of the first page.
+  void click_run(std::size_t run) {
+    auto& table = *view_of<QWidget>(window_, QStringLiteral("summary")).findChild<QTableView*>();
+    const std::string wanted = opened().runs()[run].run->specification;
+    for (int row = 0; row < table.model()->rowCount(); ++row) {
+      const QModelIndex cell = table.model()->index(row, RunsModel::run);
+      if (cell.data().toString().toStdString() == wanted)
+        return click(*table.viewport(), table.visualRect(cell).center());
+    }
+    FAIL() << wanted;
+  }
+
+  int actions_ = 0;
+};
+
+TEST_F(Task, WhyIsThisStrategySlowerThanVanillaHere) {
+  const auto measured = simulator::measure_recording(folder_ / "demo.dstrace");
+  ASSERT_TRUE(measured);
+  const std::vector<simulator::Diagnosis> expected = simulator::explain(*measured);
+  const auto& runs = opened().measured().figures.runs;
+  for (const char* name : {"dv", "clasp"}) {
+    actions_ = 0;
+    const std::size_t run = run_called(name);
+    click_run(run);
+    auto& card = view_of<WhyCard>(window_, QStringLiteral("why"));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return card.diagnosis() != nullptr; }, patience_ms));
+    see();
+    const std::string seen = words_on_screen(window_);
+    const auto diagnosis = std::ranges::find_if(expected, [&](const simulator::Diagnosis& of) {
+      return of.run->specification == opened().runs()[run].run->specification;
+    });
+    ASSERT_NE(diagnosis, expected.end());
+    // Which of its beginning fits beside the bars is the window's matter: what a round takes and yields must.
+    EXPECT_THAT(seen, testing::HasSubstr(in_one_line(diagnosis->summary)));
+    EXPECT_THAT(seen, testing::HasSubstr(number_text(runs[run].all.speedup->value).toStdString()));
+    ASSERT_FALSE(diagnosis->findings.empty());
+    EXPECT_THAT(seen, testing::HasSubstr(in_one_line(diagnosis->findings.front().sentence)));
+    EXPECT_LE(actions_, 3);
+  }
+}
+
+TEST_F(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
+  const std::size_t run = run_called("clasp");
+  click_run(run);
+  press(Qt::Key_3, Qt::ControlModifier);
+  auto& map = view_of<SkipMap>(window_, QStringLiteral("skip-map"));
+  ASSERT_TRUE(map.isVisible());
+  // Of every sublayer, in how many rounds it was skipped.
+  std::vector<double> skipped;
+  double drafting = 0.0;
+  for (const std::uint32_t round_index : opened().runs()[run].rounds) {
+    const traces::LayerSet* set = opened().layer_set(round_index);
+    if (set == nullptr) continue;
+    ++drafting;
+    skipped.resize(2 * static_cast<std::size_t>(set->n_layers));
+    for (std::size_t sublayer = 0; sublayer < skipped.size(); ++sublayer)
+      skipped[sublayer] += (set->skipped[sublayer / 8] >> (sublayer % 8) & 1) != 0 ? 1.0 : 0.0;
+  }
+  ASSERT_GT(drafting, 0.0);
+  const std::string seen = words_on_screen(map);
+  EXPECT_THAT(seen,
+              testing::AllOf(testing::HasSubstr("attention runs"), testing::HasSubstr("skipped"),
+                             testing::HasSubstr("share that skipped it"), testing::HasSubstr("layer 0")));
+  // The bars beside the map are as long as these shares of 150 pixels, the first layer at the bottom.
+  const QImage picture = map.grab().toImage();
+  const int left = map.width() - 190 + 9;
+  const auto rows = static_cast<double>(skipped.size());
+  constexpr int margin = 26;  // above and below the map
+  const QColor base = map.palette().color(QPalette::Base);
+  const int area_top = margin;
+  const int area_bottom = picture.height() - 1 - margin;
+  ASSERT_GT(area_bottom - area_top, static_cast<int>(skipped.size()));
+  std::set<int> lengths;
+  for (std::size_t sublayer = 0; sublayer < skipped.size(); ++sublayer) {
+    const int y = area_bottom -
+                  static_cast<int>((static_cast<double>(sublayer) + 0.5) / rows * (area_bottom - area_top));
+    int length = 0;
+    while (length < 160 && picture.pixelColor(left + 1 + length, y) != base) ++length;
+    EXPECT_NEAR(length, skipped[sublayer] / drafting * 150.0, 2.0) << sublayer;
+    lengths.insert(length);
+  }
+  EXPECT_GT(lengths.size(), 1U) << "layers differ";
+  // How it changes: the share of the rounds around.
+  map.setFocus();
+  press(Qt::Key_M);
+  EXPECT_THAT(words_on_screen(map), testing::HasSubstr("skipped by none to all of"));
+  EXPECT_NE(map.grab().toImage(), picture);
+}
+
+TEST_F(Task, WhichThresholdAndLength) {
+  press(Qt::Key_7, Qt::ControlModifier);
+  auto& page = *window_.findChild<AdviseView*>();
+  ASSERT_TRUE(page.isVisible());
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page.is_settled(); }, patience_ms));
+  see();
+  const auto trained = TrainedRecording::train(window_.state().recording(), {});
+  ASSERT_TRUE(trained) << trained.error().message;
+  const auto report = advice_of(**trained, {});
+  ASSERT_TRUE(report) << report.error().message;
+  const std::string seen = words_on_screen(window_);
+  EXPECT_THAT(seen, testing::HasSubstr(report->advice.strategy));
+  EXPECT_THAT(seen, testing::HasSubstr(QString::number(report->advice.speedup, 'f', 2).toStdString()));
+  if (report->advice.runner_up) {
+    EXPECT_THAT(seen, testing::HasSubstr(report->advice.runner_up->strategy));
+  }
+}
+
+TEST_F(Task, StrategiesSideBySideAndAFigureForAPaper) {
+  press(Qt::Key_5, Qt::ControlModifier);
+  const AllRuns all = all_runs({window_.state().recording()}, {window_.state().recording(), 0});
+  const std::string seen = words_on_screen(window_);
+  for (const RunStanding& standing : all.runs) {
+    EXPECT_THAT(seen,
+                testing::HasSubstr(standing.run.recording->runs()[standing.run.run].run->specification));
+    if (standing.ratio) {
+      EXPECT_THAT(seen, testing::HasSubstr(number_text(standing.ratio->value).toStdString()));
+    }
+  }
+  press(Qt::Key_E, Qt::ControlModifier);
+  auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+  ASSERT_NE(dialog, nullptr);
+  EXPECT_THAT(words_on_screen(*dialog), testing::HasSubstr(forest_chart(all).name.toStdString()));
+  // As it will be in the file, which Return asks for.
+  const auto labels = dialog->findChildren<QLabel*>();
+  EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) { return !label->pixmap().isNull(); }));
+  dialog->reject();
+}
+
+TEST_F(Task, WhereDidTheTimeOfThisRoundGo) {
+  const std::size_t run = run_called("layerskip");
+  ASSERT_EQ(window_.state().run(), run) << "the first that drafts";
+  press(Qt::Key_2, Qt::ControlModifier);
+  auto& table = *view_of<QWidget>(window_, QStringLiteral("rounds")).findChild<QTableView*>();
+  constexpr int row = 4;
+  const std::uint32_t round_index = table.model()->index(row, 0).data(RoundsModel::round_role).toUInt();
+  click(*table.viewport(), table.visualRect(table.model()->index(row, 1)).center());
+  EXPECT_EQ(window_.state().cursor().round_index, round_index);
+  const traces::Round& round = opened().round(round_index);
+  const std::string number = std::to_string(opened().number_in_run(round_index));
+  EXPECT_THAT(words_on_screen(window_), testing::HasSubstr("at round " + number));
+  // The pointer rests on the round's column.
+  QWidget& breakdown = view_of<QWidget>(window_, QStringLiteral("breakdown"));
+  ASSERT_TRUE(breakdown.isVisible());
+  std::string tip;
+  for (int x = 64; x < breakdown.width() && !tip.starts_with("round " + number + ":"); x += 2) {
+    const QPoint at(x, breakdown.height() / 2);
+    QHelpEvent rest(QEvent::ToolTip, at, breakdown.mapToGlobal(at));
+    QApplication::sendEvent(&breakdown, &rest);
+    tip = QToolTip::text().toStdString();
+  }
+  for (const auto& [part, ns] :
+       {std::pair("round " + number, round.end_ns - round.start_ns),
+        std::pair(std::string("draft"), round.draft_ns), std::pair(std::string("verify"), round.verify_ns)})
+    EXPECT_THAT(tip, testing::HasSubstr(part + ": " + duration_text(ns).toStdString()));
+  // What is usual stands beside it.
+  const RoundTimes times(opened(), run);
+  const RoundPercentiles usual = times.percentiles(0, times.rounds());
+  const std::string seen = words_on_screen(breakdown);
+  EXPECT_THAT(seen, testing::HasSubstr("p50"));
+  for (const RoundPart part : {RoundPart::draft, RoundPart::verify})
+    EXPECT_THAT(
+        seen, testing::HasSubstr(duration_text(usual[static_cast<std::size_t>(part)].p50_ns).toStdString()));
+}
+
+}  // namespace
+}  // namespace draftscope::gui
