@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "costs/cost_prices.h"
 #include "other_texts/text_spread.h"
@@ -100,14 +103,31 @@ void slow_down(Answer& answer, double ratio) {
   }
 }
 
+/// Draws of prices from all sources, each made once: speed and speedup at both ends ask for the same ones.
+struct KeptDraws {
+  explicit KeptDraws(std::size_t draws) : prices(draws), once(draws) {}
+  std::vector<Prices> prices;
+  std::vector<std::once_flag> once;
+};
+
 /// Mean prices and their draws.
-SweepTarget target_of(const PriceMap& map, const std::string& name, std::uint64_t seed) {
-  return SweepTarget{
-      .name = name, .prices = map.mean(), .draws = [map, seed](std::uint64_t draw, PriceSources vary) {
-        Prices prices;
-        map.draw(seed, draw, vary, prices);
-        return prices;
-      }};
+SweepTarget target_of(const PriceMap& map, const std::string& name, const SweepOptions& options) {
+  constexpr std::int32_t max_kept = 4096;  // some kilobytes each
+  const auto kept =
+      std::make_shared<KeptDraws>(static_cast<std::size_t>(std::clamp(options.draws, 0, max_kept)));
+  return SweepTarget{.name = name,
+                     .prices = map.mean(),
+                     .draws = [map, kept, seed = options.seed](std::uint64_t draw, PriceSources vary) {
+                       const bool is_of_all = vary.fit && vary.width && vary.transfer;
+                       if (!is_of_all || draw >= kept->prices.size()) {
+                         Prices prices;
+                         map.draw(seed, draw, vary, prices);
+                         return prices;
+                       }
+                       std::call_once(kept->once[draw],
+                                      [&] { map.draw(seed, draw, vary, kept->prices[draw]); });
+                       return kept->prices[draw];
+                     }};
 }
 
 /// Spread of the strategy's speedup between the recorded kinds of texts.
@@ -156,7 +176,7 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
   DRAFTSCOPE_TRY_ASSIGN(const DeviceCheck device, check_device(trained, scenario, machine));
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(machine.costs_or(trained), scenario));
   DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
-  const SweepTarget priced = target_of(map, machine.name, options.seed);
+  const SweepTarget priced = target_of(map, machine.name, options);
   Answer answer{.status = rounds.setting.status,
                 .strategy = rounds.strategy,
                 .machine = machine.name,
