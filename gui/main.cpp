@@ -4,6 +4,8 @@
 #include <QCommandLineParser>
 #include <QSettings>
 #include <QTextStream>
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "views/appearance.h"
@@ -108,9 +110,13 @@ void say_that_there_is_no_display(QtMsgType type, const QMessageLogContext& /*co
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A snapshot needs no display, and takes none where there is one.
+  // These need no display, and take none where there is one.
+  constexpr std::array<QByteArrayView, 6> without_display{"--snapshot", "--help",    "-h",
+                                                          "--help-all", "--version", "-v"};
   for (int i = 1; i < argc; ++i)
-    if (QByteArrayView(argv[i]) == "--snapshot") qputenv("QT_QPA_PLATFORM", "offscreen");
+    if (std::find(without_display.begin(), without_display.end(), QByteArrayView(argv[i])) !=
+        without_display.end())
+      qputenv("QT_QPA_PLATFORM", "offscreen");
   qInstallMessageHandler(say_that_there_is_no_display);
   QApplication application(argc, argv);
   qInstallMessageHandler(nullptr);

@@ -182,7 +182,7 @@ Result<StrategySpecification> with_policy(const StrategySpecification& automatic
 Result<StrategySpecification> with_policy_read(const StrategySpecification& automatic,
                                                const ModelShape& shape) {
   const std::string& file = automatic.text("policy");
-  if (file.empty()) return automatic;
+  if (file == "none") return automatic;
   DRAFTSCOPE_TRY_ASSIGN(const PolicyFile policy, read_policy(file));
   if (!policy.finished)
     return fail("{}: the search is not finished, expected one that is (draftscope tune --resume)", file);

@@ -265,7 +265,7 @@ StrategyRow automatic() {
                      layers("exits", "", "early exits that may draft, as 8+12; empty = none"),
                      layers("skip-attention", "", "a skip set that may draft: layers without attention"),
                      layers("skip-mlp", "", "and layers without MLP"),
-                     text("policy", "", "file",
+                     text("policy", "none", "file",
                           "of tune or advise: the parts by which its best settings draft may draft, and what "
                           "was measured of them is expected"),
                      text("expected", "", "",

@@ -105,20 +105,34 @@ TEST_F(Habits, ARecordingThatIsNotClosedMayStillBeWritten) {
   EXPECT_FALSE(is_said("broke off")) << "it may be alive";
 }
 
-TEST(Program, SaysInOneLineThatThereIsNoDisplay) {
-  QProcess program;
+/// The program where there is no display, at its end.
+void run_without_display(QProcess& program, const QStringList& arguments) {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   environment.remove(QStringLiteral("DISPLAY"));
   environment.remove(QStringLiteral("WAYLAND_DISPLAY"));
   environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("xcb"));
   program.setProcessEnvironment(environment);
-  program.start(QStringLiteral(DRAFTSCOPE_GUI_PROGRAM), {});
+  program.start(QStringLiteral(DRAFTSCOPE_GUI_PROGRAM), arguments);
   ASSERT_TRUE(program.waitForFinished(60000));
   EXPECT_EQ(program.exitStatus(), QProcess::NormalExit);
+}
+
+TEST(Program, SaysInOneLineThatThereIsNoDisplay) {
+  QProcess program;
+  run_without_display(program, {});
   EXPECT_EQ(program.exitCode(), 1);
   const QByteArray said = program.readAllStandardError();
   EXPECT_THAT(said.toStdString(), testing::StartsWith("draftscope-gui: no display"));
   EXPECT_EQ(said.count('\n'), 1);
+}
+
+TEST(Program, SaysItsOptionsAndItsVersionWithoutADisplay) {
+  for (const char* asked : {"--help", "-h", "--version"}) {
+    QProcess program;
+    run_without_display(program, {QString::fromUtf8(asked)});
+    EXPECT_EQ(program.exitCode(), 0) << asked;
+    EXPECT_THAT(program.readAllStandardOutput().toStdString(), testing::HasSubstr("raftscope")) << asked;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "confidence_view.h"
 
 #include <QImage>
+#include <QPaintEngine>
 #include <QPainter>
 #include <algorithm>
 #include <array>
@@ -102,7 +103,8 @@ class MarkPictures {
   void paint(DraftFate fate, const QPointF& at) const {
     if (pictures_.empty()) return paint_mark(painter_, fate, at, radius_, dark_);
     const QPixmap& picture = pictures_[static_cast<std::size_t>(fate)];
-    const auto corner = [&](double of) { return (std::floor(of * ratio_) - picture.width() / 2) / ratio_; };
+    const int half = picture.width() / 2;
+    const auto corner = [&](double of) { return (std::floor(of * ratio_) - half) / ratio_; };
     painter_.drawPixmap(QPointF(corner(at.x()), corner(at.y())), picture);
   }
 

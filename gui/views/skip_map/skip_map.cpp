@@ -334,7 +334,7 @@ void SkipMap::paint_bars(QPainter& painter, const QString& title, const std::vec
   // One line, or two where the plot is low; the choice stands above.
   const int room = height() - plot_area().top();
   const int across = width() - left - bar_room;
-  painter.translate(left + bar_room + across / 2, plot_area().top() + room / 2);
+  painter.translate(QPoint(left + bar_room + across / 2, plot_area().top() + room / 2));
   painter.rotate(90);
   painter.drawText(QRect(-room / 2, -across / 2, room, across), Qt::AlignCenter | Qt::TextWordWrap, title);
   painter.restore();

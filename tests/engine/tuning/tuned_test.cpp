@@ -82,7 +82,7 @@ TEST(AutoByPolicy, HoldsInItsParametersWhatThePolicyTaughtIt) {
   const auto parameters = nlohmann::json::parse(made->parameters);
   EXPECT_EQ(parameters["exits"], 2);
   EXPECT_EQ(parameters["skip-attention"], "1+3");
-  EXPECT_EQ(parameters["policy"], "") << "who replays it needs no file";
+  EXPECT_EQ(parameters["policy"], "none") << "who replays it needs no file";
   EXPECT_THAT(parameters["expected"].get<std::string>(), HasSubstr("skip-set/0."));
   EXPECT_TRUE(speculation::parse_strategy_json("auto", made->parameters, 4));
 }

@@ -43,7 +43,7 @@ struct StepFigures {
 [[nodiscard]] Result<StrategySpecification> with_policy(const StrategySpecification& automatic,
                                                         const PolicyFile& policy, std::int32_t n_layers);
 
-/// The same from the file that the parameter `policy` names; `automatic` itself if it names none. Errors:
+/// The same from the file that the parameter `policy` names; `automatic` itself if that is none. Errors:
 /// with_policy()'s, a file that is no finished policy, or one for a model of another shape.
 [[nodiscard]] Result<StrategySpecification> with_policy_read(const StrategySpecification& automatic,
                                                              const ModelShape& shape);
