@@ -134,7 +134,7 @@ Result<std::unique_ptr<Collective>> join_mpi_ranks(std::int32_t expected) {
   MPI_Finalize();
   if (size == expected)
     return fail("ranks: found an MPI without threads, expected one with MPI_THREAD_FUNNELED");
-  return fail("ranks: found a job of {} processes, expected {} (mpirun -n {})", size, expected, expected);
+  return fail("ranks: found a job of size {}, expected {} (mpirun -n {})", size, expected, expected);
 }
 
 }  // namespace draftscope::engine

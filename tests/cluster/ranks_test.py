@@ -121,7 +121,7 @@ def main():
 
     # What can't be done is one line, of rank 0 alone, and ends every rank.
     for ranks, command, words in (
-            (3, [*generate, "--tensor-parallel", "2", "--model", model], "found a job of 3 processes, expected 2"),
+            (3, [*generate, "--tensor-parallel", "2", "--model", model], "found a job of size 3, expected 2"),
             (4, [*generate, "--tensor-parallel", "4", "--model", model], "n_kv_heads is 2, expected a multiple of 4 ranks"),
             (2, [*shared, "--strategy", "layerskip:exit=99"], "exit"),
             (2, [*generate, "--tensor-parallel", "2", "--model", source / "absent"], "absent")):
