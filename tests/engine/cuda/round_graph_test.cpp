@@ -14,69 +14,17 @@
 #include "cuda/backend.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
+#include "noted_gpu.h"
 
 namespace draftscope::engine::test {
 namespace {
 
 constexpr std::int32_t round_cache_rows = 90;
 
-/// Calls of a device that a round is made of.
-struct Calls {
-  int captured = 0;
-  int launched = 0;  ///< graphs
-  int loops = 0;
-};
-
-/// An emulated device that counts them.
-class CountedGpu final : public cuda::Gpu {
- public:
-  CountedGpu(bool has_loops, Calls& calls)
-      : calls_(calls),
-        gpu_(cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes, has_loops ? 5 : 6,
-                                                cuda::emulation::usual_shared_bytes, has_loops)) {}
-  cuda::GpuDescription describe() const override { return gpu_->describe(); }
-  Result<std::size_t> free_bytes() const override { return gpu_->free_bytes(); }
-  Result<void*> allocate(std::size_t bytes, std::string_view what) override {
-    return gpu_->allocate(bytes, what);
-  }
-  void release(void* memory) override { gpu_->release(memory); }
-  Result<void> upload(void* to, const void* from, std::size_t bytes) override {
-    return gpu_->upload(to, from, bytes);
-  }
-  Result<void> download(void* to, const void* from, std::size_t bytes) override {
-    return gpu_->download(to, from, bytes);
-  }
-  Result<void> copy(void* to, const void* from, std::size_t bytes) override {
-    return gpu_->copy(to, from, bytes);
-  }
-  Result<void> clear(void* memory, std::size_t bytes) override { return gpu_->clear(memory, bytes); }
-  Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
-    return gpu_->launch(launch, params);
-  }
-  Result<void> multiply(const cuda::WideProduct& product) override { return gpu_->multiply(product); }
-  Result<void> begin_graph() override {
-    ++calls_.captured;
-    return gpu_->begin_graph();
-  }
-  Result<cuda::LoopHandle> begin_loop() override {
-    ++calls_.loops;
-    return gpu_->begin_loop();
-  }
-  Result<void> end_loop() override { return gpu_->end_loop(); }
-  Result<int> end_graph() override { return gpu_->end_graph(); }
-  Result<void> launch_graph(int graph) override {
-    ++calls_.launched;
-    return gpu_->launch_graph(graph);
-  }
-  Result<void> synchronise() override { return gpu_->synchronise(); }
-
- private:
-  Calls& calls_;
-  std::unique_ptr<cuda::Gpu> gpu_;
-};
-
-std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, bool has_loops, Calls& calls) {
-  auto backend = cuda::make_backend(std::make_unique<CountedGpu>(has_loops, calls), checkpoint,
+std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, bool has_loops, NotedCalls& calls) {
+  auto gpu = cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes, has_loops ? 5 : 6,
+                                                cuda::emulation::usual_shared_bytes, has_loops);
+  auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint,
                                     {.cache_rows = round_cache_rows});
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
@@ -155,8 +103,8 @@ TEST(RoundGraphs, HaveTheBitsOfRoundsInPieces) {
     shape.vocab = pick(random, 20, 60);
     shape.tied_embeddings = false;  // or a token would be sure of itself
     const Checkpoint checkpoint = random_checkpoint(shape, trial == 2 ? DType::f16 : DType::bf16, random());
-    Calls of_whole;
-    Calls of_pieces;
+    NotedCalls of_whole;
+    NotedCalls of_pieces;
     const auto whole = counted_backend(checkpoint, true, of_whole);
     const auto pieces = counted_backend(checkpoint, false, of_pieces);
     std::vector<Row> prompt;

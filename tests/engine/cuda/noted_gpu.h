@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A device that tells what was asked of it.
+
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "cuda/gpu.h"
+
+namespace draftscope::engine::test {
+
+/// Calls of a device.
+struct NotedCalls {
+  std::set<cuda::Kernel> kernels;  ///< launched or captured
+  int captured = 0;                ///< graphs
+  int launched = 0;                ///< graphs
+  int loops = 0;
+};
+
+/// A device whose calls are noted in what outlives it.
+class NotedGpu final : public cuda::Gpu {
+ public:
+  NotedGpu(std::unique_ptr<cuda::Gpu> gpu, NotedCalls& calls) : gpu_(std::move(gpu)), calls_(calls) {}
+  cuda::GpuDescription describe() const override { return gpu_->describe(); }
+  Result<std::size_t> free_bytes() const override { return gpu_->free_bytes(); }
+  Result<void*> allocate(std::size_t bytes, std::string_view what) override {
+    return gpu_->allocate(bytes, what);
+  }
+  void release(void* memory) override { gpu_->release(memory); }
+  Result<void> upload(void* to, const void* from, std::size_t bytes) override {
+    return gpu_->upload(to, from, bytes);
+  }
+  Result<void> download(void* to, const void* from, std::size_t bytes) override {
+    return gpu_->download(to, from, bytes);
+  }
+  Result<void> copy(void* to, const void* from, std::size_t bytes) override {
+    return gpu_->copy(to, from, bytes);
+  }
+  Result<void> clear(void* memory, std::size_t bytes) override { return gpu_->clear(memory, bytes); }
+  Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
+    calls_.kernels.insert(launch.kernel);
+    return gpu_->launch(launch, params);
+  }
+  Result<void> multiply(const cuda::WideProduct& product) override { return gpu_->multiply(product); }
+  Result<void> begin_graph() override {
+    ++calls_.captured;
+    return gpu_->begin_graph();
+  }
+  Result<cuda::LoopHandle> begin_loop() override {
+    ++calls_.loops;
+    return gpu_->begin_loop();
+  }
+  Result<void> end_loop() override { return gpu_->end_loop(); }
+  Result<int> end_graph() override { return gpu_->end_graph(); }
+  Result<void> launch_graph(int graph) override {
+    ++calls_.launched;
+    return gpu_->launch_graph(graph);
+  }
+  Result<void> synchronise() override { return gpu_->synchronise(); }
+
+ private:
+  std::unique_ptr<cuda::Gpu> gpu_;
+  NotedCalls& calls_;
+};
+
+}  // namespace draftscope::engine::test
