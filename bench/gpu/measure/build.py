@@ -41,9 +41,9 @@ def test(runner: Runner) -> dict:
     return {"passed": passed[0].split("]")[-1].strip() if passed else "all", "rounds": conserved}
 
 
-def sanitize(runner: Runner) -> dict:
+def sanitize(runner: Runner, tool: str = r"\w+") -> dict:
     """compute-sanitizer's tools over a small model; each is a test of its own with a time limit of its own."""
-    output = ctest(runner, "-L", "sanitizer")
+    output = ctest(runner, "-R", rf"^gpu\.sanitizer\.{tool}$")
     if "100% tests passed" not in output:
         failed = re.findall(r"gpu\.sanitizer\.(\w+) \.*\**(Failed|Timeout|Exception)", output)
         raise StepFailed(f"not clean: {', '.join(f'{tool} ({how.lower()})' for tool, how in failed) or 'see log.txt'}")

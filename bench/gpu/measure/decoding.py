@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """bench_gpu: vanilla decode, verify widths, draft steps, rounds, speculation; and clocks and power meanwhile."""
-import shutil
-import statistics
-import subprocess
-import threading
 from pathlib import Path
 
 from . import build
 from .runner import Runner, StepSkipped
+from .sampler import Sampler
 from .scale import Model, Scale
 
 DEMO = "models/demo-layerskip"
@@ -31,46 +28,6 @@ def demo(runner: Runner, scale: Scale, prompt: Path) -> list:
         raise StepSkipped("there is no prompt: the step that makes it failed")
     return runner.run_json([*common(scale), "--model", DEMO, "--prompt", prompt, "--repeats", scale.repeats,
                             "--exits", *DEMO_EXITS])
-
-
-class Sampler:
-    """Reads clocks, power and temperature while something runs."""
-    FIELDS = ("clocks.sm", "clocks.mem", "power.draw", "temperature.gpu")
-    PERIOD_MS = 200
-
-    def __enter__(self):
-        self.rows = []
-        # Lines must not wait in the pipe until the sampler ends.
-        unbuffered = ["stdbuf", "-oL"] if shutil.which("stdbuf") else []
-        self.process = subprocess.Popen(
-            [*unbuffered, "nvidia-smi", f"--query-gpu={','.join(self.FIELDS)}", "--format=csv,noheader,nounits",
-             f"--loop-ms={self.PERIOD_MS}"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.reader = threading.Thread(target=self._read)
-        self.reader.start()
-        return self
-
-    def _read(self):
-        for line in self.process.stdout:
-            try:
-                self.rows.append([float(value) for value in line.split(",")])
-            except ValueError:
-                continue  # a field that this card does not tell
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-        self.reader.join()
-
-    def figures(self) -> dict | None:
-        # The model is made and uploaded first: only samples with the card at work count.
-        if not self.rows:
-            return None
-        most = max(row[2] for row in self.rows)
-        busy = [row for row in self.rows if row[2] > 0.6 * most]
-        columns = {name: [row[i] for row in busy] for i, name in enumerate(self.FIELDS)}
-        return {"samples": len(busy),
-                **{name.replace(".", "_"): {"lowest": min(values), "median": statistics.median(values), "highest": max(values)}
-                   for name, values in columns.items()}}
 
 
 def sustained(runner: Runner, scale: Scale, which: Model) -> dict:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The short table: targets beside what was measured, other figures, and the steps that failed."""
+"""The short table: what could be wrong, targets beside what was measured, other figures, and the steps that failed."""
 from . import targets
 
 
@@ -36,6 +36,10 @@ def lines(results: dict) -> list[str]:
             f"{machine['date']}"]
     if results["mode"] == "dry":
         text.append("DRY RUN: small shapes on the processor; shows that the steps work, measures nothing")
+    if "check" in figures:
+        text += ["", *aligned([("what could be wrong", "")] + [
+            (answer["asks"], answer["verdict"] + (f": {answer['why']}" if "why" in answer else ""))
+            for answer in figures["check"].values()])]
     text += ["", *aligned([("target", "to reach", "measured", "")] + [
         (row["what"], row["target"], number(row["measured"]),
          "" if row["reached"] is None or results["mode"] == "dry" else "reached" if row["reached"] else "NOT REACHED")
