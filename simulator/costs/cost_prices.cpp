@@ -3,6 +3,7 @@
 
 #include <draftscope/base/quote.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <tuple>
@@ -80,7 +81,8 @@ void scale_speculation(double factor, Prices& prices) {
 
 PriceMap::PriceMap(std::shared_ptr<const PassMap> passes) : passes_(std::move(passes)) {}
 
-Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario) {
+Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario,
+                                std::span<const std::int32_t> exits) {
   DRAFTSCOPE_TRY(check_scenario(scenario));
   if (model.covariance.size() != cost_parameter_count * cost_parameter_count)
     return fail("cost model: covariance has {} values, expected {}", model.covariance.size(),
@@ -98,6 +100,9 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->drafts = scenario.drafts;
   if (made->drafts.empty())
     for (std::int32_t exit = 1; exit < scenario.shape.n_layers; ++exit) made->drafts.push_back({exit, exit});
+  for (std::size_t i = 0; i < made->drafts.size(); ++i)
+    if (exits.empty() || std::ranges::binary_search(exits, static_cast<std::int32_t>(i + 1)))
+      made->priced.push_back(i);
   made->own_passes = scenario.own_passes;
   made->own_count = made->own_passes.size();
   made->draft_cost = scenario.draft_cost;
@@ -188,15 +193,18 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
   const PassMap& made = *passes_;
   VectorXd correction_noise = made.no_noise();
   PassMap::OwnNoise own_noise{};
-  const auto corrections = static_cast<std::size_t>(correction_noise.size());
+  constexpr std::size_t of_law = factor_count + cost_parameter_count;
+  const auto used = static_cast<std::size_t>(correction_noise.size());
+  const auto of_corrections = static_cast<std::size_t>(made.corrections ? made.corrections->noise_size() : 0);
+  std::vector<double> normal(of_law + used);
+  fill_normal(seed, index, normal);
   // The last one is the drift's of the recorded machine, or the engine's of another: the others are the same
   // numbers with and without.
-  std::vector<double> normal(factor_count + cost_parameter_count + corrections + own_noise.size() + 1);
-  fill_normal(seed, index, normal);
+  std::array<double, std::tuple_size_v<PassMap::OwnNoise> + 1> last{};
+  fill_normal(seed, index, last, of_law + of_corrections);
   if (vary.fit) {
-    const auto first = normal.begin() + factor_count + cost_parameter_count;
-    std::copy_n(first, corrections, correction_noise.begin());
-    std::copy_n(first + correction_noise.size(), own_noise.size(), own_noise.begin());
+    std::copy_n(normal.begin() + of_law, used, correction_noise.begin());
+    std::copy_n(last.begin(), own_noise.size(), own_noise.begin());
   }
   std::array<double, factor_count> factor{};
   for (std::size_t i = 0; i < factor_count; ++i)
@@ -212,10 +220,10 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
   }
   made.assemble(
       values, made.factors(values, correction_noise), factor[static_cast<std::size_t>(Factor::link)],
-      factor[static_cast<std::size_t>(Factor::host)], own_noise, vary.transfer ? normal.back() : 0.0, into);
+      factor[static_cast<std::size_t>(Factor::host)], own_noise, vary.transfer ? last.back() : 0.0, into);
   if (vary.fit && made.drift.sigma > 0.0)
     scale_speculation(std::exp(made.drift.sigma * std::sqrt(1.0 + 1.0 / made.drift.repeats) *
-                               student_quantile(normal.back(), made.drift.freedom)),
+                               student_quantile(last.back(), made.drift.freedom)),
                       into);
 }
 

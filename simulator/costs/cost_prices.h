@@ -28,7 +28,11 @@ struct PassMap;
 /// Values: copies share what is inside; free to use from several threads at once.
 class PriceMap {
  public:
-  [[nodiscard]] static Result<PriceMap> make(const CostModel& model, const Scenario& scenario);
+  /// With `exits`, places in Prices::drafts, ascending, those drafts alone are priced, to the bit as among
+  /// all: a draw takes as long as it has drafts, and one setting has few. Others' verifications are then
+  /// empty.
+  [[nodiscard]] static Result<PriceMap> make(const CostModel& model, const Scenario& scenario,
+                                             std::span<const std::int32_t> exits = {});
 
   [[nodiscard]] Prices mean() const;
 

@@ -206,6 +206,15 @@ void PassMap::correct_passes(const CostModel& model) {
   corrections.emplace(model.passes, model.correction_scale, kinds);
   const VectorXd deviations = corrections->deviations();
   correction_deviations.assign(deviations.begin(), deviations.end());
+  if (priced.size() < drafts.size()) corrections = corrections->of(priced_places());
+}
+
+std::vector<Index> PassMap::priced_places() const {
+  std::vector<Index> places{0};
+  for (const std::size_t draft : priced) places.push_back(step_place(draft));
+  for (const std::size_t draft : above_exit ? priced : std::vector<std::size_t>{0})
+    for (std::int32_t rows = 2; rows <= widths; ++rows) places.push_back(verify_place(draft, rows));
+  return places;
 }
 
 void PassMap::correct_own(const CostModel& model) {

@@ -48,6 +48,7 @@ struct PassMap {
 
   TransferredCosts costs;
   std::vector<speculation::DraftSublayers> drafts;
+  std::vector<std::size_t> priced;  ///< of `drafts`, ascending: the others have no prices
   std::int32_t n_layers = 0;
   std::int32_t widths = 0;
   bool above_exit = false;
@@ -70,8 +71,8 @@ struct PassMap {
   /// [own pass]: what it took where it was recorded, and how sure that is; a negative price where it was not.
   std::vector<AffineTime> own_measured;
   std::vector<double> own_error;
-  std::optional<PassCorrections> corrections;  ///< of the passes that are priced
-  std::vector<double> correction_deviations;   ///< [pass that is priced]: of its ln(correction)
+  std::optional<PassCorrections> corrections;  ///< of passes by place, below; those of `priced`
+  std::vector<double> correction_deviations;   ///< [place]: of its ln(correction)
   Drift drift;                                 ///< CostModel::drift where it is used
 
   void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
@@ -95,15 +96,18 @@ struct PassMap {
   void add_engine(const EngineTime& time, Prices& into) const;
   void replace_draft_steps(const PassTimes& times, Prices& into) const;
   [[nodiscard]] Eigen::VectorXd no_noise() const {
-    return Eigen::VectorXd::Zero(corrections ? corrections->noise_size() : 0);
+    return Eigen::VectorXd::Zero(corrections ? corrections->noise_used() : 0);
   }
-  /// [pass that is priced]: what its law is multiplied with; empty where nothing was measured.
+  /// [place]: what its law is multiplied with; empty where nothing was measured.
   [[nodiscard]] Eigen::VectorXd factors(const CostVector& values, const Eigen::VectorXd& noise) const;
   void assemble(const CostVector& values, const Eigen::VectorXd& corrections_of_passes, double link_factor,
                 double host_factor, const OwnNoise& own_noise, double engine_noise, Prices& into) const;
 
-  // Places of the passes that are priced: the target step, the drafts' steps, then verifications of 2 to
-  // widths rows, of each draft anew if they depend on it.
+  /// Places of the passes that `priced` takes, ascending.
+  [[nodiscard]] std::vector<Eigen::Index> priced_places() const;
+
+  // Places of passes: the target step, the drafts' steps, then verifications of 2 to widths rows, of each
+  // draft anew if they depend on it.
   [[nodiscard]] static Eigen::Index step_place(std::size_t draft) {
     return static_cast<Eigen::Index>(1 + draft);
   }

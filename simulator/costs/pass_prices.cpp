@@ -18,8 +18,7 @@ using Eigen::VectorXd;
 }  // namespace
 
 VectorXd PassMap::factors(const CostVector& values, const VectorXd& noise) const {
-  if (!corrections) return {};
-  return corrections->logs(values, noise).array().exp();
+  return corrections ? corrections->factors(values, noise) : VectorXd();
 }
 
 /// Times of passes for one set of parameters, put together from the parts' times.
@@ -153,7 +152,7 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
       whole[static_cast<std::size_t>(rows)] = times.verification(rows);
     times.make_monotone(0, whole);
   }
-  for (std::size_t i = 0; i < drafts.size(); ++i) {
+  for (const std::size_t i : priced) {
     DraftPrices& draft = into.drafts[i + 1];
     draft.step = times.draft_step(i);
     if (above_exit) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "uncertainty/resampling.h"
 
@@ -50,23 +52,32 @@ Sums after_first_token(const RequestPair& pair) {
   return {tokens(*pair.baseline), time(*pair.baseline), tokens(*pair.comparison), time(*pair.comparison)};
 }
 
-/// The value from sums by prompt. `drawn` picks prompts, with repetition.
-double value_of(const std::vector<Sums>& by_prompt, std::span<const std::size_t> drawn,
-                SpeedupEstimator estimator) {
+/// Sums of all prompts, with the logarithms that a bootstrap asks for thousands of times.
+struct Prompts {
+  explicit Prompts(std::vector<Sums> sums) : by_prompt(std::move(sums)) {
+    for (const Sums& prompt : by_prompt) log_ratios.push_back(std::log(prompt.speed_ratio()));
+  }
+  std::vector<Sums> by_prompt;
+  std::vector<double> log_ratios;  ///< [prompt]
+};
+
+/// `drawn` picks prompts, with repetition.
+double value_of(const Prompts& prompts, std::span<const std::size_t> drawn, SpeedupEstimator estimator) {
   if (estimator == SpeedupEstimator::total_wall_time) {
     Sums total;
-    for (const std::size_t prompt : drawn) total += by_prompt[prompt];
+    for (const std::size_t prompt : drawn) total += prompts.by_prompt[prompt];
     return total.speed_ratio();
   }
   double log_sum = 0.0;
-  for (const std::size_t prompt : drawn) log_sum += std::log(by_prompt[prompt].speed_ratio());
+  for (const std::size_t prompt : drawn) log_sum += prompts.log_ratios[prompt];
   return std::exp(log_sum / static_cast<double>(drawn.size()));
 }
 
-std::vector<std::size_t> all_of(const std::vector<Sums>& by_prompt) {
-  std::vector<std::size_t> indices(by_prompt.size());
+/// The value of all prompts, once each.
+double value_of(const Prompts& prompts, SpeedupEstimator estimator) {
+  std::vector<std::size_t> indices(prompts.by_prompt.size());
   for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = i;
-  return indices;
+  return value_of(prompts, indices, estimator);
 }
 
 /// Sums by prompt of the pairs that `measure` can use; prompts without any are left out.
@@ -85,8 +96,8 @@ void add_repeats(Speedup& result, std::span<const RequestPair* const> pairs) {
   std::map<std::int32_t, std::vector<const RequestPair*>> repeats;
   for (const RequestPair* pair : pairs) repeats[pair->baseline->repeat].push_back(pair);
   for (const auto& [repeat, repeat_pairs] : repeats) {
-    const std::vector<Sums> sums = sums_by_prompt(repeat_pairs, whole_request);
-    result.by_repeat.push_back(value_of(sums, all_of(sums), result.estimator));
+    const Prompts prompts(sums_by_prompt(repeat_pairs, whole_request));
+    result.by_repeat.push_back(value_of(prompts, result.estimator));
   }
   std::vector<double> sorted = result.by_repeat;
   std::sort(sorted.begin(), sorted.end());
@@ -111,25 +122,22 @@ std::optional<Speedup> speedup(const Pairing& pairing) {
 
   Speedup result;
   result.estimator = equal_lengths ? SpeedupEstimator::total_wall_time : SpeedupEstimator::prompt_mean;
-  const std::vector<Sums> by_prompt = sums_by_prompt(pairs, whole_request);
-  result.value = value_of(by_prompt, all_of(by_prompt), result.estimator);
-  result.prompts = by_prompt.size();
+  const Prompts prompts(sums_by_prompt(pairs, whole_request));
+  result.value = value_of(prompts, result.estimator);
+  result.prompts = prompts.by_prompt.size();
   result.pairs = pairs.size();
   result.unpaired = pairing.unpaired;
   add_repeats(result, pairs);
 
-  if (by_prompt.size() >= min_prompts_for_interval) {
-    const Interval quantiles = bootstrap_95(by_prompt.size(), [&](std::span<const std::size_t> drawn) {
-      return value_of(by_prompt, drawn, result.estimator);
+  if (result.prompts >= min_prompts_for_interval) {
+    const Interval quantiles = bootstrap_95(result.prompts, [&](std::span<const std::size_t> drawn) {
+      return value_of(prompts, drawn, result.estimator);
     });
     result.interval = Interval{quantiles.low, quantiles.high};
-    std::vector<double> log_ratios;
-    log_ratios.reserve(by_prompt.size());
-    for (const Sums& sums : by_prompt) log_ratios.push_back(std::log(sums.speed_ratio()));
-    result.p_value = signed_rank_p_value(log_ratios);
+    result.p_value = signed_rank_p_value(prompts.log_ratios);
   }
-  if (const std::vector<Sums> decode = sums_by_prompt(pairs, after_first_token); !decode.empty())
-    result.decode_value = value_of(decode, all_of(decode), result.estimator);
+  if (const Prompts decode(sums_by_prompt(pairs, after_first_token)); !decode.by_prompt.empty())
+    result.decode_value = value_of(decode, result.estimator);
   return result;
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "uncertainty/confidence_draws.h"
+#include "uncertainty/noisy_bootstrap.h"
 
 namespace draftscope::simulator {
 
@@ -31,8 +33,24 @@ Result<void> check(std::span<const ClusterSums> clusters, const BootstrapOptions
   return {};
 }
 
-RatioEstimate estimate(std::span<const ClusterSums> clusters, const BootstrapOptions& options,
-                       IntervalBasis basis) {
+/// Draws of the value, of whose logarithm `noise` has a part for each draw, or none.
+Result<std::vector<double>> value_draws(std::span<const ClusterSums> clusters, std::span<const double> noise,
+                                        const BootstrapOptions& options) {
+  std::vector<double> draws = confidence_draws(clusters, options);
+  // Drawn parameters are kept from going below 0, which makes the mean draw dearer than the mean prices.
+  const double mean_noise =
+      noise.empty() ? 0.0
+                    : std::accumulate(noise.begin(), noise.end(), 0.0) / static_cast<double>(noise.size());
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    draws[i] = std::exp(noise.empty() ? draws[i] : draws[i] + noise[i] - mean_noise);
+    if (!noise.empty() && !std::isfinite(draws[i]))
+      return fail("drawn prices: draw {} gives no positive time, expected positive prices", i);
+  }
+  return draws;
+}
+
+Result<RatioEstimate> estimate(std::span<const ClusterSums> clusters, std::span<const double> noise,
+                               const BootstrapOptions& options, IntervalBasis basis) {
   const std::vector<double> once(clusters.size(), 1.0);
   RatioEstimate estimate{
       .value = std::exp(log_ratio(clusters, once).value), .clusters = clusters.size(), .basis = basis};
@@ -41,8 +59,7 @@ RatioEstimate estimate(std::span<const ClusterSums> clusters, const BootstrapOpt
                                               interval_basis_name(basis), min_clusters_for_interval);
     return estimate;
   }
-  std::vector<double> draws = confidence_draws(clusters, options);
-  for (double& draw : draws) draw = std::exp(draw);
+  DRAFTSCOPE_TRY_ASSIGN(std::vector<double> draws, value_draws(clusters, noise, options));
   const BothIntervals intervals = take_intervals(draws);
   estimate.interval_80 = intervals.of_80;
   estimate.interval_95 = intervals.of_95;
@@ -69,18 +86,23 @@ std::string_view interval_basis_name(IntervalBasis basis) {
 
 Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
                                         const BootstrapOptions& options) {
+  return noisy_bootstrap(clusters, mean, {}, options);
+}
+
+Result<RatioEstimate> noisy_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
+                                      std::span<const double> noise, const BootstrapOptions& options) {
   DRAFTSCOPE_TRY(check(clusters, options));
-  if (mean == RatioMean::ratio_of_sums) return estimate(clusters, options, IntervalBasis::requests);
+  if (mean == RatioMean::ratio_of_sums) return estimate(clusters, noise, options, IntervalBasis::requests);
   std::vector<ClusterSums> ratios;
   ratios.reserve(clusters.size());
   for (const ClusterSums& cluster : clusters)
     ratios.push_back({cluster.numerator / cluster.denominator, 1.0});
-  return estimate(ratios, options, IntervalBasis::requests);
+  return estimate(ratios, noise, options, IntervalBasis::requests);
 }
 
 Result<RatioEstimate> block_bootstrap(std::span<const ClusterSums> rounds, const BootstrapOptions& options) {
   DRAFTSCOPE_TRY(check(rounds, options));
-  return estimate(blocks_of(rounds), options, IntervalBasis::blocks_of_rounds);
+  return estimate(blocks_of(rounds), {}, options, IntervalBasis::blocks_of_rounds);
 }
 
 }  // namespace draftscope::simulator

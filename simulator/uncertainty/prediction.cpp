@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include <draftscope/base/parallel.h>
@@ -12,7 +11,7 @@
 #include "other_texts/text_spread.h"
 #include "sweep/pass_sums.h"
 #include "sweep/sweep_checks.h"
-#include "uncertainty/confidence_draws.h"
+#include "uncertainty/noisy_bootstrap.h"
 #include "uncertainty/prediction_pathology.h"
 
 namespace draftscope::simulator {
@@ -71,28 +70,6 @@ std::vector<double> with_text_noise(std::vector<double> noise, const SweepOption
   return texts;
 }
 
-Result<RatioEstimate> with_noise(std::span<const ClusterSums> clusters, RatioMean mean,
-                                 std::span<const double> noise, const BootstrapOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(RatioEstimate estimate, cluster_bootstrap(clusters, mean, options));
-  if (noise.empty() || !estimate.interval_95) return estimate;
-  std::vector<ClusterSums> parts(clusters.begin(), clusters.end());
-  if (mean == RatioMean::mean_of_ratios)
-    for (ClusterSums& part : parts) part = {part.numerator / part.denominator, 1.0};
-  std::vector<double> draws = confidence_draws(parts, options);
-  // Drawn parameters are kept from going below 0, which makes the mean draw dearer than the mean prices.
-  const double mean_prices =
-      std::accumulate(noise.begin(), noise.end(), 0.0) / static_cast<double>(noise.size());
-  for (std::size_t i = 0; i < draws.size(); ++i) {
-    draws[i] = std::exp(draws[i] + noise[i] - mean_prices);
-    if (!std::isfinite(draws[i]))
-      return fail("drawn prices: draw {} gives no positive time, expected positive prices", i);
-  }
-  const BothIntervals intervals = take_intervals(draws);
-  estimate.interval_80 = intervals.of_80;
-  estimate.interval_95 = intervals.of_95;
-  return estimate;
-}
-
 Result<SpeedupPrediction> predict(std::span<const PassCount> vanilla,
                                   std::span<const RoundStatistics> statistics, AnswerStatus status,
                                   const SweepTarget& target, const SweepOptions& options) {
@@ -116,9 +93,9 @@ Result<SpeedupPrediction> predict(std::span<const PassCount> vanilla,
   const BootstrapOptions bootstrap{.draws = options.draws, .seed = options.seed};
   SpeedupPrediction prediction{.status = status};
   DRAFTSCOPE_TRY_ASSIGN(prediction.total,
-                        with_noise(clusters, RatioMean::ratio_of_sums, noise.total, bootstrap));
+                        noisy_bootstrap(clusters, RatioMean::ratio_of_sums, noise.total, bootstrap));
   DRAFTSCOPE_TRY_ASSIGN(prediction.request_mean,
-                        with_noise(clusters, RatioMean::mean_of_ratios, noise.request_mean, bootstrap));
+                        noisy_bootstrap(clusters, RatioMean::mean_of_ratios, noise.request_mean, bootstrap));
   return prediction;
 }
 
@@ -139,9 +116,9 @@ Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistic
   for (std::size_t i = 0; i < requests.size(); ++i)
     clusters.push_back(
         {static_cast<double>(tokens[requests[i]].passes), times(static_cast<Index>(i)) / ns_per_second});
-  return with_noise(clusters, RatioMean::ratio_of_sums,
-                    with_text_noise(time_noise(passes, target, options), options),
-                    {.draws = options.draws, .seed = options.seed});
+  return noisy_bootstrap(clusters, RatioMean::ratio_of_sums,
+                         with_text_noise(time_noise(passes, target, options), options),
+                         {.draws = options.draws, .seed = options.seed});
 }
 
 std::optional<Interval> outermost(const std::optional<Interval>& one, const std::optional<Interval>* other) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,15 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
   answer.speedup_without_own = ratio(vanilla_ns, time - own_ns);
+}
+
+/// Places in Prices::drafts that any request of a setting uses, ascending.
+std::vector<std::int32_t> drafts_that_count(const SweepSetting& setting) {
+  std::set<std::int32_t> exits;
+  for (const auto* side : {&setting.least, &setting.most})
+    for (const RoundStatistics& request : *side)
+      for (const DraftStatistics& draft : request.drafts) exits.insert(draft.exit);
+  return {exits.begin(), exits.end()};
 }
 
 void slow_down(RatioEstimate& estimate, double ratio) {
@@ -174,7 +184,8 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
                    const SweepOptions& options, bool with_budget) {
   const Scenario scenario = answer_scenario(rounds, machine);
   DRAFTSCOPE_TRY_ASSIGN(const DeviceCheck device, check_device(trained, scenario, machine));
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(machine.costs_or(trained), scenario));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(machine.costs_or(trained), scenario,
+                                                           drafts_that_count(rounds.setting)));
   DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
   const SweepTarget priced = target_of(map, machine.name, options);
   Answer answer{.status = rounds.setting.status,

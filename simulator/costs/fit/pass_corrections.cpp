@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 #include "costs/cost_parameters.h"
 
@@ -93,6 +93,19 @@ VectorXd noise_variances(std::span<const MeasuredPass> passes) {
   for (std::size_t i = 0; i < passes.size(); ++i)
     result[static_cast<Index>(i)] = passes[i].relative_error * passes[i].relative_error;
   return result;
+}
+
+/// matrix · vector, each row added up in the order of the columns, so that it is the same to the bit among
+/// however many rows: Eigen's order depends on their number.
+VectorXd product(const MatrixXd& matrix, const VectorXd& vector) {
+  VectorXd sums = VectorXd::Zero(matrix.rows());
+  constexpr Index at_once = 4;  // columns whose terms are added while the sums are at hand
+  Index j = 0;
+  for (; j + at_once <= matrix.cols(); j += at_once)
+    sums = sums + vector[j] * matrix.col(j) + vector[j + 1] * matrix.col(j + 1) +
+           vector[j + 2] * matrix.col(j + 2) + vector[j + 3] * matrix.col(j + 3);
+  for (; j < matrix.cols(); ++j) sums += vector[j] * matrix.col(j);
+  return sums;
 }
 
 bool same(const MeasuredPassKind& a, const MeasuredPassKind& b) {
@@ -210,18 +223,60 @@ VectorXd correction_logs(std::span<const MeasuredPass> all_passes, const Correct
   return gain_of(passes, scale, features_of(kinds, passes, scale)) * residuals(passes, values);
 }
 
-PassCorrections::PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
+PassCorrections::PassCorrections(std::span<const MeasuredPass> all_passes, const CorrectionScale& scale,
                                  std::span<const MeasuredPassKind> kinds)
-    : passes_(heaviest(passes)) {
-  const MatrixXd asked = features_of(kinds, passes_, scale);
-  gain_ = gain_of(passes_, scale, asked);
-  MatrixXd left = asked * asked.transpose() - gain_ * measured_features(passes_, scale) * asked.transpose();
+    : kinds_(static_cast<Index>(kinds.size())), noise_size_(kinds_), places_(kinds.size()) {
+  std::iota(places_.begin(), places_.end(), Index{0});
+  const std::vector<MeasuredPass> passes = heaviest(all_passes);
+  const MatrixXd asked = features_of(kinds, passes, scale);
+  gain_ = gain_of(passes, scale, asked);
+  MatrixXd left = asked * asked.transpose() - gain_ * measured_features(passes, scale) * asked.transpose();
   left.diagonal().array() += 1e-10;  // rounding leaves directions without variance a little below 0
   spread_ = MatrixXd(left.llt().matrixL());
+  for (std::size_t i = 0; i < cost_parameter_count; ++i)
+    if (std::ranges::any_of(passes, [i](const MeasuredPass& pass) { return pass.coefficients[i] != 0.0; }))
+      parameters_.push_back(i);
+  law_.resize(static_cast<Index>(passes.size()), static_cast<Index>(parameters_.size()));
+  measured_ns_.resize(law_.rows());
+  for (Index i = 0; i < law_.rows(); ++i) {
+    const MeasuredPass& pass = passes[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < law_.cols(); ++j)
+      law_(i, j) = pass.coefficients[parameters_[static_cast<std::size_t>(j)]];
+    measured_ns_[i] = pass.ns;
+  }
 }
 
-VectorXd PassCorrections::logs(const CostVector& values, const VectorXd& noise) const {
-  return gain_ * residuals(passes_, values) + spread_ * noise;
+PassCorrections PassCorrections::of(std::span<const Index> places) const {
+  PassCorrections few;
+  few.parameters_ = parameters_;
+  few.law_ = law_;
+  few.measured_ns_ = measured_ns_;
+  few.kinds_ = kinds_;
+  few.noise_size_ = noise_size_;
+  few.places_.assign(places.begin(), places.end());
+  const auto count = static_cast<Index>(places.size());
+  // The root is a lower triangle.
+  const Index columns = places.empty() ? 0 : places.back() + 1;
+  few.gain_.resize(count, gain_.cols());
+  few.spread_.resize(count, columns);
+  for (Index i = 0; i < count; ++i) {
+    const Index place = places[static_cast<std::size_t>(i)];
+    few.gain_.row(i) = gain_.row(place);
+    few.spread_.row(i) = spread_.row(place).head(columns);
+  }
+  return few;
+}
+
+VectorXd PassCorrections::factors(const CostVector& values, const VectorXd& noise) const {
+  VectorXd used(law_.cols());
+  for (Index i = 0; i < used.size(); ++i) used[i] = values[parameters_[static_cast<std::size_t>(i)]];
+  VectorXd residuals = product(law_, used);
+  for (Index i = 0; i < residuals.size(); ++i)
+    residuals[i] = residuals[i] > 0.0 ? std::log(measured_ns_[i] / residuals[i]) : 0.0;
+  const VectorXd logs = product(gain_, residuals) + product(spread_, noise);
+  VectorXd result = VectorXd::Ones(kinds_);
+  for (Index i = 0; i < logs.size(); ++i) result[places_[static_cast<std::size_t>(i)]] = std::exp(logs[i]);
+  return result;
 }
 
 }  // namespace draftscope::simulator

@@ -30,22 +30,35 @@ namespace draftscope::simulator {
 /// The same of certain kinds for many parameters, with what stays unknown.
 class PassCorrections {
  public:
-  PassCorrections(std::span<const MeasuredPass> passes, const CorrectionScale& scale,
+  PassCorrections(std::span<const MeasuredPass> all_passes, const CorrectionScale& scale,
                   std::span<const MeasuredPassKind> kinds);
 
-  /// Count of the normal numbers that a draw takes.
-  [[nodiscard]] Eigen::Index noise_size() const { return spread_.cols(); }
+  /// The same corrections of a few of the kinds, by their ascending places among all; to the bit.
+  [[nodiscard]] PassCorrections of(std::span<const Eigen::Index> places) const;
+
+  /// Count of the normal numbers that draws of all kinds take.
+  [[nodiscard]] Eigen::Index noise_size() const { return noise_size_; }
+  /// Count of those that these kinds depend on: the first ones.
+  [[nodiscard]] Eigen::Index noise_used() const { return spread_.cols(); }
 
   /// [kind]: standard deviation of the ln(correction), given the measurements.
   [[nodiscard]] Eigen::VectorXd deviations() const { return spread_.rowwise().norm(); }
 
-  /// [kind]: the expected ln(correction) plus its spread times `noise`, independent standard normal numbers.
-  [[nodiscard]] Eigen::VectorXd logs(const CostVector& values, const Eigen::VectorXd& noise) const;
+  /// [kind of all]: the correction if its logarithm is the expected one plus its spread times `noise`, which
+  /// are noise_used() independent standard normal numbers; 1 of those that of() left out.
+  [[nodiscard]] Eigen::VectorXd factors(const CostVector& values, const Eigen::VectorXd& noise) const;
 
  private:
-  std::vector<MeasuredPass> passes_;
-  Eigen::MatrixXd gain_;    ///< [kind][measured pass]
-  Eigen::MatrixXd spread_;  ///< [kind][noise]: a root of the covariance given the measurements
+  PassCorrections() = default;
+
+  std::vector<std::size_t> parameters_;  ///< that any measured pass depends on
+  Eigen::MatrixXd law_;                  ///< [measured pass][of parameters_]
+  Eigen::VectorXd measured_ns_;
+  Eigen::Index kinds_ = 0;  ///< of all
+  Eigen::Index noise_size_ = 0;
+  std::vector<Eigen::Index> places_;  ///< [kind]: among all
+  Eigen::MatrixXd gain_;              ///< [kind][measured pass]
+  Eigen::MatrixXd spread_;            ///< [kind][noise]: a root of the covariance given the measurements
 };
 
 }  // namespace draftscope::simulator

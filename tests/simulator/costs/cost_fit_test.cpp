@@ -7,10 +7,14 @@
 #include <cmath>
 #include <filesystem>
 #include <random>
+#include <span>
+#include <vector>
 
 #include "costs/cost_parameters.h"
 #include "costs/cost_prices.h"
 #include "costs/fit/cost_observations.h"
+#include "costs/fit/pass_corrections.h"
+#include "costs/normal_draws.h"
 #include "planted_trace.h"
 
 namespace draftscope::simulator {
@@ -224,6 +228,87 @@ TEST_F(PlantedFit, DrawsSpreadAroundTheMeanOfMeasuredPasses) {
   EXPECT_NEAR(sum, 1.0, 0.03);
   EXPECT_GT(squares - sum * sum, 1e-8);
   EXPECT_LT(std::sqrt(squares - sum * sum), 0.05);
+}
+
+std::vector<double> numbers(const Prices& prices, std::span<const std::int32_t> exits) {
+  std::vector<double> all{prices.round_ns, prices.step_round_ns, prices.host_ratio};
+  const auto add = [&](const AffineTime& time) {
+    all.push_back(time.ns);
+    all.push_back(time.ns_per_context_row);
+  };
+  add(prices.target_step);
+  for (const AffineTime& own : prices.own) add(own);
+  for (const std::int32_t exit : exits) {
+    const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
+    add(draft.step);
+    for (const AffineTime& verify : draft.verify) add(verify);
+  }
+  return all;
+}
+
+TEST_F(PlantedFit, AFewDraftsArePricedAsAmongAllToTheBit) {
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  planted.of_rows = {{1, 1.1}, {5, 1.3}};
+  const CostFit found = fit(planted);
+  Scenario elsewhere = fitted_scenario(found.model);
+  elsewhere.batch = 2;
+  for (Scenario scenario : {fitted_scenario(found.model), elsewhere})
+    for (const VerifiedLayers verified : {VerifiedLayers::all, VerifiedLayers::above_exit}) {
+      scenario.verified_layers = verified;
+      scenario.widths = 11;
+      scenario.own_passes = {{.kind = OwnPassKind::layer, .rows = 3, .attention = 1, .mlp = 1}};
+      const PriceMap all = PriceMap::make(found.model, scenario).value();
+      for (const std::vector<std::int32_t>& exits : {std::vector{1}, std::vector{4}, std::vector{7},
+                                                     std::vector{2, 5}, std::vector{1, 2, 3, 4, 5, 6, 7}}) {
+        const PriceMap few = PriceMap::make(found.model, scenario, exits).value();
+        EXPECT_EQ(numbers(few.mean(), exits), numbers(all.mean(), exits));
+        for (const PriceSources vary :
+             {PriceSources{}, PriceSources{true, false, false}, PriceSources{false, true, false},
+              PriceSources{false, false, true}, PriceSources{false, false, false}})
+          for (std::uint64_t draw = 0; draw < 12; ++draw) {
+            Prices of_few;
+            Prices of_all;
+            few.draw(5, draw, vary, of_few);
+            all.draw(5, draw, vary, of_all);
+            EXPECT_EQ(numbers(of_few, exits), numbers(of_all, exits)) << draw;
+          }
+      }
+    }
+}
+
+TEST_F(PlantedFit, DrawnCorrectionsSpreadAroundTheExpectedOnes) {
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  planted.of_rows = {{1, 1.1}, {5, 1.3}};
+  const CostModel model = fit(planted).model;
+  std::vector<MeasuredPassKind> kinds;
+  for (std::int32_t rows = 1; rows < 9; ++rows) kinds.push_back({.rows = rows, .n_layers = 8});
+  const Eigen::VectorXd expected = correction_logs(model.passes, model.correction_scale, kinds, model.values);
+  const PassCorrections corrections(model.passes, model.correction_scale, kinds);
+  const Eigen::VectorXd without_noise =
+      corrections.factors(model.values, Eigen::VectorXd::Zero(corrections.noise_size()));
+  for (Eigen::Index i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(without_noise[i], std::exp(expected[i]), 1e-12);
+  // Noise of one number at a time: the squares of what it does add up to the variance.
+  Eigen::VectorXd variance = Eigen::VectorXd::Zero(expected.size());
+  for (Eigen::Index i = 0; i < corrections.noise_size(); ++i) {
+    const Eigen::VectorXd noise = Eigen::VectorXd::Unit(corrections.noise_size(), i);
+    const Eigen::VectorXd with_noise = corrections.factors(model.values, noise);
+    variance.array() += (with_noise.array() / without_noise.array()).log().square();
+  }
+  const Eigen::VectorXd deviations = corrections.deviations();
+  for (Eigen::Index i = 0; i < expected.size(); ++i) EXPECT_NEAR(std::sqrt(variance[i]), deviations[i], 1e-9);
+}
+
+TEST(NormalNumbers, AreTheSameFromAnyPlaceOn) {
+  std::vector<double> all(41);
+  fill_normal(3, 7, all);
+  for (std::size_t first = 0; first < all.size(); ++first)
+    for (std::size_t count = 0; first + count <= all.size(); ++count) {
+      std::vector<double> some(count);
+      fill_normal(3, 7, some, first);
+      const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
+      EXPECT_EQ(some, std::vector<double>(from, from + static_cast<std::ptrdiff_t>(count))) << first;
+    }
 }
 
 TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {

@@ -2,9 +2,11 @@
 #include <draftscope/simulator/uncertainty/prediction.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "synthetic_requests.h"
+#include "uncertainty/noisy_bootstrap.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -29,6 +31,33 @@ TEST(PredictSpeedup, IsTheClusterBootstrapOfTimesWherePricesAreCertain) {
   const auto mean = cluster_bootstrap(times, RatioMean::mean_of_ratios, {.draws = 700, .seed = 5});
   EXPECT_NEAR(predicted->min_drafted.request_mean.value, mean->value, 1e-12);
   EXPECT_NEAR(predicted->min_drafted.request_mean.interval_95->high, mean->interval_95->high, 1e-9);
+}
+
+TEST(NoisyBootstrap, IsTheBootstrapWhereNoiseIsTheSameInAllDraws) {
+  std::mt19937_64 random(4);
+  std::vector<ClusterSums> clusters;
+  for (int i = 0; i < 30; ++i) clusters.push_back(sum_of(synthetic_rounds(random)));
+  const BootstrapOptions options{.draws = 500, .seed = 8};
+  for (const RatioMean mean : {RatioMean::ratio_of_sums, RatioMean::mean_of_ratios}) {
+    const RatioEstimate plain = cluster_bootstrap(clusters, mean, options).value();
+    const std::vector<double> same(500, 0.25);
+    const RatioEstimate noisy = noisy_bootstrap(clusters, mean, same, options).value();
+    EXPECT_EQ(noisy.value, plain.value);
+    EXPECT_NEAR(noisy.interval_95->low, plain.interval_95->low, 1e-12);
+    EXPECT_NEAR(noisy.interval_80->high, plain.interval_80->high, 1e-12);
+    std::vector<double> wide(500);
+    for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = i % 2 == 0 ? 1.0 : -1.0;
+    const RatioEstimate wider = noisy_bootstrap(clusters, mean, wide, options).value();
+    EXPECT_GT(width(wider), 2.0 * width(plain));
+    wide[3] = std::numeric_limits<double>::infinity();
+    EXPECT_FALSE(noisy_bootstrap(clusters, mean, wide, options));
+  }
+  clusters.resize(2);
+  const auto few =
+      noisy_bootstrap(clusters, RatioMean::ratio_of_sums, std::vector<double>(500, 0.1), options);
+  ASSERT_TRUE(few) << few.error().message;
+  EXPECT_FALSE(few->interval_95);
+  EXPECT_FALSE(few->no_interval_reason.empty());
 }
 
 TEST(PredictSpeedup, IsWidenedByPriceNoiseUnlessItIsCommonToBothRuns) {
