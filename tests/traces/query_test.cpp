@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/traces/query.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,13 +43,45 @@ TEST_F(Query, RefusesInOneLineWhatDoesMoreThanRead) {
   const std::string before = read_file(path_);
   for (const char* sql : {"DELETE FROM runs", "ATTACH 'other.db' AS other", "PRAGMA user_version = 9",
                           "CREATE TABLE t (a)", "SELECT load_extension('x')", "SELECT 1; SELECT 2", "", "  ;",
-                          "SELEC 1", "SELECT nothing FROM runs"}) {
+                          "SELEC 1", "SELECT nothing FROM runs", "SELECT [a\nb] FROM runs"}) {
     const auto result = query(path_, sql, 10);
     ASSERT_FALSE(result) << sql;
     EXPECT_THAT(result.error().message, testing::StartsWith("SQL: ")) << sql;
     EXPECT_EQ(result.error().message.find('\n'), std::string::npos) << sql;
   }
   EXPECT_EQ(read_file(path_), before);
+}
+
+/// Endless numbers, and a text of some bytes beside each.
+std::string endless(int text_bytes) {
+  return fmt::format(
+      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob({})) FROM n",
+      text_bytes / 2);
+}
+
+TEST_F(Query, EndsWithARowThatMemoryHolds) {
+  constexpr int text_bytes = 4 << 20;
+  const auto result = query(path_, endless(text_bytes), 1'000'000);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(result->is_cut);
+  EXPECT_EQ(result->rows.size(), 63U) << "of 256 MiB, beside the numbers";
+  for (const std::vector<SqlValue>& row : result->rows)
+    EXPECT_EQ(std::get<std::string>(row[1]).size(), text_bytes);
+}
+
+TEST_F(Query, RefusesValuesAndRowsThatNoMemoryHolds) {
+  EXPECT_TRUE(query(path_, endless(7 << 20), 1));
+  EXPECT_FALSE(query(path_, endless(9 << 20), 1));
+  const auto columns = [](int count) {
+    std::string sql = "SELECT 0";
+    for (int i = 1; i < count; ++i) sql += ",0";
+    return sql;
+  };
+  EXPECT_TRUE(query(path_, columns(256), 1));
+  EXPECT_FALSE(query(path_, columns(257), 1));
+  const auto refused = query(path_, "SELECT " + std::string(1'000'000, 'x'), 1);
+  ASSERT_FALSE(refused);
+  EXPECT_LT(refused.error().message.size(), 200U);
 }
 
 TEST_F(Query, EndsWhenItIsCancelled) {

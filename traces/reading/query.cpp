@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/quote.h>
 #include <draftscope/traces/query.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "reading/open.h"
 
 namespace draftscope::traces {
 namespace {
+
+// SQLite holds a row at a time, and a statement can make values and columns of any number and length: so
+// bounded, a row takes 2 GiB at the very most.
+constexpr int max_value_bytes = 1 << 23;
+constexpr int max_columns = 256;
+/// A result ends before the row that makes it larger.
+constexpr std::size_t max_result_bytes = std::size_t{1} << 28U;
 
 int allow_reading(void* /*context*/, int action, const char* /*first*/, const char* second,
                   const char* /*database*/, const char* /*trigger*/) {
@@ -49,6 +58,25 @@ SqlValue value_of(sqlite3_stmt* statement, int column) {
   }
 }
 
+std::size_t bytes_of(const SqlValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return sizeof(SqlValue) + (text == nullptr ? 0 : text->size());
+}
+
+/// The row at hand; none if it takes more than `max_bytes`, which it is counted against.
+std::optional<std::vector<SqlValue>> next_row(sqlite3_stmt* statement, std::size_t columns,
+                                              std::size_t& max_bytes) {
+  std::vector<SqlValue> row;
+  row.reserve(columns);
+  for (int column = 0; column < static_cast<int>(columns); ++column) {
+    row.push_back(value_of(statement, column));
+    const std::size_t bytes = bytes_of(row.back());
+    if (bytes > max_bytes) return std::nullopt;
+    max_bytes -= bytes;
+  }
+  return row;
+}
+
 bool is_blank(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == ';'; });
@@ -60,6 +88,8 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
                           const std::function<bool()>& go_on) {
   DRAFTSCOPE_TRY_ASSIGN(const OpenTrace trace, open_trace(path));
   sqlite3* const database = trace.database.get();
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, max_value_bytes);
+  sqlite3_limit(database, SQLITE_LIMIT_COLUMN, max_columns);
   sqlite3_set_authorizer(database, allow_reading, nullptr);
   Cancel cancel{go_on};
   // In place of the bound on damaged files' work: whoever asks can stop it.
@@ -70,7 +100,7 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
   const Statement statement(raw);
   if (prepared == SQLITE_AUTH)
     return fail("SQL: found a statement that changes something, expected one that reads");
-  if (prepared != SQLITE_OK) return fail("SQL: {}", sqlite3_errmsg(database));
+  if (prepared != SQLITE_OK) return fail("SQL: {}", excerpt(sqlite3_errmsg(database)));
   if (raw == nullptr) return fail("SQL: found nothing to run, expected a SELECT");
   if (!is_blank(sql.substr(static_cast<std::size_t>(rest - sql.data()))))
     return fail("SQL: found more than one statement, expected a single SELECT");
@@ -79,21 +109,21 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
     const char* name = sqlite3_column_name(raw, column);
     result.columns.emplace_back(name == nullptr ? "" : name);
   }
+  std::size_t bytes_left = max_result_bytes;
   int code = SQLITE_ROW;
   while ((code = sqlite3_step(raw)) == SQLITE_ROW) {
-    if (result.rows.size() == max_rows) {
+    std::optional<std::vector<SqlValue>> row;
+    if (result.rows.size() < max_rows) row = next_row(raw, result.columns.size(), bytes_left);
+    if (!row) {
       result.is_cut = true;
       DRAFTSCOPE_TRY(check_unchanged(trace));
       return result;
     }
-    std::vector<SqlValue>& row = result.rows.emplace_back();
-    row.reserve(result.columns.size());
-    for (int column = 0; column < static_cast<int>(result.columns.size()); ++column)
-      row.push_back(value_of(raw, column));
+    result.rows.push_back(*std::move(row));
   }
   if (cancel.is_cancelled) return fail("cancelled");
   DRAFTSCOPE_TRY(check_unchanged(trace));
-  if (code != SQLITE_DONE) return fail("SQL: {}", sqlite3_errmsg(database));
+  if (code != SQLITE_DONE) return fail("SQL: {}", excerpt(sqlite3_errmsg(database)));
   return result;
 }
 

@@ -22,12 +22,12 @@ using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>
 struct QueryResult {
   std::vector<std::string> columns;
   std::vector<std::vector<SqlValue>> rows;
-  bool is_cut = false;  ///< there are more rows than were asked for
+  bool is_cut = false;  ///< there are more rows than were asked for, or than 256 MiB hold
 };
 
 /// `go_on` is called now and then, from the calling thread; false ends with the error "cancelled". Errors:
 /// not a trace, SQL that SQLite does not take (with its words), more than one statement, one that does not
-/// only read.
+/// only read, a value of more than 8 MiB, more than 256 columns.
 [[nodiscard]] Result<QueryResult> query(const std::filesystem::path& path, std::string_view sql,
                                         std::size_t max_rows, const std::function<bool()>& go_on = {});
 
