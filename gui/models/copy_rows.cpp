@@ -15,9 +15,12 @@ namespace {
 void copy_selected(const QTableView& table) {
   std::map<int, std::map<int, QString>> rows;  // [row][place of the column on screen]
   for (const QModelIndex& index : table.selectionModel()->selectedIndexes())
-    if (!table.isColumnHidden(index.column()))
+    if (!table.isColumnHidden(index.column())) {
+      // Where a cell shows only the beginning of its text, all of it is there besides.
+      const QVariant whole = index.data(Qt::EditRole);
       rows[index.row()][table.horizontalHeader()->visualIndex(index.column())] =
-          index.data(Qt::DisplayRole).toString();
+          (whole.isValid() ? whole : index.data(Qt::DisplayRole)).toString();
+    }
   QStringList lines;
   for (const auto& [row, cells] : rows) {
     QStringList texts;

@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QFont>
 #include <QPalette>
+#include <algorithm>
 
 #include "models/column_text.h"
 
@@ -11,11 +12,30 @@ namespace draftscope::gui {
 
 namespace {
 
+constexpr qsizetype max_shown = 500;  // letters of a cell: laying out a text of megabytes takes seconds
+
 QVariant variant(const traces::SqlValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return QVariant::fromValue<qlonglong>(*number);
   if (const auto* real = std::get_if<double>(&value)) return *real;
   if (const auto* text = std::get_if<std::string>(&value)) return QString::fromStdString(*text);
   return {};
+}
+
+/// The text, or its beginning and a sign that there is more.
+QString beginning(const std::string& text) {
+  // No letter takes more bytes.
+  constexpr qsizetype max_bytes = 4 * max_shown;
+  QString shown = QString::fromUtf8(text.data(), std::min(static_cast<qsizetype>(text.size()), max_bytes));
+  const bool is_cut = shown.size() > max_shown || static_cast<qsizetype>(text.size()) > max_bytes;
+  shown.truncate(max_shown);
+  if (is_cut && shown.back().isHighSurrogate()) shown.chop(1);
+  return is_cut ? shown + u'…' : shown;
+}
+
+QVariant shown(const traces::SqlValue& value) {
+  if (std::holds_alternative<std::monostate>(value)) return QStringLiteral("NULL");
+  if (const auto* text = std::get_if<std::string>(&value)) return beginning(*text);
+  return variant(value);
 }
 
 }  // namespace
@@ -50,8 +70,9 @@ QVariant QueryModel::data(const QModelIndex& index, int role) const {
   const bool is_number = std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
   switch (role) {
     case Qt::DisplayRole:
-      return std::holds_alternative<std::monostate>(value) ? QVariant(QStringLiteral("NULL"))
-                                                           : variant(value);
+      return shown(value);
+    case Qt::EditRole:
+      return std::holds_alternative<std::monostate>(value) ? shown(value) : variant(value);
     case value_role:
       return std::holds_alternative<std::monostate>(value) ? QVariant(QString()) : variant(value);
     case Qt::TextAlignmentRole:
@@ -74,7 +95,7 @@ QVariant QueryModel::data(const QModelIndex& index, int role) const {
 QVariant QueryModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole || section < 0 || section >= columnCount())
     return {};
-  return QString::fromStdString(result_.columns[static_cast<std::size_t>(section)]);
+  return beginning(result_.columns[static_cast<std::size_t>(section)]);
 }
 
 }  // namespace draftscope::gui

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rows of a query. The role `value_role` has the raw value; of NULL it is an empty text. Ids of runs,
-// requests and rounds are links.
+// The rows of a query. The role `value_role` has the raw value; of NULL it is an empty text. Of long texts a
+// cell shows the beginning; Qt::EditRole has all of what it stands for. Ids of runs, requests and rounds are
+// links.
 
 #include <draftscope/traces/query.h>
 #include <QAbstractTableModel>

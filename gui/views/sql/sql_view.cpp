@@ -96,6 +96,10 @@ void SqlView::set_up_widgets() {
   connect(tree_, &QTreeWidget::itemActivated, this,
           [this](const QTreeWidgetItem* item) { sql_->insert_word(item->data(0, Qt::UserRole).toString()); });
   connect(table_, &QTableView::activated, this, &SqlView::follow);
+  // SQLite quotes what it was given, which is no markup and may be long.
+  words_->setTextFormat(Qt::PlainText);
+  words_->setWordWrap(true);
+  words_->setAccessibleName(tr("What became of the statement"));
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
 }
 

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemView>
+#include <QAction>
+#include <QClipboard>
 #include <QCompleter>
+#include <QPushButton>
 #include <QTableView>
 #include <QTreeWidget>
 #include <algorithm>
@@ -23,6 +26,16 @@ class SqlPage : public Window {
     ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
     raise(QStringLiteral("sql"));
     settle();
+  }
+  [[nodiscard]] QString said() {
+    for (const QLabel* label : view().findChildren<QLabel*>())
+      if (label->accessibleName() == u"What became of the statement") return label->text();
+    return {};
+  }
+  QPushButton* button(const char* words) {
+    for (QPushButton* found : view().findChildren<QPushButton*>())
+      if (found->text().remove(u'&') == QString::fromUtf8(words)) return found;
+    return nullptr;
   }
   void run(const char* sql) {
     settle();
@@ -63,6 +76,73 @@ TEST_F(SqlPage, CompletesWhatIsTyped) {
   QTest::keyClick(edit, Qt::Key_Space, Qt::ControlModifier);
   EXPECT_TRUE(edit->completer().popup()->isVisible());
   edit->completer().popup()->hide();
+}
+
+TEST_F(SqlPage, SaysInOneLineWhatIsNoStatement) {
+  open_sample();
+  const QSize before = window_.size();
+  const std::string name(100'000, 'x');
+  for (const std::string& sql :
+       {std::string("nonsense"), std::string("SELECT"), std::string("SELECT <b>x</b> FROM"),
+        std::string("SELECT [a\nb]"), std::string("\xFF\xFE"), "SELECT " + name, "SELECT * FROM " + name,
+        std::string("DROP TABLE rounds"), std::string("   "), std::string("SELECT 1; SELECT 2"),
+        std::string(2000, '(')}) {
+    run(sql.c_str());
+    EXPECT_TRUE(said().startsWith(QStringLiteral("SQL: "))) << said().toStdString();
+    EXPECT_FALSE(said().contains(u'\n')) << said().toStdString();
+    EXPECT_LT(said().size(), 300);
+    EXPECT_EQ(view().model().rowCount(), 0);
+    settle();
+    EXPECT_LE(window_.minimumSizeHint().width(), 640) << said().toStdString();
+  }
+  EXPECT_EQ(window_.size(), before);
+  run("SELECT count(*) FROM rounds");
+  EXPECT_EQ(view().model().rowCount(), 1) << "the next one runs";
+}
+
+TEST_F(SqlPage, StopsWhatHasNoEnd) {
+  open_sample();
+  settle();
+  QSignalSpy finished(&view(), &SqlView::finished);
+  view().set_sql(QStringLiteral(
+      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"));
+  view().run();
+  QTest::qWait(200);
+  ASSERT_TRUE(finished.isEmpty());
+  button("Stop")->click();
+  EXPECT_EQ(finished.count(), 1);
+  EXPECT_EQ(said(), QStringLiteral("stopped"));
+  run("SELECT 7");
+  EXPECT_EQ(view().model().data(view().model().index(0, 0), Qt::DisplayRole).toInt(), 7);
+  // Another one is under way when its recording is closed.
+  view().set_sql(QStringLiteral(
+      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"));
+  view().run();
+  window_.close_recording();
+  settle();
+  EXPECT_EQ(window_.state().recording(), nullptr);
+}
+
+TEST_F(SqlPage, ShowsTheBeginningOfALongTextAndCopiesAllOfIt) {
+  open_sample();
+  run("SELECT hex(zeroblob(2000000)) AS text, substr('ab', 1) AS short, replace(hex(zeroblob(300)), '0', "
+      "'€') AS signs");
+  const QueryModel& model = view().model();
+  const auto shown = [&](int column) {
+    return model.data(model.index(0, column), Qt::DisplayRole).toString();
+  };
+  EXPECT_LT(shown(0).size(), 1000);
+  EXPECT_TRUE(shown(0).endsWith(u'…'));
+  EXPECT_EQ(shown(1), QStringLiteral("ab"));
+  EXPECT_TRUE(shown(2).startsWith(QStringLiteral("€€€")));
+  EXPECT_TRUE(shown(2).endsWith(QStringLiteral("€…")));
+  EXPECT_EQ(model.data(model.index(0, 0), QueryModel::value_role).toString().size(), 4'000'000);
+  auto* table = view().findChild<QTableView*>();
+  table->selectAll();
+  for (QAction* action : table->actions())
+    if (action->shortcut() == QKeySequence::Copy) action->trigger();
+  EXPECT_EQ(QGuiApplication::clipboard()->text().size(), 4'000'000 + 1 + 2 + 1 + 600);
+  EXPECT_FALSE(table->grab().isNull());
 }
 
 TEST_F(SqlPage, LeadsFromAnIdToTheRoundRequestOrRun) {
