@@ -30,6 +30,7 @@ struct ModelOptions {
   std::string weights = "as-stored";
   bool check_weights = false;
   std::int32_t tensor_parallel = 1;
+  std::int32_t rank_timeout_s = 6;
   std::shared_ptr<engine::Collective> ranks;  ///< that share the model, once they have met; null = one has it
 };
 

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "options/numbers.h"
+#include "terminal/messages.h"
 #include "terminal/outcome.h"
 
 namespace draftscope::cli {
@@ -35,6 +36,9 @@ void add_rank_options(CLI::App& command, ModelOptions& options) {
   add_number(command, "--tensor-parallel", options.tensor_parallel,
              "Processes that share the model, as many as mpirun or srun starts (cpu)", {1, 1024})
       ->capture_default_str();
+  add_number(command, "--rank-timeout", options.rank_timeout_s,
+             "Seconds without a sign of life of a rank after which all end; 0 = never", {0, 86400})
+      ->capture_default_str();
 }
 
 Result<int> on_ranks(ModelOptions& options, const std::function<Result<int>()>& command) {
@@ -42,7 +46,9 @@ Result<int> on_ranks(ModelOptions& options, const std::function<Result<int>()>& 
   if (options.device != "cpu")
     return fail("tensor-parallel: found {} for device {}, expected 1", options.tensor_parallel,
                 options.device);
-  DRAFTSCOPE_TRY_ASSIGN(options.ranks, engine::join_mpi_ranks(options.tensor_parallel));
+  const engine::HangLimit limit{.seconds = options.rank_timeout_s,
+                                .on_hang = [](const std::string& line) { print_error(line); }};
+  DRAFTSCOPE_TRY_ASSIGN(options.ranks, engine::join_mpi_ranks(options.tensor_parallel, limit));
   return options.ranks->rank() == 0 ? command() : follow_rank_zero(options);
 }
 

@@ -12,7 +12,7 @@
 
 namespace draftscope::cli {
 
-/// --tensor-parallel.
+/// --tensor-parallel, --rank-timeout.
 void add_rank_options(CLI::App& command, ModelOptions& options);
 
 /// Calls `command` where the options ask for one rank, and on the first of several. The others follow it, and

@@ -4,12 +4,17 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "mpi_beats.h"
+#include "mpi_call.h"
+#include "rank_watch.h"
 
 namespace draftscope::engine {
 namespace {
@@ -17,15 +22,6 @@ namespace {
 /// A count of MPI is an int: more goes in several calls.
 constexpr std::size_t max_call_bytes = std::size_t{1} << 30;
 static_assert(max_call_bytes <= std::numeric_limits<int>::max());
-
-Result<void> checked(int code, std::string_view operation) {
-  if (code == MPI_SUCCESS) return {};
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  return fail("MPI {}: found \"{}\", expected every rank to take part", operation,
-              std::string_view(text.data(), to_size(length)));
-}
 
 /// Waits without taking the processor from others for long: between commands rank 0 may have much to do.
 Result<void> wait_for(MPI_Request& request, std::string_view operation) {
@@ -41,16 +37,45 @@ Result<void> wait_for(MPI_Request& request, std::string_view operation) {
   }
 }
 
+/// Tells the watch that the others must work meanwhile.
+class AwaitedWork {
+ public:
+  explicit AwaitedWork(RankWatch* watch) : watch_(watch) {
+    if (watch_ != nullptr) watch_->expect_work(true);
+  }
+  AwaitedWork(const AwaitedWork&) = delete;
+  AwaitedWork& operator=(const AwaitedWork&) = delete;
+  ~AwaitedWork() {
+    if (watch_ != nullptr) watch_->expect_work(false);
+  }
+
+ private:
+  RankWatch* watch_;
+};
+
 class MpiRank final : public Collective {
  public:
-  MpiRank(std::int32_t rank, std::int32_t size) : rank_(rank), size_(size) {
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  }
+  MpiRank(std::int32_t rank, std::int32_t size) : rank_(rank), size_(size) {}
   MpiRank(const MpiRank&) = delete;
   MpiRank& operator=(const MpiRank&) = delete;
   ~MpiRank() override {
-    if (!has_concluded_) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (!has_concluded_) {
+      watch_.reset();
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (watch_) watch_->finish();
     MPI_Finalize();
+  }
+
+  Result<void> watch(const HangLimit& limit) {
+    DRAFTSCOPE_TRY_ASSIGN(auto beats, make_mpi_beats(rank_, size_));
+    watch_ =
+        std::make_unique<RankWatch>(rank_, size_, std::int64_t{limit.seconds} * 1'000'000'000,
+                                    std::move(beats), [on_hang = limit.on_hang](const std::string& line) {
+                                      on_hang(line);
+                                      MPI_Abort(MPI_COMM_WORLD, 1);
+                                    });
+    return {};
   }
 
   std::int32_t rank() const override { return rank_; }
@@ -58,6 +83,7 @@ class MpiRank final : public Collective {
   void conclude() override { has_concluded_ = true; }
 
   Result<void> all_reduce(std::span<float> values) override {
+    const AwaitedWork awaited(watch_.get());
     constexpr std::size_t most = max_call_bytes / sizeof(float);
     for (std::size_t first = 0; first < values.size(); first += most)
       DRAFTSCOPE_TRY(add(values.subspan(first, std::min(most, values.size() - first))));
@@ -81,6 +107,8 @@ class MpiRank final : public Collective {
     if (own.size() > max_call_bytes)
       return fail("gather: found {} bytes, expected at most {}", own.size(), max_call_bytes);
     const auto n = static_cast<int>(own.size());
+    std::optional<AwaitedWork> awaited;
+    if (rank_ == 0) awaited.emplace(watch_.get());
     return checked(MPI_Gather(own.data(), n, MPI_BYTE, all.data(), n, MPI_BYTE, 0, MPI_COMM_WORLD), "gather");
   }
 
@@ -118,23 +146,33 @@ class MpiRank final : public Collective {
   std::int32_t rank_;
   std::int32_t size_;
   bool has_concluded_ = false;
-  std::vector<float> other_;  // what came from others
+  std::vector<float> other_;          // what came from others
+  std::unique_ptr<RankWatch> watch_;  // null: nobody watches
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Collective>> join_mpi_ranks(std::int32_t expected) {
+Result<std::unique_ptr<Collective>> join_mpi_ranks(std::int32_t expected, const HangLimit& limit) {
+  const bool watches = limit.seconds > 0 && expected > 1;
+  const int wanted = watches ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
   int given = 0;
-  DRAFTSCOPE_TRY(checked(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &given), "start"));
+  DRAFTSCOPE_TRY(checked(MPI_Init_thread(nullptr, nullptr, wanted, &given), "start"));
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size == expected && given >= MPI_THREAD_FUNNELED) return std::make_unique<MpiRank>(rank, size);
-  MPI_Finalize();
-  if (size == expected)
-    return fail("ranks: found an MPI without threads, expected one with MPI_THREAD_FUNNELED");
-  return fail("ranks: found a job of size {}, expected {} (mpirun -n {})", size, expected, expected);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (size != expected || given < wanted) {
+    MPI_Finalize();
+    if (size != expected)
+      return fail("ranks: found a job of size {}, expected {} (mpirun -n {})", size, expected, expected);
+    return fail("ranks: found an MPI of thread level {}, expected {}{}", given,
+                watches ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_FUNNELED",
+                watches ? ", or no watch for ranks that hang" : "");
+  }
+  auto own = std::make_unique<MpiRank>(rank, size);
+  if (watches) DRAFTSCOPE_TRY(own->watch(limit));
+  return own;
 }
 
 }  // namespace draftscope::engine

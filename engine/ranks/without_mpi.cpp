@@ -3,7 +3,7 @@
 
 namespace draftscope::engine {
 
-Result<std::unique_ptr<Collective>> join_mpi_ranks(std::int32_t expected) {
+Result<std::unique_ptr<Collective>> join_mpi_ranks(std::int32_t expected, const HangLimit& /*limit*/) {
   return fail(
       "ranks: found a build without MPI, expected one that CMake found MPI for, to share a model among {}",
       expected);

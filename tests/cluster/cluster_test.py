@@ -10,119 +10,18 @@ records, and submitted again.
 """
 import json
 import os
-import shutil
-import signal
-import socket
 import sqlite3
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "sbatch", "sinfo", "mpirun")
-SKIPPED = 77
-START_SECONDS = 60
+from slurm import SKIPPED, NotStarted, Slurm, expect, missing_programs, run
+
 SHARDS = 3
 PROMPTS = 7
 STRATEGIES = ("vanilla", "layerskip:exit=7,gamma=4", "prompt-lookup")
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts/cluster"
 BATCH, RANKS = SCRIPTS / "shards.sbatch", SCRIPTS / "shards.mpirun"
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-def run(*command, **options):
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
-class NotStarted(Exception):
-    """The machine does not let Slurm or MPI run: that says nothing about shards."""
-
-
-class Slurm:
-    """A controller and a node of two processors on this machine."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.processes = []
-        self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
-        for name in ("state", "spool"):
-            (folder / name).mkdir()
-        host = socket.gethostname().split(".")[0]
-        (folder / "slurm.conf").write_text(f"""ClusterName=draftscope
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={free_port()}
-SlurmdPort={free_port()}
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
-CredType=cred/munge
-SlurmUser=root
-SlurmdUser=root
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
-ReturnToService=2
-StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
-SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
-SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
-NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
-PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-""")
-
-    def start(self, *command):
-        log = open(self.folder / f"{Path(command[0]).name}.out", "w")
-        self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, env=self.environment))
-
-    def __enter__(self):
-        key = self.folder / "munge.key"
-        expect(run("mungekey", "--create", f"--keyfile={key}").returncode == 0, "mungekey failed")
-        self.start("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.folder}/munge.socket",
-                   f"--pid-file={self.folder}/munged.pid", f"--seed-file={self.folder}/munged.seed",
-                   f"--log-file={self.folder}/munged.log")
-        self.start("slurmctld", "-D", "-f", str(self.folder / "slurm.conf"))
-        self.start("slurmd", "-D", "-f", str(self.folder / "slurm.conf"))
-        until = time.monotonic() + START_SECONDS
-        while time.monotonic() < until:
-            if "idle" in run("sinfo", "--noheader", "--format=%T", env=self.environment).stdout:
-                return self
-            time.sleep(0.3)
-        for log in sorted(self.folder.glob("*.out")) + sorted(self.folder.glob("*.log")):
-            print(f"--- {log.name}\n" + log.read_text(errors="replace")[-2000:])
-        self.stop()
-        raise NotStarted(f"Slurm did not start on this machine within {START_SECONDS} s")
-
-    def submit(self, *arguments, **environment):
-        """Waits for the array to end."""
-        return run("sbatch", "--wait", *arguments, cwd=self.folder, env={**self.environment, **environment})
-
-    def logs(self):
-        return "\n".join(log.read_text(errors="replace") for log in self.folder.glob("draftscope-*.log"))
-
-    def stop(self):
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGTERM)
-        for process in self.processes:
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-    def __exit__(self, *_):
-        self.stop()
 
 
 def killed_once(folder: Path, program: str, shard: str) -> Path:
@@ -237,10 +136,8 @@ def simulates(program, folder: Path, slurm: Slurm, launched: dict):
 
 def main():
     program, source = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
-    os.environ["PATH"] += ":/usr/sbin:/sbin"
-    missing = [name for name in PROGRAMS if not shutil.which(name)]
-    if missing or os.geteuid() != 0:
-        print(f"skipped: {', '.join(missing) + ' missing' if missing else 'Slurm needs root'}")
+    if missing := missing_programs("mpirun"):
+        print(f"skipped: {missing}")
         sys.exit(SKIPPED)
     launcher = "mpirun --allow-run-as-root --oversubscribe"
     if run(*launcher.split(), "-n", "2", "true").returncode != 0:

@@ -5,114 +5,29 @@
     tests/cluster/ranks_test.py DRAFTSCOPE SOURCE     (77 = skipped: no mpirun, or a build without MPI)
 """
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-SKIPPED = 77
-END_SECONDS = 10
-LAUNCHER = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
-STRATEGIES = ("vanilla", "layerskip:exit=7,gamma=4,verify=above-exit", "mix:mask=exit,exit=5,shape=tree", "prompt-lookup")
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
-
-
-def mpirun(ranks, *command, **options):
-    return subprocess.run([*LAUNCHER, "-n", str(ranks), *map(str, command)], capture_output=True, text=True, timeout=300,
-                          stdin=subprocess.DEVNULL, **options)
-
-
-def lines_of(stderr):
-    """Those of draftscope."""
-    return [line for line in stderr.splitlines() if line.startswith("draftscope:")]
-
-
-def told(trace):
-    connection = sqlite3.connect(f"file:{trace}?mode=ro", uri=True)
-    return connection.execute("""
-        SELECT ru.specification, p.question_id, q.repeat, q.text, r."index", r.drafted, r.accepted, r.emitted
-        FROM rounds r JOIN requests q ON q.id = r.request JOIN runs ru ON ru.id = q.run JOIN prompts p ON p.id = q.prompt
-        ORDER BY 1, 2, 3, 5""").fetchall()
-
-
-def children(pid):
-    return [int(child) for task in Path(f"/proc/{pid}/task").glob("*/children") for child in task.read_text().split()]
-
-
-def started_ranks(job):
-    """Ids of the job's processes once both are in their work, by rank."""
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        ranks = {}
-        for pid in children(job.pid):
-            environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-            for entry in environment:
-                if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
-                    ranks[int(entry.split(b"=")[1])] = pid
-        if len(ranks) == 2:
-            return ranks
-        time.sleep(0.05)
-    raise AssertionError("two ranks did not start within a minute")
-
-
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+from rank_job import LAUNCHER, STRATEGIES, RecordingJob, expect, lines_of, mpirun, skip_without_mpi, told
 
 
 def check_killed_rank(program, model, folder, rank):
-    log = folder / f"killed-{rank}.log"
-    partial = folder / f"killed-{rank}.dstrace"
-    with open(log, "w") as output:
-        job = subprocess.Popen([*LAUNCHER, "-n", "2", program, "record", "--tensor-parallel", "2", "--model", model, "--prompts",
-                                folder / "prompts.jsonl", "--repeats", "1000", "--max-tokens", "64", "--threads", "1", "--strategy",
-                                "vanilla", "--output", partial], stdout=output, stderr=output, stdin=subprocess.DEVNULL)
-        try:
-            ranks = started_ranks(job)
-            until = time.monotonic() + 60
-            while not partial.exists() and time.monotonic() < until:
-                time.sleep(0.05)
-            expect(partial.exists(), "nothing was recorded: " + log.read_text())
-            time.sleep(0.5)  # it decodes
-            os.kill(ranks[rank], signal.SIGKILL)
-            try:
-                code = job.wait(END_SECONDS)
-            except subprocess.TimeoutExpired:
-                raise AssertionError(f"rank {rank} was killed and the job still ran after {END_SECONDS} s: {log.read_text()}")
-            expect(code != 0, f"rank {rank} was killed and the job ended well")
-            # The launcher may be gone before the last of what it killed is.
-            until = time.monotonic() + END_SECONDS
-            while any(is_alive(pid) for pid in ranks.values()):
-                expect(time.monotonic() < until, f"rank {rank} was killed and one of {sorted(ranks.values())} is left")
-                time.sleep(0.05)
-        finally:
-            if job.poll() is None:
-                job.kill()
-                job.wait()
+    with RecordingJob(LAUNCHER, program, model, folder, f"killed-{rank}") as job:
+        os.kill(job.ranks[rank], signal.SIGKILL)
+        job.expect_end(f"rank {rank} was killed")
 
 
 def main():
     program, source = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
-    if shutil.which("mpirun") is None or mpirun(2, "true").returncode != 0:
-        print("skipped: mpirun does not start two processes on this machine")
-        sys.exit(SKIPPED)
+    skip_without_mpi(program)
     model, draft = source / "models/demo-layerskip", source / "models/demo-draft"
     generate = [program, "generate", "--quiet", "--threads", "1", "--max-tokens", "24", "--prompt", "def read_file(path):"]
     shared = [*generate, "--tensor-parallel", "2", "--model", model]
     first = mpirun(2, *shared)
-    if "build without MPI" in first.stderr:
-        print("skipped: " + first.stderr.strip())
-        sys.exit(SKIPPED)
     expect(first.returncode == 0 and first.stdout.strip(), first.stderr)
     expect(lines_of(first.stderr) == [], first.stderr)
     for strategy in STRATEGIES:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Ranks that are threads of this process: what tests of many ranks run on.
+// Ranks that are threads of this process: what tests of many ranks run on. Nobody watches for one that hangs:
+// a thread is not stopped and loses no machine without the others, and one that ends is known to have.
 
 #include <draftscope/engine/ranks/collective.h>
 #include <cstdint>
