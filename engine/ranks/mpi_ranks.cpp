@@ -7,8 +7,10 @@
 #include <array>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace draftscope::engine {
@@ -43,7 +45,8 @@ Result<void> wait_for(MPI_Request& request, std::string_view operation) {
 
 class MpiRank final : public Collective {
  public:
-  MpiRank(std::int32_t rank, std::int32_t size) : rank_(rank), size_(size) {
+  MpiRank(std::int32_t rank, std::int32_t size, std::int32_t local_rank)
+      : rank_(rank), size_(size), local_rank_(local_rank) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   }
   MpiRank(const MpiRank&) = delete;
@@ -55,9 +58,13 @@ class MpiRank final : public Collective {
 
   std::int32_t rank() const override { return rank_; }
   std::int32_t size() const override { return size_; }
-  void conclude() override { has_concluded_ = true; }
+  std::int32_t local_rank() const override { return local_rank_; }
+  void conclude() override { has_concluded_ = !reason_; }
+  void give_up(Error reason) override { reason_ = std::move(reason); }
+  bool has_concluded() const override { return has_concluded_; }
 
   Result<void> all_reduce(std::span<float> values) override {
+    DRAFTSCOPE_TRY(expect_part());
     constexpr std::size_t most = max_call_bytes / sizeof(float);
     for (std::size_t first = 0; first < values.size(); first += most)
       DRAFTSCOPE_TRY(add(values.subspan(first, std::min(most, values.size() - first))));
@@ -65,6 +72,7 @@ class MpiRank final : public Collective {
   }
 
   Result<void> broadcast(std::span<std::byte> bytes) override {
+    DRAFTSCOPE_TRY(expect_part());
     for (std::size_t first = 0; first < bytes.size(); first += max_call_bytes) {
       const std::span<std::byte> part = bytes.subspan(first, std::min(max_call_bytes, bytes.size() - first));
       MPI_Request request = MPI_REQUEST_NULL;
@@ -77,6 +85,7 @@ class MpiRank final : public Collective {
   }
 
   Result<void> gather(std::span<const std::byte> own, std::span<std::byte> all) override {
+    DRAFTSCOPE_TRY(expect_part());
     // One rank's bytes stay behind another's however many calls it takes.
     if (own.size() > max_call_bytes)
       return fail("gather: found {} bytes, expected at most {}", own.size(), max_call_bytes);
@@ -85,6 +94,11 @@ class MpiRank final : public Collective {
   }
 
  private:
+  Result<void> expect_part() const {
+    if (!reason_) return {};
+    return tl::unexpected(*reason_);
+  }
+
   Result<void> add(std::span<float> values) {
     return (size_ & (size_ - 1)) == 0 ? exchange_in_pairs(values) : add_all(values);
   }
@@ -117,9 +131,26 @@ class MpiRank final : public Collective {
 
   std::int32_t rank_;
   std::int32_t size_;
+  std::int32_t local_rank_;
   bool has_concluded_ = false;
-  std::vector<float> other_;  // what came from others
+  std::optional<Error> reason_;  // it gave up for; none = it takes part
+  std::vector<float> other_;     // what came from others
 };
+
+}  // namespace
+
+namespace {
+
+/// This process's place among those of its machine.
+Result<int> local_rank() {
+  MPI_Comm machine = MPI_COMM_NULL;
+  int rank = 0;
+  DRAFTSCOPE_TRY(checked(
+      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine), "start"));
+  MPI_Comm_rank(machine, &rank);
+  MPI_Comm_free(&machine);
+  return rank;
+}
 
 }  // namespace
 
@@ -130,7 +161,10 @@ Result<std::unique_ptr<Collective>> join_mpi_ranks(std::int32_t expected) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (size == expected && given >= MPI_THREAD_FUNNELED) return std::make_unique<MpiRank>(rank, size);
+  if (size == expected && given >= MPI_THREAD_FUNNELED) {
+    DRAFTSCOPE_TRY_ASSIGN(const int local, local_rank());
+    return std::make_unique<MpiRank>(rank, size, local);
+  }
   MPI_Finalize();
   if (size == expected)
     return fail("ranks: found an MPI without threads, expected one with MPI_THREAD_FUNNELED");
