@@ -35,6 +35,7 @@ Result<void> check_shape_divides(const speculation::ModelShape& shape, std::int3
 TensorView rows_of(const TensorView& whole, std::int64_t first, std::int64_t rows) {
   TensorView part = whole;
   part.data += static_cast<std::size_t>(first) * whole.row_bytes();
+  if (part.scales != nullptr) part.scales += first;
   part.rows = rows;
   return part;
 }
@@ -56,8 +57,8 @@ TensorView values_of(const TensorView& whole, RankPlace place) {
 
 /// Parts that a rank's columns of a matrix are cut into.
 Result<std::int64_t> parts_of(const TensorView& whole, std::string_view matrix, std::string_view model,
-                              RankPlace place) {
-  const std::int64_t block = whole.blocks == nullptr ? 1 : whole.blocks->weights;
+                              RankPlace place, std::int64_t granule) {
+  const std::int64_t block = whole.blocks == nullptr ? granule : whole.blocks->weights;
   if (fixed_parts % place.size == 0 && whole.columns % (fixed_parts * block) == 0)
     return fixed_parts / place.size;
   if (whole.columns % (place.size * block) == 0) return 1;
@@ -89,7 +90,8 @@ std::size_t bytes_of(const std::vector<TensorView>& parts) {
 }
 
 /// o and down of every layer.
-Result<void> divide_columns(const Checkpoint& checkpoint, RankPlace place, RankTensors& tensors) {
+Result<void> divide_columns(const Checkpoint& checkpoint, RankPlace place, std::int64_t granule,
+                            RankTensors& tensors) {
   constexpr std::size_t alignment = 64;
   const auto aligned = [](std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
   std::vector<std::size_t> offsets;
@@ -98,8 +100,8 @@ Result<void> divide_columns(const Checkpoint& checkpoint, RankPlace place, RankT
     const LayerWeights& whole = checkpoint.weights.layers[layer];
     RankTensors::Parts& own = tensors.layers[layer];
     const std::string& name = checkpoint.shape.name;
-    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t o_parts, parts_of(whole.o, "o", name, place));
-    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t down_parts, parts_of(whole.down, "down", name, place));
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t o_parts, parts_of(whole.o, "o", name, place, granule));
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t down_parts, parts_of(whole.down, "down", name, place, granule));
     own.o = column_parts(whole.o, o_parts, place);
     own.down = column_parts(whole.down, down_parts, place);
     offsets.push_back(bytes);
@@ -150,7 +152,7 @@ RankTensors whole_tensors(const Checkpoint& checkpoint) {
   return tensors;
 }
 
-Result<RankTensors> divided_tensors(const Checkpoint& checkpoint, RankPlace place) {
+Result<RankTensors> divided_tensors(const Checkpoint& checkpoint, RankPlace place, std::int64_t granule) {
   // Shapes of tensors are what prepare_model() checks, of the parts; what is cut here must be there.
   const speculation::ModelShape& shape = checkpoint.shape;
   DRAFTSCOPE_TRY(check_shape_divides(shape, place.size));
@@ -158,7 +160,7 @@ Result<RankTensors> divided_tensors(const Checkpoint& checkpoint, RankPlace plac
   tensors.shape.n_heads /= place.size;
   tensors.shape.n_kv_heads /= place.size;
   tensors.shape.d_ff /= place.size;
-  DRAFTSCOPE_TRY(divide_columns(checkpoint, place, tensors));
+  DRAFTSCOPE_TRY(divide_columns(checkpoint, place, granule, tensors));
   for (std::size_t layer = 0; layer < tensors.weights.layers.size(); ++layer)
     tensors.weights.layers[layer] = layer_outputs(checkpoint.weights.layers[layer], place);
   tensors.tokens = head_tokens(shape.vocab, place);

@@ -54,8 +54,10 @@ struct RankTensors {
 /// All of a model. The checkpoint must outlive it.
 [[nodiscard]] RankTensors whole_tensors(const Checkpoint& checkpoint);
 
-/// A rank's part; shares its bytes with the checkpoint, which must outlive it, but for o and down. Errors:
-/// the heads, d_ff or a matrix's blocks can't be divided by so many ranks, memory is short.
-[[nodiscard]] Result<RankTensors> divided_tensors(const Checkpoint& checkpoint, RankPlace place);
+/// A rank's part; shares its bytes with the checkpoint, which must outlive it, but for o and down. `granule`:
+/// what columns of a part must be a multiple of, beside whole blocks. Errors: the heads, d_ff or a matrix's
+/// blocks can't be divided by so many ranks, memory is short.
+[[nodiscard]] Result<RankTensors> divided_tensors(const Checkpoint& checkpoint, RankPlace place,
+                                                  std::int64_t granule = 1);
 
 }  // namespace draftscope::engine::cpu

@@ -56,6 +56,7 @@ Result<void> agree_to_go_on(Collective& ranks, const Result<void>& own) {
 }
 
 Result<void> agree(Collective& ranks, const Result<void>& own) {
+  if (ranks.has_concluded()) return own;
   return concluded(ranks, agree_to_go_on(ranks, own));
 }
 

@@ -11,7 +11,7 @@
 namespace draftscope::engine {
 
 /// The failure of the first rank that has one, on every rank, or nothing where none has. Concludes on a
-/// failure.
+/// failure; once the ranks have concluded, which all know of, `own` as it is.
 [[nodiscard]] Result<void> agree(Collective& ranks, const Result<void>& own);
 
 /// The same without an end: all go on after a failure.

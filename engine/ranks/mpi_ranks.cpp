@@ -55,7 +55,8 @@ class AwaitedWork {
 
 class MpiRank final : public Collective {
  public:
-  MpiRank(std::int32_t rank, std::int32_t size) : rank_(rank), size_(size) {}
+  MpiRank(std::int32_t rank, std::int32_t size, std::int32_t local_rank)
+      : rank_(rank), size_(size), local_rank_(local_rank) {}
   MpiRank(const MpiRank&) = delete;
   MpiRank& operator=(const MpiRank&) = delete;
   ~MpiRank() override {
@@ -80,9 +81,13 @@ class MpiRank final : public Collective {
 
   std::int32_t rank() const override { return rank_; }
   std::int32_t size() const override { return size_; }
-  void conclude() override { has_concluded_ = true; }
+  std::int32_t local_rank() const override { return local_rank_; }
+  void conclude() override { has_concluded_ = !reason_; }
+  void give_up(Error reason) override { reason_ = std::move(reason); }
+  bool has_concluded() const override { return has_concluded_; }
 
   Result<void> all_reduce(std::span<float> values) override {
+    DRAFTSCOPE_TRY(expect_part());
     const AwaitedWork awaited(watch_.get());
     constexpr std::size_t most = max_call_bytes / sizeof(float);
     for (std::size_t first = 0; first < values.size(); first += most)
@@ -91,6 +96,7 @@ class MpiRank final : public Collective {
   }
 
   Result<void> broadcast(std::span<std::byte> bytes) override {
+    DRAFTSCOPE_TRY(expect_part());
     for (std::size_t first = 0; first < bytes.size(); first += max_call_bytes) {
       const std::span<std::byte> part = bytes.subspan(first, std::min(max_call_bytes, bytes.size() - first));
       MPI_Request request = MPI_REQUEST_NULL;
@@ -103,6 +109,7 @@ class MpiRank final : public Collective {
   }
 
   Result<void> gather(std::span<const std::byte> own, std::span<std::byte> all) override {
+    DRAFTSCOPE_TRY(expect_part());
     // One rank's bytes stay behind another's however many calls it takes.
     if (own.size() > max_call_bytes)
       return fail("gather: found {} bytes, expected at most {}", own.size(), max_call_bytes);
@@ -113,6 +120,11 @@ class MpiRank final : public Collective {
   }
 
  private:
+  Result<void> expect_part() const {
+    if (!reason_) return {};
+    return tl::unexpected(*reason_);
+  }
+
   Result<void> add(std::span<float> values) {
     return (size_ & (size_ - 1)) == 0 ? exchange_in_pairs(values) : add_all(values);
   }
@@ -145,10 +157,23 @@ class MpiRank final : public Collective {
 
   std::int32_t rank_;
   std::int32_t size_;
+  std::int32_t local_rank_;
   bool has_concluded_ = false;
+  std::optional<Error> reason_;       // it gave up for; none = it takes part
   std::vector<float> other_;          // what came from others
   std::unique_ptr<RankWatch> watch_;  // null: nobody watches
 };
+
+/// This process's place among those of its machine.
+Result<int> local_rank() {
+  MPI_Comm machine = MPI_COMM_NULL;
+  int rank = 0;
+  DRAFTSCOPE_TRY(checked(
+      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine), "start"));
+  MPI_Comm_rank(machine, &rank);
+  MPI_Comm_free(&machine);
+  return rank;
+}
 
 }  // namespace
 
@@ -170,7 +195,8 @@ Result<std::unique_ptr<Collective>> join_mpi_ranks(std::int32_t expected, const 
                 watches ? "MPI_THREAD_MULTIPLE" : "MPI_THREAD_FUNNELED",
                 watches ? ", or no watch for ranks that hang" : "");
   }
-  auto own = std::make_unique<MpiRank>(rank, size);
+  DRAFTSCOPE_TRY_ASSIGN(const int local, local_rank());
+  auto own = std::make_unique<MpiRank>(rank, size, local);
   if (watches) DRAFTSCOPE_TRY(own->watch(limit));
   return own;
 }

@@ -125,22 +125,32 @@ class ThreadRank final : public Collective {
   std::int32_t rank() const override { return rank_; }
   std::int32_t size() const override { return place_->size(); }
   Result<void> all_reduce(std::span<float> values) override {
-    return place_->meet(rank_, {all_reduce_call, std::as_bytes(values), std::as_writable_bytes(values)});
+    return meet({all_reduce_call, std::as_bytes(values), std::as_writable_bytes(values)});
   }
-  Result<void> broadcast(std::span<std::byte> bytes) override {
-    return place_->meet(rank_, {broadcast_call, bytes, bytes});
-  }
+  Result<void> broadcast(std::span<std::byte> bytes) override { return meet({broadcast_call, bytes, bytes}); }
   Result<void> gather(std::span<const std::byte> own, std::span<std::byte> all) override {
     if (rank_ == 0 && all.size() != own.size() * to_size(size()))
       return fail("gather: found room for {} bytes, expected {} of {} ranks", all.size(),
                   own.size() * to_size(size()), size());
-    return place_->meet(rank_, {gather_call, own, all});
+    return meet({gather_call, own, all});
   }
-  void conclude() override {}
+  void conclude() override { has_concluded_ = !reason_; }
+  bool has_concluded() const override { return has_concluded_; }
+  void give_up(Error reason) override {
+    reason_ = std::move(reason);
+    place_->leave(rank_);
+  }
 
  private:
+  Result<void> meet(const Call& call) {
+    if (reason_) return tl::unexpected(*reason_);
+    return place_->meet(rank_, call);
+  }
+
   std::shared_ptr<MeetingPlace> place_;
   std::int32_t rank_;
+  bool has_concluded_ = false;
+  std::optional<Error> reason_;  // it gave up for; none = it takes part
 };
 
 }  // namespace

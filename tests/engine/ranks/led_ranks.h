@@ -10,7 +10,10 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "shared_backend.h"
 
 namespace draftscope::engine::test {
 
@@ -18,7 +21,9 @@ namespace draftscope::engine::test {
 class LedRanks {
  public:
   /// Throws with rank 0's error. `checkpoints` are the ranks' in turn; one is everybody's.
-  LedRanks(std::vector<const Checkpoint*> checkpoints, std::int32_t size, const CpuOptions& options);
+  LedRanks(std::vector<const Checkpoint*> checkpoints, std::int32_t size, const MakeRank& make);
+  LedRanks(std::vector<const Checkpoint*> checkpoints, std::int32_t size, const CpuOptions& options)
+      : LedRanks(std::move(checkpoints), size, make_cpu_rank(options)) {}
   LedRanks(const LedRanks&) = delete;
   LedRanks& operator=(const LedRanks&) = delete;
   ~LedRanks();

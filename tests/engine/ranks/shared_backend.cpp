@@ -28,12 +28,10 @@ Result<void> on_each(std::size_t size, const std::function<Result<void>(std::siz
 
 class SharedBackend final : public Backend {
  public:
-  SharedBackend(const Checkpoint& checkpoint, std::int32_t size, const CpuOptions& options)
+  SharedBackend(const Checkpoint& checkpoint, std::int32_t size, const MakeRank& make)
       : ranks_(make_thread_ranks(size)), backends_(ranks_.size()), outputs_(ranks_.size()) {
     const auto made = on_each(ranks_.size(), [&](std::size_t rank) -> Result<void> {
-      CpuOptions own = options;
-      own.ranks = ranks_[rank].get();
-      DRAFTSCOPE_TRY_ASSIGN(backends_[rank], make_cpu_backend(checkpoint, own));
+      DRAFTSCOPE_TRY_ASSIGN(backends_[rank], make(checkpoint, *ranks_[rank]));
       return {};
     });
     if (!made) throw std::runtime_error(made.error().message);
@@ -80,8 +78,21 @@ class SharedBackend final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_shared_backend(const Checkpoint& checkpoint, std::int32_t size,
+                                             const MakeRank& make) {
+  return std::make_unique<SharedBackend>(checkpoint, size, make);
+}
+
+std::unique_ptr<Backend> make_shared_backend(const Checkpoint& checkpoint, std::int32_t size,
                                              const CpuOptions& options) {
-  return std::make_unique<SharedBackend>(checkpoint, size, options);
+  return make_shared_backend(checkpoint, size, make_cpu_rank(options));
+}
+
+MakeRank make_cpu_rank(const CpuOptions& options) {
+  return [options](const Checkpoint& checkpoint, Collective& ranks) {
+    CpuOptions own = options;
+    own.ranks = &ranks;
+    return make_cpu_backend(checkpoint, own);
+  };
 }
 
 }  // namespace draftscope::engine::test

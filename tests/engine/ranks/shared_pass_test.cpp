@@ -153,6 +153,19 @@ std::string refusal(const speculation::ModelShape& shape, std::int32_t size) {
   return tensors ? "" : tensors.error().message;
 }
 
+TEST(SharedPass, CutsColumnsIntoPartsOfWholeGranules) {
+  Random random(59);
+  speculation::ModelShape shape = even_shape(random);
+  shape.d_ff = 8 * 16;
+  const auto down_parts = [&](std::int64_t granule) {
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 9);
+    return cpu::divided_tensors(checkpoint, {1, 2}, granule)->layers.front().down.size();
+  };
+  EXPECT_EQ(down_parts(1), 4);
+  EXPECT_EQ(down_parts(16), 4);
+  EXPECT_EQ(down_parts(32), 1);
+}
+
 TEST(SharedPass, RefusesWhatRanksCanNotDivide) {
   Random random(53);
   speculation::ModelShape shape = even_shape(random);

@@ -106,6 +106,29 @@ TEST(ThreadRanks, CallsThatDoNotMatchFailOnEveryRank) {
   });
 }
 
+TEST(ThreadRanks, ARankThatGivesUpEndsTheOthersCallsAndKeepsItsReason) {
+  on_every_rank(3, [&](Collective& ranks) {
+    std::vector<float> values(4, 1.0F);
+    if (ranks.rank() == 1) ranks.give_up(Error{"the device is lost"});
+    const auto done = ranks.all_reduce(values);
+    ASSERT_FALSE(done);
+    EXPECT_THAT(done.error().message,
+                HasSubstr(ranks.rank() == 1 ? "the device is lost" : "rank 1: found it ended"));
+    ranks.conclude();
+    EXPECT_EQ(ranks.has_concluded(), ranks.rank() != 1);
+  });
+}
+
+TEST(Agreement, IsNotAskedForAgainOnceTheRanksHaveConcluded) {
+  on_every_rank(3, [&](Collective& ranks) {
+    const Result<void> own = ranks.rank() == 2 ? Result<void>(fail("no device")) : Result<void>{};
+    EXPECT_FALSE(agree(ranks, own));
+    if (ranks.rank() == 0) return;  // the others would wait for it
+    EXPECT_TRUE(agree(ranks, {}));
+    EXPECT_EQ(agree(ranks, tl::unexpected(Error{"own"})).error().message, "own");
+  });
+}
+
 TEST(Agreement, EveryRankLearnsOfTheFirstFailure) {
   on_every_rank(4, [&](Collective& ranks) {
     EXPECT_TRUE(agree(ranks, {}));

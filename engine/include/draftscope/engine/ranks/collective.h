@@ -23,6 +23,8 @@ class Collective {
   virtual ~Collective() = default;
   [[nodiscard]] virtual std::int32_t rank() const = 0;  ///< of the caller, from 0
   [[nodiscard]] virtual std::int32_t size() const = 0;  ///< number of ranks
+  /// The caller's place among the ranks of its machine, from 0.
+  [[nodiscard]] virtual std::int32_t local_rank() const { return rank(); }
   /// Each value becomes the sum of all ranks' values at its place, on every rank. Errors, here and below: a
   /// rank has ended or calls something else. Nothing can be called after one.
   [[nodiscard]] virtual Result<void> all_reduce(std::span<float> values) = 0;
@@ -34,6 +36,11 @@ class Collective {
   /// Says that all ranks know of the end and call nothing any more. A rank that is destroyed before that ends
   /// the others, too.
   virtual void conclude() = 0;
+  [[nodiscard]] virtual bool has_concluded() const = 0;
+  /// This rank takes part in nothing any more, for a reason of its own that the others can't know of: it
+  /// fails all calls with the reason, conclude() does nothing, and the others learn that it has ended, at the
+  /// latest when it is destroyed.
+  virtual void give_up(Error reason) = 0;
 };
 
 /// Adds `parts` arrays of `values` values, `stride` values apart, in the order of a sum over ranks. The first
