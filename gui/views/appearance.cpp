@@ -7,6 +7,7 @@
 #include <QStyleFactory>
 #include <QStyleOption>
 #include <array>
+#include <memory>
 
 #include "views/theme.h"
 
@@ -60,7 +61,8 @@ Appearance& used() {
 }
 
 QPalette light_palette() {
-  QPalette palette = QStyleFactory::create(QStringLiteral("Fusion"))->standardPalette();
+  const std::unique_ptr<QStyle> fusion(QStyleFactory::create(QStringLiteral("Fusion")));
+  QPalette palette = fusion->standardPalette();
   // White text on the style's own blue is hard to read.
   palette.setColor(QPalette::Highlight, QColor(0x1f, 0x6f, 0xb0));
   return palette;
