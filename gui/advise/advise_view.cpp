@@ -66,7 +66,7 @@ AdviseView::AdviseView(ViewState& state, WhatIfView& what_if, QWidget* parent)
       cancel_(new QPushButton(tr("&Cancel"))),
       again_(new QPushButton(tr("A&dvise"))),
       write_(new QPushButton(tr("&Write policy…"))),
-      ask_(new QPushButton(tr("Ask &What if"))),
+      ask_(new QPushButton(tr("As&k What if"))),
       table_(new QTableView),
       facts_(new QLabel),
       curves_(new QTabWidget),
@@ -119,7 +119,7 @@ QWidget* AdviseView::make_choices() {
   }
   form->addRow(tr("Co&nsider"), considered_);
   form->addRow(tr("and b&esides"), strategies_);
-  form->addRow(tr("Cur&ves of"), curves_of_);
+  form->addRow(tr("Curves of"), curves_of_);
   column->addLayout(form);
   column->addWidget(machine_);
   words_->setWordWrap(true);

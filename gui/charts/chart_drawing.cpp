@@ -16,6 +16,7 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int legend_icon_width = 22;
+constexpr int legend_line_gap = 3;
 constexpr double smallest_number_height = 12.0;  // of a cell that has its number in it
 
 bool is_value(double value) {
@@ -341,7 +342,8 @@ void add_legend(QCustomPlot& plot, const QStringList& names, const ChartLook& lo
   plot.legend->setFillOrder(QCPLegend::foColumnsFirst);
   plot.legend->setWrap(legend_columns(names, look.font, look.size.width() - 16));
   plot.legend->setFont(look.font);
-  plot.legend->setIconSize(legend_icon_width, std::max(8, QFontMetrics(look.font).height() - 4));
+  // Lower ones would cut the letters that reach below the line.
+  plot.legend->setIconSize(legend_icon_width, QFontMetrics(look.font).height() + legend_line_gap);
   plot.legend->setRowSpacing(0);
   plot.legend->setMargins(QMargins(2, 6, 2, 2));
 }
@@ -354,6 +356,10 @@ void add_scale(QCustomPlot& plot, QCPAxisRect& area, const Chart& chart, const C
   auto* group = plot.findChild<QCPMarginGroup*>();
   scale->setMarginGroup(QCP::msTop | QCP::msBottom, group);
   area.setMarginGroup(QCP::msTop | QCP::msBottom, group);
+  // A tick whose words would leave the plot has none.
+  QMargins margins = area.minimumMargins();
+  margins.setTop(std::max(margins.top(), QFontMetrics(look.font).height() / 2 + 2));
+  area.setMinimumMargins(margins);
   scale->setDataScaleType(QCPAxis::stLogarithmic);
   QCPColorGradient gradient;
   gradient.clearColorStops();
@@ -430,7 +436,8 @@ int min_chart_height(const Chart& chart, const QFont& font, int width) {
   int height = 2 * metrics.height() + 24;  // the horizontal axis with its name
   if (const QStringList names = legend_names(chart); !names.isEmpty()) {
     const int columns = legend_columns(names, font, width - 16);
-    height += (static_cast<int>(names.size()) + columns - 1) / columns * (metrics.height() + 2) + 10;
+    height +=
+        (static_cast<int>(names.size()) + columns - 1) / columns * (metrics.height() + legend_line_gap) + 10;
   }
   for (const ChartPanel& panel : chart.panels) {
     const int by_names = static_cast<int>(panel.y.names.size()) * (metrics.height() + 3);

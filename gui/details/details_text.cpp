@@ -101,7 +101,7 @@ QString tokens_table(const RoundDetails& details) {
 }
 
 QString phases_table(const RoundDetails& details) {
-  QString rows = table_row({tr("phase"), tr("this round"), tr("median"), tr("of it")}, "th");
+  QString rows = table_row({tr("phase"), tr("this round"), tr("median"), tr("to the median")}, "th");
   for (std::size_t part = 0; part < round_parts; ++part) {
     const std::string_view name = round_part_name(static_cast<RoundPart>(part));
     if (details.parts[part] == 0 && details.like_medians[part] == 0) continue;

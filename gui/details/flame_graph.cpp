@@ -111,11 +111,11 @@ QString FlameGraph::words_of(std::size_t node) const {
     path.prepend(QString::fromStdString(nodes_[at].name));
     track = static_cast<double>(nodes_[at].total_ns);
   }
-  return tr("%1: %2, %3 of the track; %4 in nothing further; %5 slices")
+  return tr("%1: %2, %3 of the track; %4 in no slice below it; %5")
       .arg(path.join(QStringLiteral(" › ")), duration_text(of.total_ns),
            percent_text(track > 0.0 ? static_cast<double>(of.total_ns) / track : 0.0),
-           duration_text(of.self_ns))
-      .arg(of.count);
+           duration_text(of.self_ns),
+           counted(static_cast<std::int64_t>(of.count), tr("1 slice"), tr("%1 slices")));
 }
 
 void FlameGraph::paintEvent(QPaintEvent* /*event*/) {

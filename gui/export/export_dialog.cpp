@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "export_dialog.h"
 
+#include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QFormLayout>
 #include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollArea>
+#include <QStatusTipEvent>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <array>
 
 #include "charts/figure_source.h"
 #include "export/table_file.h"
+#include "views/time_text.h"
 #include "window/paths.h"
 
 namespace draftscope::gui {
@@ -59,9 +66,26 @@ std::vector<Exportable> exportables(const QWidget& widget) {
   return all;
 }
 
-ExportDialog::ExportDialog(std::vector<Exportable> what, QWidget* parent)
+QString suggested_file(const QString& recording_path, const QString& figure, const QString& ending) {
+  static const QRegularExpression others(QStringLiteral("[^a-z0-9]+"));
+  const QFileInfo recording(recording_path);
+  const bool is_beside = !recording_path.isEmpty() && QFileInfo(recording.path()).isWritable();
+  const QDir folder = is_beside ? recording.dir() : QDir::current();
+  QStringList words{recording.completeBaseName(), figure.toLower().replace(others, QStringLiteral("-"))};
+  words.removeAll(QString());
+  const QString stem = words.join(u'-').remove(QRegularExpression(QStringLiteral("-+$")));
+  const auto path = [&](const QString& number) {
+    return QDir::cleanPath(folder.absoluteFilePath(QStringLiteral("%1%2.%3").arg(stem, number, ending)));
+  };
+  QString free = path({});
+  for (int number = 2; QFileInfo::exists(free); ++number) free = path(QStringLiteral("-%1").arg(number));
+  return free;
+}
+
+ExportDialog::ExportDialog(std::vector<Exportable> what, const QString& recording_path, QWidget* parent)
     : QDialog(parent),
       what_(std::move(what)),
+      recording_path_(recording_path),
       which_(new QComboBox),
       format_(new QComboBox),
       width_kind_(new QComboBox),
@@ -71,9 +95,11 @@ ExportDialog::ExportDialog(std::vector<Exportable> what, QWidget* parent)
       dots_(new QSpinBox),
       legend_(new QCheckBox(tr("&legend"))),
       light_(new QCheckBox(tr("&black on white"))),
+      file_(new QLineEdit),
       preview_(new QLabel),
       problem_(new QLabel) {
   setWindowTitle(tr("Export figure"));
+  format_->setObjectName(QStringLiteral("format"));
   for (const Exportable& one : what_) which_->addItem(one.name);
   width_kind_->addItem(tr("one column (3.3 in)"), single_column_inches);
   width_kind_->addItem(tr("both columns (7 in)"), double_column_inches);
@@ -119,9 +145,15 @@ void ExportDialog::lay_out() {
   add(tr("&Dots of a PNG"), dots_);
   form->addRow({}, legend_);
   form->addRow({}, light_);
+  auto* browse = new QPushButton(tr("&Browse…"));
+  browse->setAutoDefault(false);
+  auto* file_row = new QHBoxLayout;
+  auto* file_label = new QLabel(tr("F&ile"));
+  file_label->setBuddy(file_);
+  file_->setAccessibleName(tr("File"));
+  for (QWidget* part : std::initializer_list<QWidget*>{file_label, file_, browse}) file_row->addWidget(part);
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
-  auto* write = buttons->addButton(tr("&Export…"), QDialogButtonBox::AcceptRole);
-  write->setDefault(true);
+  auto* write = buttons->addButton(tr("&Export"), QDialogButtonBox::AcceptRole);
   auto* scroll = new QScrollArea;
   scroll->setWidget(preview_);
   scroll->setWidgetResizable(true);
@@ -132,11 +164,16 @@ void ExportDialog::lay_out() {
   beside->addWidget(scroll, 1);
   auto* column = new QVBoxLayout(this);
   column->addLayout(beside, 1);
+  column->addLayout(file_row);
   column->addWidget(problem_);
   column->addWidget(buttons);
-  resize(820, 460);
+  // Which it can be only within the dialogue.
+  write->setDefault(true);
+  resize(820, 500);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  connect(write, &QPushButton::clicked, this, &ExportDialog::choose_file);
+  connect(write, &QPushButton::clicked, this, &ExportDialog::export_file);
+  connect(browse, &QPushButton::clicked, this, &ExportDialog::browse);
+  connect(format_, &QComboBox::currentIndexChanged, this, &ExportDialog::suggest_file);
   connect(which_, &QComboBox::currentIndexChanged, this, &ExportDialog::choose_what);
   connect(width_kind_, &QComboBox::currentIndexChanged, this, [this] {
     if (const QVariant inches = width_kind_->currentData(); inches.isValid())
@@ -167,7 +204,18 @@ void ExportDialog::choose_what() {
   for (QWidget* field :
        std::initializer_list<QWidget*>{width_kind_, width_, height_, font_, dots_, legend_, light_})
     field->setEnabled(has_chart);
+  suggest_file();
   show_preview();
+}
+
+void ExportDialog::suggest_file() {
+  const QString ending = format_->currentData().toString();
+  if (!ending.isEmpty()) file_->setText(suggested_file(recording_path_, chosen().name, ending));
+  file_->setCursorPosition(static_cast<int>(file_->text().size()));
+}
+
+QString ExportDialog::file() const {
+  return with_ending(file_->text().trimmed(), format_->currentText());
 }
 
 FigureOptions ExportDialog::options() const {
@@ -181,7 +229,8 @@ FigureOptions ExportDialog::options() const {
 
 void ExportDialog::show_preview() {
   if (chosen().chart.empty()) {
-    preview_->setText(tr("a table of %1 rows").arg(chosen().data.rows.size()));
+    preview_->setText(counted(static_cast<std::int64_t>(chosen().data.rows.size()), tr("a table of 1 row"),
+                              tr("a table of %1 rows")));
     return;
   }
   FigureOptions on_screen = options();
@@ -200,16 +249,33 @@ Result<void> ExportDialog::write(const QString& path) {
   return written;
 }
 
-void ExportDialog::choose_file() {
+void ExportDialog::browse() {
   QString type = format_->currentText();
-  const QString path = with_ending(QFileDialog::getSaveFileName(this, windowTitle(), {}, type), type);
-  if (!path.isEmpty() && write(path)) accept();
+  const QString path = with_ending(QFileDialog::getSaveFileName(this, windowTitle(), file(), type), type);
+  if (path.isEmpty()) return;
+  file_->setText(path);
+  to_replace_ = path;
+}
+
+void ExportDialog::export_file() {
+  const QString path = file();
+  if (QFileInfo::exists(path) && path != to_replace_ &&
+      QMessageBox::question(this, windowTitle(), tr("%1 is there. Replace it?").arg(path)) !=
+          QMessageBox::Yes)
+    return;
+  if (!write(path)) return;
+  emit written(path);
+  accept();
 }
 
 void ask_and_export(std::vector<Exportable> what, QWidget& parent) {
   if (what.empty()) return;
-  auto* dialog = new ExportDialog(std::move(what), &parent);
+  auto* dialog = new ExportDialog(std::move(what), parent.windowFilePath(), &parent);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QObject::connect(dialog, &ExportDialog::written, &parent, [&parent](const QString& path) {
+    QStatusTipEvent said(ExportDialog::tr("Written: %1").arg(path));
+    QApplication::sendEvent(&parent, &said);
+  });
   dialog->open();
 }
 

@@ -6,6 +6,7 @@
 #include <QDesktopServices>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -19,6 +20,7 @@
 
 #include "help/manual.h"
 #include "record/shipped_files.h"
+#include "views/theme.h"
 
 namespace draftscope::gui {
 
@@ -44,7 +46,11 @@ class ManualText : public QTextBrowser {
  public:
   QVariant loadResource(int type, const QUrl& name) override {
     if (type != QTextDocument::ImageResource) return {};
-    QImage picture(shipped_path(name.toString()));
+    // Each picture is there in dark colours, too, in a folder beside it.
+    const QString path = shipped_path(name.toString());
+    const QFileInfo light(path);
+    const QString dark = light.dir().filePath(QStringLiteral("dark/") + light.fileName());
+    QImage picture(is_dark(palette()) && QFile::exists(dark) ? dark : path);
     // A picture that does not ship leaves no hole.
     if (picture.isNull()) return QImage(1, 1, QImage::Format_ARGB32_Premultiplied);
     const qreal ratio = devicePixelRatioF();
@@ -112,6 +118,8 @@ ManualWindow::ManualWindow(QWidget* parent)
 
 void ManualWindow::show_manual() {
   if (is_manual_shown_) return;
+  // With the pictures that were loaded for the colours before.
+  text_->document()->clear();
   text_->document()->setMarkdown(manual_text(), QTextDocument::MarkdownDialectGitHub);
   // Even the last heading can stand at the top.
   QTextFrameFormat frame = text_->document()->rootFrame()->frameFormat();
@@ -188,7 +196,7 @@ void ManualWindow::find_next(bool forward) {
 
 void ManualWindow::changeEvent(QEvent* event) {
   QDialog::changeEvent(event);
-  // Colours of links are the text's own once it is made.
+  // Colours of links are the text's own once it is made, and pictures are those of the look.
   if (event->type() != QEvent::PaletteChange || !is_manual_shown_) return;
   const QString shown = section();
   is_manual_shown_ = false;

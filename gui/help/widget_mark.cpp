@@ -47,6 +47,7 @@ void WidgetMark::place() {
   if (seen.isEmpty()) return hide();
   setGeometry(seen.adjusted(-line_width_, -line_width_, line_width_, line_width_) & parentWidget()->rect());
   raise();
+  if (above_) above_->raise();
   show();
 }
 

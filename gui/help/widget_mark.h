@@ -20,6 +20,8 @@ class WidgetMark : public QWidget {
   /// Null for none.
   void mark(QWidget* target);
   [[nodiscard]] QWidget* target() const { return target_; }
+  /// A widget of the window that is never drawn over; null for none.
+  void keep_below(QWidget* other) { above_ = other; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -31,6 +33,7 @@ class WidgetMark : public QWidget {
 
   int line_width_;
   QPointer<QWidget> target_;
+  QPointer<QWidget> above_;
   std::vector<QPointer<QWidget>> watched_;  ///< the target and those around it
 };
 

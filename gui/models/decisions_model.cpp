@@ -16,6 +16,7 @@ void DecisionsModel::set_kind(std::shared_ptr<const DecisionHistory> history, st
   decisions_ = nullptr;
   places_ = nullptr;
   series_.clear();
+  has_whole_numbers_.clear();
   if (history_ && run_index < history_->runs.size()) {
     const RunHistory& run = history_->runs[run_index];
     if (const std::size_t found = run.kind_index(kind); found < run.decisions.kinds.size()) {
@@ -23,6 +24,9 @@ void DecisionsModel::set_kind(std::shared_ptr<const DecisionHistory> history, st
       places_ = &run.places[found];
       for (const simulator::DecisionSeries& series : decisions_->series)
         if (!series.row->per_exit) series_.push_back(&series);
+      for (const simulator::DecisionSeries* series : series_)
+        has_whole_numbers_.push_back(std::ranges::all_of(
+            series->values, [](double value) { return std::isnan(value) || value == std::round(value); }));
     }
   }
   endResetModel();
@@ -77,6 +81,8 @@ QVariant DecisionsModel::data(const QModelIndex& index, int role) const {
     return QString::fromStdString(decisions_->words[column - fixed_columns - series_.size()].values[row]);
   const double value = series_[column - fixed_columns]->values[row];
   if (role == value_role) return std::isnan(value) ? QVariant() : QVariant(value);
+  if (has_whole_numbers_[column - fixed_columns] && std::isfinite(value))
+    return QString::number(std::llround(value));
   return number_text(value);
 }
 

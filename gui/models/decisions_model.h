@@ -41,6 +41,7 @@ class DecisionsModel : public QAbstractTableModel {
   const simulator::DecisionsOfKind* decisions_ = nullptr;
   const std::vector<std::uint32_t>* places_ = nullptr;
   std::vector<const simulator::DecisionSeries*> series_;  ///< but those of every exit
+  std::vector<bool> has_whole_numbers_;                   ///< of each of them
 };
 
 }  // namespace draftscope::gui

@@ -45,7 +45,7 @@ QString count_text(std::int64_t count) {
 }
 
 QString facts_text(const ModelFacts& facts) {
-  QStringList parts{RecordPage::tr("%1 layers").arg(facts.n_layers),
+  QStringList parts{counted(facts.n_layers, RecordPage::tr("1 layer"), RecordPage::tr("%1 layers")),
                     RecordPage::tr("%1 parameters").arg(count_text(facts.parameters)),
                     QString::fromStdString(facts.dtype),
                     RecordPage::tr("%1B of weights").arg(count_text(facts.weight_bytes)),
@@ -68,8 +68,8 @@ RecordPage::RecordPage(QWidget* parent)
       live_(new LivePanel),
       line_(new QLineEdit),
       line_problem_(new ProblemLabel),
-      copy_(new QPushButton(tr("&Copy"))),
-      start_(new QPushButton(tr("Re&cord"))) {
+      copy_(new QPushButton(tr("Copy"))),
+      start_(new QPushButton(tr("Recor&d"))) {
   setAccessibleName(tr("Record"));
   for (QTimer* timer : {&model_pause_, &prompts_pause_}) {
     timer->setSingleShot(true);
@@ -132,7 +132,7 @@ QWidget* RecordPage::make_bottom() {
   auto* column = new QVBoxLayout(bottom);
   column->setContentsMargins(0, 0, 0, 0);
   auto* row = new QHBoxLayout;
-  auto* label = new QLabel(tr("Co&mmand"));
+  auto* label = new QLabel(tr("&Command"));
   label->setBuddy(line_);
   line_->setAccessibleName(tr("Command line"));
   line_->setToolTip(tr(
@@ -302,7 +302,7 @@ void RecordPage::show_buttons() {
   const bool runs = recorder_.is_running();
   // Behind a recording that has ended stands its result, and what to do with it.
   const bool is_editing = !runs && stack_->currentWidget() == settings_;
-  start_->setText(runs ? (recorder_.is_stopping() ? tr("End &now") : tr("&Stop")) : tr("Re&cord"));
+  start_->setText(runs ? (recorder_.is_stopping() ? tr("End &now") : tr("&Stop")) : tr("Recor&d"));
   start_->setToolTip(runs
                          ? tr("Ends the recording as Ctrl-C does: what there is by then is closed and opened")
                          : tr("Runs this command"));

@@ -71,6 +71,7 @@ Tour::Tour(Show show, QWidget* window)
       go_to(step_ + 1);
   });
   window->installEventFilter(this);
+  mark_->keep_below(this);
   hide();
 }
 

@@ -44,7 +44,7 @@ std::vector<TourStep> all_steps() {
       {tr("Which threshold and length?"),
        tr("Settings that nobody recorded, answered from what every layer would have predicted: move the "
           "sliders, and "
-          "read speedup, interval and how sure the answer is."),
+          "read speedup, interval and how sure the answer is. The page Advise names the fastest of all."),
        QStringLiteral("what-if"),
        QStringLiteral("layerskip"),
        {}},
@@ -56,16 +56,16 @@ std::vector<TourStep> all_steps() {
        {},
        {}},
       {tr("A figure for a paper?"),
-       tr("The menu File exports every view as PNG, SVG or PDF and its table as CSV, and the trace for "
-          "Perfetto or "
-          "Chrome."),
+       tr("Ctrl+E writes a figure of the page as PDF, SVG or PNG, as wide as a paper's column, its data as "
+          "CSV, or a table as LaTeX. The menu File exports every view as it stands, and the trace for "
+          "Perfetto or Chrome."),
        {},
        {},
        {}},
       {tr("Where did this round's time go?"),
-       tr("A column per round, stacked by phase. A click selects a round in every view; the table has the "
-          "medians and "
-          "the tails of all that are shown."),
+       tr("A column per round, stacked by phase. A click selects a round in every view; the table has its "
+          "times beside "
+          "the medians and the tails of all that are shown."),
        QStringLiteral("breakdown"),
        QStringLiteral("layerskip"),
        {}},

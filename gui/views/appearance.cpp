@@ -154,9 +154,15 @@ QColor legible_on(const QColor& text, const QColor& back) {
 
 QPalette legible(QPalette palette) {
   for (const QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive, QPalette::Disabled})
-    for (const TextColors& pair : text_colors())
-      palette.setColor(group, pair.text,
-                       legible_on(palette.color(group, pair.text), palette.color(group, pair.back)));
+    for (const TextColors& pair : text_colors()) {
+      const QColor text = palette.color(group, pair.text);
+      const QColor back = palette.color(group, pair.back);
+      // White on a deeper blue is what people know; black on the same blue looks as if it were switched off.
+      if (pair.back == QPalette::Highlight)
+        palette.setColor(group, pair.back, legible_on(back, text));
+      else
+        palette.setColor(group, pair.text, legible_on(text, back));
+    }
   return palette;
 }
 

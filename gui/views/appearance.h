@@ -30,7 +30,8 @@ struct TextColors {
 };
 [[nodiscard]] const std::vector<TextColors>& text_colors();
 
-/// A palette with the same backgrounds, whose texts are as far from them as they must be.
+/// A palette with the same backgrounds, whose texts are as far from them as they must be; but for what is
+/// selected, which keeps its text on another background.
 [[nodiscard]] QPalette legible(QPalette palette);
 
 /// The colour, or the nearest to it that can be read as text on a background.

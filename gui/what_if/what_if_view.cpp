@@ -67,7 +67,7 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
       write_(new QPushButton(tr("&Write policy…"))),
       reset_(new QPushButton(tr("As recor&ded"))),
       again_(new QPushButton(tr("Lear&n from the recording"))),
-      draw_again_(new QPushButton(tr("Make the picture&s"))),
+      draw_again_(new QPushButton(tr("Ma&ke the pictures"))),
       pin_(new QPushButton(tr("Pi&n it"))) {
   setAccessibleName(tr("What if"));
   make_layout();
@@ -125,7 +125,7 @@ QWidget* WhatIfView::make_controls() {
   buttons->addWidget(reset_);
   buttons->addWidget(write_);
   buttons->addWidget(pin_);
-  auto* numbers = new QCheckBox(tr("show the numbers of &pictures"));
+  auto* numbers = new QCheckBox(tr("show the numbers of pictures"));
   connect(numbers, &QCheckBox::toggled, this, [this](bool shown) {
     for (const NamedPane& named : panes_) named.pane->show_numbers(shown);
   });
@@ -153,8 +153,8 @@ void WhatIfView::make_layout() {
     tabs_->addTab(pane, title);
     panes_.push_back({QString::fromUtf8(name), pane});
   };
-  add("heat-map", map_, tr("&Heat map"), tr("What if: speedup by exit and length"));
-  add("ladder", ladder_, tr("C&orrection ladder"), tr("What if: correction ladder"));
+  add("heat-map", map_, tr("Heat map"), tr("What if: speedup by exit and length"));
+  add("ladder", ladder_, tr("Correction ladder"), tr("What if: correction ladder"));
   add("waterfall", waterfall_, tr("Waterfall"), tr("What if: waterfall to the oracle"));
   add("roofline", roofline_, tr("Roofline"), tr("What if: roofline"));
   add_scenarios();
@@ -175,8 +175,8 @@ void WhatIfView::make_layout() {
 }
 
 void WhatIfView::add_scenarios() {
-  tabs_->addTab(scrollable(scenarios_), tr("Scenar&ios"));
-  tabs_->addTab(gpus_, tr("All GP&Us"));
+  tabs_->addTab(scrollable(scenarios_), tr("Scenarios"));
+  tabs_->addTab(gpus_, tr("All GPUs"));
   pin_->setToolTip(tr("Keep this setting on this machine beside others, in the tab Scenarios"));
   connect(pin_, &QPushButton::clicked, this, [this] {
     scenarios_->pin();

@@ -415,6 +415,7 @@ void MainWindow::show_recording() {
       named.view->setEnabled(recording->has_rows() || named.name == u"summary");
   if (!is_following_on_) show_recording_page();
   setWindowTitle(tr("%1 – Draftscope").arg(QString::fromStdString(recording->name())));
+  setWindowFilePath(QString::fromStdString(recording->recording().path.string()));
   list_opened();
   const QString notice = notice_of(*recording);
   notices_->set_notice(
@@ -426,6 +427,7 @@ void MainWindow::show_recording() {
 void MainWindow::show_no_recording() {
   tour_->leave();
   setWindowTitle(tr("Draftscope"));
+  setWindowFilePath({});
   notices_->set_notice({});
   show_following();
   show_start_page();

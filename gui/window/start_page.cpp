@@ -10,6 +10,7 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 namespace draftscope::gui {
 
@@ -29,6 +30,12 @@ void fill(QListWidget& list, const QStringList& paths) {
     item->setData(Qt::UserRole, path);
     item->setToolTip(path);
   }
+  // As high as what it lists, so that the other list is seen, too.
+  constexpr qsizetype min_rows = 3;
+  constexpr qsizetype max_rows = 8;
+  list.setFixedHeight(static_cast<int>(std::clamp(paths.size(), min_rows, max_rows)) *
+                          (list.fontMetrics().height() + 4) +
+                      2 * list.frameWidth());
 }
 
 }  // namespace
@@ -54,10 +61,8 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
     auto* label = new QLabel(QStringLiteral("<b>%1</b>").arg(words));
     label->setBuddy(list);
     list->setAccessibleName(words);
-    constexpr int min_rows = 3;
-    list->setMinimumHeight(min_rows * (list->fontMetrics().height() + 4));
     layout->addWidget(label);
-    layout->addWidget(list, list == recent_ ? 2 : 1);
+    layout->addWidget(list);
     const auto choose = [this](const QListWidgetItem* item) {
       if (!item->flags().testFlag(Qt::ItemIsEnabled)) return;
       emit file_chosen(item->data(Qt::UserRole).toString());
@@ -73,6 +78,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
                     "every command."));
   hint->setWordWrap(true);
   layout->addWidget(hint);
+  layout->addStretch(1);
   recent_->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(recent_, &QListWidget::customContextMenuRequested, this, &StartPage::show_menu);
   fill(*recent_, {});
@@ -100,7 +106,7 @@ QWidget* StartPage::make_buttons() {
   };
   add(tr("&Open recordings…"), tr("Recordings (.dstrace) of your own, or a folder of them"),
       &StartPage::open_requested);
-  add(tr("&Record…"), tr("Decode prompts with a model under one or several strategies"),
+  add(tr("Re&cord…"), tr("Decode prompts with a model under one or several strategies"),
       &StartPage::record_requested);
   add(tr("Open the s&ample"), tr("Four strategies on code and prose, with a small model that ships"),
       &StartPage::sample_requested);

@@ -202,10 +202,10 @@ void scale(RoundsPicture& into) {
     return std::floor(std::min(0.0, static_cast<double>(all.min)) / step);
   };
   const auto up = [&](double step) { return std::ceil(std::max(0.0, static_cast<double>(all.max)) / step); };
-  constexpr std::array<double, 3> factors{2.0, 2.5, 2.0};  // 1, 2, 5, 10
-  double step = std::pow(10.0, std::floor(std::log10(reach / 4)));
-  for (std::size_t i = 0; i < 2 * factors.size() && up(step) - down(step) > 4.0; ++i)
-    step *= factors[i % factors.size()];
+  constexpr std::array<double, 8> steps{1.0, 2.0, 2.5, 3.0, 4.0, 5.0, 10.0, 20.0};
+  const double unit = std::pow(10.0, std::floor(std::log10(reach / 4)));
+  double step = unit;
+  for (std::size_t i = 0; i < steps.size() && up(step) - down(step) > 4.0; ++i) step = unit * steps[i];
   into.bottom = step * down(step);
   into.top = into.bottom + 4 * step;
 }

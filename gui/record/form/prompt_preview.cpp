@@ -39,7 +39,9 @@ QString counts_text(const std::vector<traces::Question>& questions) {
   for (const auto& [name, count] : categories) parts << QStringLiteral("%1 %2").arg(count).arg(name);
   const std::int64_t turns = turns_of(questions, 0);
   QString text =
-      PromptPreview::tr("%1 prompts: %2").arg(questions.size()).arg(parts.join(QStringLiteral(", ")));
+      QStringLiteral("%1: %2").arg(counted(static_cast<std::int64_t>(questions.size()),
+                                           PromptPreview::tr("1 prompt"), PromptPreview::tr("%1 prompts")),
+                                   parts.join(QStringLiteral(", ")));
   if (turns > static_cast<std::int64_t>(questions.size())) text += PromptPreview::tr("; %1 turns").arg(turns);
   return text;
 }

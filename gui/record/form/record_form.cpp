@@ -42,11 +42,11 @@ RecordForm::RecordForm(QWidget* parent)
       form_(new QFormLayout(this)),
       level_(new QComboBox),
       weights_(new QComboBox),
-      shadow_(new QCheckBox(tr("sha&dow tokens"))),
-      chat_(new QCheckBox(tr("c&hat template"))),
+      shadow_(new QCheckBox(tr("shadow toke&ns"))),
+      chat_(new QCheckBox(tr("chat template"))),
       system_(new QLineEdit),
       output_(new QLineEdit),
-      overwrite_(new QCheckBox(tr("re&place it"))),
+      overwrite_(new QCheckBox(tr("replace &it"))),
       further_(new QLineEdit) {
   setAccessibleName(tr("What to record"));
   form_->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
@@ -122,10 +122,10 @@ QSpinBox* RecordForm::number_box(const QString& label, const QString& tooltip, P
 }
 
 void RecordForm::make_numbers() {
-  limit_ = number_box(tr("&First prompts"), tr("Only the first questions of the file"), count_range);
+  limit_ = number_box(tr("Fir&st prompts"), tr("Only the first questions of the file"), count_range);
   limit_->setSpecialValueText(tr("all"));
   repeats_ =
-      number_box(tr("Re&peats"),
+      number_box(tr("Rep&eats"),
                  tr("How often to record each prompt and strategy; each repeat starts every strategy anew"),
                  positive_range);
   max_tokens_ = number_box(tr("Max to&kens"), tr("Tokens to generate at most"), positive_range);
@@ -146,7 +146,7 @@ void RecordForm::make_numbers() {
   threads_ = number_box(tr("&Threads"), tr("Threads that compute"), thread_range);
   threads_->setSpecialValueText(tr("one a core"));
   warmup_ =
-      number_box(tr("Warm-&up"), tr("Unrecorded decodes of the first prompt before the start"), count_range);
+      number_box(tr("W&arm-up"), tr("Unrecorded decodes of the first prompt before the start"), count_range);
   shadow_->setToolTip(
       tr("After each request, record what every layer would have predicted at every position: what-ifs of "
          "settings "

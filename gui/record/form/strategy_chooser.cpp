@@ -36,8 +36,8 @@ StrategyChooser::StrategyChooser(QWidget* parent)
     : QWidget(parent),
       list_(new QListWidget),
       form_(new StrategyForm),
-      add_(new QPushButton(tr("A&nother like it"))),
-      remove_(new QPushButton(tr("&Remove"))) {
+      add_(new QPushButton(tr("Another like it"))),
+      remove_(new QPushButton(tr("Remove"))) {
   setAccessibleName(tr("Strategies"));
   list_->setAccessibleName(tr("Strategies to record"));
   make_layout();

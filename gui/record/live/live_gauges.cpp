@@ -196,7 +196,7 @@ void LiveGauges::paint_row(QPainter& painter, std::size_t run, int top) const {
   painter.setPen(grid_color(palette()));
   painter.drawLine(0, top, width(), top);
   paint_two_lines(painter, at.name, QString::fromStdString(row.specification),
-                  tr("%1 requests").arg(row.requests), palette());
+                  counted(row.requests, tr("1 request"), tr("%1 requests")), palette());
   paint_two_lines(painter, at.rate, rate_text(row), {}, palette());
   paint_two_lines(painter, at.speedup, speedup_text(row), speedup_note(row), palette());
   paint_speedup(painter, run, at.axis);

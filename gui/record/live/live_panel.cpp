@@ -16,6 +16,7 @@
 #include "record/form/problem_label.h"
 #include "record/live/live_gauges.h"
 #include "views/theme.h"
+#include "views/time_text.h"
 
 namespace draftscope::gui {
 
@@ -134,7 +135,7 @@ void LivePanel::show_progress() {
   QStringList parts{state_};
   if (figures_.rounds > 0)
     parts << tr("%1 of %2 requests").arg(figures_.requests).arg(planned_)
-          << tr("%1 rounds").arg(figures_.rounds);
+          << counted(figures_.rounds, tr("1 round"), tr("%1 rounds"));
   parts << clock_text(since_begin_.elapsed());
   const std::int64_t since = figures_.requests - first_requests_;
   if (since_first_.isValid() && since > 0 && planned_ > figures_.requests)

@@ -38,6 +38,11 @@ QColor part_color(std::size_t part, std::size_t named, bool is_layer, bool dark)
   return phase_color(rest[std::min(part - named, rest.size() - 1)], dark);
 }
 
+/// Head of the column of the cursor's round: its number, as in every view.
+QString head_of(std::uint32_t number) {
+  return QStringLiteral("#%1").arg(number);
+}
+
 std::int64_t total(const std::vector<std::int64_t>& times) {
   return std::accumulate(times.begin(), times.end(), std::int64_t{0});
 }
@@ -136,10 +141,13 @@ void BreakdownView::paint(QPainter& painter, const RoundAxis& axis) {
   const double top_ns = paint_scale(painter, axis);
   paint_columns(painter, axis, *shown, top_ns);
   painter.setPen(palette().color(QPalette::WindowText));
-  painter.drawText(QRect(plot_area().right() + 190, 0, 240, plot_area().top()),
-                   Qt::AlignLeft | Qt::AlignVCenter, tr("of the %1 rounds shown").arg(axis.count()));
+  const std::optional<std::size_t> at = cursor_place();
+  const QRect beside(plot_area().right() + 190, 0, right_margin() - 196, plot_area().top());
+  const QString of = tr("of the %1 rounds shown").arg(axis.count());
+  painter.drawText(beside, Qt::AlignLeft | Qt::AlignVCenter,
+                   at ? tr("round %1, and %2").arg(head_of(round_number(*at)), of) : of);
   if (mode() == Mode::phases)
-    paint_percentiles(painter, axis);
+    paint_percentiles(painter, axis, *shown);
   else
     paint_shares(painter, axis, *shown);
 }
@@ -164,7 +172,7 @@ double BreakdownView::paint_scale(QPainter& painter, const RoundAxis& axis) cons
           ? tr("time of a round, mean of up to %1 in a column").arg(std::ceil(axis.rounds_per_pixel()))
           : tr("time of a round");
   if (static_cast<double>(whole.max_ns) > top)
-    words += tr("; the longest (%1) leave the picture").arg(duration_text(whole.max_ns));
+    words += tr("; the longest takes %1, its column is cut").arg(duration_text(whole.max_ns));
   painter.drawText(QRect(area.left(), 0, area.width(), area.top()), Qt::AlignLeft | Qt::AlignVCenter,
                    painter.fontMetrics().elidedText(words, Qt::ElideRight, area.width()));
   return top;
@@ -210,21 +218,40 @@ void BreakdownView::paint_row(QPainter& painter, int row, const QColor& color, c
                      Qt::AlignRight | Qt::AlignVCenter, cells[column]);
 }
 
-void BreakdownView::paint_percentiles(QPainter& painter, const RoundAxis& axis) {
+std::optional<std::size_t> BreakdownView::cursor_place() const {
+  const std::uint32_t round_index = state().cursor().round_index;
+  if (round_index == no_index || state().recording()->run_of(round_index) != state().run())
+    return std::nullopt;
+  const std::uint32_t place = state().filtered()->place_in_run(round_index);
+  return place == no_index ? std::nullopt : std::optional<std::size_t>(place);
+}
+
+std::vector<std::int64_t> BreakdownView::cursor_times(const Parts& parts) const {
+  const std::optional<std::size_t> place = cursor_place();
+  if (!place) return {};
+  std::vector<std::int64_t> times = parts.sum(*place, *place + 1);
+  times.push_back(total(times));
+  return times;
+}
+
+void BreakdownView::paint_percentiles(QPainter& painter, const RoundAxis& axis, const Parts& parts) {
   const double whole = percentiles_[round_parts].mean_ns;
+  const std::vector<std::int64_t> here = cursor_times(parts);
   QStringList spoken;
-  paint_row(painter, 0, QColor(), QString(), {tr("share"), tr("mean"), tr("p50"), tr("p95"), tr("p99")});
+  QStringList heads{tr("share"), tr("mean"), tr("p50"), tr("p95"), tr("p99")};
+  if (!here.empty()) heads.prepend(head_of(round_number(*cursor_place())));
+  paint_row(painter, 0, QColor(), QString(), heads);
   for (std::size_t part = 0; part <= round_parts; ++part) {
     const PartPercentiles& of = percentiles_[part];
     const bool is_whole = part == round_parts;
     const QString name = is_whole ? tr("round") : part_text(part);
     const QString share = percent_text(whole > 0.0 ? of.mean_ns / whole : 0.0);
-    paint_row(painter, static_cast<int>(part) + 1,
-              is_whole ? QColor() : phase_color(phase_of(static_cast<RoundPart>(part)), is_dark(palette())),
-              name,
-              {share, duration_text(std::llround(of.mean_ns)), duration_text(of.p50_ns),
-               duration_text(of.p95_ns), duration_text(of.p99_ns)});
-    spoken << QStringLiteral("%1 %2").arg(name, share);
+    QStringList cells{share, duration_text(std::llround(of.mean_ns)), duration_text(of.p50_ns),
+                      duration_text(of.p95_ns), duration_text(of.p99_ns)};
+    if (!here.empty()) cells.prepend(duration_text(here[part]));
+    paint_row(painter, static_cast<int>(part) + 1, is_whole ? QColor() : parts.colors[part], name, cells);
+    spoken << (here.empty() ? QStringLiteral("%1 %2").arg(name, share)
+                            : QStringLiteral("%1 %2, here %3").arg(name, share, cells.front()));
   }
   setAccessibleDescription(spoken.join(u", "));
   if (axis.count() <= RoundTimes::max_exact) return;
@@ -238,30 +265,39 @@ void BreakdownView::paint_shares(QPainter& painter, const RoundAxis& axis, const
   const std::vector<std::int64_t> sum = parts.sum(axis.first, axis.last);
   const auto whole = static_cast<double>(std::max<std::int64_t>(total(sum), 1));
   const auto rounds = static_cast<double>(axis.count());
-  const auto cells = [&](std::int64_t ns) {
-    return QStringList{percent_text(static_cast<double>(ns) / whole),
-                       duration_text(std::llround(static_cast<double>(ns) / rounds))};
+  const std::vector<std::int64_t> here = cursor_times(parts);
+  const auto cells = [&](std::int64_t ns, std::int64_t here_ns) {
+    QStringList texts{percent_text(static_cast<double>(ns) / whole),
+                      duration_text(std::llround(static_cast<double>(ns) / rounds))};
+    if (!here.empty()) texts.prepend(duration_text(here_ns));
+    return texts;
   };
+  const auto here_of = [&](std::size_t part) { return here.empty() ? std::int64_t{0} : here[part]; };
   QStringList spoken;
-  paint_row(painter, 0, QColor(), QString(), {tr("share"), tr("mean")});
+  QStringList heads{tr("share"), tr("mean")};
+  if (!here.empty()) heads.prepend(head_of(round_number(*cursor_place())));
+  paint_row(painter, 0, QColor(), QString(), heads);
   const int max_rows = plot_area().height() / row_height - 1;
   int row = 1;
   std::int64_t left_over = 0;
+  std::int64_t left_over_here = 0;
   int left_out = 0;
   // The topmost part of a column first, as it stands there; what finds no room is one row.
   for (std::size_t i = sum.size(); i-- > 0;) {
-    if (sum[i] <= 0) continue;
+    if (sum[i] <= 0 && here_of(i) <= 0) continue;
     const QString& name = parts.names[static_cast<qsizetype>(i)];
-    spoken << QStringLiteral("%1 %2").arg(name, cells(sum[i]).front());
+    spoken << QStringLiteral("%1 %2").arg(name, percent_text(static_cast<double>(sum[i]) / whole));
     if (row < max_rows - 1) {
-      paint_row(painter, row++, parts.colors[i], name, cells(sum[i]));
+      paint_row(painter, row++, parts.colors[i], name, cells(sum[i], here_of(i)));
     } else {
       ++left_out;
       left_over += sum[i];
+      left_over_here += here_of(i);
     }
   }
-  if (left_out > 0) paint_row(painter, row++, QColor(), tr("%1 more").arg(left_out), cells(left_over));
-  paint_row(painter, row, QColor(), tr("round"), cells(total(sum)));
+  if (left_out > 0)
+    paint_row(painter, row++, QColor(), tr("%1 more").arg(left_out), cells(left_over, left_over_here));
+  paint_row(painter, row, QColor(), tr("round"), cells(total(sum), here_of(sum.size())));
   setAccessibleDescription(spoken.join(u", "));
 }
 

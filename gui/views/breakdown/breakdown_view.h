@@ -2,8 +2,8 @@
 #pragma once
 
 // Parts of the time of rounds: a stacked column a round, or the mean of those that share a pixel; the parts
-// add up to the round. By phase, by layer or by operation. Beside it what each part took of what is shown;
-// of phases, the percentiles too.
+// add up to the round. By phase, by layer or by operation. Beside it what each part took of the round under
+// the cursor and of what is shown; of phases, the percentiles too.
 
 #include "data/rounds/round_times.h"
 #include "views/breakdown/detailed_times_reader.h"
@@ -18,7 +18,7 @@ class BreakdownView : public RoundsPlot {
   explicit BreakdownView(ViewState& state, QWidget* parent = nullptr);
 
  protected:
-  [[nodiscard]] int right_margin() const override { return 430; }
+  [[nodiscard]] int right_margin() const override { return 490; }
   [[nodiscard]] int min_area_height() const override;
   [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
                                                std::size_t run_index) override;
@@ -48,7 +48,11 @@ class BreakdownView : public RoundsPlot {
   /// Returns what the top of the plot stands for.
   [[nodiscard]] double paint_scale(QPainter& painter, const RoundAxis& axis) const;
   void paint_columns(QPainter& painter, const RoundAxis& axis, const Parts& parts, double top_ns) const;
-  void paint_percentiles(QPainter& painter, const RoundAxis& axis);
+  /// The place on the axis of the round under the cursor, shown or not; nothing where that is another run's.
+  [[nodiscard]] std::optional<std::size_t> cursor_place() const;
+  /// Its parts, and behind them their sum; empty without one.
+  [[nodiscard]] std::vector<std::int64_t> cursor_times(const Parts& parts) const;
+  void paint_percentiles(QPainter& painter, const RoundAxis& axis, const Parts& parts);
   void paint_shares(QPainter& painter, const RoundAxis& axis, const Parts& parts);
   /// A row of the table beside the plot; without a colour there is no sign.
   void paint_row(QPainter& painter, int row, const QColor& color, const QString& name,

@@ -134,23 +134,24 @@ void CompareView::set_up_widgets() {
   offer_copying(*table_);
   tabs_->addTab(scrollable(forest_), tr("&All runs"));
   tabs_->addTab(scrollable(categories_), tr("By &category"));
-  tabs_->addTab(scrollable(prompts_), tr("By &prompt"));
-  tabs_->addTab(scrollable(race_), tr("&Race"));
+  tabs_->addTab(scrollable(prompts_), tr("By pro&mpt"));
+  tabs_->addTab(scrollable(race_), tr("Rac&e"));
 }
 
 void CompareView::lay_out() {
-  auto* above = new QWidget;
-  auto* column = new QVBoxLayout(above);
-  column->setContentsMargins(4, 4, 4, 0);
+  auto* below = new QSplitter(Qt::Vertical);
+  below->addWidget(table_);
+  below->addWidget(tabs_);
+  below->setChildrenCollapsible(false);
+  below->setStretchFactor(0, 1);
+  below->setStretchFactor(1, 3);
+  below->setSizes({140, 480});
+  // A divider would not know how many lines the notes take.
+  auto* right = new QWidget;
+  auto* column = new QVBoxLayout(right);
+  column->setContentsMargins(4, 4, 0, 0);
   column->addWidget(notes_);
-  column->addWidget(table_, 1);
-  auto* right = new QSplitter(Qt::Vertical);
-  right->addWidget(above);
-  right->addWidget(tabs_);
-  right->setChildrenCollapsible(false);
-  right->setStretchFactor(0, 1);
-  right->setStretchFactor(1, 3);
-  right->setSizes({200, 480});
+  column->addWidget(below, 1);
   auto* splitter = new QSplitter;
   splitter->addWidget(choice_);
   splitter->addWidget(right);

@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSlider>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/time_text.h"
@@ -40,15 +41,17 @@ RacePlayer::RacePlayer(QWidget* parent)
   speed_->setAccessibleName(tr("Speed of the race"));
   words_->setAccessibleName(tr("Where each run is"));
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  // Many long names must not widen the window.
-  words_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
+  // Many long names take lines of their own, and don't widen the window.
+  words_->setWordWrap(true);
+  auto* row = new QHBoxLayout;
   row->addWidget(play_);
   row->addWidget(pace_);
   row->addWidget(speed_);
   row->addWidget(scrub_, 1);
-  row->addWidget(words_, 3);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addLayout(row);
+  column->addWidget(words_);
   timer_.setInterval(tick_ms);
   connect(&timer_, &QTimer::timeout, this, [this] {
     advance(static_cast<std::int64_t>(speed() * static_cast<double>(since_tick_.nsecsElapsed())));

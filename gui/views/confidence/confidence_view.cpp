@@ -427,9 +427,12 @@ void ConfidenceView::paint_positions(QPainter& painter, const RoundAxis& axis) c
   const QRect box = small_plot(1);
   if (box.isEmpty()) return;
   const std::vector<simulator::PositionAcceptance> positions = positions_.count(axis.first, axis.last);
-  paint_frame(painter, box, tr("of those tested"), tr("draft position, from 0"));
+  paint_frame(painter, box, tr("accepted of those tested"), tr("draft position, from 0"));
   if (positions.empty()) return;
   const double width = static_cast<double>(box.width()) / static_cast<double>(positions.size());
+  int widest = 0;
+  for (const simulator::PositionAcceptance& position : positions)
+    widest = std::max(widest, painter.fontMetrics().horizontalAdvance(QString::number(position.reached)));
   for (std::size_t k = 0; k < positions.size(); ++k) {
     if (positions[k].reached == 0) continue;
     const int left = box.left() + 1 + static_cast<int>(width * static_cast<double>(k));
@@ -439,8 +442,11 @@ void ConfidenceView::paint_positions(QPainter& painter, const RoundAxis& axis) c
                      faded(accepted_color(is_dark(palette())), 0.6));
     painter.setPen(palette().color(QPalette::WindowText));
     // How many were tested, where it can be read.
-    if (bar >= painter.fontMetrics().height())
-      paint_upwards(painter, QPoint(left + bar / 2, box.center().y()), QString::number(positions[k].reached));
+    const QString tested = QString::number(positions[k].reached);
+    if (bar >= widest + 2)
+      painter.drawText(QRect(left, box.top(), bar, box.height()), Qt::AlignCenter, tested);
+    else if (bar >= painter.fontMetrics().height())
+      paint_upwards(painter, QPoint(left + bar / 2, box.center().y()), tested);
   }
 }
 

@@ -187,8 +187,7 @@ void DecisionsView::show_picture() {
   const RunHistory* of_run = run();
   model_.set_kind(reader_.read_history(), state_.run(), shown_picture.kind);
   table_->setVisible(model_.rowCount() > 0);
-  for (int column = 0; column < model_.columnCount() && column < 3; ++column)
-    table_->resizeColumnToContents(column);
+  table_->resizeColumnsToContents();
   words_->clear();
   if (shown_picture.shape == PictureShape::search) return show_search();
   if (of_run == nullptr || !has_picture(*of_run, shown_picture)) {

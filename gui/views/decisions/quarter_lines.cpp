@@ -3,15 +3,21 @@
 
 #include <QPainter>
 #include <QPalette>
+#include <cmath>
 
 #include "views/theme.h"
-#include "views/time_text.h"
 
 namespace draftscope::gui {
 
 void paint_quarter_lines(QPainter& painter, const QPalette& palette, const QRect& area, double bottom,
                          double top) {
   constexpr int quarters = 4;
+  // As many digits as tell the quarters exactly, so that all of them have as many.
+  const double step = (top - bottom) / quarters;
+  constexpr int max_digits = 6;
+  int digits = 0;
+  for (double scaled = step; digits < max_digits; ++digits, scaled *= 10.0)
+    if (std::abs(scaled - std::round(scaled)) < 1e-6 * std::abs(scaled)) break;
   for (int quarter = 0; quarter <= quarters; ++quarter) {
     const double value = bottom + (top - bottom) * quarter / quarters;
     const int y = area.bottom() - (area.height() - 1) * quarter / quarters;
@@ -19,7 +25,7 @@ void paint_quarter_lines(QPainter& painter, const QPalette& palette, const QRect
     painter.drawLine(area.left(), y, area.right(), y);
     painter.setPen(palette.color(QPalette::WindowText));
     painter.drawText(QRect(0, y - 9, area.left() - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
-                     number_text(value));
+                     QString::number(value, 'f', digits));
   }
 }
 

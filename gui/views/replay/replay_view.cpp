@@ -17,6 +17,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "views/appearance.h"
 #include "views/replay/draft_tree_view.h"
 #include "views/replay/request_chooser.h"
 #include "views/theme.h"
@@ -332,14 +333,13 @@ void ReplayView::mark_cursor() {
     here.format.setBackground(cursor_color(is_dark(palette())));
     here.format.setForeground(palette().color(QPalette::Base));
     marks.push_back(here);
-    // What is still to come is dim.
+    // What is still to come has no colours yet, and less ink.
     QTextEdit::ExtraSelection later;
     later.cursor = QTextCursor(document_->document());
     later.cursor.setPosition(piece.end);
     later.cursor.movePosition(QTextCursor::End, QTextCursor::KeepAnchor);
-    QColor dim = palette().color(QPalette::Text);
-    dim.setAlpha(140);
-    later.format.setForeground(dim);
+    later.format.setBackground(palette().color(QPalette::Base));
+    later.format.setForeground(quiet(palette()).color(QPalette::WindowText));
     marks.push_back(later);
     QTextCursor visible(document_->document());
     visible.setPosition(piece.begin);

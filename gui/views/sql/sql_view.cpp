@@ -59,7 +59,7 @@ SqlView::SqlView(ViewState& state, QWidget* parent)
       queries_(new QComboBox),
       sql_(new SqlEdit),
       tree_(new QTreeWidget),
-      run_(new QPushButton(tr("&Run"))),
+      run_(new QPushButton(tr("Run"))),
       stop_(new QPushButton(tr("S&top"))),
       words_(new QLabel),
       table_(new QTableView) {

@@ -98,7 +98,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
   auto* more = new QTabWidget;
   more->setDocumentMode(true);
   more->addTab(why_, tr("&Why"));
-  more->addTab(details_, tr("Parameters and &facts"));
+  more->addTab(details_, tr("Parame&ters and facts"));
   layout->addWidget(more, 2);
   connect(why_, &WhyCard::rounds_asked, this, &SummaryView::rounds_asked);
   connect(&state_, &ViewState::recording_changed, this, &SummaryView::show_recording);

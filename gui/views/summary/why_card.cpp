@@ -55,7 +55,7 @@ WhyCard::WhyCard(ViewState& state, QWidget* parent)
     : QWidget(parent),
       state_(state),
       words_(new QTextBrowser),
-      ask_(new QPushButton(tr("Ask the simulator what that &would bring"))),
+      ask_(new QPushButton(tr("Ask the simulator what that would &bring"))),
       bars_(new WaterfallBars) {
   setAccessibleName(tr("Why the run is as fast as it is"));
   words_->setAccessibleName(tr("Explanation of the run"));

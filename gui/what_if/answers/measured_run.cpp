@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
+#include "data/run_comparison/decode_interval.h"
 #include "what_if/answers/what_if_answer.h"
 
 namespace draftscope::gui {
@@ -52,19 +52,6 @@ double spread_of(const RunRows& run) {
   constexpr double p99 = 0.99;
   const double median = quantile(p50);
   return median > 0.0 ? quantile(p99) / median : 0.0;
-}
-
-std::optional<simulator::Interval> decode_interval(const simulator::Pairing& pairing) {
-  std::map<std::size_t, simulator::ClusterSums> prompts;
-  for (const simulator::RequestPair& pair : pairing.pairs) {
-    prompts[pair.prompt_index].numerator += decode_ns(*pair.baseline);
-    prompts[pair.prompt_index].denominator += decode_ns(*pair.comparison);
-  }
-  std::vector<simulator::ClusterSums> clusters;
-  for (const auto& [prompt, sums] : prompts)
-    if (sums.numerator > 0.0 && sums.denominator > 0.0) clusters.push_back(sums);
-  const auto estimate = simulator::cluster_bootstrap(clusters, simulator::RatioMean::ratio_of_sums);
-  return estimate ? estimate->interval_95 : std::nullopt;
 }
 
 double predicted_speedup(const WhatIfAnswer& answer) {

@@ -64,8 +64,12 @@ void WhatIfPicture::paint_names(QPainter& painter, const QRectF& area, const QSt
   painter.rotate(-90);
   painter.drawText(QRectF(-area.height() / 2, -10, area.height(), 18), Qt::AlignCenter, y);
   painter.restore();
-  painter.drawText(QRectF(6, 0, width() - 12.0, area.top()), Qt::AlignLeft | Qt::AlignVCenter,
-                   painter.fontMetrics().elidedText(title, Qt::ElideRight, width() - 12));
+  // Two lines where one is too short; words that begin the second leave room at the first one's end.
+  const int room = width() - 12;
+  const bool is_in_one_line = painter.fontMetrics().horizontalAdvance(title) <= room;
+  painter.drawText(
+      QRectF(6, 0, room, area.top()), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap,
+      is_in_one_line ? title : painter.fontMetrics().elidedText(title, Qt::ElideRight, 2 * room - room / 4));
 }
 
 bool WhatIfPicture::event(QEvent* event) {

@@ -120,11 +120,11 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
   machine_row_ = form->rowCount();
   add_machine(*form);
   add_model(*form);
-  form->addRow(tr("Wei&ghts"), weights_);
-  form->addRow(tr("Reg&ime"), regime_);
+  form->addRow(tr("We&ights"), weights_);
+  form->addRow(tr("Regime"), regime_);
   batch_ = add_steps(*form, tr("&Batch"), tr("Requests decoded together"), doubled(1, 1024), 1, max_batch);
   gpus_ =
-      add_steps(*form, tr("Tensor pa&rallel"), tr("GPUs that share the model"), doubled(1, 16), 1, max_gpus);
+      add_steps(*form, tr("Tens&or parallel"), tr("GPUs that share the model"), doubled(1, 16), 1, max_gpus);
   std::vector<int> contexts = doubled(64, 131'072);
   contexts.insert(contexts.begin(), 0);
   context_ = add_steps(*form, tr("More conte&xt"), tr("Rows of context beside the recorded ones"), contexts,
@@ -134,7 +134,7 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
   add_host(*form);
   add_draft_cost(*form);
   add_price(*form);
-  form->addRow(tr("Re&corded on"), recorded_gpu_);
+  form->addRow(tr("Recorded on"), recorded_gpu_);
   for (QComboBox* choice : {gpu_, model_, recorded_gpu_}) make_searchable(choice);
   if (scope_ == QuestionScope::machine) {
     // The first rows say what drafts; advice on that is asked for.

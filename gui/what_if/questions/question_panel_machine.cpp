@@ -47,7 +47,7 @@ void QuestionPanel::add_machine(QFormLayout& form) {
   auto* open = new QPushButton(tr("File…"));
   open->setAccessibleName(tr("Open machine file"));
   open->setToolTip(tr("Open machine file: measured by draftscope calibrate, or a GPU's specification"));
-  form.addRow(tr("GP&U"), with_button(gpu_, open));
+  form.addRow(tr("G&PU"), with_button(gpu_, open));
   qobject_cast<QLabel*>(form.itemAt(form.rowCount() - 1, QFormLayout::LabelRole)->widget())->setBuddy(gpu_);
   connect(open, &QPushButton::clicked, this, [this] {
     const QString path =

@@ -17,8 +17,8 @@ ScenariosPane::ScenariosPane(QWidget* parent)
     : QWidget(parent),
       table_(new QTableView),
       chart_(new ChartPane(tr("Scenarios side by side"))),
-      choose_(new QPushButton(tr("Go &back to it"))),
-      unpin_(new QPushButton(tr("&Unpin it"))) {
+      choose_(new QPushButton(tr("Go back to it"))),
+      unpin_(new QPushButton(tr("Unpin it"))) {
   setAccessibleName(tr("What if: scenarios"));
   table_->setModel(&numbers_);
   table_->setAccessibleName(tr("Pinned scenarios; Return goes back to one"));
