@@ -33,15 +33,13 @@ Result<int> follow_rank_zero(const ModelOptions& options) {
 
 void add_rank_options(CLI::App& command, ModelOptions& options) {
   add_number(command, "--tensor-parallel", options.tensor_parallel,
-             "Processes that share the model, as many as mpirun or srun starts (cpu)", {1, 1024})
+             "Processes that share the model, as many as mpirun or srun starts; a GPU each on cuda",
+             {1, 1024})
       ->capture_default_str();
 }
 
 Result<int> on_ranks(ModelOptions& options, const std::function<Result<int>()>& command) {
   if (options.tensor_parallel == 1) return command();
-  if (options.device != "cpu")
-    return fail("tensor-parallel: found {} for device {}, expected 1", options.tensor_parallel,
-                options.device);
   DRAFTSCOPE_TRY_ASSIGN(options.ranks, engine::join_mpi_ranks(options.tensor_parallel));
   return options.ranks->rank() == 0 ? command() : follow_rank_zero(options);
 }
