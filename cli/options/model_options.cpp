@@ -121,9 +121,10 @@ void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
 
 Result<LoadedModel> load_model(const ModelOptions& options) {
   using enum engine::SyntheticMatrices;
-  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,
-                        engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend,
-                                           block_matrices(options)));
+  DRAFTSCOPE_TRY_ASSIGN(
+      engine::Checkpoint checkpoint,
+      engine::open_model(options.model, options.device == "cpu" || options.ranks ? in_memory : by_backend,
+                         block_matrices(options)));
   if (!options.adapter.empty()) DRAFTSCOPE_TRY(engine::merge_adapter(options.adapter, checkpoint));
   if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
   auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));
@@ -140,20 +141,41 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
 
 namespace {
 
-/// The number of the GPU that `device` names; nothing for the cpu.
-Result<std::optional<std::int32_t>> gpu_of(std::string_view device) {
+/// The number of the GPU that `device` names; nothing for the cpu. Ranks, perhaps null, have one each.
+Result<std::optional<std::int32_t>> gpu_of(std::string_view device, const engine::Collective* ranks) {
   constexpr std::string_view cuda = "cuda";
   if (device == "cpu") return std::nullopt;
-  if (device == cuda) return 0;
+  if (device == cuda) return ranks == nullptr ? 0 : ranks->local_rank();
   const auto number =
       device.starts_with("cuda:") ? parse_number<std::int32_t>(device.substr(cuda.size() + 1)) : std::nullopt;
   if (!number || *number < 0) return fail("device: found {}, expected cpu, cuda or cuda:N", quote(device));
   return number;
 }
 
-Result<std::unique_ptr<engine::Backend>> make_own_backend(const ModelOptions& options,
-                                                          const engine::Checkpoint& checkpoint,
-                                                          std::int32_t cache_rows) {
+Result<std::unique_ptr<engine::Backend>> make_own_gpu_backend(const ModelOptions& options,
+                                                              const engine::Checkpoint& checkpoint,
+                                                              std::int32_t gpu, std::int32_t cache_rows,
+                                                              profiler::DeviceTrace* trace) {
+  const bool fp8 = options.weights == "fp8";
+  const bool bf16 = options.weights == "bf16";
+  if (!fp8 && !bf16 && options.weights != "as-stored")
+    return fail("weights: found {} for device {}, expected as-stored, bf16 or fp8", options.weights,
+                options.device);
+  if (bf16) DRAFTSCOPE_TRY(check_bf16(checkpoint));
+  if (options.threads != 0 || !options.kernels.empty())
+    return fail("{}: given for device {}, expected it for cpu only",
+                options.threads != 0 ? "threads" : "kernels", options.device);
+  return engine::make_cuda_backend(
+      checkpoint, {.device = gpu,
+                   .cache_rows = cache_rows,
+                   .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored,
+                   .device_trace = trace,
+                   .ranks = options.ranks.get()});
+}
+
+Result<std::unique_ptr<engine::Backend>> make_own_cpu_backend(const ModelOptions& options,
+                                                              const engine::Checkpoint& checkpoint,
+                                                              std::int32_t cache_rows) {
   DRAFTSCOPE_TRY_ASSIGN(const auto weights, packed_weights(options, checkpoint));
   return engine::make_cpu_backend(checkpoint, {.threads = options.threads,
                                                .cache_rows = cache_rows,
@@ -162,11 +184,10 @@ Result<std::unique_ptr<engine::Backend>> make_own_backend(const ModelOptions& op
                                                .ranks = options.ranks.get()});
 }
 
-/// Every rank's part of the model, once all have theirs.
-Result<std::unique_ptr<engine::Backend>> make_shared_backend(const ModelOptions& options,
-                                                             const engine::Checkpoint& checkpoint,
-                                                             std::int32_t cache_rows) {
-  auto own = make_own_backend(options, checkpoint, cache_rows);
+/// Every rank's part of the model, once all have theirs; `own` is this one's.
+Result<std::unique_ptr<engine::Backend>> agreed_backend(const ModelOptions& options,
+                                                        const engine::Checkpoint& checkpoint,
+                                                        Result<std::unique_ptr<engine::Backend>> own) {
   const Result<void> made = own ? Result<void>{} : Result<void>(tl::unexpected(own.error()));
   std::string what;
   if (own) {
@@ -183,30 +204,16 @@ Result<std::unique_ptr<engine::Backend>> make_shared_backend(const ModelOptions&
 
 Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options, const LoadedModel& model,
                                                       profiler::DeviceTrace* trace) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::int32_t> gpu, gpu_of(options.device));
-  if (options.context > model.checkpoint->shape.max_positions)
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::int32_t> gpu, gpu_of(options.device, options.ranks.get()));
+  const engine::Checkpoint& checkpoint = *model.checkpoint;
+  if (options.context > checkpoint.shape.max_positions)
     return fail("context: found {} tokens, expected at most {} (the model's)", options.context,
-                model.checkpoint->shape.max_positions);
-  const bool fp8 = options.weights == "fp8";
+                checkpoint.shape.max_positions);
   const std::int32_t cache_rows =
       options.min_cache_rows > 0 ? std::max(options.context, options.min_cache_rows) : options.context;
-  if (gpu) {
-    const bool bf16 = options.weights == "bf16";
-    if (!fp8 && !bf16 && options.weights != "as-stored")
-      return fail("weights: found {} for device {}, expected as-stored, bf16 or fp8", options.weights,
-                  options.device);
-    if (bf16) DRAFTSCOPE_TRY(check_bf16(*model.checkpoint));
-    if (options.threads != 0 || !options.kernels.empty())
-      return fail("{}: given for device {}, expected it for cpu only",
-                  options.threads != 0 ? "threads" : "kernels", options.device);
-    return engine::make_cuda_backend(
-        *model.checkpoint, {.device = *gpu,
-                            .cache_rows = cache_rows,
-                            .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored,
-                            .device_trace = trace});
-  }
-  return options.ranks ? make_shared_backend(options, *model.checkpoint, cache_rows)
-                       : make_own_backend(options, *model.checkpoint, cache_rows);
+  auto own = gpu ? make_own_gpu_backend(options, checkpoint, *gpu, cache_rows, trace)
+                 : make_own_cpu_backend(options, checkpoint, cache_rows);
+  return options.ranks ? agreed_backend(options, checkpoint, std::move(own)) : std::move(own);
 }
 
 namespace {

@@ -34,7 +34,8 @@ Result<int> follow_rank_zero(const ModelOptions& options) {
 
 void add_rank_options(CLI::App& command, ModelOptions& options) {
   add_number(command, "--tensor-parallel", options.tensor_parallel,
-             "Processes that share the model, as many as mpirun or srun starts (cpu)", {1, 1024})
+             "Processes that share the model, as many as mpirun or srun starts; a GPU each on cuda",
+             {1, 1024})
       ->capture_default_str();
   add_number(command, "--rank-timeout", options.rank_timeout_s,
              "Seconds without a sign of life of a rank after which all end; 0 = never", {0, 86400})
@@ -43,9 +44,6 @@ void add_rank_options(CLI::App& command, ModelOptions& options) {
 
 Result<int> on_ranks(ModelOptions& options, const std::function<Result<int>()>& command) {
   if (options.tensor_parallel == 1) return command();
-  if (options.device != "cpu")
-    return fail("tensor-parallel: found {} for device {}, expected 1", options.tensor_parallel,
-                options.device);
   const engine::HangLimit limit{.seconds = options.rank_timeout_s,
                                 .on_hang = [](const std::string& line) { print_error(line); }};
   DRAFTSCOPE_TRY_ASSIGN(options.ranks, engine::join_mpi_ranks(options.tensor_parallel, limit));

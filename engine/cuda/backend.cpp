@@ -17,6 +17,8 @@
 #include "model_upload.h"
 #include "pass_graphs.h"
 #include "pass_launcher.h"
+#include "ranks/rank_launcher.h"
+#include "ranks/rank_part.h"
 
 namespace draftscope::engine::cuda {
 
@@ -24,23 +26,35 @@ namespace {
 
 constexpr std::int32_t default_cache_rows = 4096;
 
+/// A rank's part of a model and its memory for exchanges; empty where one device has all of it.
+struct RankHold {
+  Collective* ranks = nullptr;
+  std::unique_ptr<const RankPart> part;
+  RankBuffers buffers;
+};
+
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint, UploadedModel model,
+  CudaBackend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint, RankHold rank, UploadedModel model,
               DeviceMemory memory, const Buffers& buffers, std::int32_t cache_rows, std::int32_t max_rows,
               std::int32_t n_positions, profiler::DeviceTrace* trace)
       : gpu_(std::move(gpu)),
-        checkpoint_(checkpoint),
+        shape_(checkpoint.shape),
+        ranks_(rank.ranks),
+        part_(std::move(rank.part)),
+        checkpoint_(part_ ? part_->checkpoint : checkpoint),
         model_(std::move(model)),
         memory_(std::move(memory)),
         buffers_(buffers),
         cache_rows_(cache_rows),
         max_rows_(max_rows),
         n_positions_(n_positions),
+        rank_launcher_(part_ ? std::make_unique<RankLauncher>(*gpu_, *part_, rank.buffers, max_rows, trace)
+                             : nullptr),
         launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
-                  model_.stored, model_.layers, trace),
+                  model_.stored, model_.layers, trace, rank_launcher_.get()),
         draft_launcher_(*gpu_, {model_.model, buffers_.work, buffers_.draft_layers, 0, 0, 0, {}},
-                        model_.shape, model_.stored, WeightFormat::fp8, trace),
+                        model_.shape, model_.stored, WeightFormat::fp8, trace, rank_launcher_.get()),
         graphs_(*gpu_, launcher_, draft_launcher_, model_.shape.n_layers,
                 {buffers_.hidden, buffers_.boundary_states,
                  to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},
@@ -52,7 +66,7 @@ class CudaBackend final : public Backend {
     recorder_ = recorder;
     layer_name_id_ = recorder != nullptr ? recorder->name_id("layer") : traces::StringId();
   }
-  const speculation::ModelShape& shape() const override { return model_.shape; }
+  const speculation::ModelShape& shape() const override { return shape_; }
   std::int32_t cache_rows() const override { return cache_rows_; }
   std::int32_t max_rows() const override { return max_rows_; }
   std::int32_t max_invariant_rows() const override { return std::min(max_decode_rows, cache_rows_); }
@@ -70,7 +84,8 @@ class CudaBackend final : public Backend {
             .workspace_bytes = memory_.bytes() - kv_bytes,
             .weight_bytes = model_.memory.bytes(),
             .draft_weight_bytes = draft_.memory.bytes(),
-            .weights = fp8 ? "fp8, " + stored : stored};
+            .weights = fp8 ? "fp8, " + stored : stored,
+            .ranks = part_ ? part_->place.size : 1};
   }
 
   /// Does what construction leaves to do on the device.
@@ -113,26 +128,19 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(cpu::check_batch(batch, model_.shape, {cache_rows_, max_rows_}));
     DRAFTSCOPE_TRY(check_limits(batch, limits()));
     DRAFTSCOPE_TRY(check_weights(batch.weights, "batch"));
-    DRAFTSCOPE_TRY(upload_batch(batch));
-    const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    const bool is_wide = rows > max_decode_rows;
-    const Wanted& wanted = batch.wanted;
-    const std::int32_t head_rows = wanted.head ? rows - wanted.head_from : 0;
-    const bool logits = wanted.logits || wanted.top_k > 1;
-    if (is_wide || !wanted.hidden_after.empty() || wanted.head_from != 0)
-      DRAFTSCOPE_TRY(launch_singly(batch, is_wide, logits));
-    else
-      DRAFTSCOPE_TRY(graphs_.launch_pass(
-          {static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits, batch.weights.has_value()},
-          layers_));
-    if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
-    return download(batch, head_rows, outputs);
+    DRAFTSCOPE_TRY(arrange(batch));
+    Result<void> computed = compute(batch, outputs);
+    // The others wait for what this device does not do any more, and listen to nobody meanwhile.
+    if (!computed && ranks_ != nullptr) ranks_->give_up(computed.error());
+    return computed;
   }
 
-  /// With a sliding window a draft step would have to move the window: left to forward().
-  bool has_chain_rounds() const override { return window() == 0; }
+  /// With a sliding window a draft step would have to move the window: left to forward(). So are rounds of
+  /// several ranks: a loop of the device's own has no place for a library's exchange with others.
+  bool has_chain_rounds() const override { return window() == 0 && !part_; }
 
   Result<void> chain_round(const ChainRound& round, ChainRoundOutputs& outputs) override {
+    if (part_) return Backend::chain_round(round, outputs);
     DRAFTSCOPE_TRY(check_round(round, limits()));
     DRAFTSCOPE_TRY(check_weights(round.weights, "chain round"));
     set_round(round, *state_);
@@ -176,6 +184,24 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  /// The pass of a batch that is right: it fails with the device alone.
+  Result<void> compute(const Batch& batch, Outputs& outputs) {
+    DRAFTSCOPE_TRY(upload_batch(batch));
+    const auto rows = static_cast<std::int32_t>(batch.rows.size());
+    const bool is_wide = rows > max_decode_rows;
+    const Wanted& wanted = batch.wanted;
+    const std::int32_t head_rows = wanted.head ? rows - wanted.head_from : 0;
+    const bool logits = wanted.logits || wanted.top_k > 1;
+    if (is_wide || !wanted.hidden_after.empty() || wanted.head_from != 0)
+      DRAFTSCOPE_TRY(launch_singly(batch, is_wide, logits));
+    else
+      DRAFTSCOPE_TRY(graphs_.launch_pass(
+          {static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits, batch.weights.has_value()},
+          layers_));
+    if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
+    return download(batch, head_rows, outputs);
+  }
+
   /// A window that holds all of the cache is none.
   [[nodiscard]] std::int32_t window() const {
     return model_.shape.sliding_window < cache_rows_ ? model_.shape.sliding_window : 0;
@@ -213,19 +239,23 @@ class CudaBackend final : public Backend {
     return gpu_->upload(buffers_.slots, slots_.data(), slots_.size() * sizeof(LayerSlot));
   }
 
-  Result<void> upload_batch(const Batch& batch) {
+  /// The host's copy of the pass's state. Error: rows have more keys than there is room for.
+  Result<void> arrange(const Batch& batch) {
     set_rows(batch, *state_);
-    if (batch.layers.begin < batch.layers.end) {
-      for (std::size_t i = 0; i < batch.rows.size(); ++i)
-        positions_[to_size(batch.first_row) + i] = batch.rows[i].position;
-      lists_.build(batch, positions_, window());
-      set_keys(batch, lists_.ranges(), window() != 0, *state_);
-      const std::span<const std::int32_t> extra = lists_.extra();
-      if (extra.size() > max_extra_keys)
-        return fail("batch.ancestors name {} keys, expected at most {} on this device", extra.size(),
-                    max_extra_keys);
-      if (!extra.empty()) DRAFTSCOPE_TRY(gpu_->upload(buffers_.extra_keys, extra.data(), extra.size_bytes()));
-    }
+    if (batch.layers.begin >= batch.layers.end) return {};
+    for (std::size_t i = 0; i < batch.rows.size(); ++i)
+      positions_[to_size(batch.first_row) + i] = batch.rows[i].position;
+    lists_.build(batch, positions_, window());
+    set_keys(batch, lists_.ranges(), window() != 0, *state_);
+    if (lists_.extra().size() <= max_extra_keys) return {};
+    return fail("batch.ancestors name {} keys, expected at most {} on this device", lists_.extra().size(),
+                max_extra_keys);
+  }
+
+  Result<void> upload_batch(const Batch& batch) {
+    const std::span<const std::int32_t> extra = lists_.extra();
+    if (batch.layers.begin < batch.layers.end && !extra.empty())
+      DRAFTSCOPE_TRY(gpu_->upload(buffers_.extra_keys, extra.data(), extra.size_bytes()));
     if (!batch.hidden.empty())
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.hidden, batch.hidden.data(), batch.hidden.size_bytes()));
     DRAFTSCOPE_TRY(upload_slots(batch.layers, batch.mask));
@@ -306,8 +336,11 @@ class CudaBackend final : public Backend {
     return {};
   }
 
-  std::unique_ptr<Gpu> gpu_;  // first: memory is given back before the device goes
-  const Checkpoint& checkpoint_;
+  std::unique_ptr<Gpu> gpu_;              // first: memory is given back before the device goes
+  const speculation::ModelShape& shape_;  // the model's
+  Collective* ranks_;                     // that share it; null: this device has all of it
+  std::unique_ptr<const RankPart> part_;  // of one of several ranks
+  const Checkpoint& checkpoint_;          // all of the model, or the rank's part
   UploadedModel model_;
   UploadedDraftLayers draft_;
   DeviceMemory memory_;
@@ -315,6 +348,7 @@ class CudaBackend final : public Backend {
   std::int32_t cache_rows_;
   std::int32_t max_rows_;
   std::int32_t n_positions_;
+  std::unique_ptr<const RankLauncher> rank_launcher_;
   PassLauncher launcher_;
   PassLauncher draft_launcher_;  // runs layers in fp8
   PassGraphs graphs_;
@@ -335,7 +369,13 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   if (options.cache_rows < 0)
     return fail("cuda backend: cache_rows is {}, expected 0 or more", options.cache_rows);
   DRAFTSCOPE_TRY(check_model(checkpoint, options, gpu->describe()));
-  const speculation::ModelShape& shape = checkpoint.shape;
+  std::unique_ptr<RankPart> part;
+  if (options.ranks != nullptr) {
+    const cpu::RankPlace place{options.ranks->rank(), options.ranks->size()};
+    DRAFTSCOPE_TRY_ASSIGN(part, make_rank_part(checkpoint, options.weights, place));
+  }
+  const Checkpoint& own = part ? part->checkpoint : checkpoint;
+  const speculation::ModelShape& shape = own.shape;
   const std::int32_t cache_rows =
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, default_cache_rows);
   const std::int32_t rows = std::min(max_pass_rows, cache_rows);
@@ -344,19 +384,27 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
                           layer_format(checkpoint, options.weights) == WeightFormat::fp8};
   Pieces measured(nullptr);
   (void)place_buffers(measured, shape, sizes);
-  DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options, measured.bytes(), cache_rows));
-  DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, checkpoint, options.weights));
+  if (part) (void)place_rank_buffers(measured, *part, rows);
+  DRAFTSCOPE_TRY(check_memory(*gpu, own, options, measured.bytes(), cache_rows));
+  DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, own, options.weights));
   DRAFTSCOPE_TRY_ASSIGN(DeviceMemory memory,
                         DeviceMemory::allocate(*gpu, measured.bytes(), "the K/V cache and buffers"));
   Pieces pieces(memory.data());
   const Buffers buffers = place_buffers(pieces, shape, sizes);
+  RankHold rank;
+  if (part) {
+    rank.buffers = place_rank_buffers(pieces, *part, rows);
+    part->columns = {};  // uploaded
+  }
+  rank.ranks = options.ranks;
+  rank.part = std::move(part);
   model.model.cache_rows = cache_rows;
   model.model.n_positions = n_positions;
   model.model.cosine = buffers.cosine;
   model.model.sine = buffers.sine;
-  auto backend =
-      std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(model), std::move(memory), buffers,
-                                    cache_rows, rows, n_positions, options.device_trace);
+  auto backend = std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(rank), std::move(model),
+                                               std::move(memory), buffers, cache_rows, rows, n_positions,
+                                               options.device_trace);
   DRAFTSCOPE_TRY(backend->prepare());
   return backend;
 }

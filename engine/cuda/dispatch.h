@@ -7,6 +7,7 @@
 
 #include "kernels/pass_ops.h"
 #include "kernels/quantise.h"
+#include "kernels/rank_sums.h"
 #include "kernels/sampling.h"
 #include "kernels/synthetic.h"
 #include "launch.h"
@@ -15,9 +16,9 @@ namespace draftscope::engine::cuda {
 
 template <typename Format, int columns, int half_outputs, template <typename, int> class Op>
 struct ProductKernel {
-  using Params = PassParams;
+  using Params = typename Op<Format, half_outputs>::Params;
   static constexpr int threads = product_threads;
-  DRAFTSCOPE_DEVICE static void run(const PassParams& p) {
+  DRAFTSCOPE_DEVICE static void run(const Params& p) {
     SkinnyProduct<Format, columns, half_outputs, Op<Format, half_outputs>>::run(p);
   }
 };
@@ -51,6 +52,9 @@ DRAFTSCOPE_KERNEL(JudgeDraft, PassParams, judge_draft);
 DRAFTSCOPE_KERNEL(BeginLastToken, PassParams, begin_last_token);
 DRAFTSCOPE_KERNEL(BeginVerification, PassParams, begin_verification);
 DRAFTSCOPE_KERNEL(KeepStates, StateParams, keep_states);
+DRAFTSCOPE_KERNEL(SumOwnParts, RankSumParams, sum_own_parts);
+DRAFTSCOPE_KERNEL(AddRankSums, RankSumParams, add_rank_sums);
+DRAFTSCOPE_KERNEL(JoinHead, RankHeadParams, join_head);
 DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
 DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
 DRAFTSCOPE_KERNEL_OF(NormaliseRows, WideParams, normalise_rows);
@@ -84,6 +88,8 @@ auto visit_product(const Launch& launch, Visit&& visit) {
       return with_tile.template operator()<tile_half, GateUpOp>();
     case Kernel::down:
       return with_op.template operator()<DownOp>();
+    case Kernel::rank_product:
+      return with_tile.template operator()<tile_half, RankProductOp>();
     default:
       return with_tile.template operator()<tile_half, HeadOp>();
   }
@@ -150,6 +156,12 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<BeginVerification>();
     case Kernel::keep_states:
       return visit.template operator()<KeepStates>();
+    case Kernel::sum_own_parts:
+      return visit.template operator()<SumOwnParts>();
+    case Kernel::add_rank_sums:
+      return visit.template operator()<AddRankSums>();
+    case Kernel::join_head:
+      return visit.template operator()<JoinHead>();
     case Kernel::select_top:
       return visit.template operator()<SelectTop>();
     case Kernel::move_cache_rows:

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "kernels/params.h"
+#include "kernels/rank_params.h"
 
 namespace draftscope::engine::cuda {
 
@@ -29,6 +30,10 @@ enum class Kernel : std::uint8_t {
   begin_last_token,
   begin_verification,
   keep_states,
+  rank_product,
+  sum_own_parts,
+  add_rank_sums,
+  join_head,
   select_top,
   move_cache_rows,
   normalise_rows,
@@ -60,6 +65,10 @@ constexpr bool waits_by_itself(Kernel kernel) {
     case Kernel::begin_last_token:
     case Kernel::begin_verification:
     case Kernel::keep_states:
+    case Kernel::rank_product:
+    case Kernel::sum_own_parts:
+    case Kernel::add_rank_sums:
+    case Kernel::join_head:
       return true;
     default:
       return false;
@@ -71,14 +80,16 @@ enum class WeightFormat : std::uint8_t { bf16, f16, fp8 };
 struct Launch {
   Kernel kernel = Kernel::qkv;
   WeightFormat format = WeightFormat::bf16;
-  int columns = 8;               ///< of a product: rows it computes, 8 or 16
-  int half_outputs = tile_half;  ///< of a product's tile; all but gate_up and head may have narrow_half
-  int head_dim = 0;              ///< of attention
+  int columns = 8;  ///< of a product: rows it computes, 8 or 16
+  /// Outputs of half a product's tile; all but gate_up, head and rank_product may have narrow_half.
+  int half_outputs = tile_half;
+  int head_dim = 0;  ///< of attention
   int blocks = 1;
   std::size_t shared_bytes = 0;
 };
 
-using KernelParams = std::variant<PassParams, StepParams, StateParams, WideParams, TopParams, MoveParams,
-                                  QuantiseParams, SyntheticParams>;
+using KernelParams =
+    std::variant<PassParams, StepParams, StateParams, WideParams, TopParams, MoveParams, QuantiseParams,
+                 SyntheticParams, RankProductParams, RankSumParams, RankHeadParams>;
 
 }  // namespace draftscope::engine::cuda

@@ -29,6 +29,13 @@ struct Placed {
   float* scale = nullptr;
 };
 
+/// Byte of the embedding where a head begins that is rows of it; none if the head is a matrix of its own.
+std::optional<std::size_t> tied_offset(const Weights& weights) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(weights.embedding.data);
+  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(weights.head.data) - begin;
+  return offset < weights.embedding.bytes() ? std::optional(offset) : std::nullopt;
+}
+
 /// Takes the same pieces in the same order every time; with a null base it only measures.
 class Layout {
  public:
@@ -38,8 +45,9 @@ class Layout {
   void place(UploadedModel& out) {
     const Weights& weights = checkpoint_.weights;
     out.model.embedding = plain(weights.embedding, TensorKind::embedding, -1);
-    out.model.head = {out.model.embedding, nullptr, nullptr};
-    if (weights.head.data != weights.embedding.data)
+    if (const auto offset = tied_offset(weights))
+      out.model.head.data = out.model.embedding == nullptr ? nullptr : out.model.embedding + *offset;
+    else
       out.model.head.data = plain(weights.head, TensorKind::head, -1);
     out.model.final_norm = vector(weights.final_norm);
     out.host_layers.resize(weights.layers.size());
@@ -215,6 +223,7 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
 }
 
 constexpr std::int32_t fp8_granule = 16;
+constexpr std::int32_t plain_granule = 8;
 
 Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t granule) {
   struct Field {
@@ -235,6 +244,10 @@ WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
   return checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
 }
 
+std::int32_t width_granule(WeightFormat layers) {
+  return layers == WeightFormat::fp8 ? fp8_granule : plain_granule;
+}
+
 Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
                          const GpuDescription& device) {
   const speculation::ModelShape& shape = checkpoint.shape;
@@ -248,8 +261,7 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
     return fail("model {}: weights are {}, expected bf16 or fp16 on a cuda device", shape.name,
                 dtype_name(dtype));
   DRAFTSCOPE_TRY(check_one_format(checkpoint));
-  const bool fp8 = layer_format(checkpoint, options.weights) == WeightFormat::fp8;
-  DRAFTSCOPE_TRY(check_widths(shape, fp8 ? fp8_granule : 8));
+  DRAFTSCOPE_TRY(check_widths(shape, width_granule(layer_format(checkpoint, options.weights))));
   if (shape.head_dim % dimension_block != 0 || shape.head_dim > max_head_dim)
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);

@@ -51,13 +51,15 @@ int ceiling(int a, int b) {
 }  // namespace
 
 PassLauncher::PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape,
-                           WeightFormat stored, WeightFormat layers, profiler::DeviceTrace* trace)
+                           WeightFormat stored, WeightFormat layers, profiler::DeviceTrace* trace,
+                           const RankLauncher* ranks)
     : gpu_(gpu),
       base_(base),
       shape_(shape),
       stored_(stored),
       layers_(layers),
       trace_(trace),
+      ranks_(ranks),
       device_(gpu.describe()) {}
 
 PassParams PassLauncher::params(std::int32_t slot, std::int32_t first_row) const {
@@ -92,7 +94,7 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
       has_narrow_tiles = false;
       break;
     case Kernel::head:
-      outputs = shape_.vocab;
+      outputs = ranks_ == nullptr ? shape_.vocab : ranks_->tokens();
       has_narrow_tiles = false;
       break;
     case Kernel::output:
@@ -104,6 +106,7 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
       normalises = false;
       break;
   }
+  if (outputs == 0) return {};  // of the head, where ranks are more than the vocabulary has blocks
   Launch launch{.kernel = kernel, .format = kernel == Kernel::head ? stored_ : layers_};
   const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises);
   launch.columns = product.columns;
@@ -119,6 +122,7 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
     PassParams arguments = params(slot, first_row + done);
     arguments.want_logits = logits ? 1 : 0;
     arguments.product = product;
+    if (kernel == Kernel::head && ranks_ != nullptr) ranks_->aim_head(arguments, rows);
     DRAFTSCOPE_TRY(gpu_.launch(launch, arguments));
   }
   return {};
@@ -152,15 +156,19 @@ Result<void> PassLauncher::add_outputs(std::int32_t slot, std::int32_t rows, Nor
                      WideParams{params(slot, 0), rows, sublayer});
 }
 
+Result<void> PassLauncher::finish_sublayer(std::int32_t slot, std::int32_t rows, Norm sublayer) {
+  if (ranks_ != nullptr) return ranks_->add_product(params(slot, 0), layers_, sublayer, place_of(slot), rows);
+  DRAFTSCOPE_TRY(product(sublayer == Norm::attention ? Kernel::output : Kernel::down, slot, 0, rows, false));
+  return add_outputs(slot, rows, sublayer);
+}
+
 Result<void> PassLauncher::layer(std::int32_t slot, std::int32_t rows) {
   DRAFTSCOPE_TRY(product(Kernel::qkv, slot, 0, rows, false));
   DRAFTSCOPE_TRY(normalise_heads(slot, rows));
   DRAFTSCOPE_TRY(attention(slot, 0));
-  DRAFTSCOPE_TRY(product(Kernel::output, slot, 0, rows, false));
-  DRAFTSCOPE_TRY(add_outputs(slot, rows, Norm::attention));
+  DRAFTSCOPE_TRY(finish_sublayer(slot, rows, Norm::attention));
   DRAFTSCOPE_TRY(product(Kernel::gate_up, slot, 0, rows, false));
-  DRAFTSCOPE_TRY(product(Kernel::down, slot, 0, rows, false));
-  return add_outputs(slot, rows, Norm::mlp);
+  return finish_sublayer(slot, rows, Norm::mlp);
 }
 
 Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, float* out,
@@ -179,7 +187,35 @@ Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, f
     DRAFTSCOPE_TRY(
         gpu_.launch({.kernel = Kernel::widen_rows, .blocks = widen_blocks * device_.multiprocessors}, widen));
   }
-  return gpu_.multiply({format, weights, x, out, wide.rows, wide.outputs, wide.depth, wide.out_stride});
+  return gpu_.multiply(
+      {format, weights, x, out, wide.rows, wide.outputs, wide.depth, wide.out_stride, wide.x_stride});
+}
+
+Result<void> PassLauncher::finish_wide_sublayer(std::int32_t slot, const DeviceMatrix& matrix,
+                                                std::int32_t rows, Norm sublayer) {
+  const bool of_attention = sublayer == Norm::attention;
+  const std::uint16_t* x = of_attention ? base_.work.attended : base_.work.gated;
+  const std::int32_t depth = of_attention ? shape_.q_width() : shape_.d_ff;
+  const std::int32_t d_model = shape_.d_model;
+  if (ranks_ == nullptr) {
+    DRAFTSCOPE_TRY(multiply(matrix, x, base_.work.wide, {rows, d_model, depth, d_model, depth}));
+    if (base_.model.normalises_outputs != 0) return add_outputs(slot, rows, sublayer);
+    return gpu_.launch(
+        {.kernel = Kernel::add_wide, .format = layers_, .blocks = rows, .shared_bytes = row_shared_bytes},
+        WideParams{params(slot, 0), rows, sublayer});
+  }
+  const std::int32_t parts = ranks_->parts(sublayer);
+  const std::int32_t part_depth = depth / parts;
+  const std::size_t value_bytes = matrix.scale != nullptr ? 1 : sizeof(std::uint16_t);
+  for (std::int32_t part = 0; part < parts; ++part) {
+    const RankLauncher::WidePart wide = ranks_->wide_part(sublayer, part);
+    DeviceMatrix own = matrix;
+    own.data += static_cast<std::size_t>(part) * static_cast<std::size_t>(d_model) *
+                static_cast<std::size_t>(part_depth) * value_bytes;
+    DRAFTSCOPE_TRY(
+        multiply(own, x + wide.first_column, wide.out, {rows, d_model, part_depth, d_model, depth}));
+  }
+  return ranks_->add_wide_parts(params(slot, 0), sublayer, matrix.scale, rows);
 }
 
 Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
@@ -189,10 +225,6 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
         {.kernel = kernel, .format = layers_, .blocks = rows, .shared_bytes = row_shared_bytes},
         WideParams{params(slot, 0), rows, norm});
   };
-  const auto add = [&](Norm sublayer) {
-    return base_.model.normalises_outputs != 0 ? add_outputs(slot, rows, sublayer)
-                                               : launch_wide(Kernel::add_wide, sublayer);
-  };
   const Workspace& work = base_.work;
   const std::int32_t d_model = shape_.d_model;
   if (attends) {
@@ -200,25 +232,23 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
     const std::int32_t kv = shape_.kv_width();
     const std::int32_t stride = q + 2 * kv;
     DRAFTSCOPE_TRY(launch_wide(Kernel::normalise_rows, Norm::attention));
-    DRAFTSCOPE_TRY(multiply(layer.q, work.normed, work.wide, {rows, q, d_model, stride}));
-    DRAFTSCOPE_TRY(multiply(layer.k, work.normed, work.wide + q, {rows, kv, d_model, stride}));
-    DRAFTSCOPE_TRY(multiply(layer.v, work.normed, work.wide + q + kv, {rows, kv, d_model, stride}));
+    DRAFTSCOPE_TRY(multiply(layer.q, work.normed, work.wide, {rows, q, d_model, stride, d_model}));
+    DRAFTSCOPE_TRY(multiply(layer.k, work.normed, work.wide + q, {rows, kv, d_model, stride, d_model}));
+    DRAFTSCOPE_TRY(multiply(layer.v, work.normed, work.wide + q + kv, {rows, kv, d_model, stride, d_model}));
     DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_qkv, Norm::attention));
     DRAFTSCOPE_TRY(normalise_heads(slot, rows));
     for (std::int32_t first = 0; first < rows; first += max_decode_rows)
       DRAFTSCOPE_TRY(attention(slot, first));
-    DRAFTSCOPE_TRY(multiply(layer.o, work.attended, work.wide, {rows, d_model, q, d_model}));
-    DRAFTSCOPE_TRY(add(Norm::attention));
+    DRAFTSCOPE_TRY(finish_wide_sublayer(slot, layer.o, rows, Norm::attention));
   }
   if (!runs_mlp) return {};
   const std::int32_t d_ff = shape_.d_ff;
   float* up = work.wide + static_cast<std::size_t>(rows) * static_cast<std::size_t>(d_ff);
   DRAFTSCOPE_TRY(launch_wide(Kernel::normalise_rows, Norm::mlp));
-  DRAFTSCOPE_TRY(multiply(layer.gate, work.normed, work.wide, {rows, d_ff, d_model, d_ff}));
-  DRAFTSCOPE_TRY(multiply(layer.up, work.normed, up, {rows, d_ff, d_model, d_ff}));
+  DRAFTSCOPE_TRY(multiply(layer.gate, work.normed, work.wide, {rows, d_ff, d_model, d_ff, d_model}));
+  DRAFTSCOPE_TRY(multiply(layer.up, work.normed, up, {rows, d_ff, d_model, d_ff, d_model}));
   DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_gate, Norm::mlp));
-  DRAFTSCOPE_TRY(multiply(layer.down, work.gated, work.wide, {rows, d_model, d_ff, d_model}));
-  return add(Norm::mlp);
+  return finish_wide_sublayer(slot, layer.down, rows, Norm::mlp);
 }
 
 std::size_t PassLauncher::wide_values(const speculation::ModelShape& shape, std::int32_t rows) {
@@ -228,7 +258,12 @@ std::size_t PassLauncher::wide_values(const speculation::ModelShape& shape, std:
 }
 
 Result<void> PassLauncher::head(std::int32_t first_row, std::int32_t rows, bool logits) {
-  return product(Kernel::head, 0, first_row, rows, logits);
+  DRAFTSCOPE_TRY(product(Kernel::head, 0, first_row, rows, logits));
+  if (ranks_ == nullptr) return {};
+  const profiler::GraphScope scope(trace_, "all-reduce");
+  PassParams whole = params(0, first_row);
+  whole.want_logits = logits ? 1 : 0;
+  return ranks_->join_head(whole, rows);
 }
 
 Result<void> PassLauncher::finish_head(std::int32_t rows) {

@@ -11,14 +11,16 @@
 #include <optional>
 
 #include "gpu.h"
+#include "ranks/rank_launcher.h"
 
 namespace draftscope::engine::cuda {
 
 class PassLauncher {
  public:
   /// `trace`, not owned and perhaps null, hears what each kernel that is captured into a graph computes.
+  /// `ranks`, likewise, is what this rank launches beside, if several share the model; `shape` is the rank's.
   PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape, WeightFormat stored,
-               WeightFormat layers, profiler::DeviceTrace* trace);
+               WeightFormat layers, profiler::DeviceTrace* trace, const RankLauncher* ranks = nullptr);
 
   [[nodiscard]] Result<void> load_inputs(std::int32_t rows);
   /// One layer, at `slot` of the slot table, for up to max_decode_rows rows. The table's halves are n_layers
@@ -52,8 +54,12 @@ class PassLauncher {
   /// Norms of queries and keys, and of a sublayer's outputs; nothing where the architecture has none.
   [[nodiscard]] Result<void> normalise_heads(std::int32_t slot, std::int32_t rows);
   [[nodiscard]] Result<void> add_outputs(std::int32_t slot, std::int32_t rows, Norm sublayer);
+  /// o or down, and what is between it and the residual stream.
+  [[nodiscard]] Result<void> finish_sublayer(std::int32_t slot, std::int32_t rows, Norm sublayer);
+  [[nodiscard]] Result<void> finish_wide_sublayer(std::int32_t slot, const DeviceMatrix& matrix,
+                                                  std::int32_t rows, Norm sublayer);
   struct WideShape {
-    std::int32_t rows, outputs, depth, out_stride;
+    std::int32_t rows, outputs, depth, out_stride, x_stride;
   };
   [[nodiscard]] Result<void> multiply(const DeviceMatrix& matrix, const void* x, float* out,
                                       const WideShape& wide);
@@ -66,6 +72,7 @@ class PassLauncher {
   WeightFormat stored_;
   WeightFormat layers_;
   profiler::DeviceTrace* trace_;
+  const RankLauncher* ranks_;
   GpuDescription device_;
 };
 

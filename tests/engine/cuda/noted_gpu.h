@@ -19,10 +19,11 @@ struct NotedCalls {
   int captured = 0;                ///< graphs
   int launched = 0;                ///< graphs
   int loops = 0;
+  int exchanges = 0;  ///< asked for or captured
 };
 
 /// A device whose calls are noted in what outlives it.
-class NotedGpu final : public cuda::Gpu {
+class NotedGpu : public cuda::Gpu {
  public:
   NotedGpu(std::unique_ptr<cuda::Gpu> gpu, NotedCalls& calls) : gpu_(std::move(gpu)), calls_(calls) {}
   cuda::GpuDescription describe() const override { return gpu_->describe(); }
@@ -46,6 +47,10 @@ class NotedGpu final : public cuda::Gpu {
     return gpu_->launch(launch, params);
   }
   Result<void> multiply(const cuda::WideProduct& product) override { return gpu_->multiply(product); }
+  Result<void> all_gather(void* all, std::size_t bytes) override {
+    ++calls_.exchanges;
+    return gpu_->all_gather(all, bytes);
+  }
   Result<void> begin_graph() override {
     ++calls_.captured;
     return gpu_->begin_graph();

@@ -45,8 +45,9 @@ std::size_t wide(std::int64_t n) {
 bool are_in_memory(const State& s, const WideProduct& product) {
   const std::size_t half = sizeof(std::uint16_t);
   const std::size_t last_row = wide(product.rows - 1) * wide(product.out_stride) + wide(product.outputs);
+  const std::size_t last_x = wide(product.rows - 1) * wide(product.x_stride) + wide(product.depth);
   return holds(s.device_blocks, product.weights, wide(product.outputs) * wide(product.depth) * half) &&
-         holds(s.device_blocks, product.x, wide(product.rows) * wide(product.depth) * half) &&
+         holds(s.device_blocks, product.x, last_x * half) &&
          holds(s.device_blocks, product.out, last_row * sizeof(float));
 }
 
@@ -104,7 +105,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t first_opera
     const bool is_known = first_operation == CUBLAS_OP_T && second_operation == CUBLAS_OP_N &&
                           a_type == b_type && (a_type == CUDA_R_16BF || a_type == CUDA_R_16F) &&
                           c_type == CUDA_R_32F && compute == CUBLAS_COMPUTE_32F && a_stride == k &&
-                          b_stride == k && c_stride >= m && *static_cast<const float*>(alpha) == 1.0F &&
+                          b_stride >= k && c_stride >= m && *static_cast<const float*>(alpha) == 1.0F &&
                           *static_cast<const float*>(beta) == 0.0F;
     if (!is_known || m <= 0 || n <= 0 || k <= 0)
       return refuse(s, CUBLAS_STATUS_NOT_SUPPORTED, "another product than the engine's");
@@ -119,7 +120,8 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t first_opera
                          n,
                          m,
                          k,
-                         c_stride};
+                         c_stride,
+                         b_stride};
     if (!are_in_memory(s, operation.product))
       return refuse(s, CUBLAS_STATUS_INVALID_VALUE, "a product of what lies beyond device memory");
     if (blas->stream->captured == nullptr) operation.correlation = activity::called(activity::Call::launch);

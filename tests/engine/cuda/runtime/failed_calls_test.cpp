@@ -15,8 +15,9 @@ namespace {
 
 /// A prompt through a library's products, rounds of the device's own, the end: every call that the backend
 /// makes.
-std::string error_of_text() {
-  const auto text = text_on_device("layerskip:exit=1,gamma=2", 66, 4);
+std::string error_of_text(bool of_a_rank) {
+  const auto text = of_a_rank ? text_on_one_rank("layerskip:exit=1,gamma=2", 66, 4)
+                              : text_on_device("layerskip:exit=1,gamma=2", 66, 4);
   return text ? "" : text.error().message;
 }
 
@@ -33,9 +34,11 @@ void expect_one_line(const std::string& error) {
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
 }
 
-TEST(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
+class FailedCudaCalls : public testing::TestWithParam<bool> {};
+
+TEST_P(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
   reset({});
-  ASSERT_EQ(error_of_text(), "");
+  ASSERT_EQ(error_of_text(GetParam()), "");
   ASSERT_EQ(live().all(), 0U);
   const std::map<std::string, std::int64_t> made = calls();
   for (const auto& [call, count] : made) {
@@ -46,7 +49,7 @@ TEST(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
       if (n < 1 || n > count) continue;
       SCOPED_TRACE(testing::Message() << call << ", call " << n << " of " << count);
       reset({}, {.call = call, .nth = n});
-      const std::string error = error_of_text();
+      const std::string error = error_of_text(GetParam());
       EXPECT_TRUE(has_injected());
       if (!error.empty() || !is_of_the_end(call, n, count)) expect_one_line(error);
       EXPECT_EQ(live().all(), 0U);
@@ -54,20 +57,29 @@ TEST(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
   }
 }
 
-TEST(FailedCudaCalls, LeaveNothingWhereTheDeviceIsLost) {
+TEST_P(FailedCudaCalls, LeaveNothingWhereTheDeviceIsLost) {
   reset({});
-  ASSERT_EQ(error_of_text(), "");
+  ASSERT_EQ(error_of_text(GetParam()), "");
   std::int64_t all = 0;
   for (const auto& [call, count] : calls()) all += count;
   for (std::int64_t n = 1; n <= all; n += 1 + all / 40) {
     SCOPED_TRACE(testing::Message() << "call " << n << " of " << all << " and all behind it");
     reset({}, {.nth = n, .and_later = true});
-    const std::string error = error_of_text();
+    const std::string error = error_of_text(GetParam());
     EXPECT_TRUE(has_injected());
     if (!error.empty()) expect_one_line(error);
     EXPECT_EQ(live().all(), 0U);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(OfADevice, FailedCudaCalls,
+                         testing::Values(false
+#if DRAFTSCOPE_HAS_NCCL
+                                         ,
+                                         true
+#endif
+                                         ),
+                         [](const auto& of) { return std::string(of.param ? "of_a_rank" : "alone"); });
 
 }  // namespace
 }  // namespace draftscope::cuda_stand_in

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# DRAFTSCOPE_HAS_NCCL: whether GPUs may share a model. DRAFTSCOPE_NCCL_INCLUDE, DRAFTSCOPE_NCCL_LIBRARY: where NCCL is; beside the
+# CUDA toolkit, or as a package of its own. Exchanges are captured into graphs, as NCCL has it since 2.11; CUDA 13 has later ones.
+set(DRAFTSCOPE_NCCL AUTO CACHE STRING "Share models among GPUs: AUTO (where NCCL is), ON, OFF")
+set_property(CACHE DRAFTSCOPE_NCCL PROPERTY STRINGS AUTO ON OFF)
+set(DRAFTSCOPE_HAS_NCCL OFF)
+if(DRAFTSCOPE_HAS_CUDA AND NOT DRAFTSCOPE_NCCL STREQUAL OFF)
+  find_path(DRAFTSCOPE_NCCL_INCLUDE nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(DRAFTSCOPE_NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_LIBRARY_ROOT}/lib)
+  mark_as_advanced(DRAFTSCOPE_NCCL_INCLUDE DRAFTSCOPE_NCCL_LIBRARY)
+  if(DRAFTSCOPE_NCCL_INCLUDE AND DRAFTSCOPE_NCCL_LIBRARY)
+    set(DRAFTSCOPE_HAS_NCCL ON)
+  endif()
+endif()
+if(DRAFTSCOPE_NCCL STREQUAL ON AND NOT DRAFTSCOPE_HAS_NCCL)
+  message(FATAL_ERROR "DRAFTSCOPE_NCCL is ON, but NCCL or the CUDA toolkit is not there")
+endif()
+message(STATUS "NCCL: ${DRAFTSCOPE_HAS_NCCL}")

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Decoding with several devices, of which rank 0's host knows the strategies: every text is vanilla's, and
+// every rank ends with rank 0.
+
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/strategy.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cuda_device.h"
+#include "decoding/counted_drafts.h"
+#include "emulated_ranks.h"
+#include "every_strategy.h"
+#include "led_ranks.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using testing::Each;
+using testing::IsEmpty;
+
+constexpr std::int32_t cache_rows = 160;
+
+std::vector<std::int32_t> random_prompt(Random& random, std::int32_t vocab) {
+  std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 90)));
+  for (std::int32_t& token : prompt) token = pick(random, 0, vocab - 1);
+  return prompt;
+}
+
+/// The text of a strategy, whose draft model is the same model on a device with all of it.
+std::vector<std::int32_t> text(Backend& backend, const Checkpoint& checkpoint, const std::string& strategy,
+                               const DecodeRequest& request, DecodeListener& listener) {
+  const StrategyResources resources{
+      .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
+        return std::shared_ptr<Backend>(backend_on_device(checkpoint, {.cache_rows = cache_rows}));
+      }};
+  auto made = make_strategy(strategy, backend.shape(), resources);
+  EXPECT_TRUE(made) << made.error().message;
+  if (!made) return {};
+  SeededChooser chooser(7, 3);
+  auto decoded = decode(backend, *made->strategy, request, chooser, listener);
+  EXPECT_TRUE(decoded) << decoded.error().message;
+  return decoded ? decoded->tokens : std::vector<std::int32_t>();
+}
+
+TEST(LedDevices, EveryStrategyDecodesTheTextOfVanilla) {
+  Random random(61);
+  CountedDrafts all;
+  for (int trial = 0; trial < models_of_a_long_test(); ++trial) {
+    SCOPED_TRACE(trial);
+    const std::int32_t size = trial % 2 == 0 ? 2 : 4;
+    speculation::ModelShape shape = shape_of_ranks(random, size);
+    shape.sliding_window = 0;
+    shape.n_layers = 3;
+    shape.head_dim = 32;
+    shape.d_model = 16 * pick(random, 1, 5);  // as fp8 wants them
+    shape.d_ff = 16 * size * pick(random, 1, 3);
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+    LedRanks ranks({&checkpoint}, size, make_emulated_rank({.cache_rows = cache_rows}));
+    const auto prompt = random_prompt(random, shape.vocab);
+    DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
+    if (trial == 1) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
+    CountedDrafts unused;
+    const auto vanilla = text(ranks.backend(), checkpoint, "vanilla", request, unused);
+    const EveryStrategy strategies(shape, held_weights(ranks.backend()));
+    for (const std::string& specification : strategies.specifications()) {
+      SCOPED_TRACE(specification);
+      EXPECT_EQ(text(ranks.backend(), checkpoint, specification, request, all), vanilla);
+    }
+    EXPECT_THAT(ranks.ends(), Each(IsEmpty()));
+  }
+  // Both outcomes must have been met often for the equality to mean something.
+  EXPECT_GT(all.accepted, 100);
+  EXPECT_GT(all.drafted - all.accepted, 100);
+}
+
+TEST(LedDevices, TextsAreTheSameOnAnyNumberOfDevicesAndFromRunToRun) {
+  Random random(67);
+  const speculation::ModelShape shape = even_shape(random);
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+  const auto prompt = random_prompt(random, shape.vocab);
+  const DecodeRequest request{
+      .prompt = prompt, .max_new_tokens = 24, .sampling = {.temperature = 1.0, .top_p = 0.9}};
+  std::set<std::vector<std::int32_t>> texts;
+  for (const std::int32_t size : {1, 2, 2, 4, 8}) {
+    LedRanks ranks({&checkpoint}, size, make_emulated_rank({.cache_rows = cache_rows}));
+    CountedDrafts unused;
+    texts.insert(text(ranks.backend(), checkpoint, "layerskip:exit=1,gamma=3", request, unused));
+  }
+  EXPECT_EQ(texts.size(), 1);
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a pass of several devices keeps of one, and of other numbers of devices.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "cuda_device.h"
+#include "emulated_ranks.h"
+#include "in_e4m3.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+constexpr std::int32_t cache_rows = 160;
+
+Outputs run(Backend& backend, const Batch& batch) {
+  Outputs outputs;
+  const auto done = backend.forward(batch, outputs);
+  if (!done) throw std::runtime_error(done.error().message);
+  return outputs;
+}
+
+bool same(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+}
+
+void expect_same(const Outputs& found, const Outputs& expected) {
+  EXPECT_TRUE(same(found.hidden, expected.hidden));
+  EXPECT_TRUE(same(found.logits, expected.logits));
+  ASSERT_EQ(found.top.size(), expected.top.size());
+  for (std::size_t i = 0; i < found.top.size(); ++i) {
+    EXPECT_EQ(found.top[i].token, expected.top[i].token);
+    EXPECT_EQ(found.top[i].logit, expected.top[i].logit);
+    EXPECT_EQ(found.top[i].probability, expected.top[i].probability);
+  }
+}
+
+std::unique_ptr<Backend> shared(const Checkpoint& checkpoint, std::int32_t size, CudaWeights weights) {
+  return make_shared_backend(checkpoint, size,
+                             make_emulated_rank({.cache_rows = cache_rows, .weights = weights}));
+}
+
+class SharedDevicePass : public testing::TestWithParam<CudaWeights> {};
+
+TEST_P(SharedDevicePass, HasTheSameBitsOnOneTwoFourAndEightRanks) {
+  Random random(31);
+  for (int round = 0; round < 3; ++round) {
+    SCOPED_TRACE(round);
+    const speculation::ModelShape shape = even_shape(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+    OwnedBatch prompt = chain(shape, random, round == 0 ? 70 : pick(random, 1, 20), 0);  // a wide one
+    if (round > 0) prompt.hidden_after = {1, shape.n_layers};
+    prompt.wanted.head_from = static_cast<std::int32_t>(prompt.rows.size()) - 1;
+    prompt.wanted.top_k = 1;
+    prompt.wanted.logits = round == 1;
+    OwnedBatch next = tree(shape, random, pick(random, 1, 8), static_cast<std::int32_t>(prompt.rows.size()));
+    next.wanted.top_k = 5;
+    const auto alone = shared(checkpoint, 1, GetParam());
+    const Outputs expected = run(*alone, prompt.view());
+    const Outputs expected_next = run(*alone, next.view());
+    for (const std::int32_t size : {2, 4, 8}) {
+      SCOPED_TRACE(size);
+      const auto several = shared(checkpoint, size, GetParam());
+      expect_same(run(*several, prompt.view()), expected);
+      expect_same(run(*several, next.view()), expected_next);
+    }
+  }
+}
+
+TEST_P(SharedDevicePass, IsNearThatOfADeviceWithAllOfTheModel) {
+  Random random(43);
+  const speculation::ModelShape shape = even_shape(random);
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 7);
+  for (const std::int32_t rows : {3, 20, 80}) {
+    SCOPED_TRACE(rows);
+    OwnedBatch prompt = chain(shape, random, rows, 0);
+    prompt.wanted.head_from = rows - 1;
+    const auto device = backend_on_device(checkpoint, {.cache_rows = cache_rows, .weights = GetParam()});
+    const Outputs whole = run(*device, prompt.view());
+    const Outputs parts = run(*shared(checkpoint, 2, GetParam()), prompt.view());
+    ASSERT_EQ(whole.logits.size(), parts.logits.size());
+    // bf16 activations are rounded on the way; a column's scale of fp8 is a part's.
+    const double tolerance = GetParam() == CudaWeights::fp8 ? 0.15 : 0.03;
+    double largest = 0.0;
+    for (const float logit : whole.logits) largest = std::max(largest, std::abs(static_cast<double>(logit)));
+    for (std::size_t i = 0; i < whole.logits.size(); ++i)
+      ASSERT_NEAR(whole.logits[i], parts.logits[i], tolerance * largest);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EachFormat, SharedDevicePass,
+                         testing::Values(CudaWeights::as_stored, CudaWeights::fp8), [](const auto& of) {
+                           return std::string(of.param == CudaWeights::fp8 ? "fp8" : "as_stored");
+                         });
+
+TEST(SharedDevice, HasTheSameBitsOnAnyNumberOfRanksWhereWeightsAreStoredInFp8) {
+  Random random(47);
+  const speculation::ModelShape shape = even_shape(random);
+  const Checkpoint plain = random_checkpoint(shape, DType::bf16, 9);
+  InE4m3 stored(plain);
+  OwnedBatch prompt = chain(shape, random, 7, 0);
+  const Outputs expected = run(*shared(stored.checkpoint(), 1, CudaWeights::as_stored), prompt.view());
+  for (const std::int32_t size : {2, 8})
+    expect_same(run(*shared(stored.checkpoint(), size, CudaWeights::as_stored), prompt.view()), expected);
+}
+
+TEST(SharedDevice, DraftsOnFp8HaveTheSameBitsOnAnyNumberOfRanks) {
+  Random random(53);
+  const speculation::ModelShape shape = even_shape(random);
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 10);
+  OwnedBatch prompt = chain(shape, random, 4, 0);
+  std::vector<Outputs> found;
+  for (const std::int32_t size : {1, 2, 4}) {
+    const auto backend = shared(checkpoint, size, CudaWeights::as_stored);
+    ASSERT_TRUE(backend->hold_weights(speculation::WeightFormat::fp8));
+    Batch batch = prompt.view();
+    const Outputs own = run(*backend, batch);
+    batch.weights = speculation::WeightFormat::fp8;
+    found.push_back(run(*backend, batch));
+    EXPECT_FALSE(same(found.back().logits, own.logits)) << "a draft on the model's own weights";
+  }
+  expect_same(found[1], found[0]);
+  expect_same(found[2], found[0]);
+}
+
+TEST(SharedDevice, HoldsItsShareOfWeightsAndKeys) {
+  Random random(59);
+  speculation::ModelShape shape = even_shape(random);
+  shape.d_ff = 1024;
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 8);
+  const auto whole = backend_on_device(checkpoint, {.cache_rows = 64});
+  const auto quarter = shared(checkpoint, 4, CudaWeights::as_stored);
+  EXPECT_EQ(quarter->describe().ranks, 4);
+  EXPECT_EQ(whole->describe().ranks, 1);
+  EXPECT_EQ(quarter->describe().kv_bytes / cache_rows, whole->describe().kv_bytes / 64 / 4);
+  EXPECT_LT(quarter->describe().weight_bytes, whole->describe().weight_bytes / 2);
+  EXPECT_EQ(quarter->shape().n_heads, shape.n_heads);
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
