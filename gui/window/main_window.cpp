@@ -435,25 +435,27 @@ void MainWindow::show_no_recording() {
 }
 
 QString MainWindow::notice_of(const OpenedRecording& recording) const {
+  QStringList sentences;
+  const bool is_open = !recording.recording().closed_cleanly;
   if (follower_.is_stalled())
-    return tr(
+    sentences << tr(
         "Nothing is being added to this recording any more: its recorder may have ended. What it wrote is "
         "shown.");
-  if (follower_.is_following() && !recording.recording().closed_cleanly)
-    return tr("Following this recording, which is being written: %1 rounds so far.")
-        .arg(recording.round_count());
-  if (!recording.recording().closed_cleanly)
-    return tr(
+  else if (is_open && follower_.is_following())
+    sentences << tr("Following this recording, which is being written: %1 rounds so far.")
+                     .arg(recording.round_count());
+  else if (is_open)
+    sentences << tr(
         "This recording was not closed cleanly, or is still being written: what was committed before it "
         "was read is shown. Reload it (F5) for what came since.");
   if (const int schema = recording.measured().schema_version; schema > traces::newest_schema_version())
-    return tr("This recording has schema %1, newer than this program, which shows what it knows of it "
-              "(schema %2).")
-        .arg(schema)
-        .arg(traces::newest_schema_version());
-  if (recording.round_count() == 0)
-    return tr("This recording holds no rounds, so only its timeline and its facts are shown.");
-  return {};
+    sentences << tr("This recording has schema %1, newer than this program, which shows what it knows of it "
+                    "(schema %2).")
+                     .arg(schema)
+                     .arg(traces::newest_schema_version());
+  if (!is_open && recording.round_count() == 0)
+    sentences << tr("This recording holds no rounds, so only its timeline and its facts are shown.");
+  return sentences.join(u' ');
 }
 
 void MainWindow::show_start_page() {

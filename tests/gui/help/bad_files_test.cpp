@@ -3,6 +3,11 @@
 // lives.
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
 
 #include "../window_fixture.h"
 
@@ -34,6 +39,66 @@ TEST_F(BadFiles, ANewerSchemaIsShownAsFarAsItIsKnown) {
   EXPECT_GT(rounds(), 0U);
   EXPECT_THAT(notice(), testing::HasSubstr("schema 9, newer than this program"));
   EXPECT_EQ(std::ranges::count(notice(), '\n'), 0);
+  look_at_everything();
+}
+
+TEST_F(BadFiles, WhatIsNoFileToReadIsSaidAndNobodyWaitsForIt) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  ASSERT_EQ(::mkfifo((folder_ / "pipe.dstrace").c_str(), 0600), 0);
+  std::filesystem::create_symlink("loop.dstrace", folder_ / "loop.dstrace");
+  const RecordingPointer before = window_.state().recording();
+  for (const std::filesystem::path& path :
+       {folder_ / "pipe.dstrace", folder_ / "loop.dstrace", std::filesystem::path("/dev/zero")}) {
+    const std::string reason = open(path).toStdString();
+    EXPECT_THAT(reason, testing::HasSubstr(path.filename().string()));
+    EXPECT_EQ(std::ranges::count(reason, '\n'), 0) << reason;
+    EXPECT_THAT(notice(), testing::HasSubstr(path.filename().string()));
+    EXPECT_EQ(window_.state().recording(), before);
+  }
+}
+
+/// Somebody with no rights of their own, as the whole process, for as long as this lives.
+class Nobody {
+ public:
+  Nobody() { EXPECT_EQ(::seteuid(nobody), 0); }
+  ~Nobody() { EXPECT_EQ(::seteuid(before_), 0); }
+  Nobody(const Nobody&) = delete;
+  Nobody& operator=(const Nobody&) = delete;
+
+ private:
+  static constexpr uid_t nobody = 65534;
+  uid_t before_ = ::geteuid();
+};
+
+TEST_F(BadFiles, AFileThatMayNotBeReadIsSaid) {
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(folder_ / "sample.dstrace", std::filesystem::perms::none);
+  // Root may read everything.
+  std::optional<Nobody> nobody;
+  if (::geteuid() == 0) nobody.emplace();
+  EXPECT_THAT(open(folder_ / "sample.dstrace").toStdString(),
+              testing::AllOf(testing::HasSubstr("sample.dstrace"), testing::HasSubstr("Permission denied")));
+  EXPECT_TRUE(window_.isVisible());
+}
+
+TEST_F(BadFiles, TwoWindowsShowOneFileEachInItsOwnWay) {
+  const auto path = folder_ / "sample.dstrace";
+  ASSERT_EQ(open(path), QString());
+  auto other = std::make_unique<MainWindow>(Memory::none);
+  other->show();
+  QSignalSpy finished(&other->loader(), &RecordingLoader::finished);
+  other->open(QString::fromStdString(path.string()));
+  ASSERT_TRUE(finished.wait(patience_ms));
+  ASSERT_NE(other->state().recording(), nullptr);
+  other->state().set_run(2);
+  window_.state().set_run(1);
+  EXPECT_EQ(other->state().run(), 2U);
+  for (const NamedView& named : std::vector(other->views())) other->show_view(*named.view);
+  settle();
+  // What one of them closes stays open in the other.
+  other->close_recording();
+  other.reset();
+  EXPECT_EQ(window_.state().run(), 1U);
   look_at_everything();
 }
 
@@ -75,6 +140,24 @@ TEST_F(FollowedFile, GrowsOnScreenAndEnds) {
   ASSERT_TRUE(writer_->close());
   EXPECT_TRUE(QTest::qWaitFor([&] { return !window_.follower().is_following(); }, patience_ms));
   EXPECT_EQ(notice(), "");
+}
+
+TEST_F(FollowedFile, IsOfANewerSchema) {
+  writer_.reset();
+  window_.set_following(false);
+  // Schemas that only add; its writer is gone without closing it.
+  traces::change(path_, "PRAGMA user_version = 9; UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'");
+  ASSERT_EQ(open(path_), QString());
+  EXPECT_THAT(notice(), testing::HasSubstr("schema 9, newer than this program"));
+  window_.set_following(true);
+  EXPECT_THAT(notice(), testing::AllOf(testing::HasSubstr("Following"),
+                                       testing::HasSubstr("schema 9, newer than this program")));
+  EXPECT_EQ(std::ranges::count(notice(), '\n'), 0);
+  const std::size_t before = rounds();
+  traces::change(path_, "INSERT INTO meta VALUES ('further', '1')");
+  QTest::qWait(1500);
+  EXPECT_EQ(rounds(), before);
+  look_at_everything();
 }
 
 TEST_F(FollowedFile, IsDeleted) {
