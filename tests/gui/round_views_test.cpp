@@ -5,9 +5,11 @@
 
 #include <QApplication>
 #include <QComboBox>
+#include <QPainter>
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextEdit>
+#include <algorithm>
 #include <cmath>
 
 #include "charts/figure_source.h"
@@ -15,6 +17,7 @@
 #include "sample.h"
 #include "settle.h"
 #include "views/background_job.h"
+#include "views/mark_pictures.h"
 #include "views/replay/replay_view.h"
 #include "window/main_window.h"
 
@@ -53,6 +56,42 @@ class RoundViews : public testing::Test {
   traces::TestFolder folder_;
   MainWindow window_{Memory::none};
 };
+
+TEST(MarkPictures, AreWhatIsDrawnOnWholePixels) {
+  const auto draw = [](QPainter& painter, std::size_t kind, const QPointF& at) {
+    painter.setPen(QPen(Qt::black, 1.4));
+    painter.setBrush(kind == 0 ? QBrush(Qt::red) : QBrush(Qt::NoBrush));
+    painter.drawEllipse(at, 3.6, 3.6);
+  };
+  const auto blank = [] {
+    QImage image(40, 40, QImage::Format_ARGB32_Premultiplied);
+    image.fill(Qt::white);
+    return image;
+  };
+  for (const std::size_t kind : {0U, 1U})
+    for (const double x : {10.0, 10.4, 20.9})
+      for (const double y : {12.0, 17.6}) {
+        QImage as_picture = blank();
+        {
+          QPainter painter(&as_picture);
+          MarkPictures(painter, 2, 4.6, draw).paint(kind, {x, y});
+        }
+        QImage drawn = blank();
+        {
+          QPainter painter(&drawn);
+          painter.setRenderHint(QPainter::Antialiasing);
+          draw(painter, kind, {std::floor(x) + 0.5, std::floor(y) + 0.5});
+        }
+        int most = 0;
+        for (int row = 0; row < drawn.height(); ++row)
+          for (int column = 0; column < drawn.width(); ++column)
+            most = std::max(most,
+                            std::abs(qGray(drawn.pixel(column, row)) - qGray(as_picture.pixel(column, row))));
+        // What lies over what is rounded twice in a picture.
+        EXPECT_LE(most, 3) << kind << " " << x << " " << y;
+        EXPECT_NE(as_picture, blank());
+      }
+}
 
 TEST_F(RoundViews, SwitchByKeyToEachOfTheirPictures) {
   open({.runs = 2, .requests_per_run = 3, .max_rounds = 40});

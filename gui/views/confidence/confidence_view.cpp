@@ -2,13 +2,13 @@
 #include "confidence_view.h"
 
 #include <QImage>
-#include <QPaintEngine>
 #include <QPainter>
 #include <algorithm>
 #include <array>
 
 #include "views/confidence/confidence_chart.h"
 #include "views/legend_row.h"
+#include "views/mark_pictures.h"
 #include "views/step_line.h"
 #include "views/theme.h"
 #include "views/time_text.h"
@@ -81,40 +81,6 @@ void paint_mark(QPainter& painter, DraftFate fate, const QPointF& at, double rad
       break;
   }
 }
-
-/// Marks as pictures, each drawn once: thousands of smooth outlines would take longer than a frame may. They
-/// stand on whole pixels. A file has the outlines.
-class MarkPictures {
- public:
-  MarkPictures(QPainter& painter, double radius, bool dark)
-      : painter_(painter), radius_(radius), dark_(dark), ratio_(painter.device()->devicePixelRatioF()) {
-    if (painter.paintEngine()->type() != QPaintEngine::Raster) return;
-    const int side = 2 * (static_cast<int>(std::ceil(radius * ratio_)) + 2) + 1;
-    for (std::size_t fate = 0; fate < draft_fates; ++fate) {
-      QPixmap& picture = pictures_.emplace_back(side, side);
-      picture.setDevicePixelRatio(ratio_);
-      picture.fill(Qt::transparent);
-      QPainter into(&picture);
-      into.setRenderHint(QPainter::Antialiasing);
-      paint_mark(into, static_cast<DraftFate>(fate), QPointF(side, side) / (2.0 * ratio_), radius, dark);
-    }
-  }
-
-  void paint(DraftFate fate, const QPointF& at) const {
-    if (pictures_.empty()) return paint_mark(painter_, fate, at, radius_, dark_);
-    const QPixmap& picture = pictures_[static_cast<std::size_t>(fate)];
-    const int half = picture.width() / 2;
-    const auto corner = [&](double of) { return (std::floor(of * ratio_) - half) / ratio_; };
-    painter_.drawPixmap(QPointF(corner(at.x()), corner(at.y())), picture);
-  }
-
- private:
-  QPainter& painter_;
-  double radius_;
-  bool dark_;
-  double ratio_;
-  std::vector<QPixmap> pictures_;  ///< by fate; none where there are no pixels
-};
 
 /// Columns that cells count in, at the ends of blocks where they have many.
 std::vector<RoundColumn> density_columns(const RoundAxis& axis) {
@@ -275,12 +241,15 @@ void ConfidenceView::paint_marks(QPainter& painter, const RoundAxis& axis) const
   const double tokens = drafts_.first[axis.last] - drafts_.first[axis.first];
   const double radius = std::clamp(area.width() / std::max(tokens, 1.0) * 0.4, 2.0, 5.0);
   painter.setRenderHint(QPainter::Antialiasing);
-  const MarkPictures marks(painter, radius, dark);
+  const MarkPictures marks(painter, draft_fates, radius,
+                           [&](QPainter& into, std::size_t fate, const QPointF& at) {
+                             paint_mark(into, static_cast<DraftFate>(fate), at, radius, dark);
+                           });
   for (std::size_t place = axis.first; place < axis.last; ++place)
     for (std::size_t token = drafts_.first[place]; token < drafts_.first[place + 1]; ++token) {
       const double confidence = drafts_.confidence[token];
       if (std::isnan(confidence)) continue;
-      marks.paint(drafts_.fate[token],
+      marks.paint(static_cast<std::size_t>(drafts_.fate[token]),
                   {x_of_token(axis, place, token), area.bottom() - confidence * (area.height() - 1)});
     }
   painter.setRenderHint(QPainter::Antialiasing, false);

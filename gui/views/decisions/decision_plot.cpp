@@ -9,6 +9,7 @@
 
 #include "views/decisions/quarter_lines.h"
 #include "views/legend_row.h"
+#include "views/mark_pictures.h"
 #include "views/plot_style.h"
 #include "views/step_line.h"
 #include "views/theme.h"
@@ -20,6 +21,7 @@ namespace {
 
 /// More marks than this hide one another: then lines and bands alone are drawn.
 constexpr std::size_t max_marks = 1500;
+constexpr std::size_t mark_shapes = 4;
 constexpr std::size_t share_window = 20;
 constexpr std::size_t max_tip_decisions = 6;
 
@@ -41,7 +43,7 @@ void paint_decision_mark(QPainter& painter, const QPointF& at, double radius, st
                          bool is_filled, const QColor& color) {
   painter.setPen(QPen(color, 1.4));
   painter.setBrush(is_filled ? QBrush(color) : QBrush(Qt::NoBrush));
-  switch (word % 4) {
+  switch (word % mark_shapes) {
     case 0:
       painter.drawEllipse(at, radius, radius);
       break;
@@ -170,15 +172,25 @@ void DecisionPlot::paint_line(QPainter& painter, const RoundAxis& axis, std::siz
   }
   const auto first = std::lower_bound(picture_->places.begin(), picture_->places.end(), axis.first);
   const auto end = std::lower_bound(first, picture_->places.end(), axis.last);
-  if (static_cast<std::size_t>(end - first) <= max_marks) {
-    for (auto place = first; place != end; ++place) {
-      if (std::isnan(values[*place])) continue;
-      const std::uint32_t word = picture_->word[*place];
-      paint_decision_mark(painter, {axis.x(*place + 0.5), y_of(values[*place])}, line == 0 ? 3.6 : 2.4,
-                          word == no_index ? line : word, picture_->adopted[*place], color);
-    }
-  }
+  if (static_cast<std::size_t>(end - first) <= max_marks) paint_marks(painter, axis, line, {first, end});
   painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void DecisionPlot::paint_marks(QPainter& painter, const RoundAxis& axis, std::size_t line,
+                               std::span<const std::uint32_t> places) const {
+  const QColor color = series_color(line + 1, is_dark(palette()));
+  const double radius = line == 0 ? 3.6 : 2.4;
+  const MarkPictures marks(painter, 2 * mark_shapes, radius + 1.0,
+                           [&](QPainter& into, std::size_t kind, const QPointF& at) {
+                             paint_decision_mark(into, at, radius, kind / 2, kind % 2 != 0, color);
+                           });
+  for (const std::uint32_t place : places) {
+    const double value = picture_->values[line][place];
+    if (std::isnan(value)) continue;
+    const std::size_t word = picture_->word[place] == no_index ? line : picture_->word[place];
+    marks.paint(2 * (word % mark_shapes) + (picture_->adopted[place] ? 1 : 0),
+                {axis.x(place + 0.5), y_of(value)});
+  }
 }
 
 void DecisionPlot::paint_lines(QPainter& painter, const RoundAxis& axis) const {

@@ -6,6 +6,7 @@
 // is that of all views of rounds; Page Up and Page Down go from decision to decision.
 
 #include <memory>
+#include <span>
 
 #include "data/decisions/rounds_picture.h"
 #include "views/rounds/rounds_plot.h"
@@ -37,6 +38,9 @@ class DecisionPlot : public RoundsPlot {
   void paint_phases(QPainter& painter, const RoundAxis& axis) const;
   void paint_lines(QPainter& painter, const RoundAxis& axis) const;
   void paint_line(QPainter& painter, const RoundAxis& axis, std::size_t line) const;
+  /// Marks of a line's decisions at these places.
+  void paint_marks(QPainter& painter, const RoundAxis& axis, std::size_t line,
+                   std::span<const std::uint32_t> places) const;
   void paint_legend(QPainter& painter) const;
   void paint_exits(QPainter& painter, const RoundAxis& axis) const;
   void paint_shares(QPainter& painter, const RoundAxis& axis) const;

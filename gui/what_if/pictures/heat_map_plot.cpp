@@ -39,6 +39,7 @@ QPolygonF diamond(const QPointF& center) {
 void HeatMapPlot::set_map(HeatMap map, const QString& title) {
   map_ = std::move(map);
   title_ = title;
+  unmarked_ = {};
   intervals_.clear();
   wanted_ = {0, 0};
   hovered_ = {0, 0};
@@ -245,12 +246,29 @@ void HeatMapPlot::paint_signs(QPainter& painter, int left, int top) const {
 
 void HeatMapPlot::paint(QPainter& painter) {
   if (map_.cells.empty() || area().width() < 20.0 || area().height() < 20.0) return;
-  painter.setRenderHint(QPainter::Antialiasing, false);
+  painter.drawPixmap(0, 0, unmarked(painter.device()->devicePixelRatioF()));
+  paint_marks(painter);
+}
+
+const QPixmap& HeatMapPlot::unmarked(double pixel_ratio) {
+  // A step of a slider moves a mark and dims the picture: hundreds of numbers stay as they are.
+  const QSize pixels = (QSizeF(size()) * pixel_ratio).toSize();
+  if (unmarked_.size() == pixels && unmarked_.devicePixelRatio() == pixel_ratio) return unmarked_;
+  unmarked_ = QPixmap(pixels);
+  unmarked_.setDevicePixelRatio(pixel_ratio);
+  unmarked_.fill(palette().color(QPalette::Base));
+  QPainter painter(&unmarked_);
+  painter.setFont(font());
   for (const HeatCell& cell : map_.cells) paint_cell(painter, cell);
   painter.setRenderHint(QPainter::Antialiasing);
   paint_axes(painter);
-  paint_marks(painter);
   paint_legend(painter);
+  return unmarked_;
+}
+
+void HeatMapPlot::changeEvent(QEvent* event) {
+  unmarked_ = {};  // letters and colours may be others
+  WhatIfPicture::changeEvent(event);
 }
 
 QString HeatMapPlot::words_of(const HeatCell& cell) const {

@@ -115,6 +115,54 @@ TEST(WhatIfPictures, TheHeatMapsLegendIsWholeInALowPane) {
   EXPECT_NEAR(signs(*plot), signs(tall), 8);
 }
 
+TEST(WhatIfPictures, AHeatMapThatWasKeptLooksAsOneThatIsDrawnAnew) {
+  const auto map_of = [](double slowest) {
+    HeatMap map{.exits = 4, .lengths = 5};
+    for (std::int32_t exit = 1; exit <= 4; ++exit)
+      for (std::int32_t gamma = 1; gamma <= 5; ++gamma)
+        map.cells.push_back({.exit = exit, .gamma = gamma, .speedup = slowest + 0.1 * exit + 0.05 * gamma});
+    map.cells[3].refusal = "none";
+    return map;
+  };
+  struct Shown {
+    HeatMap map;
+    QSize size;
+    HeatMapMarks marks;
+    bool is_stale = false;
+    QPalette palette;
+  };
+  HeatMapPlot kept;
+  const auto show = [](HeatMapPlot& plot, const Shown& shown) {
+    plot.setPalette(shown.palette);
+    plot.resize(shown.size);
+    plot.set_marks(shown.marks);
+    plot.set_stale(shown.is_stale);
+    return plot.grab().toImage();
+  };
+  Shown shown{.map = map_of(0.7), .size = {600, 400}, .marks = {.recorded = {}, .current = {}}};
+  const auto expect_same = [&](const char* what) {
+    HeatMapPlot fresh;
+    fresh.set_map(shown.map, QStringLiteral("t"));
+    EXPECT_EQ(show(kept, shown), show(fresh, shown)) << what;
+  };
+  kept.set_map(shown.map, QStringLiteral("t"));
+  expect_same("first");
+  shown.marks.current = {2, 3};
+  expect_same("a mark");
+  shown.is_stale = true;
+  expect_same("dimmed");
+  shown.is_stale = false;
+  shown.marks.current = {4, 1};
+  shown.size = {700, 500};
+  expect_same("another size");
+  shown.palette.setColor(QPalette::Base, QColor(20, 20, 20));
+  shown.palette.setColor(QPalette::WindowText, Qt::white);
+  expect_same("other colours");
+  shown.map = map_of(0.75);
+  kept.set_map(shown.map, QStringLiteral("t"));
+  expect_same("another map");
+}
+
 TEST(WhatIfPictures, NumbersBesideTheGaugesAreWhole) {
   auto answer = std::make_shared<WhatIfAnswer>();
   answer->prediction.vanilla_tokens_per_second = 2000.0;
