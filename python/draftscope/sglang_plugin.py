@@ -6,7 +6,8 @@
 It hears of Req.update_spec_correct_drafts_histogram (before mid-2026 update_spec_acceptance_histogram), which every path of
 verification calls once a request and step with the accepted drafts, and of Req.update_finish_state (before, check_finished), after
 which a request may be over. Under overlap scheduling the time lags a step. How many were drafted is the server's setting, so adaptive
-widths are not seen. Untested on a server: python/tests runs it against stand-ins, and against SGLang's own classes where they are."""
+widths are not seen. Untested on a server: python/tests runs it against stand-ins, and on SGLang's own requests and hook registry where
+SGLang is installed (0.5.23 was)."""
 
 import os
 import sys
