@@ -288,7 +288,7 @@ class CudaBackend final : public Backend {
       const profiler::ScopedSpan span(recorder_, profiler::Level::layers, layer_name_id_, layer);
       if (is_wide)
         DRAFTSCOPE_TRY(launcher_.wide_layer(slot, model_.host_layers[to_size(layer)], rows,
-                                            runs.attention != 0, runs.mlp != 0));
+                                            lists_.extra().empty(), runs.attention != 0, runs.mlp != 0));
       else
         DRAFTSCOPE_TRY(launcher.layer(slot, rows));
       ++slot;

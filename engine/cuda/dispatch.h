@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/pass_ops.h"
+#include "kernels/prefill_attention.h"
 #include "kernels/quantise.h"
 #include "kernels/rank_sums.h"
 #include "kernels/sampling.h"
@@ -28,6 +29,13 @@ struct AttentionKernel {
   using Params = PassParams;
   static constexpr int threads = attention_threads;
   DRAFTSCOPE_DEVICE static void run(const PassParams& p) { Attention<Element, head_dim>::run(p); }
+};
+
+template <typename Element, int head_dim>
+struct PrefillAttentionKernel {
+  using Params = PassParams;
+  static constexpr int threads = attention_threads;
+  DRAFTSCOPE_DEVICE static void run(const PassParams& p) { PrefillAttention<Element, head_dim>::run(p); }
 };
 
 // One struct a kernel whose body is a function.
@@ -95,17 +103,17 @@ auto visit_product(const Launch& launch, Visit&& visit) {
   }
 }
 
-template <typename Element, typename Visit>
+template <template <typename, int> class Attends, typename Element, typename Visit>
 auto visit_attention(const Launch& launch, Visit&& visit) {
   switch (launch.head_dim) {
     case 32:
-      return visit.template operator()<AttentionKernel<Element, 32>>();
+      return visit.template operator()<Attends<Element, 32>>();
     case 64:
-      return visit.template operator()<AttentionKernel<Element, 64>>();
+      return visit.template operator()<Attends<Element, 64>>();
     case 96:
-      return visit.template operator()<AttentionKernel<Element, 96>>();
+      return visit.template operator()<Attends<Element, 96>>();
     default:
-      return visit.template operator()<AttentionKernel<Element, 128>>();
+      return visit.template operator()<Attends<Element, 128>>();
   }
 }
 
@@ -115,7 +123,9 @@ auto visit_formatted(const Launch& launch, Visit&& visit) {
   using Element = typename Format::Activation;
   switch (launch.kernel) {
     case Kernel::attention:
-      return visit_attention<Element>(launch, std::forward<Visit>(visit));
+      return visit_attention<AttentionKernel, Element>(launch, std::forward<Visit>(visit));
+    case Kernel::prefill_attention:
+      return visit_attention<PrefillAttentionKernel, Element>(launch, std::forward<Visit>(visit));
     case Kernel::load_inputs:
       return visit.template operator()<LoadInputs<Element>>();
     case Kernel::normalise_heads:

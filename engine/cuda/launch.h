@@ -16,6 +16,7 @@ enum class Kernel : std::uint8_t {
   qkv,
   normalise_heads,
   attention,
+  prefill_attention,
   output,
   add_outputs,
   gate_up,

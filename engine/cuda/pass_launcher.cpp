@@ -21,6 +21,7 @@ std::string_view operation(Kernel kernel) {
     case Kernel::normalise_heads:
       return "rope";
     case Kernel::attention:
+    case Kernel::prefill_attention:
       return "attention";
     case Kernel::output:
       return "output projection";
@@ -128,14 +129,28 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
   return {};
 }
 
-Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row) {
+Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row, std::int32_t rows) {
   const profiler::GraphScope scope(trace_, operation(Kernel::attention), place_of(slot));
-  return gpu_.launch({.kernel = Kernel::attention,
-                      .format = layers_,
-                      .head_dim = shape_.head_dim,
-                      .blocks = attention_blocks_per_multiprocessor * device_.multiprocessors,
-                      .shared_bytes = attention_shared_bytes(shape_.head_dim)},
-                     params(slot, first_row));
+  return gpu_.launch(
+      {.kernel = Kernel::attention,
+       .format = layers_,
+       .head_dim = shape_.head_dim,
+       .blocks = attention_blocks_per_multiprocessor * device_.multiprocessors,
+       .shared_bytes = attention_shared_bytes(shape_.head_dim, rows * (shape_.n_heads / shape_.n_kv_heads))},
+      params(slot, first_row));
+}
+
+Result<void> PassLauncher::wide_attention(std::int32_t slot, std::int32_t rows, bool keys_are_ranges) {
+  if (keys_are_ranges)
+    return gpu_.launch({.kernel = Kernel::prefill_attention,
+                        .format = layers_,
+                        .head_dim = shape_.head_dim,
+                        .blocks = prefill_blocks(rows, shape_.n_heads, shape_.n_kv_heads),
+                        .shared_bytes = prefill_shared_bytes(shape_.head_dim)},
+                       params(slot, 0));
+  for (std::int32_t first = 0; first < rows; first += max_decode_rows)
+    DRAFTSCOPE_TRY(attention(slot, first, std::min(rows - first, max_decode_rows)));
+  return {};
 }
 
 Result<void> PassLauncher::normalise_heads(std::int32_t slot, std::int32_t rows) {
@@ -165,7 +180,7 @@ Result<void> PassLauncher::finish_sublayer(std::int32_t slot, std::int32_t rows,
 Result<void> PassLauncher::layer(std::int32_t slot, std::int32_t rows) {
   DRAFTSCOPE_TRY(product(Kernel::qkv, slot, 0, rows, false));
   DRAFTSCOPE_TRY(normalise_heads(slot, rows));
-  DRAFTSCOPE_TRY(attention(slot, 0));
+  DRAFTSCOPE_TRY(attention(slot, 0, rows));
   DRAFTSCOPE_TRY(finish_sublayer(slot, rows, Norm::attention));
   DRAFTSCOPE_TRY(product(Kernel::gate_up, slot, 0, rows, false));
   return finish_sublayer(slot, rows, Norm::mlp);
@@ -219,7 +234,7 @@ Result<void> PassLauncher::finish_wide_sublayer(std::int32_t slot, const DeviceM
 }
 
 Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
-                                      bool attends, bool runs_mlp) {
+                                      bool keys_are_ranges, bool attends, bool runs_mlp) {
   const auto launch_wide = [&](Kernel kernel, Norm norm) {
     return gpu_.launch(
         {.kernel = kernel, .format = layers_, .blocks = rows, .shared_bytes = row_shared_bytes},
@@ -237,8 +252,7 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
     DRAFTSCOPE_TRY(multiply(layer.v, work.normed, work.wide + q + kv, {rows, kv, d_model, stride, d_model}));
     DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_qkv, Norm::attention));
     DRAFTSCOPE_TRY(normalise_heads(slot, rows));
-    for (std::int32_t first = 0; first < rows; first += max_decode_rows)
-      DRAFTSCOPE_TRY(attention(slot, first));
+    DRAFTSCOPE_TRY(wide_attention(slot, rows, keys_are_ranges));
     DRAFTSCOPE_TRY(finish_wide_sublayer(slot, layer.o, rows, Norm::attention));
   }
   if (!runs_mlp) return {};

@@ -26,9 +26,10 @@ class PassLauncher {
   /// One layer, at `slot` of the slot table, for up to max_decode_rows rows. The table's halves are n_layers
   /// places each; in a trace the layer goes by its place in its half.
   [[nodiscard]] Result<void> layer(std::int32_t slot, std::int32_t rows);
-  /// One layer for any number of rows, by the library's products. `layer` is the layer's own number.
+  /// One layer for any number of rows, by the library's products. `layer` is the layer's own.
+  /// `keys_are_ranges`: each row's keys are cache rows one behind the other, as a chain's are.
   [[nodiscard]] Result<void> wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
-                                        bool attention, bool mlp);
+                                        bool keys_are_ranges, bool attention, bool mlp);
   /// Rows [first_row, first_row + rows) through the head, and what becomes of the vocabulary's statistics.
   [[nodiscard]] Result<void> head(std::int32_t first_row, std::int32_t rows, bool logits);
   [[nodiscard]] Result<void> finish_head(std::int32_t rows);
@@ -50,7 +51,8 @@ class PassLauncher {
  private:
   [[nodiscard]] Result<void> product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
                                      std::int32_t rows, bool logits);
-  [[nodiscard]] Result<void> attention(std::int32_t slot, std::int32_t first_row);
+  [[nodiscard]] Result<void> attention(std::int32_t slot, std::int32_t first_row, std::int32_t rows);
+  [[nodiscard]] Result<void> wide_attention(std::int32_t slot, std::int32_t rows, bool keys_are_ranges);
   /// Norms of queries and keys, and of a sublayer's outputs; nothing where the architecture has none.
   [[nodiscard]] Result<void> normalise_heads(std::int32_t slot, std::int32_t rows);
   [[nodiscard]] Result<void> add_outputs(std::int32_t slot, std::int32_t rows, Norm sublayer);

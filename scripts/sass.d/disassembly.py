@@ -39,15 +39,16 @@ class Kernel:
                 return self.instructions[:i]
         return []
 
-    def products_loop(self):
-        """The innermost loop that has matrix products; nothing, where none has."""
+    def products_loop(self, beside="HMMA"):
+        """The innermost loop that has matrix products, and instructions of another kind beside them; nothing, where none has."""
         best = []
         for instruction in self.instructions:
             target = re.search(r"0x([0-9a-f]+)", instruction.operands) if instruction.operation == "BRA" else None
             if target is None or int(target[1], 16) > instruction.address:
                 continue
             body = [i for i in self.instructions if int(target[1], 16) <= i.address <= instruction.address]
-            if any(i.operation.startswith("HMMA") for i in body) and (not best or len(body) < len(best)):
+            has = [any(i.operation.startswith(kind) for i in body) for kind in ("HMMA", beside)]
+            if all(has) and (not best or len(body) < len(best)):
                 best = body
         return best
 

@@ -34,6 +34,11 @@ def is_one_stage_wait(instruction):
     return instruction.operation == "DEPBAR.LE" and instruction.operands.strip() == "SB0, 0x3"
 
 
+def is_one_tile_wait(instruction):
+    """Lets the younger of two tiles stay on its way."""
+    return instruction.operation == "DEPBAR.LE" and instruction.operands.strip() == "SB0, 0x1"
+
+
 def is_generic_load(instruction):
     return re.match(r"LD\.|LD$", instruction.operation) is not None
 
@@ -57,6 +62,9 @@ FIGURES = {
     "weight_copies_in_loop": lambda k: count(k.products_loop(), is_weight_copy),
     "one_stage_waits_in_loop": lambda k: count(k.products_loop(), is_one_stage_wait),
     "other_copy_waits_in_loop": lambda k: count(k.products_loop(), lambda i: is_copy_wait(i) and not is_one_stage_wait(i)),
+    "tile_copies_in_loop": lambda k: count(k.products_loop("DEPBAR"), is_weight_copy),
+    "one_tile_waits_in_loop": lambda k: count(k.products_loop("DEPBAR"), is_one_tile_wait),
+    "prefetches": lambda k: count(k.instructions, is_prefetch),
     "key_loads_before_product": lambda k: count(k.before("HMMA"), is_wide_load),
     "full_fences": lambda k: count(k.instructions, lambda i: i.operation.startswith("MEMBAR.SC")),
     "generic_loads_in_loop": lambda k: count(k.products_loop(), is_generic_load),
@@ -94,13 +102,13 @@ def examine(architecture, kernels, rows):
 def would_find():
     """The gate must see what it is there to see."""
     code = [("LDGSTS.E.BYPASS.128", "[R4]"), ("CCTL.E.PF2", "[R4]"), ("LDG.E.128", "R2"), ("ACQBULK", ""), ("LD.E", "R3"), ("HMMA.16816", "R8"),
-            ("LDGSTS.E.BYPASS.128", "[R1]"), ("DEPBAR.LE", "SB0, 0x3 "), ("DEPBAR.LE", "SB0, 0x0 "), ("BRA", "0x40"),
+            ("LDGSTS.E.BYPASS.128", "[R1]"), ("DEPBAR.LE", "SB0, 0x3 "), ("DEPBAR.LE", "SB0, 0x0 "), ("DEPBAR.LE", "SB0, 0x1 "), ("BRA", "0x40"),
             ("MEMBAR.SC.GPU", ""),
             ("STL", "[R1]"), ("EXIT", "")]
     kernel = Kernel("K<1>", [Instruction(0x10 * i, *line) for i, line in enumerate(code)], registers=200, stack=8)
     expected = {"registers": 200, "stack": 8, "local_stores": 1, "weight_copies_before_wait": 1, "prefetches_before_wait": 1,
                 "other_loads_before_wait": 1, "norm_loads_before_wait": 1, "weight_copies_in_loop": 1, "one_stage_waits_in_loop": 1,
-                "other_copy_waits_in_loop": 1, "key_loads_before_product": 1, "full_fences": 1, "generic_loads_in_loop": 1}
+                "other_copy_waits_in_loop": 2, "tile_copies_in_loop": 1, "one_tile_waits_in_loop": 1, "prefetches": 1, "key_loads_before_product": 1, "full_fences": 1, "generic_loads_in_loop": 1}
     found = {name: figure(kernel) for name, figure in FIGURES.items()}
     assert found == expected, f"the gate counts {found}, expected {expected}"
     assert not holds("<=128", 200) and holds(">=1", 1) and not holds("==0", 1) and holds("", 7)

@@ -29,7 +29,7 @@ using nlohmann::json;
 struct Options {
   std::vector<std::string> models = {"llama-3.2-1b", "llama-3-8b", "llama-3-70b"};
   std::vector<std::int32_t> rows = {1, 8, 16};
-  std::vector<std::int32_t> contexts = {512, 1024};
+  std::vector<std::int32_t> contexts = {512, 8192};
   std::vector<std::string> machines = {"132:232448"};
   std::int32_t scale = 1;
   bool fp8 = false;
@@ -227,9 +227,11 @@ int main(int argc, char** argv) {
   CLI::App app("Counts what the kernels of a decode pass move, on the PTX that nvcc made of them");
   app.add_option("--models", options.models, "published models whose heads the small models have")
       ->capture_default_str();
-  app.add_option("--rows", options.rows)->check(CLI::Range(1, 64))->capture_default_str();
+  app.add_option("--rows", options.rows, "above 64: a pass of a prompt, whose products are not counted")
+      ->check(CLI::Range(1, 512))
+      ->capture_default_str();
   app.add_option("--contexts", options.contexts, "committed tokens")
-      ->check(CLI::Range(1, 1536))
+      ->check(CLI::Range(0, draftscope::bench::max_counted_context))
       ->capture_default_str();
   app.add_option("--machine", options.machines, "devices to plan launches for, MULTIPROCESSORS:SHARED_BYTES")
       ->capture_default_str();

@@ -154,6 +154,7 @@ Result<void> run_pass(engine::Backend& backend, const CountedPass& pass) {
   batch.first_row = pass.context;
   batch.layers = {0, backend.shape().n_layers};
   batch.wanted.head = true;
+  batch.wanted.head_from = pass.rows > engine::cuda::max_decode_rows ? pass.rows - 1 : 0;
   batch.wanted.top_k = 1;
   engine::Outputs outputs;
   return backend.forward(batch, outputs);
@@ -190,6 +191,8 @@ std::string_view kernel_word(Kernel kernel) {
       return "qkv";
     case Kernel::attention:
       return "attention";
+    case Kernel::prefill_attention:
+      return "prefill_attention";
     case Kernel::output:
       return "output";
     case Kernel::gate_up:
@@ -231,7 +234,7 @@ speculation::ModelShape small_shape(const speculation::ModelShape& of, std::int3
   shape.d_model = shape.q_width();
   shape.d_ff = 2 * shape.d_model;
   shape.vocab = 2 * shape.d_model;
-  shape.max_positions = 2048;
+  shape.max_positions = max_counted_context + 1024;
   shape.rope = {};
   return shape;
 }
@@ -263,7 +266,7 @@ Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& sha
   DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<engine::cuda::Gpu> gpu,
                         engine::cuda::emulation::make_ptx_gpu(pass.ptx_file, std::move(options)));
   engine::CudaOptions backend_options;
-  backend_options.cache_rows = pass.context + engine::cuda::split_keys;
+  backend_options.cache_rows = std::max(engine::cuda::split_keys + pass.context, pass.rows + pass.context);
   if (pass.fp8) backend_options.weights = engine::CudaWeights::fp8;
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<engine::Backend> backend,
                         engine::cuda::make_backend(std::move(gpu), checkpoint, backend_options));

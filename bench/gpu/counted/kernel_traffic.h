@@ -26,6 +26,8 @@ namespace draftscope::bench {
 enum class Held : std::uint8_t { weights, cache, others };
 inline constexpr std::array<std::string_view, 3> held_names{"weights", "cache", "others"};
 
+inline constexpr std::int32_t max_counted_context = 16384;
+
 struct CountedPass {
   std::string ptx_file;
   std::int32_t multiprocessors = 8;

@@ -45,6 +45,7 @@ NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, st
       bytes.cache_written = rows * 2 * kv * half_bytes;
       break;
     case Kernel::attention:
+    case Kernel::prefill_attention:
       bytes.cache_read = (wide(context) + rows) * 2 * kv * half_bytes;
       bytes.others_read = rows * q * half_bytes;
       bytes.others_written = rows * q * half_bytes;

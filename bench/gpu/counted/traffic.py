@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From counts of a small model to those of a published one.
 
-What is scaled by what: weights and instructions of products by the bytes of their matrices; attention by K/V heads, along a
-line over the context; all else by the bytes that the shapes say."""
+What is scaled by what: weights and instructions of products by the bytes of their matrices; attention by K/V heads, at the
+contexts counted, and between them along a line; all else by the bytes that the shapes say."""
 
 HELD = ("weights", "cache", "others")
 LAYER_KERNELS = ("qkv", "attention", "output", "gate_up", "down")

@@ -73,6 +73,21 @@ DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
   return __float_as_uint(value);
 }
 
+/// 2 to the power of `value`, in the device's own approximation; what would be subnormal is 0.
+DRAFTSCOPE_DEVICE float exponential_of_two(float value) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
+  return result;
+}
+
+/// The lower halves of two words as one, the first's below; the upper ones likewise.
+DRAFTSCOPE_DEVICE std::uint32_t low_halves(std::uint32_t low, std::uint32_t high) {
+  return __byte_perm(low, high, 0x5410);
+}
+DRAFTSCOPE_DEVICE std::uint32_t high_halves(std::uint32_t low, std::uint32_t high) {
+  return __byte_perm(low, high, 0x7632);
+}
+
 DRAFTSCOPE_DEVICE float shuffle_xor(float value, int mask) {
   return __shfl_xor_sync(0xffffffffU, value, mask);
 }
@@ -158,6 +173,11 @@ struct Bf16 {
   DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
     return __bfloat16_as_ushort(__float2bfloat16_rn(value));
   }
+  DRAFTSCOPE_DEVICE static std::uint32_t from_floats(float low, float high) {
+    std::uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+  }
   /// 16 × 8 sums += (16 × 16) · (16 × 8), fragments as PTX lays them out for mma.m16n8k16.
   DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
                                                     std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
@@ -174,6 +194,11 @@ struct F16 {
   DRAFTSCOPE_DEVICE static float to_float(std::uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
   DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
     return __half_as_ushort(__float2half_rn(value));
+  }
+  DRAFTSCOPE_DEVICE static std::uint32_t from_floats(float low, float high) {
+    std::uint32_t pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
   }
   DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
                                                     std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,

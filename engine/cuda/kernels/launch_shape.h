@@ -50,19 +50,67 @@ inline constexpr std::size_t product_shared_bytes(const ProductShape& shape, int
               : 0);
 }
 
-// Attention (attention.h)
+// Attention (attention.h, attention_plan.h)
+inline constexpr int max_attention_rows = 64;  ///< of a launch
 inline constexpr int attention_warps = 8;
 inline constexpr int attention_threads = attention_warps * warp_threads;
 inline constexpr int warp_keys = 32;
 inline constexpr int split_keys = attention_warps * warp_keys;
+inline constexpr int split_group = 4;  ///< splits that are added before groups are
 inline constexpr int tile_queries = 16;
+inline constexpr int max_item_tiles = 2;
 inline constexpr int dimension_block = 32;  ///< head_dim is a multiple of it
 inline constexpr int max_head_dim = 128;
+/// Floats from one query's sums of a run to the next's: a block of dimensions, and as much as keeps lanes
+/// that read or write sixteen bytes of two queries from the same banks.
+inline constexpr int run_sum_stride = dimension_block + 4;
+/// Sums of groups that a block puts together at once, of all its queries.
+inline constexpr int combined_at_once = 4 * tile_queries;
 
-inline constexpr std::size_t attention_shared_bytes(int head_dim) {
-  return std::size_t{attention_warps} * tile_queries * (static_cast<std::size_t>(head_dim) + 2) *
-         sizeof(float);
+/// Shared memory for what a block's threads know of its work.
+inline constexpr std::size_t block_work_bytes = 128;
+
+/// Shared memory of an item of one tile: queries, weights, the runs' maxima, sums of weights and
+/// factors, their sums of values, a group's values; as floats.
+inline constexpr std::size_t attention_tile_floats(int head_dim) {
+  constexpr std::size_t queries = tile_queries;
+  constexpr std::size_t weights = queries * split_keys / 2;
+  constexpr std::size_t statistics = queries * attention_warps * 3;
+  constexpr std::size_t sums = queries * attention_warps * run_sum_stride;
+  return queries * static_cast<std::size_t>(head_dim) / 2 + weights + statistics + sums +
+         queries * static_cast<std::size_t>(head_dim);
 }
+/// `queries` of a K/V head's group and all rows of the launch.
+inline constexpr std::size_t attention_shared_bytes(int head_dim, int queries) {
+  const std::size_t tiles = queries > tile_queries ? max_item_tiles : 1;
+  const std::size_t item = tiles * attention_tile_floats(head_dim);
+  const std::size_t combined = std::size_t{combined_at_once} * (static_cast<std::size_t>(head_dim) + 4);
+  return block_work_bytes + (item > combined ? item : combined) * sizeof(float);
+}
+// Attention of wide passes (prefill_attention.h)
+inline constexpr int prefill_queries = attention_warps * tile_queries;  ///< of a block
+inline constexpr int prefill_keys = 32;                                 ///< of a tile
+inline constexpr int prefill_stages = 3;                                ///< tiles in shared memory
+/// Bytes from one staged row of values to the next: lanes that read eight bytes of every second of four pairs
+/// of rows hit all banks once.
+inline constexpr int prefill_value_bytes(int head_dim) {
+  return head_dim * 2 + 16;
+}
+inline constexpr int prefill_stage_bytes(int head_dim) {
+  return prefill_keys * (staged_row_bytes(head_dim) + prefill_value_bytes(head_dim));
+}
+/// Shared memory for a block's work: three numbers a query and two a warp among it.
+inline constexpr std::size_t prefill_work_bytes =
+    block_work_bytes + std::size_t{3 * prefill_queries + 2 * attention_warps} * sizeof(std::int32_t);
+inline constexpr int prefill_blocks(int rows, int n_heads, int n_kv_heads) {
+  return (rows * (n_heads / n_kv_heads) + prefill_queries - 1) / prefill_queries * n_kv_heads;
+}
+inline constexpr std::size_t prefill_shared_bytes(int head_dim) {
+  return prefill_work_bytes + std::size_t{attention_threads} * 4 * sizeof(float) +
+         static_cast<std::size_t>(prefill_queries * head_dim * 2 +
+                                  prefill_stages * prefill_stage_bytes(head_dim));
+}
+
 /// Groups of queries of a K/V head, each of which counts its splits' arrivals; `queries` of the widest
 /// launch.
 inline constexpr int arrival_groups(int queries) {

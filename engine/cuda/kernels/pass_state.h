@@ -8,10 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "launch_shape.h"
+
 namespace draftscope::engine::cuda {
 
-inline constexpr int max_pass_rows = 512;      ///< of a wide pass (prefill)
-inline constexpr int max_decode_rows = 64;     ///< up to here a row's bits do not depend on the width
+inline constexpr int max_pass_rows = 512;  ///< of a wide pass (prefill)
+inline constexpr int max_decode_rows =
+    max_attention_rows;                        ///< up to here a row's bits do not depend on the width
 inline constexpr int max_launch_rows = 16;     ///< of one skinny product; wider decode passes launch several
 inline constexpr int max_drafted_tokens = 63;  ///< of one chain
 inline constexpr int max_stop_tokens = 16;

@@ -12,8 +12,7 @@ namespace draftscope::engine::cuda {
 
 template <typename Element>
 DRAFTSCOPE_DEVICE std::uint32_t pack(float low, float high) {
-  return static_cast<std::uint32_t>(Element::from_float(low)) |
-         static_cast<std::uint32_t>(Element::from_float(high)) << 16;
+  return Element::from_floats(low, high);
 }
 
 /// Σ x² over a row by one warp, in one order.

@@ -40,6 +40,22 @@ inline std::uint32_t float_bits(float value) {
   return std::bit_cast<std::uint32_t>(value);
 }
 
+/// The float nearest to the true value, as the tests' interpreter has it.
+inline float exponential_of_two(float value) {
+  const auto flushed = [](float a) {
+    return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0F, a) : a;
+  };
+  const float result = flushed(static_cast<float>(std::exp2(static_cast<double>(flushed(value)))));
+  return std::isnan(result) ? std::bit_cast<float>(0x7fffffffU) : result;
+}
+
+inline std::uint32_t low_halves(std::uint32_t low, std::uint32_t high) {
+  return (low & 0xffffU) | high << 16U;
+}
+inline std::uint32_t high_halves(std::uint32_t low, std::uint32_t high) {
+  return low >> 16U | (high & 0xffff0000U);
+}
+
 std::uint32_t shuffle_xor(std::uint32_t value, int mask);
 inline float shuffle_xor(float value, int mask) {
   return std::bit_cast<float>(shuffle_xor(std::bit_cast<std::uint32_t>(value), mask));
@@ -86,6 +102,7 @@ void wait_for_copies() {
 
 using ::exp;
 using ::expf;
+using ::fmaf;
 using ::fmaxf;
 using ::log1p;
 using ::sqrtf;
@@ -93,6 +110,9 @@ using ::sqrtf;
 struct Bf16 {
   static float to_float(std::uint16_t bits) { return cpu::bf16_to_float(bits); }
   static std::uint16_t from_float(float value) { return cpu::float_to_bf16(value); }
+  static std::uint32_t from_floats(float low, float high) {
+    return from_float(low) | std::uint32_t{from_float(high)} << 16U;
+  }
   static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
                                   std::uint32_t a3, std::uint32_t b0, std::uint32_t b1);
 };
@@ -100,6 +120,9 @@ struct Bf16 {
 struct F16 {
   static float to_float(std::uint16_t bits) { return cpu::f16_to_float(bits); }
   static std::uint16_t from_float(float value);
+  static std::uint32_t from_floats(float low, float high) {
+    return from_float(low) | std::uint32_t{from_float(high)} << 16U;
+  }
   static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
                                   std::uint32_t a3, std::uint32_t b0, std::uint32_t b1);
 };

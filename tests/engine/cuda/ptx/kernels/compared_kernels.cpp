@@ -20,7 +20,6 @@ namespace {
 /// Whether a kernel calls expf(), exp() or log1p().
 bool approximates(Kernel kernel) {
   switch (kernel) {
-    case Kernel::attention:
     case Kernel::gate_up:
     case Kernel::head:
     case Kernel::finish_head:

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What a launch of decode attention is cut into: plain numbers, for the kernel and for those who count.
+//
+// Keys are cut where their numbers say, whoever reads them: into splits of 256, and four splits make a group.
+// Sums of splits are added in order within their group, groups in order; an item computes a split, or a whole
+// group, adding its splits itself. So rows that are many can leave a quarter of the sums behind, and few rows
+// can have four times the items, with the same bits.
+
+#include "launch_shape.h"
+
+namespace draftscope::engine::cuda {
+
+/// The launch's items, of one K/V head, in order: groups of keys that all rows share, splits of such keys,
+/// splits of keys that each row has for itself.
+struct AttentionPlan {
+  int group;         ///< query heads of a K/V head
+  int queries;       ///< rows · group
+  int splits;        ///< of the row with the most keys
+  int whole_groups;  ///< that an item takes as one
+  int shared_splits;
+  int item_tiles;     ///< of 16 queries that an item takes at most
+  int shared_items;   ///< that a split's queries take, of keys that all rows share
+  int tiles_per_row;  ///< items that a row's queries take alone
+  int rows;
+
+  [[nodiscard]] constexpr int units() const { return splits - (split_group - 1) * whole_groups; }
+  [[nodiscard]] constexpr int items() const {
+    return (shared_splits - (split_group - 1) * whole_groups) * shared_items +
+           (splits - shared_splits) * rows * tiles_per_row;
+  }
+};
+
+/// Splits that an item computes for some of a K/V head's queries.
+struct AttentionItem {
+  int split;  ///< the first
+  int splits;
+  int first_query;  ///< row · group + head within the group, counted from this launch's first row
+  int n_queries;
+  bool is_shared;  ///< key j is cache row j
+};
+
+inline constexpr int ceiling_of(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+/// Tiles that an item may take: two, so that K/V are loaded and unpacked once for 32 queries; one, where that
+/// would leave fewer than 12 items a K/V head, which is less than a large device's multiprocessors if there
+/// are eight heads. Not a figure of the device, so that what a pass asks memory for is known without one.
+inline constexpr int item_tiles_of(int units, int tiles) {
+  constexpr int enough_items = 12;
+  return tiles > 1 && units * ceiling_of(tiles, max_item_tiles) >= enough_items ? max_item_tiles : 1;
+}
+
+/// Plan for `rows` rows, the longest of which has `max_keys` keys; for each of them key j is cache row j as
+/// long as j < shared_keys.
+inline constexpr AttentionPlan plan_attention(int rows, int group, int max_keys, int shared_keys) {
+  AttentionPlan plan{};
+  plan.group = group;
+  plan.rows = rows < 0 ? 0 : rows > max_attention_rows ? max_attention_rows : rows;
+  plan.queries = plan.rows * group;
+  plan.splits = ceiling_of(max_keys, split_keys);
+  const int shared = shared_keys / split_keys;
+  plan.shared_splits = shared < plan.splits ? shared : plan.splits;
+  const int tiles = ceiling_of(plan.queries, tile_queries);
+  // Few splits are needed as items; the sums of few queries are small.
+  constexpr int few_splits = 2 * split_group;
+  plan.whole_groups = tiles > 1 && plan.splits > few_splits ? plan.shared_splits / split_group : 0;
+  plan.item_tiles = item_tiles_of(plan.units(), tiles);
+  plan.shared_items = ceiling_of(tiles, plan.item_tiles);
+  plan.tiles_per_row = ceiling_of(group, tile_queries);
+  return plan;
+}
+
+inline constexpr AttentionItem attention_item(const AttentionPlan& plan, int index) {
+  const int shared_units = plan.shared_splits - (split_group - 1) * plan.whole_groups;
+  if (index < shared_units * plan.shared_items) {
+    const int unit = index / plan.shared_items;
+    const bool is_group = unit < plan.whole_groups;
+    const int queries = plan.item_tiles * tile_queries;
+    const int first = index % plan.shared_items * queries;
+    const int left = plan.queries - first;
+    return {is_group ? unit * split_group : unit + (split_group - 1) * plan.whole_groups,
+            is_group ? split_group : 1, first, left < queries ? left : queries, true};
+  }
+  const int rest = index - shared_units * plan.shared_items;
+  const int of_split = plan.rows * plan.tiles_per_row;
+  const int tile = rest % of_split;
+  const int within = tile % plan.tiles_per_row * tile_queries;
+  const int left = plan.group - within;
+  return {plan.shared_splits + rest / of_split, 1, tile / plan.tiles_per_row * plan.group + within,
+          left < tile_queries ? left : tile_queries, false};
+}
+
+}  // namespace draftscope::engine::cuda
