@@ -34,6 +34,11 @@ DRAFTSCOPE_DEVICE std::byte* shared_memory() {
 DRAFTSCOPE_DEVICE void synchronise() {
   __syncthreads();
 }
+/// A barrier of a warp: what its lanes wrote to shared memory before it, and copies that they waited for, all
+/// of them see behind it.
+DRAFTSCOPE_DEVICE void synchronise_lanes() {
+  __syncwarp();
+}
 /// Lanes of a warp that have parted go on together, and so ask for memory together.
 DRAFTSCOPE_DEVICE void join_lanes() {
   __syncwarp();
@@ -71,6 +76,18 @@ DRAFTSCOPE_DEVICE void let_next_kernel_start() {
 
 DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
   return __float_as_uint(value);
+}
+DRAFTSCOPE_DEVICE float bits_float(std::uint32_t bits) {
+  return __uint_as_float(bits);
+}
+/// Byte `i` of `bytes` as byte `to` of `word`, which is 0 there; both constants.
+DRAFTSCOPE_DEVICE std::uint32_t place_byte(std::uint32_t bytes, int i, int to, std::uint32_t word) {
+  const auto others = 0x7654U & ~(0xfU << 4 * to);
+  return __byte_perm(bytes, word, others | static_cast<std::uint32_t>(i) << 4 * to);
+}
+/// a · b + c, rounded once.
+DRAFTSCOPE_DEVICE float multiply_add(float a, float b, float c) {
+  return __fmaf_rn(a, b, c);
 }
 
 DRAFTSCOPE_DEVICE float shuffle_xor(float value, int mask) {
@@ -158,6 +175,12 @@ struct Bf16 {
   DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
     return __bfloat16_as_ushort(__float2bfloat16_rn(value));
   }
+  /// `low` in the lower half.
+  DRAFTSCOPE_DEVICE static std::uint32_t pair_from_floats(float low, float high) {
+    std::uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+  }
   /// 16 × 8 sums += (16 × 16) · (16 × 8), fragments as PTX lays them out for mma.m16n8k16.
   DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
                                                     std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
@@ -174,6 +197,11 @@ struct F16 {
   DRAFTSCOPE_DEVICE static float to_float(std::uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
   DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
     return __half_as_ushort(__float2half_rn(value));
+  }
+  DRAFTSCOPE_DEVICE static std::uint32_t pair_from_floats(float low, float high) {
+    std::uint32_t pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
   }
   DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
                                                     std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
