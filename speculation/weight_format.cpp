@@ -14,13 +14,13 @@ constexpr std::array all_formats{
     WeightFormatRow{WeightFormat::bf16, "bf16", 16.0, MadeBy::none, "plain bf16"},
     WeightFormatRow{WeightFormat::f16, "f16", 16.0, MadeBy::none, "plain fp16"},
     WeightFormatRow{WeightFormat::fp8, "fp8", 8.0, MadeBy::cuda, "e4m3, a scale an output"},
-    WeightFormatRow{WeightFormat::q8_0, "q8_0", 8.5, MadeBy::cpu, "8 bits, a scale every 32 weights"},
+    WeightFormatRow{WeightFormat::q8_0, "q8_0", 8.5, MadeBy::both, "8 bits, a scale every 32 weights"},
     WeightFormatRow{WeightFormat::q6_k, "q6_k", 6.5625, MadeBy::none, "6 bits, two levels of scales"},
     WeightFormatRow{WeightFormat::q5_1, "q5_1", 6.0, MadeBy::cpu, "5 bits, scale and minimum every 32"},
     WeightFormatRow{WeightFormat::q5_0, "q5_0", 5.5, MadeBy::cpu, "5 bits, a scale every 32 weights"},
     WeightFormatRow{WeightFormat::q5_k, "q5_k", 5.5, MadeBy::none, "5 bits, two levels of scales and minima"},
     WeightFormatRow{WeightFormat::q4_1, "q4_1", 5.0, MadeBy::cpu, "4 bits, scale and minimum every 32"},
-    WeightFormatRow{WeightFormat::q4_0, "q4_0", 4.5, MadeBy::cpu, "4 bits, a scale every 32 weights"},
+    WeightFormatRow{WeightFormat::q4_0, "q4_0", 4.5, MadeBy::both, "4 bits, a scale every 32 weights"},
     WeightFormatRow{WeightFormat::q4_k, "q4_k", 4.5, MadeBy::none, "4 bits, two levels of scales and minima"},
     WeightFormatRow{WeightFormat::iq4_nl, "iq4_nl", 4.5, MadeBy::none, "4 bits of a table, a scale every 32"},
     WeightFormatRow{WeightFormat::iq4_xs, "iq4_xs", 4.25, MadeBy::none,
@@ -56,7 +56,7 @@ std::optional<double> leading_bits(std::string_view formats) {
 std::string made_weight_formats(MadeBy by) {
   std::string names;
   for (const WeightFormatRow& row : all_formats)
-    if (row.made_by == by) names += (names.empty() ? "" : ", ") + std::string(row.name);
+    if (makes(by, row)) names += (names.empty() ? "" : ", ") + std::string(row.name);
   return names;
 }
 

@@ -58,8 +58,8 @@ void add_rounds(json& step, const Measured& measured, std::int32_t exit, double 
 }  // namespace
 
 Benchmark::Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& backend, const Options& options,
-                     bool fp8)
-    : checkpoint_(checkpoint), backend_(backend), options_(options), fp8_(fp8), passes_(backend) {
+                     engine::CudaWeights rounded)
+    : checkpoint_(checkpoint), backend_(backend), options_(options), rounded_(rounded), passes_(backend) {
   prompt_ = options.prompt.empty() ? some_tokens(backend.shape(), options.context)
                                    : tokens_in(options.prompt, options.context);
   widths_ = {1};
@@ -133,7 +133,7 @@ json Benchmark::describe() const {
   const engine::BackendDescription description = backend_.describe();
   return {{"model", options_.model},
           {"synthetic_weights", checkpoint_.synthetic},
-          {"weights", fp8_ ? "fp8" : "as-stored"},
+          {"weights", rounded_ ? speculation::weight_format_name(*rounded_) : "as-stored"},
           {"device", description.device},
           {"processor", description.processor},
           {"kernels", description.kernels},
@@ -149,7 +149,7 @@ void Benchmark::add_vanilla(json& result, const Measured& measured, const Rates&
   }
   // Half of the new tokens are in the cache on average.
   const auto bytes = static_cast<double>(
-      pass_bytes(checkpoint_, fp8_, backend_.shape().n_layers, options_.context + options_.tokens / 2));
+      pass_bytes(checkpoint_, rounded_, backend_.shape().n_layers, options_.context + options_.tokens / 2));
   result["read_gb_per_s"] = spread(rates.read());
   result["copy_gb_per_s"] = spread(rates.copy());
   result["vanilla"] = {{"bytes_per_token", bytes},
@@ -175,7 +175,7 @@ void Benchmark::add_passes(json& result, const Measured& measured) const {
 void Benchmark::add_drafts(json& result, const Measured& measured, const Rates& rates) const {
   result["draft_steps"] = json::array();
   for (const auto& [exit, seconds] : measured.by_exit) {
-    const auto bytes = static_cast<double>(pass_bytes(checkpoint_, fp8_, exit, options_.context));
+    const auto bytes = static_cast<double>(pass_bytes(checkpoint_, rounded_, exit, options_.context));
     json step{{"exit", exit},
               {"bytes", bytes},
               {"pass_seconds", spread(seconds)},

@@ -6,6 +6,7 @@
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cuda_backend.h>
 
 #include <cstdint>
 #include <map>
@@ -32,7 +33,8 @@ struct Measured {
 
 class Benchmark {
  public:
-  Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& backend, const Options& options, bool fp8);
+  Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& backend, const Options& options,
+            engine::CudaWeights rounded);
 
   /// The figures, as bench/gpu/README.md describes them.
   [[nodiscard]] nlohmann::json run(Rates& rates);
@@ -51,7 +53,7 @@ class Benchmark {
   const engine::Checkpoint& checkpoint_;
   engine::Backend& backend_;
   const Options& options_;
-  bool fp8_;
+  engine::CudaWeights rounded_;
   Passes passes_;
   std::vector<std::int32_t> prompt_;
   std::vector<std::int32_t> widths_;  ///< the first is the unit

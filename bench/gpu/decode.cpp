@@ -26,7 +26,7 @@ namespace {
 using nlohmann::json;
 
 Result<std::unique_ptr<engine::Backend>> make_backend(const engine::Checkpoint& checkpoint,
-                                                      const Options& options, bool fp8) {
+                                                      const Options& options, engine::CudaWeights rounded) {
   std::int32_t rows = options.context;
   for (const std::int32_t context : options.contexts) rows = std::max(rows, context);
   const std::int32_t cache_rows = std::max(rows + 64, options.context + options.tokens + 1);
@@ -34,9 +34,7 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const engine::Checkpoint& 
     return fail("context: found {} rows with what follows, expected at most {} (the model's)", cache_rows,
                 checkpoint.shape.max_positions);
   if (options.device == "cpu") return engine::make_cpu_backend(checkpoint, {.cache_rows = cache_rows});
-  return engine::make_cuda_backend(
-      checkpoint,
-      {.cache_rows = cache_rows, .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored});
+  return engine::make_cuda_backend(checkpoint, {.cache_rows = cache_rows, .weights = rounded});
 }
 
 int run(const Options& options) {
@@ -53,10 +51,11 @@ int run(const Options& options) {
                                            checkpoint->shape.n_layers));
   json results = json::array();
   for (const std::string& weights : options.weights) {
-    const bool fp8 = weights == "fp8";
-    auto backend = make_backend(*checkpoint, options, fp8);
+    engine::CudaWeights rounded;
+    if (const auto format = speculation::parse_weight_format(weights)) rounded = *format;
+    auto backend = make_backend(*checkpoint, options, rounded);
     if (!backend) throw std::runtime_error(backend.error().message);
-    Benchmark benchmark(*checkpoint, **backend, options, fp8);
+    Benchmark benchmark(*checkpoint, **backend, options, rounded);
     results.push_back(options.sustained_seconds > 0.0 ? benchmark.sustain() : benchmark.run(*rates));
   }
   if (options.json) return fmt::print("{}\n", results.dump(2)), 0;
@@ -79,8 +78,8 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "cuda, or cpu to try the program where there is no GPU")
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
-  app.add_option("--weights", options.weights, "as-stored, fp8 or both, in turn")
-      ->check(CLI::IsMember({"as-stored", "fp8"}))
+  app.add_option("--weights", options.weights, "as-stored, fp8, q8_0, q4_0 or several, in turn")
+      ->check(CLI::IsMember({"as-stored", "fp8", "q8_0", "q4_0"}))
       ->capture_default_str();
   app.add_option("--context", options.context, "committed tokens")
       ->check(CLI::PositiveNumber)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cuda_backend.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +10,9 @@
 namespace draftscope::bench {
 
 /// Bytes that one row through layers [0, n_layers) and the head must read: weights, one embedding row, and
-/// K/V of `context` rows in 16 bits. With fp8 the layers' matrices count a byte a value and a 4-byte scale an
-/// output (cuda_backend.h).
-[[nodiscard]] std::size_t pass_bytes(const engine::Checkpoint& checkpoint, bool fp8, std::int32_t n_layers,
-                                     std::int32_t context);
+/// K/V of `context` rows in 16 bits. Of rounded weights the layers' matrices count their format's bits a
+/// value, and in fp8 a 4-byte scale an output (cuda_backend.h).
+[[nodiscard]] std::size_t pass_bytes(const engine::Checkpoint& checkpoint, engine::CudaWeights rounded,
+                                     std::int32_t n_layers, std::int32_t context);
 
 }  // namespace draftscope::bench

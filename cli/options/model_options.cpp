@@ -33,7 +33,7 @@ engine::BlockMatrices block_matrices(const ModelOptions& options) {
   using enum engine::BlockMatrices;
   if (!options.adapter.empty()) return widened;
   if (options.device == "cpu") return options.weights == "as-stored" ? as_stored : widened;
-  return options.weights == "bf16" ? widened : fp8_as_stored;
+  return options.weights == "as-stored" || options.weights == "fp8" ? cuda_as_stored : widened;
 }
 
 /// Error: bf16 is asked of a model of another type.
@@ -43,16 +43,17 @@ Result<void> check_bf16(const engine::Checkpoint& checkpoint) {
   return {};
 }
 
-/// The format that a CPU rounds plain matrices to, if any.
-Result<std::optional<speculation::WeightFormat>> packed_weights(const ModelOptions& options,
-                                                                const engine::Checkpoint& checkpoint) {
+/// The format that a backend rounds plain matrices to, if any.
+Result<std::optional<speculation::WeightFormat>> rounded_weights(const ModelOptions& options,
+                                                                 const engine::Checkpoint& checkpoint,
+                                                                 speculation::MadeBy backend) {
   if (options.weights == "as-stored") return std::nullopt;
   DRAFTSCOPE_TRY_ASSIGN(const speculation::WeightFormat format,
                         speculation::parse_weight_format(options.weights));
-  if (speculation::weight_format_row(format).made_by == speculation::MadeBy::cpu) return format;
+  if (speculation::makes(backend, speculation::weight_format_row(format))) return format;
   if (format != speculation::WeightFormat::bf16)
-    return fail("weights: found {} for device cpu, expected as-stored, bf16 or one of {}", options.weights,
-                speculation::made_weight_formats(speculation::MadeBy::cpu));
+    return fail("weights: found {} for device {}, expected as-stored, bf16 or one of {}", options.weights,
+                options.device, speculation::made_weight_formats(backend));
   DRAFTSCOPE_TRY(check_bf16(checkpoint));
   return std::nullopt;
 }
@@ -71,7 +72,8 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       .add_option(
           "--weights", options.weights,
           "How matrices are held: as-stored, or bf16 (packed ones widened); on a CPU also rounded to blocks "
-          "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU also fp8 (e4m3, a scale an output)")
+          "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU the layers' to q8_0, q4_0 or fp8 (e4m3, a scale "
+          "an output)")
       ->check(one_of(held_weights()))
       ->capture_default_str();
   add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
@@ -156,27 +158,22 @@ Result<std::unique_ptr<engine::Backend>> make_own_gpu_backend(const ModelOptions
                                                               const engine::Checkpoint& checkpoint,
                                                               std::int32_t gpu, std::int32_t cache_rows,
                                                               profiler::DeviceTrace* trace) {
-  const bool fp8 = options.weights == "fp8";
-  const bool bf16 = options.weights == "bf16";
-  if (!fp8 && !bf16 && options.weights != "as-stored")
-    return fail("weights: found {} for device {}, expected as-stored, bf16 or fp8", options.weights,
-                options.device);
-  if (bf16) DRAFTSCOPE_TRY(check_bf16(checkpoint));
+  DRAFTSCOPE_TRY_ASSIGN(const engine::CudaWeights weights,
+                        rounded_weights(options, checkpoint, speculation::MadeBy::cuda));
   if (options.threads != 0 || !options.kernels.empty())
     return fail("{}: given for device {}, expected it for cpu only",
                 options.threads != 0 ? "threads" : "kernels", options.device);
-  return engine::make_cuda_backend(
-      checkpoint, {.device = gpu,
-                   .cache_rows = cache_rows,
-                   .weights = fp8 ? engine::CudaWeights::fp8 : engine::CudaWeights::as_stored,
-                   .device_trace = trace,
-                   .ranks = options.ranks.get()});
+  return engine::make_cuda_backend(checkpoint, {.device = gpu,
+                                                .cache_rows = cache_rows,
+                                                .weights = weights,
+                                                .device_trace = trace,
+                                                .ranks = options.ranks.get()});
 }
 
 Result<std::unique_ptr<engine::Backend>> make_own_cpu_backend(const ModelOptions& options,
                                                               const engine::Checkpoint& checkpoint,
                                                               std::int32_t cache_rows) {
-  DRAFTSCOPE_TRY_ASSIGN(const auto weights, packed_weights(options, checkpoint));
+  DRAFTSCOPE_TRY_ASSIGN(const auto weights, rounded_weights(options, checkpoint, speculation::MadeBy::cpu));
   return engine::make_cpu_backend(checkpoint, {.threads = options.threads,
                                                .cache_rows = cache_rows,
                                                .kernels = options.kernels,

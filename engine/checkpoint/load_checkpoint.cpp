@@ -110,7 +110,7 @@ class Binding {
   Result<std::optional<Mapping>> place_packed(BlockMatrices blocks, const std::string& file) const {
     if (packed_.empty()) return std::nullopt;
     for (const auto& [name, shard] : shards_.by_name) shard.mapping.expect(Access::streamed);
-    const bool keeps = blocks == BlockMatrices::fp8_as_stored && are_layers_in_e4m3();
+    const bool keeps = blocks == BlockMatrices::cuda_as_stored && are_layers_in_e4m3();
     const DType dtype = plain_ == nullptr ? DType::bf16 : plain_->view->dtype;
     const auto bytes_of = [&](const TensorSlot& slot) {
       const std::size_t bytes =

@@ -289,7 +289,7 @@ Workspace::Parts column_parts(const Matrices& matrices) {
 Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
                                         speculation::WeightFormat format) {
   const speculation::WeightFormatRow& row = speculation::weight_format_row(format);
-  if (row.made_by == speculation::MadeBy::cpu) return packed_layout(format);
+  if (speculation::makes(speculation::MadeBy::cpu, row)) return packed_layout(format);
   return fail("model {}: found weights {}, expected one of {}", shape.name, row.name,
               speculation::made_weight_formats(speculation::MadeBy::cpu));
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -52,13 +53,12 @@ class CudaBackend final : public Backend {
         rank_launcher_(part_ ? std::make_unique<RankLauncher>(*gpu_, *part_, rank.buffers, max_rows, trace)
                              : nullptr),
         launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
-                  model_.stored, model_.layers, trace, rank_launcher_.get()),
-        draft_launcher_(*gpu_, {model_.model, buffers_.work, buffers_.draft_layers, 0, 0, 0, {}},
-                        model_.shape, model_.stored, WeightFormat::fp8, trace, rank_launcher_.get()),
-        graphs_(*gpu_, launcher_, draft_launcher_, model_.shape.n_layers,
+                  {model_.stored, model_.layers, model_.head}, trace, rank_launcher_.get()),
+        graphs_(*gpu_, launcher_, model_.shape.n_layers,
                 {buffers_.hidden, buffers_.boundary_states,
                  to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},
                 trace),
+        trace_(trace),
         positions_(to_size(cache_rows)),
         state_(std::make_unique<PassState>()) {}
 
@@ -75,16 +75,18 @@ class CudaBackend final : public Backend {
   BackendDescription describe() const override {
     const std::size_t kv_bytes = 2 * to_size(model_.shape.n_layers) * to_size(cache_rows_) *
                                  to_size(model_.shape.kv_width()) * sizeof(std::uint16_t);
-    const bool fp8 = model_.layers == WeightFormat::fp8;
     const std::string stored(dtype_name(checkpoint_.weights.embedding.dtype));
+    const std::string layers(is_widened(model_.layers) ? weights_name(model_.layers) : "");
+    std::size_t draft_bytes = 0;
+    for (const auto& [format, draft] : drafts_) draft_bytes += draft.layers.memory.bytes();
     return {.device = "cuda",
             .processor = gpu_->describe().name,
-            .kernels = gpu_->describe().architecture + (fp8 ? "-fp8" : ""),
+            .kernels = gpu_->describe().architecture + (layers.empty() ? "" : "-" + layers),
             .kv_bytes = kv_bytes,
             .workspace_bytes = memory_.bytes() - kv_bytes,
             .weight_bytes = model_.memory.bytes(),
-            .draft_weight_bytes = draft_.memory.bytes(),
-            .weights = fp8 ? "fp8, " + stored : stored,
+            .draft_weight_bytes = draft_bytes,
+            .weights = layers.empty() ? stored : layers + ", " + stored,
             .ranks = part_ ? part_->place.size : 1};
   }
 
@@ -116,12 +118,19 @@ class CudaBackend final : public Backend {
   }
 
   Result<void> hold_weights(speculation::WeightFormat format) override {
-    if (is_held(format)) return {};
-    if (format != speculation::WeightFormat::fp8) return Backend::hold_weights(format);
-    DRAFTSCOPE_TRY(check_draft_layers(checkpoint_, model_));
-    DRAFTSCOPE_TRY_ASSIGN(draft_, upload_draft_layers(*gpu_, checkpoint_, model_));
-    return gpu_->upload(buffers_.draft_layers, draft_.host_layers.data(),
-                        draft_.host_layers.size() * sizeof(DeviceLayer));
+    if (drafts_.contains(format)) return {};
+    DRAFTSCOPE_TRY_ASSIGN(const WeightFormat held, draft_layer_format(checkpoint_, model_, format));
+    if (part_ && grouped_layout(held) != nullptr)
+      return fail("cuda backend: found weights {} for drafts, expected fp8 where ranks share a model",
+                  speculation::weight_format_name(format));
+    DRAFTSCOPE_TRY_ASSIGN(UploadedDraftLayers layers, upload_draft_layers(*gpu_, checkpoint_, model_, held));
+    PassParams params{model_.model, buffers_.work, layers.layers, 0, 0, 0, {}};
+    const auto [place, is_new] = drafts_.try_emplace(
+        format,
+        Draft{std::move(layers), PassLauncher(*gpu_, params, model_.shape, {model_.stored, held, model_.head},
+                                              trace_, rank_launcher_.get())});
+    graphs_.add_draft(format, place->second.launcher);
+    return {};
   }
 
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
@@ -149,7 +158,7 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(upload_slots(round.layers, round.mask));
     DRAFTSCOPE_TRY(upload_state(1));
     DRAFTSCOPE_TRY(graphs_.launch_round({.slots = static_cast<std::int32_t>(slots_.size()),
-                                         .own_weights = round.weights.has_value(),
+                                         .weights = round.weights,
                                          .sampled = is_sampled(round),
                                          .above_exit = round.above_exit,
                                          .keeps_states = !round.states.empty()},
@@ -196,8 +205,7 @@ class CudaBackend final : public Backend {
       DRAFTSCOPE_TRY(launch_singly(batch, is_wide, logits));
     else
       DRAFTSCOPE_TRY(graphs_.launch_pass(
-          {static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits, batch.weights.has_value()},
-          layers_));
+          {static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits, batch.weights}, layers_));
     if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
     return download(batch, head_rows, outputs);
   }
@@ -206,12 +214,9 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::int32_t window() const {
     return model_.shape.sliding_window < cache_rows_ ? model_.shape.sliding_window : 0;
   }
-  [[nodiscard]] bool is_held(speculation::WeightFormat format) const {
-    return format == speculation::WeightFormat::fp8 && !draft_.host_layers.empty();
-  }
   [[nodiscard]] Result<void> check_weights(std::optional<speculation::WeightFormat> weights,
                                            std::string_view place) const {
-    if (!weights || is_held(*weights)) return {};
+    if (!weights || drafts_.contains(*weights)) return {};
     return fail("{}: found weights {}, expected those that are held for drafts", place,
                 speculation::weight_format_name(*weights));
   }
@@ -270,7 +275,7 @@ class CudaBackend final : public Backend {
   /// Launch by launch: what a graph does not cover.
   Result<void> launch_singly(const Batch& batch, bool is_wide, bool logits) {
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    PassLauncher& launcher = batch.weights ? draft_launcher_ : launcher_;
+    PassLauncher& launcher = batch.weights ? drafts_.at(*batch.weights).launcher : launcher_;
     DRAFTSCOPE_TRY(launcher.load_inputs(rows));
     const auto boundaries = batch.wanted.hidden_after;
     std::size_t copied = 0;
@@ -342,7 +347,6 @@ class CudaBackend final : public Backend {
   std::unique_ptr<const RankPart> part_;  // of one of several ranks
   const Checkpoint& checkpoint_;          // all of the model, or the rank's part
   UploadedModel model_;
-  UploadedDraftLayers draft_;
   DeviceMemory memory_;
   Buffers buffers_;
   std::int32_t cache_rows_;
@@ -350,8 +354,13 @@ class CudaBackend final : public Backend {
   std::int32_t n_positions_;
   std::unique_ptr<const RankLauncher> rank_launcher_;
   PassLauncher launcher_;
-  PassLauncher draft_launcher_;  // runs layers in fp8
+  struct Draft {
+    UploadedDraftLayers layers;
+    PassLauncher launcher;
+  };
+  std::map<speculation::WeightFormat, Draft> drafts_;  // by format; graphs know where they are
   PassGraphs graphs_;
+  profiler::DeviceTrace* trace_;
   profiler::SpanRecorder* recorder_ = nullptr;
   traces::StringId layer_name_id_;
   std::vector<std::int32_t> positions_;  // those of cache rows
@@ -381,7 +390,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   const std::int32_t rows = std::min(max_pass_rows, cache_rows);
   const std::int32_t n_positions = std::max(shape.max_positions, cache_rows);
   const BufferSizes sizes{cache_rows, rows, n_positions,
-                          layer_format(checkpoint, options.weights) == WeightFormat::fp8};
+                          is_widened(layer_format(checkpoint, options.weights))};
   Pieces measured(nullptr);
   (void)place_buffers(measured, shape, sizes);
   if (part) (void)place_rank_buffers(measured, *part, rows);

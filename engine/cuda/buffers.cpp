@@ -30,7 +30,6 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
   b.cache = pieces.take<std::uint16_t>(2 * to_size(shape.n_layers) * to_size(sizes.cache_rows) *
                                        to_size(shape.kv_width()));
   b.layers = pieces.take<DeviceLayer>(to_size(shape.n_layers));
-  b.draft_layers = pieces.take<DeviceLayer>(to_size(shape.n_layers));
   b.slots = pieces.take<LayerSlot>(2 * to_size(shape.n_layers));
   b.extra_keys = pieces.take<std::int32_t>(max_extra_keys);
   b.hidden = pieces.take<float>(to_size(sizes.rows) * d_model);
@@ -61,7 +60,7 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
   work.draft_logits = pieces.take<float>(to_size(max_drafted_tokens) * to_size(shape.vocab));
   work.draft_rows = pieces.take<WarpedRow>(to_size(max_drafted_tokens));
   work.target_rows = pieces.take<WarpedRow>(to_size(max_decode_rows));
-  if (sizes.fp8) {
+  if (sizes.widens) {
     const std::size_t widest = std::max(to_size(shape.d_ff), to_size(shape.q_width()));
     work.widened = pieces.take<std::uint16_t>(widest * d_model);
   }

@@ -23,14 +23,13 @@ struct BufferSizes {
   std::int32_t cache_rows = 0;
   std::int32_t rows = 0;       ///< of the widest pass
   std::int32_t positions = 0;  ///< rows of the rotary tables
-  bool fp8 = false;            ///< layers' weights are fp8, and are widened for wide passes
+  bool widens = false;         ///< layers' weights are not 16-bit, and are widened for wide passes
 };
 
 /// Everything in device memory but the weights.
 struct Buffers {
   DeviceLayer* layers = nullptr;
-  DeviceLayer* draft_layers = nullptr;  ///< their matrices in fp8, once these are held
-  LayerSlot* slots = nullptr;           ///< [2][n_layers]: a pass's (or a draft's), and all layers
+  LayerSlot* slots = nullptr;  ///< [2][n_layers]: a pass's (or a draft's), and all layers
   std::int32_t* extra_keys = nullptr;
   float* hidden = nullptr;
   float* boundary_states = nullptr;  ///< [most boundaries asked for][rows][d_model]; the residual's copies

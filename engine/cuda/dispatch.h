@@ -71,6 +71,7 @@ DRAFTSCOPE_KERNEL_OF(FinishWideGate, WideParams, finish_wide_gate);
 DRAFTSCOPE_KERNEL_OF(AddWide, WideParams, add_wide);
 DRAFTSCOPE_KERNEL_OF(QuantiseRows, QuantiseParams, quantise_rows);
 DRAFTSCOPE_KERNEL(WidenRows, QuantiseParams, widen_rows);
+DRAFTSCOPE_KERNEL_OF(WidenGroups, QuantiseParams, widen_groups);
 DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 
 #undef DRAFTSCOPE_KERNEL_OF
@@ -145,6 +146,17 @@ auto visit_formatted(const Launch& launch, Visit&& visit) {
   }
 }
 
+/// Calls visit.template operator()<Format>() of a format with groups.
+template <typename Visit>
+auto visit_grouped(WeightFormat format, Visit&& visit) {
+  switch (format) {
+    case WeightFormat::q8_0:
+      return visit.template operator()<Q8_0Weights>();
+    default:
+      return visit.template operator()<Q4_0Weights>();
+  }
+}
+
 template <typename Visit>
 auto visit_kernel(const Launch& launch, Visit&& visit) {
   switch (launch.kernel) {
@@ -178,6 +190,9 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<MoveCacheRows>();
     case Kernel::widen_rows:
       return visit.template operator()<WidenRows>();
+    case Kernel::widen_groups:
+      return visit_grouped(
+          launch.format, [&]<typename Format>() { return visit.template operator()<WidenGroups<Format>>(); });
     case Kernel::make_synthetic:
       return visit.template operator()<MakeSynthetic>();
     default:
@@ -188,8 +203,11 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit_formatted<PlainWeights<Bf16>>(launch, std::forward<Visit>(visit));
     case WeightFormat::f16:
       return visit_formatted<PlainWeights<F16>>(launch, std::forward<Visit>(visit));
-    default:
+    case WeightFormat::fp8:
       return visit_formatted<Fp8Weights>(launch, std::forward<Visit>(visit));
+    default:
+      return visit_grouped(launch.format,
+                           [&]<typename Format>() { return visit_formatted<Format>(launch, visit); });
   }
 }
 

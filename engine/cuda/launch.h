@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "kernels/grouped_layout.h"
 #include "kernels/params.h"
 #include "kernels/rank_params.h"
 
@@ -43,6 +44,7 @@ enum class Kernel : std::uint8_t {
   add_wide,
   quantise_rows,
   widen_rows,
+  widen_groups,
   make_synthetic,
 };
 
@@ -76,7 +78,31 @@ constexpr bool waits_by_itself(Kernel kernel) {
   }
 }
 
-enum class WeightFormat : std::uint8_t { bf16, f16, fp8 };
+/// How kernels take weights: plain numbers, e4m3 with a scale an output, or groups that share scales
+/// (kernels/grouped_weights.h), whose activations are bf16.
+enum class WeightFormat : std::uint8_t { bf16, f16, fp8, q8_0, q4_0 };
+
+/// Null of formats without groups.
+constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::q8_0:
+      return &q8_0_layout;
+    case WeightFormat::q4_0:
+      return &q4_0_layout;
+    default:
+      return nullptr;
+  }
+}
+
+/// Whether a library's product needs a matrix widened first.
+constexpr bool is_widened(WeightFormat format) {
+  return format == WeightFormat::fp8 || grouped_layout(format) != nullptr;
+}
+
+/// Bytes of a product's stage in shared memory.
+constexpr std::int32_t stage_bytes(WeightFormat format) {
+  return ring_stage_bytes + (grouped_layout(format) != nullptr ? ring_scale_bytes : 0);
+}
 
 struct Launch {
   Kernel kernel = Kernel::qkv;

@@ -9,9 +9,11 @@
 
 #include "backend/trait_numbers.h"
 #include "checkpoint/element_bits.h"
+#include "checkpoint/gguf/widen.h"
 #include "checkpoint/synthetic_fill.h"
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
+#include "pack_groups.h"
 
 namespace draftscope::engine::cuda {
 
@@ -27,6 +29,7 @@ struct Placed {
   std::int32_t layer = -1;
   std::byte* values = nullptr;
   float* scale = nullptr;
+  WeightFormat format = WeightFormat::bf16;  ///< of groups
 };
 
 /// Byte of the embedding where a head begins that is rows of it; none if the head is a matrix of its own.
@@ -36,16 +39,26 @@ std::optional<std::size_t> tied_offset(const Weights& weights) {
   return offset < weights.embedding.bytes() ? std::optional(offset) : std::nullopt;
 }
 
+/// Bytes of a tensor's numbers, widened if they are packed.
+std::size_t plain_bytes(const TensorView& tensor) {
+  return static_cast<std::size_t>(tensor.rows * tensor.columns) * dtype_bytes(tensor.dtype);
+}
+
 /// Takes the same pieces in the same order every time; with a null base it only measures.
 class Layout {
  public:
   Layout(const Checkpoint& checkpoint, CudaWeights weights, std::byte* base)
-      : checkpoint_(checkpoint), fp8_(weights == CudaWeights::fp8), pieces_(base) {}
+      : checkpoint_(checkpoint),
+        fp8_(weights == speculation::WeightFormat::fp8),
+        rounded_(weights ? grouped_format(*weights) : std::nullopt),
+        pieces_(base) {}
 
   void place(UploadedModel& out) {
     const Weights& weights = checkpoint_.weights;
     out.model.embedding = plain(weights.embedding, TensorKind::embedding, -1);
-    if (const auto offset = tied_offset(weights))
+    if (const auto groups = stored_groups(weights.head))
+      out.model.head.data = grouped(weights.head, TensorKind::head, -1, *groups);
+    else if (const auto offset = tied_offset(weights))
       out.model.head.data = out.model.embedding == nullptr ? nullptr : out.model.embedding + *offset;
     else
       out.model.head.data = plain(weights.head, TensorKind::head, -1);
@@ -78,12 +91,20 @@ class Layout {
   [[nodiscard]] const std::vector<Placed>& plain_matrices() const { return plain_; }
   [[nodiscard]] const std::vector<Placed>& quantised_matrices() const { return quantised_; }
   [[nodiscard]] const std::vector<Placed>& stored_fp8_matrices() const { return stored_fp8_; }
+  [[nodiscard]] const std::vector<Placed>& grouped_matrices() const { return grouped_; }
   [[nodiscard]] const std::vector<Placed>& vectors() const { return vectors_; }
 
  private:
   const std::byte* plain(const TensorView& source, TensorKind kind, std::int32_t layer) {
-    std::byte* values = pieces_.take<std::byte>(source.bytes());
+    std::byte* values = pieces_.take<std::byte>(plain_bytes(source));
     plain_.push_back({&source, kind, layer, values, nullptr});
+    return values;
+  }
+
+  const std::byte* grouped(const TensorView& source, TensorKind kind, std::int32_t layer,
+                           WeightFormat format) {
+    std::byte* values = pieces_.take<std::byte>(grouped_layout(format)->bytes(source.rows, source.columns));
+    grouped_.push_back({&source, kind, layer, values, nullptr, format});
     return values;
   }
 
@@ -96,6 +117,10 @@ class Layout {
 
   DeviceMatrix matrix(const TensorView& source, const TensorView& bias, TensorKind kind, std::int32_t layer) {
     const bool is_stored_fp8 = source.scales != nullptr;
+    if (const auto groups = rounded_ ? rounded_ : stored_groups(source); groups && !fp8_) {
+      const std::byte* values = grouped(source, kind, layer, *groups);
+      return {values, nullptr, vector(bias)};
+    }
     if (!fp8_ && !is_stored_fp8) {
       const std::byte* values = plain(source, kind, layer);
       return {values, nullptr, vector(bias)};
@@ -108,8 +133,9 @@ class Layout {
 
   const Checkpoint& checkpoint_;
   bool fp8_;
+  std::optional<WeightFormat> rounded_;  ///< groups that the layers' matrices are rounded to
   Pieces pieces_;
-  std::vector<Placed> plain_, quantised_, stored_fp8_, vectors_;
+  std::vector<Placed> plain_, quantised_, stored_fp8_, grouped_, vectors_;
 };
 
 /// The first trait that the kernels lack, as a message names it; none if they compute the shape.
@@ -128,9 +154,13 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
   return std::nullopt;
 }
 
-/// A matrix's values as they are stored, from host memory or made where they go.
+/// A matrix's values as plain numbers, from host memory or made where they go.
 Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Placed& matrix, std::byte* to) {
   const TensorView& source = *matrix.source;
+  if (source.blocks != nullptr) {
+    const std::vector<std::byte> wide = gguf::widened_rows(source, 0, source.rows);
+    return gpu.upload(to, wide.data(), wide.size());
+  }
   if (checkpoint.matrices_in_memory) return gpu.upload(to, source.data, source.bytes());
   const SyntheticRecipe recipe =
       synthetic_recipe(checkpoint.shape, {checkpoint.seed, checkpoint.redundancy}, matrix.kind, matrix.layer);
@@ -159,31 +189,43 @@ Result<void> quantise(Gpu& gpu, const TensorView& shape, WeightFormat stored, co
 struct LayerMatrix {
   DeviceMatrix DeviceLayer::*placed;
   TensorView LayerWeights::*source;
+  TensorKind kind;
 };
-constexpr LayerMatrix layer_matrices[] = {
-    {&DeviceLayer::q, &LayerWeights::q},       {&DeviceLayer::k, &LayerWeights::k},
-    {&DeviceLayer::v, &LayerWeights::v},       {&DeviceLayer::o, &LayerWeights::o},
-    {&DeviceLayer::gate, &LayerWeights::gate}, {&DeviceLayer::up, &LayerWeights::up},
-    {&DeviceLayer::down, &LayerWeights::down}};
+constexpr LayerMatrix layer_matrices[] = {{&DeviceLayer::q, &LayerWeights::q, TensorKind::q},
+                                          {&DeviceLayer::k, &LayerWeights::k, TensorKind::k},
+                                          {&DeviceLayer::v, &LayerWeights::v, TensorKind::v},
+                                          {&DeviceLayer::o, &LayerWeights::o, TensorKind::o},
+                                          {&DeviceLayer::gate, &LayerWeights::gate, TensorKind::gate},
+                                          {&DeviceLayer::up, &LayerWeights::up, TensorKind::up},
+                                          {&DeviceLayer::down, &LayerWeights::down, TensorKind::down}};
 
 /// Takes the same pieces in the same order every time; with a null base it only measures. `out` has the
-/// model's layers, whose matrices it replaces.
-void place_draft_layers(Pieces& pieces, const Checkpoint& checkpoint, std::vector<DeviceLayer>& out) {
-  out.resize(checkpoint.weights.layers.size());
+/// model's layers, whose matrices it replaces; they are what is to be brought.
+DeviceLayer* place_draft_layers(Pieces& pieces, const Checkpoint& checkpoint, WeightFormat format,
+                                std::vector<DeviceLayer>& out, std::vector<Placed>& matrices) {
+  auto* const layers = pieces.take<DeviceLayer>(out.size());
+  const GroupedLayout* const layout = grouped_layout(format);
   for (std::size_t i = 0; i < out.size(); ++i)
     for (const LayerMatrix& matrix : layer_matrices) {
       const TensorView& source = checkpoint.weights.layers[i].*matrix.source;
+      const auto codes = static_cast<std::size_t>(source.rows * source.columns);
+      std::byte* const data =
+          pieces.take<std::byte>(layout != nullptr ? layout->bytes(source.rows, source.columns) : codes);
+      float* const scale =
+          layout != nullptr ? nullptr : pieces.take<float>(static_cast<std::size_t>(source.rows));
       DeviceMatrix& placed = out[i].*matrix.placed;
-      placed.data = pieces.take<std::byte>(static_cast<std::size_t>(source.rows * source.columns));
-      placed.scale = pieces.take<float>(static_cast<std::size_t>(source.rows));
+      placed.data = data;
+      placed.scale = scale;
+      matrices.push_back({&source, matrix.kind, static_cast<std::int32_t>(i), data, scale, format});
     }
+  return layers;
 }
 
 /// Quantises on the device, from a matrix that is there for the moment.
 Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::vector<Placed>& matrices,
                              WeightFormat stored) {
   std::size_t largest = 0;
-  for (const Placed& matrix : matrices) largest = std::max(largest, matrix.source->bytes());
+  for (const Placed& matrix : matrices) largest = std::max(largest, plain_bytes(*matrix.source));
   if (largest == 0) return {};
   DRAFTSCOPE_TRY_ASSIGN(const DeviceMemory staging,
                         DeviceMemory::allocate(gpu, largest, "a matrix to quantise"));
@@ -208,6 +250,34 @@ Result<void> bring_stored_fp8(Gpu& gpu, const Checkpoint& checkpoint, const std:
   return {};
 }
 
+/// Matrices in groups, packed on the host; those that it has no numbers of are made on the device first, and
+/// brought back. Errors: numbers that are none.
+Result<void> bring_groups(Gpu& gpu, const Checkpoint& checkpoint, const std::vector<Placed>& matrices) {
+  DeviceMemory staging;
+  if (!checkpoint.matrices_in_memory && !matrices.empty()) {
+    std::size_t largest = 0;
+    for (const Placed& matrix : matrices) largest = std::max(largest, plain_bytes(*matrix.source));
+    DRAFTSCOPE_TRY_ASSIGN(staging, DeviceMemory::allocate(gpu, largest, "a matrix to round"));
+  }
+  std::vector<std::byte> brought;
+  for (const Placed& matrix : matrices) {
+    TensorView source = *matrix.source;
+    if (!checkpoint.matrices_in_memory) {
+      brought.resize(plain_bytes(source));
+      DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, staging.data()));
+      DRAFTSCOPE_TRY(gpu.download(brought.data(), staging.data(), brought.size()));
+      DRAFTSCOPE_TRY(gpu.synchronise());
+      source.data = brought.data();
+    }
+    const auto packed = pack_groups(source, matrix.format);
+    if (!packed)
+      return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
+                  non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
+    DRAFTSCOPE_TRY(gpu.upload(matrix.values, packed->data(), packed->size()));
+  }
+  return {};
+}
+
 /// Error: some of the layers' matrices are in fp8, and some are not.
 Result<void> check_one_format(const Checkpoint& checkpoint) {
   const auto& layers = checkpoint.weights.layers;
@@ -220,6 +290,37 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
   if (alike) return {};
   return fail("model {}: some matrices are in fp8, expected all of the layers' or none on a cuda device",
               checkpoint.shape.name);
+}
+
+/// Error: the layers' matrices are not all in blocks that kernels take, or in several.
+Result<void> check_blocks(const Checkpoint& checkpoint) {
+  const auto expected = stored_groups(checkpoint.weights.layers.front().q);
+  for (const LayerWeights& layer : checkpoint.weights.layers)
+    for (const LayerMatrix& matrix : layer_matrices) {
+      const TensorView& tensor = layer.*matrix.source;
+      if (stored_groups(tensor) == expected && (tensor.blocks != nullptr) == expected.has_value()) continue;
+      return fail(
+          "model {}: matrices are in several formats of blocks, expected q8_0 or q4_0 for all of the "
+          "layers', or none on a cuda device",
+          checkpoint.shape.name);
+    }
+  const Weights& weights = checkpoint.weights;
+  if (weights.embedding.blocks == nullptr && (weights.head.blocks == nullptr || stored_groups(weights.head)))
+    return {};
+  return fail("model {}: the embedding or the head is in blocks, expected it widened on a cuda device",
+              checkpoint.shape.name);
+}
+
+/// Error: the layers cannot be rounded to that format.
+Result<void> check_weights(const Checkpoint& checkpoint, CudaWeights weights) {
+  if (!weights || *weights == speculation::WeightFormat::fp8) return {};
+  if (!grouped_format(*weights))
+    return fail("cuda backend: found weights {}, expected one of {}",
+                speculation::weight_format_name(*weights),
+                speculation::made_weight_formats(speculation::MadeBy::cuda));
+  if (!checkpoint.has_fp8()) return {};
+  return fail("model {}: matrices are in fp8, expected them widened for {}", checkpoint.shape.name,
+              speculation::weight_format_name(*weights));
 }
 
 constexpr std::int32_t fp8_granule = 16;
@@ -239,12 +340,27 @@ Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t gra
 
 }  // namespace
 
+std::string_view weights_name(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::bf16:
+    case WeightFormat::f16:
+      return dtype_name(format == WeightFormat::f16 ? DType::f16 : DType::bf16);
+    case WeightFormat::fp8:
+      return "fp8";
+    default:
+      return speculation::weight_format_name(grouped_format(format));
+  }
+}
+
 WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
-  if (weights == CudaWeights::fp8 || checkpoint.has_fp8()) return WeightFormat::fp8;
+  if (weights == speculation::WeightFormat::fp8 || checkpoint.has_fp8()) return WeightFormat::fp8;
+  if (const auto groups = weights ? grouped_format(*weights) : std::nullopt) return *groups;
+  if (const auto groups = stored_groups(checkpoint.weights.layers.front().q)) return *groups;
   return checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
 }
 
 std::int32_t width_granule(WeightFormat layers) {
+  if (grouped_layout(layers) != nullptr) return part_depth;
   return layers == WeightFormat::fp8 ? fp8_granule : plain_granule;
 }
 
@@ -252,21 +368,24 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
                          const GpuDescription& device) {
   const speculation::ModelShape& shape = checkpoint.shape;
   const DType dtype = checkpoint.weights.embedding.dtype;
-  if (checkpoint.has_blocks())
-    return fail("model {}: matrices are in blocks, expected them widened on a cuda device", shape.name);
   if (const auto trait = missing_trait(shape))
     return fail("model {}: {} has {}, expected only what the cuda backend computes", shape.name,
                 shape.architecture, *trait);
   if (dtype == DType::f32)
     return fail("model {}: weights are {}, expected bf16 or fp16 on a cuda device", shape.name,
                 dtype_name(dtype));
+  DRAFTSCOPE_TRY(check_weights(checkpoint, options.weights));
   DRAFTSCOPE_TRY(check_one_format(checkpoint));
+  DRAFTSCOPE_TRY(check_blocks(checkpoint));
   DRAFTSCOPE_TRY(check_widths(shape, width_granule(layer_format(checkpoint, options.weights))));
   if (shape.head_dim % dimension_block != 0 || shape.head_dim > max_head_dim)
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
   // Normalised rows of activations stay in a block's shared memory while weights stream past.
-  constexpr ProductShape least{.columns = 8, .rows = 1, .stages = 1};
+  const ProductShape least{.columns = 8,
+                           .rows = 1,
+                           .stages = 1,
+                           .stage_bytes = stage_bytes(layer_format(checkpoint, options.weights))};
   if (const std::size_t needed = product_shared_bytes(least, shape.d_model, true);
       needed > device.shared_bytes)
     return fail("model {}: d_model is {}, which takes {} bytes of shared memory, expected at most {} ({})",
@@ -283,30 +402,48 @@ std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
   return layout.bytes();
 }
 
-Result<void> check_draft_layers(const Checkpoint& checkpoint, const UploadedModel& model) {
+Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const UploadedModel& model,
+                                        speculation::WeightFormat format) {
   const speculation::ModelShape& shape = checkpoint.shape;
-  if (model.layers != WeightFormat::bf16)
-    return fail("model {}: weights are {}, expected bf16 beside fp8 for drafts", shape.name,
-                model.layers == WeightFormat::fp8 ? "fp8" : dtype_name(DType::f16));
-  return check_widths(shape, fp8_granule);
+  const bool fp8 = format == speculation::WeightFormat::fp8;
+  const auto groups = grouped_format(format);
+  if (!fp8 && !groups)
+    return fail("cuda backend: found weights {} for drafts, expected one of {}",
+                speculation::weight_format_name(format),
+                speculation::made_weight_formats(speculation::MadeBy::cuda));
+  const WeightFormat held = fp8 ? WeightFormat::fp8 : *groups;
+  if (model.layers == WeightFormat::f16 || model.layers == WeightFormat::fp8)
+    return fail("model {}: weights are {}, expected bf16 beside {} for drafts", shape.name,
+                weights_name(model.layers), speculation::weight_format_name(format));
+  DRAFTSCOPE_TRY(check_widths(shape, width_granule(held)));
+  return held;
 }
 
 Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
-                                                const UploadedModel& model) {
+                                                const UploadedModel& model, WeightFormat format) {
   UploadedDraftLayers result;
-  result.host_layers = model.host_layers;
+  std::vector<DeviceLayer> layers = model.host_layers;
+  std::vector<Placed> matrices;
   Pieces measured(nullptr);
-  place_draft_layers(measured, checkpoint, result.host_layers);
+  (void)place_draft_layers(measured, checkpoint, format, layers, matrices);
   DRAFTSCOPE_TRY_ASSIGN(result.memory, DeviceMemory::allocate(gpu, measured.bytes(), "the draft's weights"));
   Pieces pieces(result.memory.data());
-  place_draft_layers(pieces, checkpoint, result.host_layers);
-  for (std::size_t i = 0; i < result.host_layers.size(); ++i)
-    for (const LayerMatrix& matrix : layer_matrices) {
-      const DeviceMatrix& from = model.host_layers[i].*matrix.placed;
-      const DeviceMatrix& to = result.host_layers[i].*matrix.placed;
-      DRAFTSCOPE_TRY(quantise(gpu, checkpoint.weights.layers[i].*matrix.source, model.stored, from.data,
-                              const_cast<std::byte*>(to.data), const_cast<float*>(to.scale)));
+  matrices.clear();
+  result.layers = place_draft_layers(pieces, checkpoint, format, layers, matrices);
+  if (format != WeightFormat::fp8) {
+    DRAFTSCOPE_TRY(bring_groups(gpu, checkpoint, matrices));
+  } else if (model.layers != model.stored) {
+    DRAFTSCOPE_TRY(bring_quantised(gpu, checkpoint, matrices, model.stored));
+  } else {
+    // Where they are.
+    for (const Placed& matrix : matrices) {
+      const auto own = std::find_if(std::begin(layer_matrices), std::end(layer_matrices),
+                                    [&](const LayerMatrix& each) { return each.kind == matrix.kind; });
+      const DeviceMatrix& from = model.host_layers[static_cast<std::size_t>(matrix.layer)].*own->placed;
+      DRAFTSCOPE_TRY(quantise(gpu, *matrix.source, model.stored, from.data, matrix.values, matrix.scale));
     }
+  }
+  DRAFTSCOPE_TRY(gpu.upload(result.layers, layers.data(), layers.size() * sizeof(DeviceLayer)));
   DRAFTSCOPE_TRY(gpu.synchronise());
   return result;
 }
@@ -317,6 +454,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   result.shape = shape;
   result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
   result.layers = layer_format(checkpoint, weights);
+  result.head = stored_groups(checkpoint.weights.head).value_or(result.stored);
   DRAFTSCOPE_TRY_ASSIGN(result.memory,
                         DeviceMemory::allocate(gpu, model_bytes(checkpoint, weights), "the weights"));
   Layout layout(checkpoint, weights, result.memory.data());
@@ -325,6 +463,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
     DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, matrix.values));
   DRAFTSCOPE_TRY(bring_quantised(gpu, checkpoint, layout.quantised_matrices(), result.stored));
   DRAFTSCOPE_TRY(bring_stored_fp8(gpu, checkpoint, layout.stored_fp8_matrices()));
+  DRAFTSCOPE_TRY(bring_groups(gpu, checkpoint, layout.grouped_matrices()));
   std::vector<float> values;
   for (const Placed& vector : layout.vectors()) {
     values.resize(static_cast<std::size_t>(vector.source->columns));

@@ -6,6 +6,8 @@
 #include <draftscope/base/result.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cuda_backend.h>
+#include <draftscope/speculation/weight_format.h>
+#include <string_view>
 #include <vector>
 
 #include "device_memory.h"
@@ -15,18 +17,22 @@ namespace draftscope::engine::cuda {
 
 struct UploadedModel {
   speculation::ModelShape shape;
-  WeightFormat stored = WeightFormat::bf16;  ///< embedding and head
+  WeightFormat stored = WeightFormat::bf16;  ///< the embedding
+  WeightFormat head = WeightFormat::bf16;
   WeightFormat layers = WeightFormat::bf16;  ///< the layers' matrices
   DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in
   std::vector<DeviceLayer> host_layers;      ///< keys and values are not filled in
   DeviceMemory memory;
 };
 
-/// The layers once more, their matrices in fp8; all else is the model's.
+/// The layers once more, their matrices in another format; all else is the model's.
 struct UploadedDraftLayers {
-  std::vector<DeviceLayer> host_layers;
+  DeviceLayer* layers = nullptr;  ///< in `memory`
   DeviceMemory memory;
 };
+
+/// "fp8", "q4_0", "bf16": a format as files and recordings name it.
+[[nodiscard]] std::string_view weights_name(WeightFormat format);
 
 /// The format that upload_model() will hold the layers' matrices in.
 [[nodiscard]] WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights);
@@ -43,11 +49,16 @@ struct UploadedDraftLayers {
 
 [[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
 
-/// Whether layers can be held in fp8 beside the model's: these are bf16, and of widths that fp8 kernels take.
-[[nodiscard]] Result<void> check_draft_layers(const Checkpoint& checkpoint, const UploadedModel& model);
+/// The kernels' format that layers can be held in for drafts beside the model's. Errors: it is none, the
+/// model's layers have fp16 activations or are in fp8 themselves, or widths that its kernels do not take.
+[[nodiscard]] Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint,
+                                                      const UploadedModel& model,
+                                                      speculation::WeightFormat format);
 
-/// Quantises the matrices of `model`, which are as stored, where they are.
+/// The layers' matrices in a format of draft_layer_format(): fp8 is made of those of `model` where they are
+/// plain, groups on the host. Errors: memory is short, numbers that are none.
 [[nodiscard]] Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
-                                                              const UploadedModel& model);
+                                                              const UploadedModel& model,
+                                                              WeightFormat format);
 
 }  // namespace draftscope::engine::cuda

@@ -60,7 +60,7 @@ Result<int> PassGraphs::graph_of(std::map<Form, int>& graphs, const Form& form, 
 }
 
 Result<void> PassGraphs::pass(const PassForm& form) {
-  PassLauncher& launcher = form.own_weights ? draft_launcher_ : launcher_;
+  PassLauncher& launcher = launcher_of(form.weights);
   DRAFTSCOPE_TRY(launcher.load_inputs(form.rows));
   for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher.layer(slot, form.rows));
   if (!form.head) return {};
@@ -69,7 +69,7 @@ Result<void> PassGraphs::pass(const PassForm& form) {
 }
 
 Result<void> PassGraphs::draft_step(const StepForm& form, std::optional<LoopHandle> loop) {
-  PassLauncher& launcher = form.own_weights ? draft_launcher_ : launcher_;
+  PassLauncher& launcher = launcher_of(form.weights);
   const bool keeps = form.above_exit && form.keeps_states;
   DRAFTSCOPE_TRY(launcher_.load_inputs(1));
   if (keeps) DRAFTSCOPE_TRY(launcher_.keep_states(1, states_.boundary(0)));

@@ -23,25 +23,25 @@ struct PassForm {
   std::int32_t rows = 1;   ///< at most; the number itself is in device memory
   bool head = false;
   bool logits = false;
-  bool own_weights = false;  ///< the draft's
+  std::optional<speculation::WeightFormat> weights;  ///< the draft's; none = the model's own
 
   friend bool operator<(const PassForm& a, const PassForm& b) {
-    return std::tie(a.slots, a.rows, a.head, a.logits, a.own_weights) <
-           std::tie(b.slots, b.rows, b.head, b.logits, b.own_weights);
+    return std::tie(a.slots, a.rows, a.head, a.logits, a.weights) <
+           std::tie(b.slots, b.rows, b.head, b.logits, b.weights);
   }
 };
 
 /// Key of a draft step's graph.
 struct StepForm {
-  std::int32_t slots = 0;    ///< layers that run
-  bool own_weights = false;  ///< the draft's
+  std::int32_t slots = 0;                            ///< layers that run
+  std::optional<speculation::WeightFormat> weights;  ///< the draft's; none = the model's own
   bool sampled = false;
   bool above_exit = false;    ///< the verification goes on above these layers
   bool keeps_states = false;  ///< of every boundary
 
   friend bool operator<(const StepForm& a, const StepForm& b) {
-    return std::tie(a.slots, a.own_weights, a.sampled, a.above_exit, a.keeps_states) <
-           std::tie(b.slots, b.own_weights, b.sampled, b.above_exit, b.keeps_states);
+    return std::tie(a.slots, a.weights, a.sampled, a.above_exit, a.keeps_states) <
+           std::tie(b.slots, b.weights, b.sampled, b.above_exit, b.keeps_states);
   }
 };
 
@@ -57,17 +57,20 @@ struct RoundStates {
 
 class PassGraphs {
  public:
-  /// Nothing is owned; `draft_launcher` runs layers on the draft's weights. `trace`, perhaps null, hears what
-  /// the graphs compute.
-  PassGraphs(Gpu& gpu, PassLauncher& launcher, PassLauncher& draft_launcher, std::int32_t n_layers,
-             const RoundStates& states, profiler::DeviceTrace* trace)
+  /// Nothing is owned. `trace`, perhaps null, hears what the graphs compute.
+  PassGraphs(Gpu& gpu, PassLauncher& launcher, std::int32_t n_layers, const RoundStates& states,
+             profiler::DeviceTrace* trace)
       : gpu_(gpu),
         launcher_(launcher),
-        draft_launcher_(draft_launcher),
         n_layers_(n_layers),
         states_(states),
         trace_(trace),
         has_loops_(gpu.describe().has_loops) {}
+
+  /// Names what runs layers on weights for drafts; not owned.
+  void add_draft(speculation::WeightFormat weights, PassLauncher& launcher) {
+    drafts_.insert_or_assign(weights, &launcher);
+  }
 
   /// Launches a pass over the slot table's first `form.slots` places, which hold `layers`.
   [[nodiscard]] Result<void> launch_pass(PassForm form, std::span<const std::int32_t> layers);
@@ -102,6 +105,9 @@ class PassGraphs {
     }
   };
 
+  [[nodiscard]] PassLauncher& launcher_of(std::optional<speculation::WeightFormat> weights) {
+    return weights ? *drafts_.at(*weights) : launcher_;
+  }
   template <typename Form, typename Launches>
   [[nodiscard]] Result<int> graph_of(std::map<Form, int>& graphs, const Form& form, std::string_view name,
                                      std::optional<traces::Phase> phase, Launches launches);
@@ -113,10 +119,10 @@ class PassGraphs {
 
   Gpu& gpu_;
   PassLauncher& launcher_;
-  PassLauncher& draft_launcher_;
   std::int32_t n_layers_;
   RoundStates states_;
   profiler::DeviceTrace* trace_;
+  std::map<speculation::WeightFormat, PassLauncher*> drafts_;
   std::map<PassForm, int> passes_;
   std::map<StepForm, int> steps_;
   std::map<VerificationForm, int> verifications_;

@@ -52,13 +52,12 @@ int ceiling(int a, int b) {
 }  // namespace
 
 PassLauncher::PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape,
-                           WeightFormat stored, WeightFormat layers, profiler::DeviceTrace* trace,
+                           const PassFormats& formats, profiler::DeviceTrace* trace,
                            const RankLauncher* ranks)
     : gpu_(gpu),
       base_(base),
       shape_(shape),
-      stored_(stored),
-      layers_(layers),
+      formats_(formats),
       trace_(trace),
       ranks_(ranks),
       device_(gpu.describe()) {}
@@ -76,7 +75,8 @@ std::int32_t PassLauncher::place_of(std::int32_t slot) const {
 
 Result<void> PassLauncher::load_inputs(std::int32_t rows) {
   const profiler::GraphScope scope(trace_, operation(Kernel::load_inputs));
-  return gpu_.launch({.kernel = Kernel::load_inputs, .format = stored_, .blocks = rows}, params(0, 0));
+  return gpu_.launch({.kernel = Kernel::load_inputs, .format = formats_.stored, .blocks = rows},
+                     params(0, 0));
 }
 
 Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
@@ -108,8 +108,8 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
       break;
   }
   if (outputs == 0) return {};  // of the head, where ranks are more than the vocabulary has blocks
-  Launch launch{.kernel = kernel, .format = kernel == Kernel::head ? stored_ : layers_};
-  const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises);
+  Launch launch{.kernel = kernel, .format = kernel == Kernel::head ? formats_.head : formats_.layers};
+  const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises, launch.format);
   launch.columns = product.columns;
   // Outputs that the busiest block computes.
   const auto busiest_outputs = [&](int half) {
@@ -133,7 +133,7 @@ Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row, 
   const profiler::GraphScope scope(trace_, operation(Kernel::attention), place_of(slot));
   return gpu_.launch(
       {.kernel = Kernel::attention,
-       .format = layers_,
+       .format = formats_.layers,
        .head_dim = shape_.head_dim,
        .blocks = attention_blocks_per_multiprocessor * device_.multiprocessors,
        .shared_bytes = attention_shared_bytes(shape_.head_dim, rows * (shape_.n_heads / shape_.n_kv_heads))},
@@ -143,7 +143,7 @@ Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row, 
 Result<void> PassLauncher::wide_attention(std::int32_t slot, std::int32_t rows, bool keys_are_ranges) {
   if (keys_are_ranges)
     return gpu_.launch({.kernel = Kernel::prefill_attention,
-                        .format = layers_,
+                        .format = formats_.layers,
                         .head_dim = shape_.head_dim,
                         .blocks = prefill_blocks(rows, shape_.n_heads, shape_.n_kv_heads),
                         .shared_bytes = prefill_shared_bytes(shape_.head_dim)},
@@ -158,7 +158,7 @@ Result<void> PassLauncher::normalise_heads(std::int32_t slot, std::int32_t rows)
   const profiler::GraphScope scope(trace_, operation(Kernel::normalise_heads), place_of(slot));
   constexpr int warps = row_threads / warp_threads;
   return gpu_.launch({.kernel = Kernel::normalise_heads,
-                      .format = layers_,
+                      .format = formats_.layers,
                       .blocks = ceiling(rows * (shape_.n_heads + shape_.n_kv_heads), warps)},
                      params(slot, 0));
 }
@@ -172,7 +172,8 @@ Result<void> PassLauncher::add_outputs(std::int32_t slot, std::int32_t rows, Nor
 }
 
 Result<void> PassLauncher::finish_sublayer(std::int32_t slot, std::int32_t rows, Norm sublayer) {
-  if (ranks_ != nullptr) return ranks_->add_product(params(slot, 0), layers_, sublayer, place_of(slot), rows);
+  if (ranks_ != nullptr)
+    return ranks_->add_product(params(slot, 0), formats_.layers, sublayer, place_of(slot), rows);
   DRAFTSCOPE_TRY(product(sublayer == Norm::attention ? Kernel::output : Kernel::down, slot, 0, rows, false));
   return add_outputs(slot, rows, sublayer);
 }
@@ -189,18 +190,20 @@ Result<void> PassLauncher::layer(std::int32_t slot, std::int32_t rows) {
 Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, float* out,
                                     const WideShape& wide) {
   const void* weights = matrix.data;
-  WeightFormat format = stored_;
-  if (matrix.scale != nullptr) {
+  const WeightFormat held = formats_.layers;
+  WeightFormat format = held;
+  if (is_widened(held)) {
     // One queue: the product before has read the buffer.
     format = WeightFormat::bf16;
     weights = base_.work.widened;
+    const Kernel kernel = held == WeightFormat::fp8 ? Kernel::widen_rows : Kernel::widen_groups;
     QuantiseParams widen{};
     widen.values = const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(matrix.data));
     widen.widened = base_.work.widened;
     widen.rows = wide.outputs;
     widen.depth = wide.depth;
-    DRAFTSCOPE_TRY(
-        gpu_.launch({.kernel = Kernel::widen_rows, .blocks = widen_blocks * device_.multiprocessors}, widen));
+    DRAFTSCOPE_TRY(gpu_.launch(
+        {.kernel = kernel, .format = held, .blocks = widen_blocks * device_.multiprocessors}, widen));
   }
   return gpu_.multiply(
       {format, weights, x, out, wide.rows, wide.outputs, wide.depth, wide.out_stride, wide.x_stride});
@@ -215,9 +218,11 @@ Result<void> PassLauncher::finish_wide_sublayer(std::int32_t slot, const DeviceM
   if (ranks_ == nullptr) {
     DRAFTSCOPE_TRY(multiply(matrix, x, base_.work.wide, {rows, d_model, depth, d_model, depth}));
     if (base_.model.normalises_outputs != 0) return add_outputs(slot, rows, sublayer);
-    return gpu_.launch(
-        {.kernel = Kernel::add_wide, .format = layers_, .blocks = rows, .shared_bytes = row_shared_bytes},
-        WideParams{params(slot, 0), rows, sublayer});
+    return gpu_.launch({.kernel = Kernel::add_wide,
+                        .format = formats_.layers,
+                        .blocks = rows,
+                        .shared_bytes = row_shared_bytes},
+                       WideParams{params(slot, 0), rows, sublayer});
   }
   const std::int32_t parts = ranks_->parts(sublayer);
   const std::int32_t part_depth = depth / parts;
@@ -237,7 +242,7 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
                                       bool keys_are_ranges, bool attends, bool runs_mlp) {
   const auto launch_wide = [&](Kernel kernel, Norm norm) {
     return gpu_.launch(
-        {.kernel = kernel, .format = layers_, .blocks = rows, .shared_bytes = row_shared_bytes},
+        {.kernel = kernel, .format = formats_.layers, .blocks = rows, .shared_bytes = row_shared_bytes},
         WideParams{params(slot, 0), rows, norm});
   };
   const Workspace& work = base_.work;

@@ -15,12 +15,19 @@
 
 namespace draftscope::engine::cuda {
 
+/// Formats of a pass's matrices.
+struct PassFormats {
+  WeightFormat stored = WeightFormat::bf16;  ///< the embedding
+  WeightFormat layers = WeightFormat::bf16;
+  WeightFormat head = WeightFormat::bf16;
+};
+
 class PassLauncher {
  public:
   /// `trace`, not owned and perhaps null, hears what each kernel that is captured into a graph computes.
   /// `ranks`, likewise, is what this rank launches beside, if several share the model; `shape` is the rank's.
-  PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape, WeightFormat stored,
-               WeightFormat layers, profiler::DeviceTrace* trace, const RankLauncher* ranks = nullptr);
+  PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape, const PassFormats& formats,
+               profiler::DeviceTrace* trace, const RankLauncher* ranks = nullptr);
 
   [[nodiscard]] Result<void> load_inputs(std::int32_t rows);
   /// One layer, at `slot` of the slot table, for up to max_decode_rows rows. The table's halves are n_layers
@@ -71,8 +78,7 @@ class PassLauncher {
   Gpu& gpu_;
   PassParams base_;
   speculation::ModelShape shape_;
-  WeightFormat stored_;
-  WeightFormat layers_;
+  PassFormats formats_;
   profiler::DeviceTrace* trace_;
   const RankLauncher* ranks_;
   GpuDescription device_;

@@ -9,10 +9,10 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-constexpr ProductShape least{.columns = 8, .rows = 1, .stages = 1};
-
 /// Columns and rows for the fewest launches of which a block fits with one stage.
-ProductShape widest(const GpuDescription& device, std::int32_t rows, std::int32_t d_model, bool normalises) {
+ProductShape widest(const GpuDescription& device, std::int32_t rows, std::int32_t d_model, bool normalises,
+                    WeightFormat format) {
+  const ProductShape least{.columns = 8, .rows = 1, .stages = 1, .stage_bytes = stage_bytes(format)};
   for (std::int32_t launches = (rows + max_launch_rows - 1) / max_launch_rows; launches <= rows; ++launches) {
     ProductShape shape = least;
     shape.rows = (rows + launches - 1) / launches;
@@ -25,9 +25,9 @@ ProductShape widest(const GpuDescription& device, std::int32_t rows, std::int32_
 }  // namespace
 
 ProductShape product_shape(const GpuDescription& device, std::int32_t rows, std::int32_t d_model,
-                           bool normalises) {
-  ProductShape shape = widest(device, rows, d_model, normalises);
-  ProductShape neighbour = widest(device, rows, d_model, !normalises);
+                           bool normalises, WeightFormat format) {
+  ProductShape shape = widest(device, rows, d_model, normalises, format);
+  ProductShape neighbour = widest(device, rows, d_model, !normalises, format);
   std::int32_t alone = 0;  // the most stages of a block
   for (std::int32_t stages = max_ring_stages; stages > 0; stages /= 2) {
     shape.stages = neighbour.stages = stages;

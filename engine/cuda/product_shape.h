@@ -8,6 +8,7 @@
 
 #include "gpu.h"
 #include "kernels/launch_shape.h"
+#include "launch.h"
 
 namespace draftscope::engine::cuda {
 
@@ -18,6 +19,7 @@ namespace draftscope::engine::cuda {
 /// one ends; then more stages. A device whose block holds not even one row and one stage gets that all the
 /// same (check_model() refuses it).
 [[nodiscard]] ProductShape product_shape(const GpuDescription& device, std::int32_t rows,
-                                         std::int32_t d_model, bool normalises);
+                                         std::int32_t d_model, bool normalises,
+                                         WeightFormat format = WeightFormat::bf16);
 
 }  // namespace draftscope::engine::cuda

@@ -50,9 +50,9 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                     {"synthetic", checkpoint.synthetic ? "1" : "0"},
                     {"redundancy", fmt::format("{}", checkpoint.redundancy)},
                     {"dtype", std::string(dtype_name(checkpoint.weights.embedding.dtype))},
-                    {"weights", is_packed(device)      ? device.weights
-                                : checkpoint.has_fp8() ? "fp8"
-                                                       : settings.weights},
+                    {"weights", is_packed(device) || checkpoint.has_blocks() ? device.weights
+                                : checkpoint.has_fp8()                       ? "fp8"
+                                                                             : settings.weights},
                     {"stored_as", checkpoint.stored_as},
                     {"device", device.device},
                     {"processor", device.processor},

@@ -100,7 +100,10 @@ Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& auto
   DRAFTSCOPE_TRY_ASSIGN(const auto formats, listed_formats(automatic.text("formats")));
   for (const WeightFormat format : formats) {
     const WeightFormatRow& row = weight_format_row(format);
-    if (target.made_by == MadeBy::none || row.made_by != target.made_by || row.bits >= target.bits) continue;
+    if (!makes(target.made_by, row) || row.bits >= target.bits) continue;
+    // One of eight bits is enough of a GPU's memory.
+    const bool has_fp8 = std::find(formats.begin(), formats.end(), WeightFormat::fp8) != formats.end();
+    if (target.made_by == MadeBy::cuda && format == WeightFormat::q8_0 && has_fp8) continue;
     drafters.push_back({std::string(row.name),
                         SublayerMask(n_layers),
                         format,

@@ -26,20 +26,22 @@ bool is_of_layers(Kernel kernel) {
 
 TEST(NeededBytes, AreAPassesAltogether) {
   for (const char* name : {"llama-3.2-1b", "llama-3-8b"})
-    for (const bool fp8 : {false, true}) {
+    for (const engine::CudaWeights weights :
+         {engine::CudaWeights(), engine::CudaWeights(speculation::WeightFormat::fp8),
+          engine::CudaWeights(speculation::WeightFormat::q4_0)}) {
       const auto checkpoint = engine::make_synthetic({.model = name}, engine::SyntheticMatrices::by_backend);
       ASSERT_TRUE(checkpoint) << checkpoint.error().message;
       const speculation::ModelShape& shape = checkpoint->shape;
       constexpr std::int32_t context = 511;  // and the row itself
       std::uint64_t bytes = 0;
-      const auto plan = launch_plan(shape, h200, 1, fp8);
+      const auto plan = launch_plan(shape, h200, 1, weights);
       ASSERT_TRUE(plan) << plan.error().message;
       for (const PlannedKernel& kernel : *plan) {
-        const NeededBytes needed = needed_bytes(kernel.kernel, shape, 1, context, fp8);
+        const NeededBytes needed = needed_bytes(kernel.kernel, shape, 1, context, weights);
         bytes += (needed.weights + needed.cache_read) *
                  (is_of_layers(kernel.kernel) ? static_cast<std::uint64_t>(shape.n_layers) : 1U);
       }
-      const auto whole = static_cast<double>(pass_bytes(*checkpoint, fp8, shape.n_layers, context + 1));
+      const auto whole = static_cast<double>(pass_bytes(*checkpoint, weights, shape.n_layers, context + 1));
       EXPECT_NEAR(static_cast<double>(bytes) / whole, 1.0, 3e-4) << name;  // norms
     }
 }
@@ -47,8 +49,8 @@ TEST(NeededBytes, AreAPassesAltogether) {
 TEST(LaunchPlans, HaveEveryKernelOfAPassAndTilesToShare) {
   const speculation::ModelShape shape = speculation::find_model_shape("llama-3-8b").value();
   for (const std::int32_t rows : {1, 8, 16}) {
-    const auto few = launch_plan(shape, {16, h200.shared_bytes}, rows, false);
-    const auto many = launch_plan(shape, h200, rows, false);
+    const auto few = launch_plan(shape, {16, h200.shared_bytes}, rows, std::nullopt);
+    const auto many = launch_plan(shape, h200, rows, std::nullopt);
     ASSERT_TRUE(few && many);
     ASSERT_EQ(few->size(), many->size());
     for (const Kernel kernel : {Kernel::load_inputs, Kernel::qkv, Kernel::attention, Kernel::output,
@@ -81,8 +83,9 @@ std::uint64_t matrix_products(const KernelTraffic& traffic) {
 }
 
 std::vector<KernelTraffic> counted(const speculation::ModelShape& shape, std::int32_t rows,
-                                   std::int32_t context) {
-  const auto pass = count_pass(shape, {.ptx_file = kernels_ptx_file(), .rows = rows, .context = context});
+                                   std::int32_t context, engine::CudaWeights weights = {}) {
+  const auto pass = count_pass(
+      shape, {.ptx_file = kernels_ptx_file(), .rows = rows, .context = context, .weights = weights});
   EXPECT_TRUE(pass) << pass.error().message;
   return pass.value_or(std::vector<KernelTraffic>());
 }
@@ -119,6 +122,20 @@ TEST(CountedKernels, OfASmallModelAreThoseOfALargerOne) {
   EXPECT_EQ(a.moved(Held::cache), a.needed.cache_read);
   EXPECT_EQ(b.moved(Held::cache), b.needed.cache_read);
   EXPECT_EQ(2 * matrix_products(a), matrix_products(b));
+}
+
+/// Codes and scales are read by the sector, and each sector once.
+TEST(CountedKernels, ReadEachWeightOnceInBlocks) {
+  if (kernels_ptx_file().empty()) GTEST_SKIP() << "no CUDA toolkit at build time: nothing is counted";
+  const speculation::ModelShape model = speculation::find_model_shape("llama-3.2-1b").value();
+  for (const auto weights : {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0}) {
+    const std::vector<KernelTraffic> pass = counted(small_shape(model, 1, weights), 1, 256, weights);
+    ASSERT_FALSE(pass.empty());
+    for (const Kernel kernel : products) {
+      SCOPED_TRACE(std::string(kernel_word(kernel)));
+      EXPECT_EQ(of(pass, kernel).moved(Held::weights), of(pass, kernel).needed.weights);
+    }
+  }
 }
 
 TEST(CountedKernels, ReadEachWeightOnceForEightRows) {

@@ -13,7 +13,7 @@ engine::Checkpoint published(const char* name) {
 TEST(PassBytes, AreThoseOfADecodeStepWithoutContext) {
   for (const char* name : {"llama-3.2-1b", "qwen2.5-0.5b", "llama-3-8b"}) {
     const engine::Checkpoint checkpoint = published(name);
-    EXPECT_EQ(pass_bytes(checkpoint, false, checkpoint.shape.n_layers, 0), checkpoint.bytes_per_step())
+    EXPECT_EQ(pass_bytes(checkpoint, std::nullopt, checkpoint.shape.n_layers, 0), checkpoint.bytes_per_step())
         << name;
   }
 }
@@ -21,16 +21,20 @@ TEST(PassBytes, AreThoseOfADecodeStepWithoutContext) {
 TEST(PassBytes, GrowByTheCacheRowsOfTheLayersThatRun) {
   const engine::Checkpoint checkpoint = published("llama-3.2-1b");
   // 32 KiB a token over 16 layers, as models.csv says.
-  EXPECT_EQ(pass_bytes(checkpoint, false, 16, 512) - pass_bytes(checkpoint, false, 16, 0), 512U * 32768U);
-  EXPECT_EQ(pass_bytes(checkpoint, false, 4, 512) - pass_bytes(checkpoint, false, 4, 0), 512U * 8192U);
+  EXPECT_EQ(pass_bytes(checkpoint, std::nullopt, 16, 512) - pass_bytes(checkpoint, std::nullopt, 16, 0),
+            512U * 32768U);
+  EXPECT_EQ(pass_bytes(checkpoint, std::nullopt, 4, 512) - pass_bytes(checkpoint, std::nullopt, 4, 0),
+            512U * 8192U);
 }
 
-TEST(PassBytes, HalveTheLayersMatricesInFp8) {
+TEST(PassBytes, ShrinkTheLayersMatricesInFewerBits) {
   const engine::Checkpoint checkpoint = published("llama-3.2-1b");
-  const auto layers = [&](bool fp8) {
-    return static_cast<double>(pass_bytes(checkpoint, fp8, 16, 0) - pass_bytes(checkpoint, fp8, 0, 0));
+  const auto layers = [&](engine::CudaWeights weights) {
+    return static_cast<double>(pass_bytes(checkpoint, weights, 16, 0) -
+                               pass_bytes(checkpoint, weights, 0, 0));
   };
-  EXPECT_NEAR(layers(true) / layers(false), 0.5, 0.002);
+  EXPECT_NEAR(layers(speculation::WeightFormat::fp8) / layers(std::nullopt), 0.5, 0.002);
+  EXPECT_NEAR(layers(speculation::WeightFormat::q4_0) / layers(std::nullopt), 4.5 / 16.0, 0.001);
 }
 
 }  // namespace

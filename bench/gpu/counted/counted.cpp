@@ -32,7 +32,7 @@ struct Options {
   std::vector<std::int32_t> contexts = {512, 8192};
   std::vector<std::string> machines = {"132:232448"};
   std::int32_t scale = 1;
-  bool fp8 = false;
+  std::string weights = "bf16";
   bool json = false;
 };
 
@@ -161,22 +161,30 @@ Result<PlannedMachine> parse_machine(const std::string& text) {
   return machine;
 }
 
-Result<json> plans(const speculation::ModelShape& model, const Options& options) {
+/// None = as they are stored.
+Result<engine::CudaWeights> weights_of(const Options& options) {
+  if (options.weights == "bf16") return engine::CudaWeights();
+  DRAFTSCOPE_TRY_ASSIGN(const speculation::WeightFormat format,
+                        speculation::parse_weight_format(options.weights));
+  return engine::CudaWeights(format);
+}
+
+Result<json> plans(const speculation::ModelShape& model, const Options& options,
+                   engine::CudaWeights weights) {
   json result = json::array();
   for (const std::string& text : options.machines) {
     DRAFTSCOPE_TRY_ASSIGN(const PlannedMachine machine, parse_machine(text));
     for (const std::int32_t rows : options.rows) {
       DRAFTSCOPE_TRY_ASSIGN(const std::vector<PlannedKernel> plan,
-                            launch_plan(model, machine, rows, options.fp8));
+                            launch_plan(model, machine, rows, weights));
       json kernels = json::array();
       for (const PlannedKernel& kernel : plan)
-        kernels.push_back(
-            {{"kernel", kernel_word(kernel.kernel)},
-             {"launches", kernel.launches},
-             {"columns", kernel.columns},
-             {"blocks", kernel.blocks},
-             {"tiles", kernel.tiles},
-             {"needed", needed_json(needed_bytes(kernel.kernel, model, rows, 0, options.fp8))}});
+        kernels.push_back({{"kernel", kernel_word(kernel.kernel)},
+                           {"launches", kernel.launches},
+                           {"columns", kernel.columns},
+                           {"blocks", kernel.blocks},
+                           {"tiles", kernel.tiles},
+                           {"needed", needed_json(needed_bytes(kernel.kernel, model, rows, 0, weights))}});
       result.push_back({{"machine", text}, {"rows", rows}, {"kernels", kernels}});
     }
   }
@@ -188,14 +196,15 @@ Result<void> run(const Options& options) {
   if (ptx_file.empty())
     return fail(
         "this build has no PTX of the kernels, expected one made where the CUDA toolkit is installed");
+  DRAFTSCOPE_TRY_ASSIGN(const engine::CudaWeights weights, weights_of(options));
   json all = json::array();
   for (const std::string& name : options.models) {
     DRAFTSCOPE_TRY_ASSIGN(const speculation::ModelShape model, speculation::find_model_shape(name));
-    const speculation::ModelShape shape = deep_shape(model, options.scale);
+    const speculation::ModelShape shape = deep_shape(model, options.scale, weights);
     json passes = json::array();
     for (const std::int32_t context : options.contexts)
       for (const std::int32_t rows : options.rows) {
-        const CountedPass pass{.ptx_file = ptx_file, .rows = rows, .context = context, .fp8 = options.fp8};
+        const CountedPass pass{.ptx_file = ptx_file, .rows = rows, .context = context, .weights = weights};
         DRAFTSCOPE_TRY_ASSIGN(const std::vector<KernelTraffic> kernels, count_pass(shape, pass));
         if (!options.json) print_table(shape, pass, kernels), print_instructions(kernels);
         json counted = json::array();
@@ -207,13 +216,13 @@ Result<void> run(const Options& options) {
       sizes["full"][key] = model.*member;
       sizes["small"][key] = shape.*member;
     }
-    DRAFTSCOPE_TRY_ASSIGN(json planned, plans(model, options));
+    DRAFTSCOPE_TRY_ASSIGN(json planned, plans(model, options, weights));
     all.push_back({{"model", model.name}, {"sizes", sizes}, {"passes", passes}, {"plans", planned}});
   }
   if (options.json)
     fmt::print("{}\n", json{{"format", 1},
                             {"rests_on", "interpreted: PTX of compute capability 9.0"},
-                            {"weights", options.fp8 ? "fp8" : "bf16"},
+                            {"weights", options.weights},
                             {"models", all}}
                            .dump(1));
   return {};
@@ -238,7 +247,9 @@ int main(int argc, char** argv) {
   app.add_option("--scale", options.scale, "of the small models")
       ->check(CLI::Range(1, 8))
       ->capture_default_str();
-  app.add_flag("--fp8", options.fp8, "layers' matrices in fp8");
+  app.add_option("--weights", options.weights, "of the layers' matrices")
+      ->check(CLI::IsMember({"bf16", "fp8", "q8_0", "q4_0"}))
+      ->capture_default_str();
   app.add_flag("--json", options.json);
   CLI11_PARSE(app, argc, argv);
   const auto ran = draftscope::bench::run(options);

@@ -13,6 +13,7 @@
 
 #include "cuda/backend.h"
 #include "cuda/kernels/launch_shape.h"
+#include "cuda/pack_groups.h"
 #include "ptx_gpu.h"
 
 namespace draftscope::bench {
@@ -223,10 +224,15 @@ std::string_view instruction_class(std::string_view spelling) {
   return "integer";
 }
 
-speculation::ModelShape small_shape(const speculation::ModelShape& of, std::int32_t scale) {
+speculation::ModelShape small_shape(const speculation::ModelShape& of, std::int32_t scale,
+                                    engine::CudaWeights weights) {
   speculation::ModelShape shape = of;
   const std::int32_t group = of.n_heads / of.n_kv_heads;
-  constexpr std::int32_t min_width = 512;  // the widest tile's share of a row, for every format
+  // A slice is a whole run: the shares of a row that warps take.
+  const auto groups = weights ? engine::cuda::grouped_format(*weights) : std::nullopt;
+  const std::int32_t run =
+      groups ? engine::cuda::grouped_layout(*groups)->run_depth() : engine::cuda::slice_granule;
+  const std::int32_t min_width = engine::cuda::product_slices * run;
   shape.name = "small " + of.name;
   shape.n_layers = 2;
   shape.n_kv_heads = std::max(1, min_width / (group * of.head_dim)) * scale;
@@ -239,8 +245,9 @@ speculation::ModelShape small_shape(const speculation::ModelShape& of, std::int3
   return shape;
 }
 
-speculation::ModelShape deep_shape(const speculation::ModelShape& of, std::int32_t scale) {
-  speculation::ModelShape shape = small_shape(of, scale);
+speculation::ModelShape deep_shape(const speculation::ModelShape& of, std::int32_t scale,
+                                   engine::CudaWeights weights) {
+  speculation::ModelShape shape = small_shape(of, scale, weights);
   constexpr std::int32_t deeper = 4;
   shape.n_layers = 1;
   shape.d_model *= deeper;
@@ -267,13 +274,13 @@ Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& sha
                         engine::cuda::emulation::make_ptx_gpu(pass.ptx_file, std::move(options)));
   engine::CudaOptions backend_options;
   backend_options.cache_rows = std::max(engine::cuda::split_keys + pass.context, pass.rows + pass.context);
-  if (pass.fp8) backend_options.weights = engine::CudaWeights::fp8;
+  backend_options.weights = pass.weights;
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<engine::Backend> backend,
                         engine::cuda::make_backend(std::move(gpu), checkpoint, backend_options));
   listener.begin();
   DRAFTSCOPE_TRY(run_pass(*backend, pass));
   for (KernelTraffic& traffic : listener.traffic()) {
-    traffic.needed = needed_bytes(traffic.kernel, shape, pass.rows, pass.context, pass.fp8);
+    traffic.needed = needed_bytes(traffic.kernel, shape, pass.rows, pass.context, pass.weights);
     if (is_of_layers(traffic.kernel)) multiply(traffic.needed, static_cast<std::uint64_t>(shape.n_layers));
   }
   return std::move(listener.traffic());

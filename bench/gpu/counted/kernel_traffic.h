@@ -9,6 +9,7 @@
 // byte, carry over. What does not is what a kernel does once a launch, which weighs more here.
 
 #include <draftscope/base/result.h>
+#include <draftscope/engine/cuda_backend.h>
 #include <draftscope/speculation/model_shape.h>
 
 #include <array>
@@ -33,7 +34,7 @@ struct CountedPass {
   std::int32_t multiprocessors = 8;
   std::int32_t rows = 1;
   std::int32_t context = 512;
-  bool fp8 = false;
+  engine::CudaWeights weights;  ///< the layers' matrices
 };
 
 /// All launches of one kernel in a pass.
@@ -60,13 +61,15 @@ struct KernelTraffic {
 [[nodiscard]] std::string_view instruction_class(std::string_view spelling);
 
 /// A model with the heads of `of` (their size, and how many share K/V) and otherwise `scale` times the
-/// smallest that has whole tiles; two layers.
-[[nodiscard]] speculation::ModelShape small_shape(const speculation::ModelShape& of, std::int32_t scale);
+/// smallest that has whole tiles and slices; two layers, with matrices in `weights`.
+[[nodiscard]] speculation::ModelShape small_shape(const speculation::ModelShape& of, std::int32_t scale,
+                                                  engine::CudaWeights weights = {});
 
 /// One layer of it behind a residual stream four times as wide, 2048 and more, and a head of eight times the
 /// queries' width: what a block and a tile do once is spread over about as many weights as a published
 /// model's.
-[[nodiscard]] speculation::ModelShape deep_shape(const speculation::ModelShape& of, std::int32_t scale);
+[[nodiscard]] speculation::ModelShape deep_shape(const speculation::ModelShape& of, std::int32_t scale,
+                                                 engine::CudaWeights weights = {});
 
 /// One pass on a model of that shape with made-up weights. In the order of the first launches. Errors: a
 /// fault of a kernel, PTX that cannot be read.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/gpu.h"
+#include "cuda/pack_groups.h"
 #include "cuda/pass_launcher.h"
 
 namespace draftscope::bench {
@@ -56,10 +57,11 @@ class PlanningGpu final : public Gpu {
 };
 
 Result<std::vector<Launch>> launches_of(const speculation::ModelShape& shape, const PlannedMachine& machine,
-                                        std::int32_t rows, bool fp8) {
+                                        std::int32_t rows, engine::CudaWeights weights) {
   PlanningGpu gpu(machine);
-  PassLauncher launcher(gpu, {}, shape, WeightFormat::bf16, fp8 ? WeightFormat::fp8 : WeightFormat::bf16,
-                        nullptr);
+  const WeightFormat layers =
+      !weights ? WeightFormat::bf16 : engine::cuda::grouped_format(*weights).value_or(WeightFormat::fp8);
+  PassLauncher launcher(gpu, {}, shape, {.layers = layers}, nullptr);
   DRAFTSCOPE_TRY(launcher.load_inputs(rows));
   DRAFTSCOPE_TRY(launcher.layer(0, rows));
   DRAFTSCOPE_TRY(launcher.head(0, rows, false));
@@ -70,12 +72,13 @@ Result<std::vector<Launch>> launches_of(const speculation::ModelShape& shape, co
 }  // namespace
 
 Result<std::vector<PlannedKernel>> launch_plan(const speculation::ModelShape& shape,
-                                               const PlannedMachine& machine, std::int32_t rows, bool fp8) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::vector<Launch> launches, launches_of(shape, machine, rows, fp8));
+                                               const PlannedMachine& machine, std::int32_t rows,
+                                               engine::CudaWeights weights) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<Launch> launches, launches_of(shape, machine, rows, weights));
   // Where there are more multiprocessors than tiles, a launch has a block a tile.
   constexpr std::int32_t more_than_tiles = 1 << 24;
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<Launch> by_tile,
-                        launches_of(shape, {more_than_tiles, machine.shared_bytes}, rows, fp8));
+                        launches_of(shape, {more_than_tiles, machine.shared_bytes}, rows, weights));
   std::vector<PlannedKernel> plan;
   for (const Launch& launch : launches) {
     const auto known = std::find_if(plan.begin(), plan.end(), [&](const PlannedKernel& planned) {

@@ -4,6 +4,7 @@
 // The launches of a pass of any size on any device, as the engine would make them: nothing is run.
 
 #include <draftscope/base/result.h>
+#include <draftscope/engine/cuda_backend.h>
 #include <draftscope/speculation/model_shape.h>
 
 #include <cstddef>
@@ -28,9 +29,9 @@ struct PlannedKernel {
   std::int32_t tiles = 0;    ///< that its blocks share; 0 if their number is not one of the output's
 };
 
-/// In the order of a pass: inputs, one layer, head. `fp8`: the layers' matrices.
+/// In the order of a pass: inputs, one layer, head. `weights`: the layers' matrices.
 [[nodiscard]] Result<std::vector<PlannedKernel>> launch_plan(const speculation::ModelShape& shape,
                                                              const PlannedMachine& machine, std::int32_t rows,
-                                                             bool fp8);
+                                                             engine::CudaWeights weights);
 
 }  // namespace draftscope::bench

@@ -12,15 +12,18 @@ using engine::cuda::Kernel;
 constexpr std::uint64_t half_bytes = 2;
 constexpr std::uint64_t float_bytes = 4;
 
-/// A layer's matrix [outputs][depth]; in fp8 with a scale an output.
-std::uint64_t matrix_bytes(std::uint64_t outputs, std::uint64_t depth, bool fp8) {
-  return fp8 ? outputs * depth + outputs * float_bytes : outputs * depth * half_bytes;
+/// A layer's matrix [outputs][depth]; in fp8 with a scale an output, in blocks with theirs.
+std::uint64_t matrix_bytes(std::uint64_t outputs, std::uint64_t depth, engine::CudaWeights weights) {
+  if (!weights) return outputs * depth * half_bytes;
+  const double bits = speculation::weight_format_row(*weights).bits;
+  const auto numbers = static_cast<std::uint64_t>(static_cast<double>(outputs * depth) * bits / 8.0);
+  return *weights == speculation::WeightFormat::fp8 ? numbers + outputs * float_bytes : numbers;
 }
 
 }  // namespace
 
 NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, std::int32_t n_rows,
-                         std::int32_t context, bool fp8) {
+                         std::int32_t context, engine::CudaWeights weights) {
   const auto wide = [](std::int32_t n) { return static_cast<std::uint64_t>(n); };
   const std::uint64_t rows = wide(n_rows);
   const std::uint64_t d = wide(shape.d_model);
@@ -39,7 +42,7 @@ NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, st
       bytes.others_written = residual;
       break;
     case Kernel::qkv:
-      bytes.weights = matrix_bytes(q + 2 * kv, d, fp8);
+      bytes.weights = matrix_bytes(q + 2 * kv, d, weights);
       bytes.others_read = norm + residual;
       bytes.others_written = rows * q * half_bytes;
       bytes.cache_written = rows * 2 * kv * half_bytes;
@@ -51,22 +54,22 @@ NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, st
       bytes.others_written = rows * q * half_bytes;
       break;
     case Kernel::output:
-      bytes.weights = matrix_bytes(d, q, fp8);
+      bytes.weights = matrix_bytes(d, q, weights);
       bytes.others_read = rows * q * half_bytes + residual;
       bytes.others_written = residual;
       break;
     case Kernel::gate_up:
-      bytes.weights = matrix_bytes(2 * ff, d, fp8);
+      bytes.weights = matrix_bytes(2 * ff, d, weights);
       bytes.others_read = norm + residual;
       bytes.others_written = rows * ff * half_bytes;
       break;
     case Kernel::down:
-      bytes.weights = matrix_bytes(d, ff, fp8);
+      bytes.weights = matrix_bytes(d, ff, weights);
       bytes.others_read = rows * ff * half_bytes + residual;
       bytes.others_written = residual;
       break;
     case Kernel::head:
-      bytes.weights = matrix_bytes(vocab, d, false);
+      bytes.weights = matrix_bytes(vocab, d, std::nullopt);
       bytes.others_read = norm + residual;
       bytes.others_written = partials;
       break;

@@ -3,6 +3,7 @@
 
 // Bytes that a kernel of a decode pass must move, from the shapes alone.
 
+#include <draftscope/engine/cuda_backend.h>
 #include <draftscope/speculation/model_shape.h>
 
 #include <cstdint>
@@ -25,9 +26,10 @@ struct NeededBytes {
 };
 
 /// A kernel of one layer (or of the pass) for `rows` rows behind `context` committed ones, all products of a
-/// kernel together. Zero for kernels of other architectures than Llama's and for those outside passes.
+/// kernel together; `weights` are the layers' matrices. Zero for kernels of other architectures than Llama's
+/// and for those outside passes.
 /// Summed over a pass of one row, weights, norms and K/V read are pass_bytes() up to the norms' width.
 [[nodiscard]] NeededBytes needed_bytes(engine::cuda::Kernel kernel, const speculation::ModelShape& shape,
-                                       std::int32_t rows, std::int32_t context, bool fp8);
+                                       std::int32_t rows, std::int32_t context, engine::CudaWeights weights);
 
 }  // namespace draftscope::bench

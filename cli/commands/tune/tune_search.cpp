@@ -76,7 +76,7 @@ Result<TuneSearch> make_grid_search(const TuneOptions& options, const speculatio
     return fail("score: teacher-forced is given for --search grid, expected it with skip-set only");
   using enum speculation::WeightFormat;
   constexpr std::array cpu_formats{q8_0, q4_0};
-  constexpr std::array cuda_formats{fp8};
+  constexpr std::array cuda_formats{fp8, q4_0};
   engine::Grid grid = options.model.device == "cpu" ? engine::default_grid(shape.n_layers, cpu_formats)
                                                     : engine::default_grid(shape.n_layers, cuda_formats);
   if (!options.strategies.empty()) grid.bases = options.strategies;

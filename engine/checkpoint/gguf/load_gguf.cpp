@@ -108,9 +108,29 @@ int shared_input(TensorKind kind) {
   }
 }
 
+/// Those that stay in their blocks for the CUDA backend: the layers', if all are in one format that it
+/// multiplies, and the head's in that format.
+std::vector<bool> kept_on_gpu(const std::vector<BoundSlot>& bound) {
+  std::vector<bool> kept(bound.size(), false);
+  const gguf::BlockFormat* shared = nullptr;
+  for (const auto& [slot, place] : bound) {
+    if (slot->is_vector() || slot->layer < 0) continue;
+    const gguf::BlockFormat* const format = place.tensor->format;
+    if (!format->on_gpu || (shared != nullptr && shared != format)) return kept;
+    shared = format;
+  }
+  for (std::size_t i = 0; i < bound.size(); ++i) {
+    const TensorSlot& slot = *bound[i].slot;
+    kept[i] =
+        !slot.is_vector() && slot.kind != TensorKind::embedding && bound[i].place.tensor->format == shared;
+  }
+  return kept;
+}
+
 /// Whether each tensor stays in its blocks: those that can be multiplied, unless one that shares their input
 /// can't.
 std::vector<bool> kept_blocks(const std::vector<BoundSlot>& bound, BlockMatrices blocks) {
+  if (blocks == BlockMatrices::cuda_as_stored) return kept_on_gpu(bound);
   std::vector<bool> kept(bound.size(), false);
   if (blocks != BlockMatrices::as_stored) return kept;
   std::set<std::pair<std::int32_t, int>> mixed;

@@ -34,6 +34,11 @@ DRAFTSCOPE_DEVICE std::byte* shared_memory() {
 DRAFTSCOPE_DEVICE void synchronise() {
   __syncthreads();
 }
+/// A barrier of a warp: what its lanes wrote to shared memory before it, and copies that they waited for, all
+/// of them see behind it.
+DRAFTSCOPE_DEVICE void synchronise_lanes() {
+  __syncwarp();
+}
 /// Lanes of a warp that have parted go on together, and so ask for memory together.
 DRAFTSCOPE_DEVICE void join_lanes() {
   __syncwarp();
@@ -71,6 +76,18 @@ DRAFTSCOPE_DEVICE void let_next_kernel_start() {
 
 DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
   return __float_as_uint(value);
+}
+DRAFTSCOPE_DEVICE float bits_float(std::uint32_t bits) {
+  return __uint_as_float(bits);
+}
+/// Byte `i` of `bytes` as byte `to` of `word`, which is 0 there; both constants.
+DRAFTSCOPE_DEVICE std::uint32_t place_byte(std::uint32_t bytes, int i, int to, std::uint32_t word) {
+  const auto others = 0x7654U & ~(0xfU << 4 * to);
+  return __byte_perm(bytes, word, others | static_cast<std::uint32_t>(i) << 4 * to);
+}
+/// a · b + c, rounded once.
+DRAFTSCOPE_DEVICE float multiply_add(float a, float b, float c) {
+  return __fmaf_rn(a, b, c);
 }
 
 /// 2 to the power of `value`, in the device's own approximation; what would be subnormal is 0.
@@ -173,7 +190,8 @@ struct Bf16 {
   DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
     return __bfloat16_as_ushort(__float2bfloat16_rn(value));
   }
-  DRAFTSCOPE_DEVICE static std::uint32_t from_floats(float low, float high) {
+  /// `low` in the lower half.
+  DRAFTSCOPE_DEVICE static std::uint32_t pair_from_floats(float low, float high) {
     std::uint32_t pair;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
@@ -195,7 +213,7 @@ struct F16 {
   DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
     return __half_as_ushort(__float2half_rn(value));
   }
-  DRAFTSCOPE_DEVICE static std::uint32_t from_floats(float low, float high) {
+  DRAFTSCOPE_DEVICE static std::uint32_t pair_from_floats(float low, float high) {
     std::uint32_t pair;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;

@@ -23,14 +23,17 @@ inline constexpr int slice_granule = 64;
 inline constexpr int stage_chunks = 4;
 inline constexpr int ring_stage_bytes = product_threads * stage_chunks * 16;
 inline constexpr int max_ring_stages = 4;
+/// A thread's 16 bytes of scales, of formats that have groups (grouped_layout.h): beside each stage's chunks.
+inline constexpr int ring_scale_bytes = product_threads * 16;
 /// Bytes behind the ring that a thread has brought into the second cache, together as many as the ring's.
 inline constexpr int fetched_bytes = max_ring_stages * ring_stage_bytes / product_threads;
 
 /// How a product is cut up for a device (product_shape.h).
 struct ProductShape {
-  std::int32_t columns = 8;               ///< that its mma compute, 8 or 16
-  std::int32_t rows = 8;                  ///< of activations it computes at most, up to `columns`
-  std::int32_t stages = max_ring_stages;  ///< of weights on their way: 1, 2 or 4
+  std::int32_t columns = 8;                     ///< that its mma compute, 8 or 16
+  std::int32_t rows = 8;                        ///< of activations it computes at most, up to `columns`
+  std::int32_t stages = max_ring_stages;        ///< of weights on their way: 1, 2 or 4
+  std::int32_t stage_bytes = ring_stage_bytes;  ///< and ring_scale_bytes more of formats with groups
 };
 
 /// Bytes from one row of staged activations to the next: half a bank cycle off, so that eight lanes that read
@@ -44,7 +47,7 @@ inline constexpr std::size_t product_partial_bytes(int columns) {
 /// Sums of the slices, the ring of weights, rows of activations that the product normalises.
 inline constexpr std::size_t product_shared_bytes(const ProductShape& shape, int depth, bool normalises) {
   return product_partial_bytes(shape.columns) +
-         static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(ring_stage_bytes) +
+         static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(shape.stage_bytes) +
          (normalises
               ? static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(staged_row_bytes(depth))
               : 0);

@@ -50,7 +50,8 @@ struct WideParams {
   Norm norm;
 };
 
-/// 16-bit rows to e4m3 with a scale each (quantise_rows), or e4m3 values to bf16 (widen_rows).
+/// 16-bit rows to e4m3 with a scale each (quantise_rows), or e4m3 values (widen_rows) or a matrix with groups
+/// (widen_groups) to 16-bit rows.
 struct QuantiseParams {
   const std::uint16_t* source;
   std::uint8_t* values;

@@ -96,7 +96,7 @@ struct LayerSlot {
   std::int32_t mlp;
 };
 
-/// A weight matrix [outputs][depth] in device memory, rows one after another.
+/// A weight matrix [outputs][depth] in device memory: rows one after another, or groups (grouped_layout.h).
 struct DeviceMatrix {
   const std::byte* data;
   const float* scale;  ///< one an output; null unless the weights are fp8
@@ -145,7 +145,7 @@ struct Workspace {
   std::uint16_t* gated;            ///< [max_pass_rows][d_ff]
   std::uint16_t* normed;           ///< [max_pass_rows][d_model]; wide passes only
   float* wide;                     ///< fp32 products of a wide pass, or those that a norm follows
-  std::uint16_t* widened;          ///< fp8 weights only: a matrix as bf16, for a wide pass
+  std::uint16_t* widened;          ///< a matrix that is not 16-bit as bf16, for a wide pass
   float* split_sums;               ///< attention: unnormalised sums of each split, see attention.h
   float* split_statistics;
   unsigned* arrivals;                 ///< [n_kv_heads][arrival_groups()], zero between launches

@@ -15,10 +15,8 @@ DRAFTSCOPE_DEVICE const DeviceLayer& layer_of(const PassParams& p) {
 }
 
 /// Row `row` of a matrix, or its last one: rows beyond the end are read and forgotten.
-template <typename Format>
-DRAFTSCOPE_DEVICE const std::byte* matrix_row(const std::byte* matrix, int row, int outputs, int depth) {
-  const int inside = row < outputs ? row : outputs - 1;
-  return matrix + std::int64_t{inside} * depth * Format::value_bytes;
+DRAFTSCOPE_DEVICE WeightRow matrix_row(const std::byte* matrix, int row, int outputs) {
+  return {matrix, row < outputs ? row : outputs - 1, outputs};
 }
 
 /// A sum made a result: its channel's scale, its bias.
@@ -94,16 +92,17 @@ struct QkvOp {
     const DeviceLayer& layer = layer_of(p);
     return {layer.q.data, layer.k.data, layer.v.data};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
-                                                       const ProductJob& job, int half, int tile, int r) {
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+                                                int r) {
     const Place at = place(p, tile);
     const int k_head = at.head - p.model.n_heads;
     const int v_head = k_head - p.model.n_kv_heads;
     const std::byte* matrix = k_head < 0 ? weights.q : v_head < 0 ? weights.k : weights.v;
     const int head = k_head < 0 ? at.head : v_head < 0 ? k_head : v_head;
     const HeadPair pair = pair_of(p.model, at.dimension + r);
-    const int row = head * p.model.head_dim + (half == 0 ? pair.first : pair.second);
-    return matrix + std::int64_t{row} * job.depth * Format::value_bytes;
+    const int heads = k_head < 0 ? p.model.n_heads : p.model.n_kv_heads;
+    return {matrix, head * p.model.head_dim + (half == 0 ? pair.first : pair.second),
+            heads * p.model.head_dim};
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
@@ -140,10 +139,9 @@ struct ResidualOp {
   struct Weights {
     const std::byte* matrix;
   };
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
-                                                       const ProductJob& job, int half, int tile, int r) {
-    return matrix_row<Format>(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r,
-                              p.model.d_model, job.depth);
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+                                                int r) {
+    return matrix_row(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r, p.model.d_model);
   }
   DRAFTSCOPE_DEVICE static void add(const Params& p, const DeviceMatrix& matrix, int tile, int r, int row,
                                     bool present, float upper, float lower) {
@@ -215,10 +213,9 @@ struct GateUpOp {
     const DeviceLayer& layer = layer_of(p);
     return {layer.gate.data, layer.up.data};
   }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
-                                                       const ProductJob& job, int half, int tile, int r) {
-    return matrix_row<Format>(half == 0 ? weights.gate : weights.up, tile * half_outputs + r, p.model.d_ff,
-                              job.depth);
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+                                                int r) {
+    return matrix_row(half == 0 ? weights.gate : weights.up, tile * half_outputs + r, p.model.d_ff);
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
@@ -278,10 +275,9 @@ struct HeadOp {
     const std::byte* matrix;
   };
   DRAFTSCOPE_DEVICE static Weights weights(const Params& p) { return {p.model.head.data}; }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
-                                                       const ProductJob& job, int half, int tile, int r) {
-    return matrix_row<Format>(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r,
-                              p.model.vocab, job.depth);
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+                                                int r) {
+    return matrix_row(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r, p.model.vocab);
   }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& job, int tile, int r, int row,
                                        bool present, float upper, float lower) {

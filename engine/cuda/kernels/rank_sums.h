@@ -35,13 +35,12 @@ struct RankProductOp {
     const std::byte* matrix;
   };
   DRAFTSCOPE_DEVICE static Weights weights(const Params& p) { return {matrix(p).data}; }
-  DRAFTSCOPE_DEVICE static const std::byte* weight_row(const Params& p, const Weights& weights,
-                                                       const ProductJob& job, int half, int tile, int r) {
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+                                                int r) {
     const int tiles = tiles_of_part(p);
-    const std::int64_t part_bytes = std::int64_t{p.model.d_model} * job.depth * Format::value_bytes;
-    return matrix_row<Format>(weights.matrix + tile / tiles * part_bytes,
-                              tile % tiles * (2 * half_outputs) + half * half_outputs + r, p.model.d_model,
-                              job.depth);
+    const int row = tile % tiles * (2 * half_outputs) + half * half_outputs + r;
+    const int inside = row < p.model.d_model ? row : p.model.d_model - 1;
+    return {weights.matrix, tile / tiles * p.model.d_model + inside, p.parts * p.model.d_model};
   }
   /// Those that part `tile`'s is multiplied with.
   DRAFTSCOPE_DEVICE static const std::uint16_t* activations_of_tile(const Params& p, int tile, int row) {

@@ -12,7 +12,7 @@ namespace draftscope::engine::cuda {
 
 template <typename Element>
 DRAFTSCOPE_DEVICE std::uint32_t pack(float low, float high) {
-  return Element::from_floats(low, high);
+  return Element::pair_from_floats(low, high);
 }
 
 /// Σ x² over a row by one warp, in one order.

@@ -31,8 +31,8 @@
 //   | runs(p)                                             | whether this sublayer runs                                  |
 //   | job(p)                                              | tiles and depth                                             |
 //   | Weights, weights(p)                                 | where its matrices begin                                    |
-//   | weight_row(p, weights, job, half, tile, r)          | address of weight row r of a half of a tile;                |
-//   |                                                     | always readable                                             |
+//   | weight_row(p, weights, half, tile, r)               | weight row r of a half of a tile, and its matrix; always    |
+//   |                                                     | readable                                                    |
 //   | activations(p)                                      | 16-bit rows [.][depth] in global memory (ops that do not    |
 //   |                                                     | normalise)                                                  |
 //   | activations_of_tile(p, tile, row)                   | instead of it, where they are not the same for every tile:  |
@@ -43,9 +43,14 @@
 //   |                                                     | warp call it together, 16 lanes a row (8 of narrow tiles)   |
 // clang-format on
 //
+// Formats with groups (grouped_weights.h) bring 16 bytes of scales beside some of a stage's chunks: lane t of
+// the four that share rows those of the stage's row t. So these places of the ring are read by the lanes of a
+// warp, which meet before they read them and before they are given away.
+//
 // runs(), job(), weights() and weight_row() are called before the wait for the kernels before, and so read
 // nothing that any of those writes (wait_for_previous_kernel()).
 
+#include "grouped_weights.h"
 #include "pass_state.h"
 #include "row_norm.h"
 #include "weights.h"
@@ -57,9 +62,17 @@ struct ProductJob {
   std::int32_t depth;
 };
 
+/// A row of a matrix [outputs][.] in device memory.
+struct WeightRow {
+  const std::byte* matrix;
+  std::int32_t row;
+  std::int32_t outputs;
+};
+
 template <typename Format, int columns, int half_outputs, typename Op>
 class SkinnyProduct {
   using Activation = typename Format::Activation;
+  using Scales = typename Format::Scales;
   using Params = typename Op::Params;
   static constexpr int column_tiles = columns / 8;
   static constexpr int products = half_outputs / 8;  ///< mma of a tile, each of 16 outputs
@@ -95,14 +108,19 @@ class SkinnyProduct {
         g_(thread_index() % warp_threads / 4),
         t_(thread_index() % 4),
         ring_(shared_memory() + product_partial_bytes(columns) + thread_index() * chunk_bytes) {
+    if constexpr (Format::is_grouped)
+      scales_ring_ = shared_memory() + product_partial_bytes(columns) + p_.product.stages * ring_stage_bytes +
+                     (thread_index() / warp_threads * warp_threads + g_) * scale_bytes;
     const int slice = thread_index() / warp_threads;
     const int granules = (job_.depth + slice_granule - 1) / slice_granule;
     const int slice_depth = (granules + product_slices - 1) / product_slices * slice_granule;
     first_depth_ = slice * slice_depth;
     end_depth_ = first_depth_ + slice_depth;
     end_depth_ = end_depth_ < job_.depth ? end_depth_ : job_.depth;
+    // Runs and scales begin at multiples of theirs, before the slice's first values if need be.
+    first_stage_ = Format::is_grouped ? first_depth_ / stage_depth * stage_depth : first_depth_;
     // A full ring lies within a tile, also where the depth is small.
-    tile_stages_ = (slice_depth + stage_depth - 1) / stage_depth;
+    tile_stages_ = (first_depth_ - first_stage_ + slice_depth + stage_depth - 1) / stage_depth;
     tile_stages_ = tile_stages_ < max_ring_stages ? max_ring_stages : tile_stages_;
   }
 
@@ -132,17 +150,30 @@ class SkinnyProduct {
   DRAFTSCOPE_DEVICE void fetch_behind_ring() const {
     if (block_index() >= job_.tiles) return;
     constexpr int rows = 2 * half_outputs;
-    constexpr int values = fetched_bytes / Format::value_bytes;
-    constexpr int sector_bytes = 32;
+    constexpr int values = fetched_bytes / run_bytes * Format::stage_depth;
+    constexpr int sector_values = Format::stage_depth / 2;
     const int lane = thread_index() % warp_threads;
     const int row = lane % rows;
-    const int first = first_depth_ + p_.product.stages * stage_depth + lane / rows * values;
+    const int first = first_stage_ + p_.product.stages * stage_depth + lane / rows * values;
     const std::byte* source =
-        Op::weight_row(p_, weights_, job_, row / half_outputs, block_index(), row % half_outputs);
+        codes_of(Op::weight_row(p_, weights_, row / half_outputs, block_index(), row % half_outputs));
 #pragma unroll
-    for (int behind = 0; behind < values; behind += sector_bytes / Format::value_bytes)
-      if (first + behind < end_depth_)
-        begin_fetch(source + std::int64_t{first + behind} * Format::value_bytes);
+    for (int behind = 0; behind < values; behind += sector_values)
+      if (first + behind < end_depth_) begin_fetch(source + bytes_to(first + behind));
+  }
+
+  /// Where a row's codes begin.
+  DRAFTSCOPE_DEVICE const std::byte* codes_of(const WeightRow& of) const {
+    return of.matrix + of.row * Format::row_bytes(job_.depth);
+  }
+  /// Bytes of a row before its value `k`, a multiple of half a run.
+  DRAFTSCOPE_DEVICE static std::int64_t bytes_to(int k) {
+    return std::int64_t{k} * run_bytes / Format::stage_depth;
+  }
+
+  /// Row `row` of those that this lane, or its neighbours with the same g, take of a tile.
+  DRAFTSCOPE_DEVICE WeightRow source_row(int tile, int row) const {
+    return Op::weight_row(p_, weights_, row / products, tile, g_ + row % products * 8);
   }
 
   /// Points the copies to come at the tile's rows of weights.
@@ -151,13 +182,50 @@ class SkinnyProduct {
     copied_stages_ = 0;
     if (tile >= job_.tiles) return;
 #pragma unroll
-    for (int row = 0; row < source_rows; ++row)
-      sources_[row] = Op::weight_row(p_, weights_, job_, row / products, tile, g_ + row % products * 8);
+    for (int row = 0; row < source_rows; ++row) sources_[row] = codes_of(source_row(tile, row));
+    if constexpr (Format::is_grouped) {
+      const WeightRow own = source_row(tile, t_ % source_rows);
+      scales_source_ = own.matrix + Format::layout().scales_offset(own.outputs, job_.depth, own.row);
+    }
   }
 
-  /// Where this lane's chunks of a stage that begins at `first` lie in depth.
-  DRAFTSCOPE_DEVICE int lane_depth(int first, int depth) const {
-    return first + depth * Format::stage_depth + t_ * Format::parts * part_values;
+  /// Where a part of this lane's chunks of a stage that begins at `first` lies in depth.
+  DRAFTSCOPE_DEVICE int lane_depth(int first, int depth, int part) const {
+    return first + depth * Format::stage_depth + Format::lane_depth(t_, part);
+  }
+
+  /// Whether other scales begin with the stage at depth `first`, a tile's first or not.
+  DRAFTSCOPE_DEVICE static bool begins_scales(int first, bool is_tiles_first) {
+    return is_tiles_first || first % Format::scale_depth == 0;
+  }
+  /// The next of as many places as there are stages: scales that are needed at a time serve a stage each, or
+  /// several.
+  DRAFTSCOPE_DEVICE int next_scales(int place) const {
+    const int next = place + ring_scale_bytes;
+    return next == p_.product.stages * ring_scale_bytes ? 0 : next;
+  }
+  DRAFTSCOPE_DEVICE void begin_scales(int first) {
+    if (!begins_scales(first, copied_stages_ == 0)) return;
+    copied_scales_ = next_scales(copied_scales_);
+    if (t_ < source_rows && first < end_depth_)
+      begin_copy(scales_ring_ + copied_scales_ + t_ * scale_rows * scale_bytes,
+                 scales_source_ + first / Format::scale_depth * GroupedLayout::scale_step, true);
+  }
+
+  /// This lane's chunk of a run that begins at `first`.
+  struct Piece {
+    std::int64_t offset;  ///< in a row
+    bool inside;          ///< whether the slice has values of it
+  };
+  DRAFTSCOPE_DEVICE Piece piece_at(int first) const {
+    if constexpr (Format::is_grouped) {
+      const bool inside = first < end_depth_ && first + Format::stage_depth > first_depth_;
+      return {inside ? bytes_to(first) + t_ * chunk_bytes : 0, inside};
+    } else {
+      const int k = first + Format::lane_depth(t_, 0);
+      const bool inside = k < end_depth_;
+      return {inside ? std::int64_t{k} * Format::value_bytes : 0, inside};
+    }
   }
 
   /// Starts the copies of the next stage, if there is a tile left. A stage takes max_ring_stages / stages
@@ -165,15 +233,16 @@ class SkinnyProduct {
   /// many stages it has.
   DRAFTSCOPE_DEVICE void begin_stage(int place) {
     if (copied_tile_ < job_.tiles) {
+      const int first = first_stage_ + copied_stages_ * stage_depth;
 #pragma unroll
       for (int depth = 0; depth < depths; ++depth) {
-        const int k = lane_depth(first_depth_ + copied_stages_ * stage_depth, depth);
-        const bool inside = k < end_depth_;
-        const std::int64_t offset = inside ? std::int64_t{k} * Format::value_bytes : 0;
+        const Piece piece = piece_at(first + depth * Format::stage_depth);
 #pragma unroll
         for (int row = 0; row < source_rows; ++row)
-          begin_copy(ring_ + place + (depth * source_rows + row) * row_bytes, sources_[row] + offset, inside);
+          begin_copy(ring_ + place + (depth * source_rows + row) * stage_row_bytes,
+                     sources_[row] + piece.offset, piece.inside);
       }
+      if constexpr (Format::is_grouped) begin_scales(first);
     }
     for (int group = 0; group < max_ring_stages; group += p_.product.stages) end_copy_group();
     ++copied_stages_;
@@ -186,7 +255,7 @@ class SkinnyProduct {
       tile_ = tile;
       float sums[products][column_tiles][4] = {};
       for (int stage = 0; stage < tile_stages_; ++stage) {
-        take_stage(first_depth_ + stage * stage_depth, place, sums);
+        take_stage(first_stage_ + stage * stage_depth, stage == 0, place, sums);
         place += ring_stage_bytes;
         if (place == p_.product.stages * ring_stage_bytes) place = 0;
       }
@@ -210,12 +279,13 @@ class SkinnyProduct {
   }
 
   DRAFTSCOPE_DEVICE std::byte* staged() const {
-    return shared_memory() + product_partial_bytes(columns) + p_.product.stages * ring_stage_bytes;
+    return shared_memory() + product_partial_bytes(columns) +
+           p_.product.stages * (ring_stage_bytes + (Format::is_grouped ? ring_scale_bytes : 0));
   }
 
   DRAFTSCOPE_DEVICE Part activations(int column, int k) const {
     Part part{};
-    if (column >= rows_ || k >= end_depth_) return part;
+    if (column >= rows_ || k >= end_depth_ || (Format::is_grouped && k < first_depth_)) return part;
     const std::byte* row;
     if constexpr (Op::normalises)
       row = staged() + column * staged_row_bytes(job_.depth);
@@ -229,33 +299,56 @@ class SkinnyProduct {
     return part;
   }
 
-  /// Multiplies the ring's oldest stage, which begins at depth `first`, and sends for another in its place.
-  DRAFTSCOPE_DEVICE void take_stage(int first, int place, float (&sums)[products][column_tiles][4]) {
-    Part x[depths][Format::parts][column_tiles];
+  /// The scales of the oldest stage's chunks: [depth][row].
+  DRAFTSCOPE_DEVICE void take_scales(int first, bool is_tiles_first, Scales (&scales)[stage_chunks]) {
+    if (begins_scales(first, is_tiles_first)) taken_scales_ = next_scales(taken_scales_);
+    synchronise_lanes();
 #pragma unroll
     for (int depth = 0; depth < depths; ++depth)
 #pragma unroll
-      for (int part = 0; part < Format::parts; ++part)
+      for (int row = 0; row < source_rows; ++row)
+        scales[depth * source_rows + row] =
+            Format::scales(scales_ring_ + taken_scales_ + row * scale_rows * scale_bytes,
+                           first % Format::scale_depth + depth * Format::stage_depth);
+    synchronise_lanes();
+  }
+
+  /// Multiplies the ring's oldest stage, which begins at depth `first`, and sends for another in its place.
+  DRAFTSCOPE_DEVICE void take_stage(int first, bool is_tiles_first, int place,
+                                    float (&sums)[products][column_tiles][4]) {
+    // Those of formats with groups would be too many to hold ahead of the weights.
+    Part x[depths][Format::parts][column_tiles];
+    const auto bring_activations = [&](int depth, int part) {
 #pragma unroll
-        for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-          x[depth][part][column_tile] =
-              activations(column_tile * 8 + g_, lane_depth(first, depth) + part * part_values);
+      for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+        x[depth][part][column_tile] = activations(column_tile * 8 + g_, lane_depth(first, depth, part));
+    };
+    if constexpr (!Format::is_grouped) {
+#pragma unroll
+      for (int depth = 0; depth < depths; ++depth)
+#pragma unroll
+        for (int part = 0; part < Format::parts; ++part) bring_activations(depth, part);
+    }
     wait_for_copies<max_ring_stages - 1>();
     Chunk held[stage_chunks];
 #pragma unroll
     for (int i = 0; i < stage_chunks; ++i)
-      held[i] = *reinterpret_cast<const Chunk*>(ring_ + place + i * row_bytes);
+      held[i] = *reinterpret_cast<const Chunk*>(ring_ + place + i * stage_row_bytes);
+    Scales scales[stage_chunks];
+    if constexpr (Format::is_grouped) take_scales(first, is_tiles_first, scales);
     if (copied_stages_ == tile_stages_) aim(copied_tile_ + block_count());
     begin_stage(place);
     if (first >= end_depth_) return;  // the same for the whole warp
 #pragma unroll
     for (int depth = 0; depth < depths; ++depth)
 #pragma unroll
-      for (int part = 0; part < Format::parts; ++part)
+      for (int part = 0; part < Format::parts; ++part) {
+        if constexpr (Format::is_grouped) bring_activations(depth, part);
 #pragma unroll
         for (int product = 0; product < products; ++product) {
-          const Part low = Format::part(held[depth * source_rows + 2 * product], part);
-          const Part high = Format::part(held[depth * source_rows + 2 * product + 1], part);
+          const int row = depth * source_rows + 2 * product;
+          const Part low = Format::part(held[row], part, scales[row]);
+          const Part high = Format::part(held[row + 1], part, scales[row + 1]);
 #pragma unroll
           for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
             const Part& columns_part = x[depth][part][column_tile];
@@ -266,6 +359,7 @@ class SkinnyProduct {
                                               columns_part.pairs[i + 1]);
           }
         }
+      }
   }
 
   DRAFTSCOPE_DEVICE float* partial(int buffer, int warp) const {
@@ -299,24 +393,30 @@ class SkinnyProduct {
     Op::finish(p_, job_, tile, r, p_.row_begin + column, column < rows_, halves[0], halves[1]);
   }
 
-  static constexpr int chunk_bytes = static_cast<int>(sizeof(Chunk));
-  static constexpr int row_bytes =
-      product_threads * chunk_bytes;  ///< from one of a stage's chunks to the next
+  static_assert(chunk_bytes == sizeof(Chunk));
+  /// From one of a stage's chunks to the next.
+  static constexpr int stage_row_bytes = product_threads * chunk_bytes;
 
   const Params& p_;
   ProductJob job_;
   typename Op::Weights weights_;
-  int g_;            ///< which of eight rows of weights, and of activations, this lane reads
-  int t_;            ///< which of the four lanes that share them
-  std::byte* ring_;  ///< this lane's first chunk
+  int g_;                             ///< which of eight rows of weights, and of activations, this lane reads
+  int t_;                             ///< which of the four lanes that share them
+  std::byte* ring_;                   ///< this lane's first chunk
+  std::byte* scales_ring_ = nullptr;  ///< of formats with groups: the first scales of row g
   int first_depth_ = 0;
   int end_depth_ = 0;
+  int first_stage_ = 0;  ///< where the first stage begins
   int tile_stages_ = 0;
   int rows_ = 0;                                ///< of this launch, up to p.product.rows
   int tile_ = 0;                                ///< that is multiplied
   int copied_tile_ = 0;                         ///< that the next copies are of
   int copied_stages_ = 0;                       ///< of it, so far
   const std::byte* sources_[source_rows] = {};  ///< upper half's rows g (and g + 8), then the lower half's
+  // Of formats with groups.
+  const std::byte* scales_source_ = nullptr;  ///< of source row t
+  int copied_scales_ = -ring_scale_bytes;     ///< places of the youngest scales
+  int taken_scales_ = -ring_scale_bytes;      ///< and of the oldest stage's
 };
 
 }  // namespace draftscope::engine::cuda

@@ -6,7 +6,9 @@
 // The order of summation over k is ours to choose, as long as weights and activations agree. So a lane takes
 // 16 consecutive bytes of a weight row, the widest copy there is, and calls what it got its share of k: of
 // each stage (`stage_depth` values of k), lane t of the four that share a row holds `parts` runs of 8 values,
-// one behind the other. A part feeds two mma: its pairs 0 and 1 the first, its pairs 2 and 3 the second.
+// which begin at lane_depth(t, part). A part feeds two mma: its pairs 0 and 1 the first, its pairs 2 and 3
+// the second. Formats with groups (grouped_weights.h) take the same values of k in the same order as plain
+// ones, so that the sums of the same numbers are the same.
 
 #include "device.h"
 
@@ -19,13 +21,20 @@ struct Part {
   std::uint32_t pairs[4];
 };
 
+/// None: the numbers stand for themselves, or have a scale that their sums are multiplied with.
+struct NoScales {};
+
 template <typename Element>
 struct PlainWeights {
   using Activation = Element;
+  using Scales = NoScales;
+  static constexpr bool is_grouped = false;
   static constexpr int value_bytes = 2;
   static constexpr int parts = 1;
   static constexpr int stage_depth = 32;
-  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int /*index*/) {
+  DRAFTSCOPE_DEVICE static int lane_depth(int t, int /*part*/) { return t * part_values; }
+  DRAFTSCOPE_DEVICE static std::int64_t row_bytes(int depth) { return std::int64_t{depth} * value_bytes; }
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int /*index*/, NoScales /*scales*/) {
     return {{held.words[0], held.words[1], held.words[2], held.words[3]}};
   }
 };
@@ -34,16 +43,20 @@ struct PlainWeights {
 /// 2^-120.
 struct Fp8Weights {
   using Activation = Bf16;
+  using Scales = NoScales;
+  static constexpr bool is_grouped = false;
   static constexpr int value_bytes = 1;
   static constexpr int parts = 2;
   static constexpr int stage_depth = 64;
+  DRAFTSCOPE_DEVICE static int lane_depth(int t, int part) { return (t * parts + part) * part_values; }
+  DRAFTSCOPE_DEVICE static std::int64_t row_bytes(int depth) { return depth; }
   DRAFTSCOPE_DEVICE static std::uint32_t pair(std::uint32_t low, std::uint32_t high) {
     constexpr std::uint32_t two_to_120 = 0x7B807B80U;
     const std::uint32_t both = low | high << 16;
     const std::uint32_t moved = (both & 0x00800080U) << 8 | (both & 0x007f007fU) << 4;
     return multiply_bf16_pairs(moved, two_to_120);
   }
-  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index) {
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, NoScales /*scales*/ = {}) {
     Part result;
     for (int i = 0; i < 2; ++i) {
       const std::uint32_t word = held.words[2 * index + i];

@@ -63,7 +63,7 @@ Result<void> RankLauncher::add_product(const PassParams& params, WeightFormat fo
   float* const sums = parts(sublayer) == 1 ? own_sums(rows) : buffers_.sums;
   {
     const profiler::GraphScope scope(trace_, of_attention ? "output projection" : "down", layer_place);
-    const ProductShape product = product_shape(device_, rows, d_model, false);
+    const ProductShape product = product_shape(device_, rows, d_model, false, format);
     Launch launch{.kernel = Kernel::rank_product, .format = format};
     launch.columns = product.columns;
     launch.blocks = std::min(parts(sublayer) * ceiling(d_model, tile_outputs), device_.multiprocessors);

@@ -27,7 +27,8 @@ speculation::ModelShape random_fp8_shape(Random& random) {
 }
 
 std::unique_ptr<Backend> fp8_backend(const Checkpoint& checkpoint, std::int32_t multiprocessors) {
-  return backend_on_device(checkpoint, {.cache_rows = 120, .weights = CudaWeights::fp8}, multiprocessors);
+  return backend_on_device(checkpoint, {.cache_rows = 120, .weights = speculation::WeightFormat::fp8},
+                           multiprocessors);
 }
 
 float rounded_to_e4m3(float x, const std::vector<float>& values) {

@@ -47,7 +47,7 @@ speculation::ModelShape random_small_shape(Random& random) {
 
 TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
   Random random(5);
-  for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
+  for (const CudaWeights weights : {CudaWeights(), CudaWeights(speculation::WeightFormat::fp8)}) {
     const speculation::ModelShape shape = random_small_shape(random);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
     const CudaOptions options{.cache_rows = 50, .weights = weights};
@@ -73,7 +73,7 @@ TEST(DeviceMemory, IsEnoughForWhatPassesThroughItOnTheWayToFp8) {
   shape.vocab = 20;
   const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint);
-  const CudaOptions options{.cache_rows = 1, .weights = CudaWeights::fp8};
+  const CudaOptions options{.cache_rows = 1, .weights = speculation::WeightFormat::fp8};
   const std::size_t needed = min_memory(*checkpoint, options);
   // Refused by the count, never by an allocation half-way.
   EXPECT_THAT(outcome(*checkpoint, options, needed - 1), HasSubstr(" needs "));

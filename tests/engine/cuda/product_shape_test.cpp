@@ -45,14 +45,20 @@ TEST(ProductShape, FitsABlockAndTakesEveryRowInTheFewestLaunches) {
       for (std::int32_t rows = 1; rows <= cuda::max_decode_rows; ++rows)
         for (const bool normalises : {false, true}) {
           const GpuDescription gpu = device(shared_kib);
-          const ProductShape shape = product_shape(gpu, rows, d_model, normalises);
+          // Those with groups bring scales, too.
+          const auto format = rows % 2 == 0 ? cuda::WeightFormat::bf16 : cuda::WeightFormat::q4_0;
+          const ProductShape shape = product_shape(gpu, rows, d_model, normalises, format);
+          EXPECT_EQ(shape.stage_bytes, cuda::stage_bytes(format));
           EXPECT_LE(product_shared_bytes(shape, d_model, normalises), gpu.shared_bytes);
           EXPECT_LE(shape.rows, shape.columns);
           EXPECT_LE(shape.rows, rows);
           const std::int32_t launches = (rows + shape.rows - 1) / shape.rows;
           if (launches == (rows + 15) / 16) continue;
           // One launch less would take more rows than a block holds beside a single stage.
-          ProductShape more{.columns = 8, .rows = (rows + launches - 2) / (launches - 1), .stages = 1};
+          ProductShape more{.columns = 8,
+                            .rows = (rows + launches - 2) / (launches - 1),
+                            .stages = 1,
+                            .stage_bytes = shape.stage_bytes};
           more.columns = more.rows > 8 ? 16 : 8;
           EXPECT_GT(product_shared_bytes(more, d_model, normalises), gpu.shared_bytes);
         }

@@ -5,6 +5,8 @@
 #include <draftscope/engine/strategy.h>
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,14 @@ speculation::ModelShape small_shape() {
   shape.d_ff = 112;
   shape.vocab = 150;
   shape.max_positions = 512;
+  return shape;
+}
+
+/// Widths that are multiples of a block, and of no run of it.
+speculation::ModelShape small_shape_of_blocks() {
+  speculation::ModelShape shape = small_shape();
+  shape.d_model = 96;
+  shape.d_ff = 160;
   return shape;
 }
 
@@ -51,10 +61,11 @@ speculation::ModelShape small_shape_with_norms() {
   return shape;
 }
 
-void put_through(const speculation::ModelShape& shape, const MakeOnDevice& make) {
+void put_through(const speculation::ModelShape& shape, std::initializer_list<CudaWeights> held,
+                 const MakeOnDevice& make) {
   const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
-  for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
+  for (const CudaWeights weights : held) {
     const auto backend = make(*checkpoint, weights);
     // The decode kernels take 64 rows at most, and a split of the keys has 256.
     for (const std::size_t prompt_tokens : {std::size_t{5}, std::size_t{250}}) {
@@ -79,8 +90,10 @@ void put_through(const speculation::ModelShape& shape, const MakeOnDevice& make)
 }  // namespace
 
 void put_through_everything(const MakeOnDevice& make) {
-  put_through(small_shape(), make);
-  put_through(small_shape_with_norms(), make);
+  using enum speculation::WeightFormat;
+  put_through(small_shape(), {std::nullopt, fp8}, make);
+  put_through(small_shape_with_norms(), {std::nullopt, fp8}, make);
+  put_through(small_shape_of_blocks(), {q8_0, q4_0}, make);
 }
 
 }  // namespace draftscope::engine::test

@@ -13,8 +13,8 @@ namespace draftscope::engine::test {
 
 using MakeOnDevice = std::function<std::unique_ptr<Backend>(const Checkpoint&, CudaWeights)>;
 
-/// With weights as stored and in fp8: a wide prefill, greedy, sampled and coupled rounds of the device's own,
-/// trees, top-k and moved cache rows. Expects that greedy and coupled texts are vanilla's.
+/// With weights as stored, in fp8 and in blocks: a wide prefill, greedy, sampled and coupled rounds of the
+/// device's own, trees, top-k and moved cache rows. Expects that greedy and coupled texts are vanilla's.
 void put_through_everything(const MakeOnDevice& make);
 
 }  // namespace draftscope::engine::test

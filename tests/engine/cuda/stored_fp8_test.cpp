@@ -34,11 +34,11 @@ TEST(StoredFp8, ComputesWhatTheDeviceMakesOfPlainWeights) {
     const speculation::ModelShape shape = random_stored_shape(random);
     const Checkpoint plain = random_checkpoint(shape, round % 2 == 0 ? DType::bf16 : DType::f16, random());
     InE4m3 stored(plain);
-    const auto quantised =
-        backend_on_device(plain, {.cache_rows = 120, .weights = CudaWeights::fp8}, pick(random, 1, 3));
+    const auto quantised = backend_on_device(
+        plain, {.cache_rows = 120, .weights = speculation::WeightFormat::fp8}, pick(random, 1, 3));
     const auto as_stored = backend_on_device(stored.checkpoint(), {.cache_rows = 120}, pick(random, 1, 3));
-    const auto asked_for =
-        backend_on_device(stored.checkpoint(), {.cache_rows = 120, .weights = CudaWeights::fp8}, 2);
+    const auto asked_for = backend_on_device(
+        stored.checkpoint(), {.cache_rows = 120, .weights = speculation::WeightFormat::fp8}, 2);
     EXPECT_EQ(as_stored->describe().weights, quantised->describe().weights);
     EXPECT_EQ(as_stored->describe().weight_bytes, quantised->describe().weight_bytes);
     Outputs expected;

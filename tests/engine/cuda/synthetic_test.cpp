@@ -13,7 +13,7 @@ namespace {
 
 TEST(SyntheticOnTheDevice, ComputesWhatTheUploadedOneDoes) {
   Random random(47);
-  for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
+  for (const CudaWeights weights : {CudaWeights(), CudaWeights(speculation::WeightFormat::fp8)}) {
     speculation::ModelShape shape = random_cuda_shape(random);
     shape.d_model = 16 * pick(random, 1, 6);
     shape.d_ff = 16 * pick(random, 1, 8);

@@ -33,7 +33,7 @@ TEST(SyntheticUpload, MakesTheBitsThatTheHostWouldHaveUploaded) {
     const auto device = make_synthetic(shape, redundancy, seed, SyntheticMatrices::by_backend);
     ASSERT_TRUE(host && device);
     EXPECT_EQ(host->hash, device->hash);
-    for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
+    for (const CudaWeights weights : {CudaWeights(), CudaWeights(speculation::WeightFormat::fp8)}) {
       const auto gpu = cuda::emulation::make_emulated_gpu(2);
       const auto uploaded = cuda::upload_model(*gpu, *host, weights);
       const auto made = cuda::upload_model(*gpu, *device, weights);

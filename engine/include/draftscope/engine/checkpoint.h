@@ -94,9 +94,9 @@ class Checkpoint {
   /// Bytes of all tensors, and of those a decode step reads (the embedding table counts one row unless tied).
   [[nodiscard]] std::size_t weight_bytes() const;
   [[nodiscard]] std::size_t bytes_per_step() const;
-  /// Whether a matrix is held in blocks (BlockMatrices::as_stored).
+  /// Whether a matrix is held in blocks (BlockMatrices::as_stored, cuda_as_stored).
   [[nodiscard]] bool has_blocks() const;
-  /// Whether the layers' matrices are held in e4m3 (BlockMatrices::fp8_as_stored).
+  /// Whether the layers' matrices are held in e4m3 (BlockMatrices::cuda_as_stored).
   [[nodiscard]] bool has_fp8() const;
 
   std::shared_ptr<const void> storage;  ///< keeps the mapping or memory alive
@@ -108,14 +108,16 @@ enum class BlockMatrices : std::uint8_t {
   widened,    ///< to plain numbers: what every user of a checkpoint reads
   as_stored,  ///< a GGUF file's where a backend can multiply them (TensorView::blocks): for the CPU backend
               ///< alone
-  fp8_as_stored,  ///< a folder's e4m3 (TensorView::scales): for the CUDA backend alone
+  cuda_as_stored,  ///< those of the layers where the CUDA backend can multiply all of them: a folder's e4m3
+                   ///< (TensorView::scales), or a GGUF file's blocks of one format, and its head in that
+                   ///< format. For the CUDA backend alone
 };
 
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of
 /// the three dtypes (all matrices of one dtype), inside its file. Tensor data is not read, apart from the
 /// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
 /// Matrices that `quantization_config` says are packed (AWQ, GPTQ, fp8) are widened in memory to the type of
-/// those that are not, each number rounded once. With fp8_as_stored, those of the layers stay e4m3 where all
+/// those that are not, each number rounded once. With cuda_as_stored, those of the layers stay e4m3 where all
 /// of them are, with a scale for the matrix or for each output.
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder,
                                                  BlockMatrices blocks = BlockMatrices::widened);

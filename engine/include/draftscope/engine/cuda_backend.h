@@ -19,21 +19,22 @@
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/ranks/collective.h>
 #include <draftscope/profiler/device_trace.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace draftscope::engine {
 
-enum class CudaWeights : std::uint8_t {
-  as_stored,  ///< bf16, fp16, or the layers' matrices in fp8 (BlockMatrices::fp8_as_stored); others are
-              ///< refused
-  fp8,        ///< layers' matrices as e4m3 with a scale an output; embedding and head as stored
-};
+/// Format that the layers' matrices are rounded to: fp8 (e4m3 with a scale an output), or q8_0 or q4_0 as the
+/// CPU backend rounds them; embedding and head stay as stored. None = as the checkpoint has them: bf16, fp16,
+/// or the layers' in fp8 or in GGUF's Q8_0 or Q4_0 (BlockMatrices::cuda_as_stored); others are refused.
+using CudaWeights = std::optional<speculation::WeightFormat>;
 
 struct CudaOptions {
   std::int32_t device = 0;
   std::int32_t cache_rows = 0;  ///< 0 = min(max_positions, 4096)
-  CudaWeights weights = CudaWeights::as_stored;
+  CudaWeights weights;
   /// Hears which layer and operation each part of a graph computes. Started before the backend is made; not
   /// owned, must outlive it. Null = nobody.
   profiler::DeviceTrace* device_trace = nullptr;
@@ -44,12 +45,14 @@ struct CudaOptions {
 
 /// Backend of a checkpoint on a GPU. Fails with one line if there is no device, its driver is too old, the
 /// model's architecture has a trait that the kernels lack (those of Gemma: caps, GELU, windows in some
-/// layers), its shape does not fit them (d_model, d_ff multiples of 8, of 16 where any are fp8; head_dim 32,
-/// 64, 96 or 128), or memory is short (with what was needed, and what there was). Synthetic matrices that are
-/// not in host memory are made on the device. With ranks every rank calls it, and it fails where a model
-/// can't be divided by them (cpu_backend.h), more than 16 share it, its matrices are not in host memory, or
-/// this build has no NCCL. The backend holds fp8 for drafts (Backend::hold_weights) beside layers that are
-/// stored in bf16, with d_model and d_ff multiples of 16. `checkpoint` must outlive it.
+/// layers), its shape does not fit them (d_model, d_ff multiples of 8, of 16 where any are fp8, of 32 in
+/// blocks; head_dim 32, 64, 96 or 128), or memory is short (with what was needed, and what there was).
+/// Synthetic matrices that are not in host memory are made on the device. Sums of matrices in blocks are bit
+/// for bit those of the same file widened. With ranks every rank calls it, and it fails where a model can't
+/// be divided by them (cpu_backend.h), more than 16 share it, its matrices are in blocks or not in host
+/// memory, or this build has no NCCL. For drafts (Backend::hold_weights) the backend holds fp8, with d_model
+/// and d_ff multiples of 16, and q8_0 and q4_0, rounded as the CPU backend does, with multiples of 32, not
+/// with ranks; beside layers in bf16 or in blocks. `checkpoint` must outlive it.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
                                                                  const CudaOptions& options);
 

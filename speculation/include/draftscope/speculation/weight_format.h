@@ -34,8 +34,8 @@ enum class WeightFormat : std::uint8_t {
   q3_0,
 };
 
-/// Where a backend can make weights of a format from plain ones, when it loads them.
-enum class MadeBy : std::uint8_t { none, cpu, cuda };
+/// The backends that can make weights of a format from plain ones.
+enum class MadeBy : std::uint8_t { none, cpu, cuda, both };
 
 struct WeightFormatRow {
   WeightFormat format = WeightFormat::bf16;
@@ -44,6 +44,11 @@ struct WeightFormatRow {
   MadeBy made_by = MadeBy::none;
   std::string_view meaning;
 };
+
+/// Whether a backend (cpu or cuda) makes weights of the format.
+[[nodiscard]] constexpr bool makes(MadeBy backend, const WeightFormatRow& row) {
+  return backend != MadeBy::none && (row.made_by == backend || row.made_by == MadeBy::both);
+}
 
 /// Every format, in the order of the enumeration.
 [[nodiscard]] std::span<const WeightFormatRow> weight_formats();

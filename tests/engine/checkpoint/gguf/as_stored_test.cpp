@@ -228,6 +228,44 @@ TEST_F(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
   EXPECT_LT(relative_error(logits_of(**packed, speculation::WeightFormat::q8_0), expected), 0.05);
 }
 
+/// Layers' matrices stay in blocks for a GPU where all of them are in one format that it multiplies.
+TEST_F(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
+  EXPECT_FALSE(loaded(file(), BlockMatrices::cuda_as_stored).has_blocks());
+  Random random(13);
+  const TemporaryFolder folder;
+  for (const std::uint32_t type : {0U, 1U, 2U, 3U, 8U, 12U}) {
+    SCOPED_TRACE(type);
+    GgufParts parts = fused_and_split(random, type).second;
+    write_bytes(folder / "one.gguf", parts.file());
+    const Checkpoint wide = loaded(folder / "one.gguf", BlockMatrices::widened);
+    const Checkpoint stored = loaded(folder / "one.gguf", BlockMatrices::cuda_as_stored);
+    EXPECT_EQ(stored.hash, wide.hash);
+    const bool stays = type == 2 || type == 8;
+    EXPECT_EQ(stored.has_blocks(), stays);
+    EXPECT_EQ(stored.weights.embedding.blocks, nullptr);
+    EXPECT_EQ(stored.weights.head.blocks != nullptr, stays);
+    const auto expected = named_tensors(wide.shape, wide.weights);
+    const auto found = named_tensors(stored.shape, stored.weights);
+    for (std::size_t i = 0; stays && i < found.size(); ++i) {
+      if (found[i].view.blocks == nullptr) continue;
+      const auto rows = gguf::widened_rows(found[i].view, 0, found[i].view.rows);
+      EXPECT_EQ(std::memcmp(rows.data(), expected[i].view.data, rows.size()), 0) << found[i].name;
+    }
+  }
+  // A head of another type is widened alone; so are the layers where one matrix is of another type.
+  GgufParts parts = fused_and_split(random, 8).second;
+  parts.tensor("output.weight").type = 14;
+  parts.tensor("output.weight").bytes = random_matrix(random, 14, 256 * 70);
+  write_bytes(folder / "head.gguf", parts.file());
+  const Checkpoint other_head = loaded(folder / "head.gguf", BlockMatrices::cuda_as_stored);
+  EXPECT_TRUE(other_head.has_blocks());
+  EXPECT_EQ(other_head.weights.head.blocks, nullptr);
+  parts.tensor("blk.0.ffn_down.weight").type = 2;
+  parts.tensor("blk.0.ffn_down.weight").bytes = random_matrix(random, 2, 512 * 256);
+  write_bytes(folder / "mixed.gguf", parts.file());
+  EXPECT_FALSE(loaded(folder / "mixed.gguf", BlockMatrices::cuda_as_stored).has_blocks());
+}
+
 TEST_F(AsStored, NumbersThatAreNoneAreNamed) {
   Random random(9);
   GgufParts parts = mixed_gguf(random);

@@ -16,7 +16,7 @@ using Weights = std::array<float, block_depth>;
 std::vector<const PackedLayout*> made_layouts() {
   std::vector<const PackedLayout*> layouts;
   for (const PackedLayout& layout : packed_layouts)
-    if (speculation::weight_format_row(layout.format).made_by == speculation::MadeBy::cpu)
+    if (speculation::makes(speculation::MadeBy::cpu, speculation::weight_format_row(layout.format)))
       layouts.push_back(&layout);
   return layouts;
 }

@@ -322,6 +322,9 @@ std::byte* shared_memory() {
 void synchronise() {
   emulation::current->wait(emulation::Waits::for_block);
 }
+void synchronise_lanes() {
+  emulation::current->wait(emulation::Waits::for_warp);
+}
 void wait_for_previous_kernel() {
   emulation::current->wait_for_kernels();
 }

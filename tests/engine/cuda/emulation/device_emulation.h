@@ -31,6 +31,7 @@ int block_count();
 int block_threads();
 std::byte* shared_memory();
 void synchronise();
+void synchronise_lanes();
 /// Every thread asks for memory by itself.
 inline void join_lanes() {}
 void wait_for_previous_kernel();
@@ -38,6 +39,15 @@ inline void let_next_kernel_start() {}
 
 inline std::uint32_t float_bits(float value) {
   return std::bit_cast<std::uint32_t>(value);
+}
+inline float bits_float(std::uint32_t bits) {
+  return std::bit_cast<float>(bits);
+}
+inline std::uint32_t place_byte(std::uint32_t bytes, int i, int to, std::uint32_t word) {
+  return (bytes >> (8 * i) & 0xffU) << (8 * to) | word;
+}
+inline float multiply_add(float a, float b, float c) {
+  return std::fma(a, b, c);
 }
 
 /// The float nearest to the true value, as the tests' interpreter has it.
@@ -110,8 +120,8 @@ using ::sqrtf;
 struct Bf16 {
   static float to_float(std::uint16_t bits) { return cpu::bf16_to_float(bits); }
   static std::uint16_t from_float(float value) { return cpu::float_to_bf16(value); }
-  static std::uint32_t from_floats(float low, float high) {
-    return from_float(low) | std::uint32_t{from_float(high)} << 16U;
+  static std::uint32_t pair_from_floats(float low, float high) {
+    return std::uint32_t{from_float(high)} << 16 | from_float(low);
   }
   static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
                                   std::uint32_t a3, std::uint32_t b0, std::uint32_t b1);
@@ -120,8 +130,8 @@ struct Bf16 {
 struct F16 {
   static float to_float(std::uint16_t bits) { return cpu::f16_to_float(bits); }
   static std::uint16_t from_float(float value);
-  static std::uint32_t from_floats(float low, float high) {
-    return from_float(low) | std::uint32_t{from_float(high)} << 16U;
+  static std::uint32_t pair_from_floats(float low, float high) {
+    return std::uint32_t{from_float(high)} << 16 | from_float(low);
   }
   static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
                                   std::uint32_t a3, std::uint32_t b0, std::uint32_t b1);

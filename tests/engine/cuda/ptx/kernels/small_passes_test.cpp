@@ -121,25 +121,39 @@ speculation::ModelShape tiny_shape_with_norms() {
 
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBit) {
   DRAFTSCOPE_NEEDS_PTX();
-  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::as_stored,
-                  tiny_cuda_shape());
+  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights(), tiny_cuda_shape());
 }
 
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInFp8) {
   DRAFTSCOPE_NEEDS_PTX();
-  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::fp8, tiny_cuda_shape());
+  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, speculation::WeightFormat::fp8,
+                  tiny_cuda_shape());
+}
+
+/// Widths that are multiples of a block, and of no run of it.
+speculation::ModelShape tiny_shape_of_blocks() {
+  speculation::ModelShape shape = tiny_cuda_shape();
+  shape.d_model = 96;
+  shape.d_ff = 160;
+  return shape;
+}
+
+TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInBlocks) {
+  DRAFTSCOPE_NEEDS_PTX();
+  for (const speculation::WeightFormat weights :
+       {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0})
+    compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, weights, tiny_shape_of_blocks());
 }
 
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitWithNorms) {
   DRAFTSCOPE_NEEDS_PTX();
-  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights::as_stored,
-                  tiny_shape_with_norms());
+  compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights(), tiny_shape_with_norms());
 }
 
 TEST(KernelsAsPtx, ComputeItWithinRoundingAsTheEngineIsBuilt) {
   DRAFTSCOPE_NEEDS_PTX();
   for (const speculation::ModelShape& shape : {tiny_cuda_shape(), tiny_shape_with_norms()})
-    compare_kernels(ptx_files().compute_90, Agreement::contracted, CudaWeights::as_stored, shape);
+    compare_kernels(ptx_files().compute_90, Agreement::contracted, CudaWeights(), shape);
 }
 
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesOnRandomShapes) {
@@ -175,8 +189,13 @@ TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesOnRandomShapes) {
 TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
   DRAFTSCOPE_NEEDS_PTX();
   std::set<cuda::Kernel> seen;
-  for (const speculation::ModelShape& shape : {tiny_cuda_shape(), tiny_shape_with_norms()})
-    for (const CudaWeights weights : {CudaWeights::as_stored, CudaWeights::fp8}) {
+  using enum speculation::WeightFormat;
+  for (const speculation::ModelShape& shape :
+       {tiny_cuda_shape(), tiny_shape_with_norms(), tiny_shape_of_blocks()})
+    for (const CudaWeights weights :
+         {CudaWeights(), CudaWeights(fp8), CudaWeights(q8_0), CudaWeights(q4_0)}) {
+      const bool in_blocks = weights == q8_0 || weights == q4_0;
+      if (in_blocks != (shape.d_model == tiny_shape_of_blocks().d_model)) continue;
       const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
       ASSERT_TRUE(checkpoint) << checkpoint.error().message;
       PtxGpuOptions options;
@@ -188,7 +207,7 @@ TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
       const auto backend = backend_of_ptx(*checkpoint, ptx_files().compute_90,
                                           {.cache_rows = 300, .weights = weights}, options);
       put_through(*backend);
-      if (weights == CudaWeights::fp8) continue;
+      if (weights) continue;
       const std::vector<std::int32_t> long_prompt = prompt_of(270, shape.vocab);
       (void)decoded_text(*backend, "vanilla", {.prompt = long_prompt, .max_new_tokens = 2});
     }

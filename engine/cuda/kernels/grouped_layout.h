@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// How a matrix whose weights share scales in groups lies in device memory. Whoever packs one and the kernels
+// that read it agree here; nothing in it is the device's alone.
+//
+//   Codes    row after row. A row is cut into runs of `run_depth` values of k, 64 bytes each, the last one
+//            filled up with zeros. A run's bytes are four chunks of 16, one for each of the lanes that share
+//            a row: chunk t has, for each 32 values of the run (a part), those from 8 · t on. So the sums of
+//            a packed matrix are those of the same numbers as plain ones, bit for bit (weights.h)
+//   4 bits   a part is a word: value i < 4 is the low half of byte i, value 4 + i its high half
+//   8 bits   a part is two words, a byte a value
+//   Scales   behind all codes: for each 8 rows, for each `scale_depth` values of k, 16 bytes a row: what a
+//            format says of that many values, so that 8 rows' lie in one line. Rows and depth are filled up
+//            with zeros
+//
+// Rows are multiples of 64 bytes and scales begin at such a multiple of the matrix, which begins at one of
+// 256 (Pieces).
+
+#include <cstddef>
+#include <cstdint>
+
+namespace draftscope::engine::cuda {
+
+inline constexpr int chunk_bytes = 16;
+inline constexpr int run_lanes = 4;
+inline constexpr int run_bytes = run_lanes * chunk_bytes;
+inline constexpr int part_depth = 32;  ///< values of k of which each of the lanes has eight
+inline constexpr int scale_bytes = 16;
+inline constexpr int scale_rows = 8;  ///< whose scales lie together
+
+struct GroupedLayout {
+  std::int32_t code_bits = 4;  ///< 4 or 8
+  std::int32_t scale_depth = 256;
+
+  /// Values of k in a run.
+  [[nodiscard]] constexpr std::int32_t run_depth() const { return run_bytes * 8 / code_bits; }
+  [[nodiscard]] constexpr std::int64_t row_bytes(std::int64_t depth) const {
+    return (depth + run_depth() - 1) / run_depth() * run_bytes;
+  }
+  [[nodiscard]] constexpr std::int64_t scale_blocks(std::int64_t depth) const {
+    return (depth + scale_depth - 1) / scale_depth;
+  }
+  /// Where the scales of a row's first values begin, from the matrix on.
+  [[nodiscard]] constexpr std::int64_t scales_offset(std::int64_t outputs, std::int64_t depth,
+                                                     std::int64_t row) const {
+    return outputs * row_bytes(depth) + row / scale_rows * scale_blocks(depth) * scale_step +
+           row % scale_rows * scale_bytes;
+  }
+  [[nodiscard]] constexpr std::size_t bytes(std::int64_t outputs, std::int64_t depth) const {
+    const std::int64_t whole_rows = (outputs + scale_rows - 1) / scale_rows * scale_rows;
+    return static_cast<std::size_t>(scales_offset(outputs, depth, whole_rows));
+  }
+
+  /// Bytes from a row's scales to those of its next scale_depth values.
+  static constexpr std::int64_t scale_step = std::int64_t{scale_rows} * scale_bytes;
+};
+
+inline constexpr GroupedLayout q8_0_layout{.code_bits = 8, .scale_depth = 256};
+inline constexpr GroupedLayout q4_0_layout{.code_bits = 4, .scale_depth = 256};
+
+}  // namespace draftscope::engine::cuda

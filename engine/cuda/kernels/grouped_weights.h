@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Formats whose weights share scales in groups of k, as they lie in device memory (grouped_layout.h). A lane
+// makes plain numbers of its codes: the fp32 value that the file's format stands for, rounded once to the
+// activations' type. It is the number that the widened file would have, and so are its sums.
+//
+// A code c is moved to where a number of fp32 ends in it: base + c, exactly. (base + c) · scale − (base +
+// zero) · scale is then one fused step, in which only the result is rounded, and that is exact: base + zero
+// has 9 bits, a scale 11, the result 19.
+
+#include "device.h"
+#include "grouped_layout.h"
+#include "weights.h"
+
+namespace draftscope::engine::cuda {
+
+/// 128 + the low half of byte `i`, whose high half is 0.
+DRAFTSCOPE_DEVICE float above_128(std::uint32_t bytes, int i) {
+  return bits_float(place_byte(bytes, i, 2, 0x43000000U));
+}
+/// 32768 + byte `i`.
+DRAFTSCOPE_DEVICE float above_32768(std::uint32_t bytes, int i) {
+  return bits_float(place_byte(bytes, i, 1, 0x47000000U));
+}
+
+/// fp16 scales of groups of 32: two a word.
+template <int groups>
+struct HalfScales {
+  std::uint32_t words[groups / 2];
+  DRAFTSCOPE_DEVICE float scale(int group) const {
+    const std::uint32_t word = words[group / 2];
+    return F16::to_float(static_cast<std::uint16_t>(group % 2 == 0 ? word & 0xffffU : word >> 16));
+  }
+};
+
+/// The run at `depth` of what 256 values of k have of scales.
+template <int groups>
+DRAFTSCOPE_DEVICE HalfScales<groups> half_scales(const std::byte* scales, int depth) {
+  HalfScales<groups> result;
+  const auto* words = reinterpret_cast<const std::uint32_t*>(scales) + depth / (2 * part_depth);
+#pragma unroll
+  for (int i = 0; i < groups / 2; ++i) result.words[i] = words[i];
+  return result;
+}
+
+/// The common part of formats with groups.
+template <typename Element, GroupedLayout grouped>
+struct GroupedWeights {
+  using Activation = Element;
+  static constexpr bool is_grouped = true;
+  static constexpr GroupedLayout layout() { return grouped; }
+  static constexpr int stage_depth = grouped.run_depth();
+  static constexpr int scale_depth = grouped.scale_depth;
+  static constexpr int parts = stage_depth / part_depth;
+  DRAFTSCOPE_DEVICE static int lane_depth(int t, int part) { return part * part_depth + t * part_values; }
+  DRAFTSCOPE_DEVICE static std::int64_t row_bytes(int depth) {
+    return std::int64_t{(depth + stage_depth - 1) / stage_depth} * run_bytes;
+  }
+};
+
+/// GGUF's Q8_0: signed bytes, held 128 higher.
+struct Q8_0Weights : GroupedWeights<Bf16, q8_0_layout> {
+  using Scales = HalfScales<parts>;
+  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
+    return half_scales<parts>(from, depth);
+  }
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
+    constexpr float base_and_zero = 32768.0F + 128.0F;
+    const float scale = scales.scale(index);
+    const float offset = -base_and_zero * scale;
+    Part result;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t word = held.words[2 * index + i / 2];
+      const int first = i % 2 * 2;
+      result.pairs[i] = Bf16::pair_from_floats(multiply_add(above_32768(word, first), scale, offset),
+                                               multiply_add(above_32768(word, first + 1), scale, offset));
+    }
+    return result;
+  }
+};
+
+/// GGUF's Q4_0: 4 bits less 8.
+struct Q4_0Weights : GroupedWeights<Bf16, q4_0_layout> {
+  using Scales = HalfScales<parts>;
+  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
+    return half_scales<parts>(from, depth);
+  }
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
+    constexpr float base_and_zero = 128.0F + 8.0F;
+    const float scale = scales.scale(index);
+    const float offset = -base_and_zero * scale;
+    Part result;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t bytes = held.words[index] >> i / 2 * 4 & 0x0f0f0f0fU;
+      const int first = i % 2 * 2;
+      result.pairs[i] = Bf16::pair_from_floats(multiply_add(above_128(bytes, first), scale, offset),
+                                               multiply_add(above_128(bytes, first + 1), scale, offset));
+    }
+    return result;
+  }
+};
+
+/// Scales of a row's run at `depth`, by a thread alone, wherever they lie.
+template <typename Format>
+DRAFTSCOPE_DEVICE typename Format::Scales scales_of_run(const std::byte* matrix, int outputs, int depth,
+                                                        int row, int at) {
+  const std::byte* scales = matrix + Format::layout().scales_offset(outputs, depth, row) +
+                            at / Format::scale_depth * GroupedLayout::scale_step;
+  return Format::scales(scales, at % Format::scale_depth);
+}
+
+}  // namespace draftscope::engine::cuda

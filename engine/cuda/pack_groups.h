@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From a checkpoint's matrices to matrices with groups, as kernels read them (kernels/grouped_layout.h): a
+// file's own codes and scales in another place, or the CPU backend's rounding of plain numbers.
+
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/speculation/weight_format.h>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "launch.h"
+
+namespace draftscope::engine::cuda {
+
+/// The kernels' name of a format that has groups; none of any other.
+[[nodiscard]] std::optional<WeightFormat> grouped_format(speculation::WeightFormat format);
+/// The other way: of a format with groups.
+[[nodiscard]] speculation::WeightFormat grouped_format(WeightFormat format);
+
+/// The format with groups that a tensor's own blocks are in; none of plain numbers and of other blocks.
+[[nodiscard]] std::optional<WeightFormat> stored_groups(const TensorView& tensor);
+
+/// The matrix in a format with groups, GroupedLayout::bytes() of it: moved if it is stored so, else rounded
+/// as cpu::quantise_block() does. Its columns are a multiple of part_depth. From all processors. None if a
+/// group holds what is no finite number.
+[[nodiscard]] std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix,
+                                                                WeightFormat format);
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Drafts on fewer bits beside a target as stored: the text is the target's, the draft computes what weights
+// of its format compute, and rounds of the device's own are those that the host would lead.
+
+#include <draftscope/engine/decode.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/strategy_text.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda_device.h"
+#include "cuda_shapes.h"
+#include "decoding/step_by_step.h"
+#include "every_strategy.h"
+#include "in_blocks.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using speculation::WeightFormat;
+
+constexpr std::int32_t held_cache_rows = 160;
+constexpr WeightFormat draft_formats[] = {WeightFormat::fp8, WeightFormat::q4_0, WeightFormat::q8_0};
+
+/// Widths that kernels of every format take.
+speculation::ModelShape random_shape_for_drafts(Random& random) {
+  speculation::ModelShape shape = random_cuda_shape(random);
+  shape.sliding_window = 0;
+  shape.n_layers = 3;
+  shape.d_model = 32 * pick(random, 1, 2);
+  shape.d_ff = 32 * pick(random, 1, 3);
+  shape.head_dim = 32 * pick(random, 1, 2);
+  shape.vocab = pick(random, 4, 60);
+  return shape;
+}
+
+struct Heard : DecodeListener {
+  std::vector<std::int32_t> drafts;
+  std::vector<double> confidences;
+  std::int64_t accepted = 0;
+  void on_round(const RoundReport& report) override {
+    accepted += report.round.accepted;
+    for (const traces::DraftToken& token : report.draft_tokens) {
+      drafts.push_back(token.token);
+      confidences.push_back(token.confidence);
+    }
+  }
+};
+
+std::vector<std::int32_t> text(Backend& backend, const std::string& specification,
+                               const DecodeRequest& request, Heard& heard) {
+  auto strategy = make_strategy(specification, backend.shape());
+  EXPECT_TRUE(strategy) << strategy.error().message;
+  if (!strategy) return {};
+  SeededChooser chooser(5, 2);
+  auto decoded = decode(backend, *strategy->strategy, request, chooser, heard);
+  EXPECT_TRUE(decoded) << decoded.error().message;
+  return decoded ? decoded->tokens : std::vector<std::int32_t>();
+}
+
+/// The strategy with its drafts in a format; none where it has no drafts of the model's own, or none that all
+/// layers verify.
+std::optional<std::string> drafted_in(WeightFormat format, const std::string& specification,
+                                      std::int32_t n_layers) {
+  std::string drafted = speculation::with_parameter(specification, "weights",
+                                                    std::string(speculation::weight_format_name(format)));
+  if (specification.find("verify=") == std::string::npos &&
+      speculation::verifies_above_exit_by_default(speculation::strategy_name(specification)))
+    drafted = speculation::with_parameter(drafted, "verify", "all-layers");
+  if (!speculation::parse_strategy(drafted, n_layers)) return std::nullopt;
+  return drafted;
+}
+
+TEST(DraftWeights, LeaveTheTextOfTheTargetUnderEveryStrategy) {
+  Random random(91);
+  Heard all;
+  for (int trial = 0; trial < models_of_a_long_test(); ++trial) {
+    const speculation::ModelShape shape = random_shape_for_drafts(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+    const auto plain = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 80)));
+    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
+    DecodeRequest request{.prompt = prompt, .max_new_tokens = 10};
+    if (trial % 2 == 1) request.sampling = {.temperature = 0.8, .coupled = true};
+    const EveryStrategy strategies(shape, {});
+    Heard unheard;
+    const std::vector<std::int32_t> vanilla = text(*plain, "vanilla", request, unheard);
+    std::size_t turn = static_cast<std::size_t>(trial);
+    for (const std::string& specification : strategies.specifications()) {
+      const auto drafted =
+          drafted_in(draft_formats[turn % std::size(draft_formats)], specification, shape.n_layers);
+      if (!drafted) continue;
+      ++turn;
+      SCOPED_TRACE(*drafted);
+      EXPECT_EQ(text(*plain, *drafted, request, all), vanilla);
+    }
+  }
+  // Both outcomes must have been met often for the equality to mean something.
+  EXPECT_GT(all.accepted, 50);
+  EXPECT_GT(static_cast<std::int64_t>(all.drafts.size()) - all.accepted, 50);
+}
+
+TEST(DraftWeights, OfTheDevicesOwnRoundsAreThoseThatTheHostLeads) {
+  Random random(93);
+  for (int trial = 0; trial < 2; ++trial) {
+    SCOPED_TRACE(trial);
+    const speculation::ModelShape shape = random_shape_for_drafts(random);
+    const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+    const CudaOptions options{.cache_rows = held_cache_rows};
+    const auto alone = backend_on_device(checkpoint, options, 2);
+    StepByStep led(backend_on_device(checkpoint, options, 3));
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 40)), 1);
+    DecodeRequest request{.prompt = prompt, .max_new_tokens = 20};
+    if (trial % 2 == 1) request.sampling = {.temperature = 0.7, .coupled = true};
+    Heard by_itself;
+    Heard by_loop;
+    const std::string strategy = std::string("layerskip:exit=2,gamma=5,verify=all-layers,weights=") +
+                                 (trial % 2 == 0 ? "fp8" : "q4_0");
+    EXPECT_EQ(text(*alone, strategy, request, by_itself), text(led, strategy, request, by_loop));
+    EXPECT_EQ(by_itself.drafts, by_loop.drafts);
+    EXPECT_EQ(by_itself.confidences, by_loop.confidences);
+  }
+}
+
+std::vector<float> logits_on(Backend& backend, const OwnedBatch& rows, std::optional<WeightFormat> weights) {
+  Outputs outputs;
+  Batch batch = rows.view();
+  batch.weights = weights;
+  const auto done = backend.forward(batch, outputs);
+  EXPECT_TRUE(done) << done.error().message;
+  return outputs.logits;
+}
+
+/// All formats held at once, beside each other.
+TEST(DraftWeights, ComputeWhatABackendInTheirFormatDoes) {
+  Random random(95);
+  for (int trial = 0; trial < 3; ++trial) {
+    const speculation::ModelShape shape = random_shape_for_drafts(random);
+    const bool by_backend = trial == 2;  // the host has no matrices then
+    const auto synthetic = make_synthetic(shape, 0.5, 3, SyntheticMatrices::by_backend);
+    ASSERT_TRUE(synthetic) << synthetic.error().message;
+    const Checkpoint checkpoint = by_backend ? *synthetic : random_checkpoint(shape, DType::bf16, random());
+    const auto stored = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
+    for (const WeightFormat format : draft_formats) {
+      const auto held = stored->hold_weights(format);
+      ASSERT_TRUE(held) << held.error().message;
+      ASSERT_TRUE(stored->hold_weights(format));  // nothing to do
+    }
+    const OwnedBatch rows = chain(shape, random, 12, 0);
+    for (const WeightFormat format : draft_formats) {
+      SCOPED_TRACE(speculation::weight_format_name(format));
+      const auto whole = backend_on_device(checkpoint, {.cache_rows = held_cache_rows, .weights = format});
+      EXPECT_EQ(logits_on(*stored, rows, format), logits_on(*whole, rows, std::nullopt));
+      EXPECT_NE(logits_on(*stored, rows, format), logits_on(*stored, rows, std::nullopt));
+    }
+  }
+}
+
+/// One option, one rounding: blocks that the CPU's quantiser wrote are those that the device is given.
+TEST(DraftWeights, AreRoundedAsTheCpuRoundsThem) {
+  Random random(96);
+  for (const WeightFormat format : {WeightFormat::q8_0, WeightFormat::q4_0}) {
+    const speculation::ModelShape shape = random_shape_for_drafts(random);
+    Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
+    const auto stored = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
+    ASSERT_TRUE(stored->hold_weights(format));
+    InBlocks blocks(checkpoint, format);
+    blocks.packed().weights.head = checkpoint.weights.head;  // drafts have the target's
+    const auto packed = backend_on_device(blocks.packed(), {.cache_rows = held_cache_rows});
+    const OwnedBatch rows = chain(shape, random, 9, 0);
+    EXPECT_EQ(logits_on(*stored, rows, format), logits_on(*packed, rows, std::nullopt));
+  }
+}
+
+/// A target in blocks has drafts in fewer bits, and in fp8.
+TEST(DraftWeights, StandBesideATargetInBlocks) {
+  Random random(98);
+  const speculation::ModelShape shape = random_shape_for_drafts(random);
+  InBlocks target(random_checkpoint(shape, DType::bf16, 5), WeightFormat::q8_0);
+  const auto backend = backend_on_device(target.packed(), {.cache_rows = held_cache_rows});
+  const OwnedBatch rows = chain(shape, random, 7, 0);
+  for (const WeightFormat format : {WeightFormat::q4_0, WeightFormat::fp8}) {
+    const auto held = backend->hold_weights(format);
+    ASSERT_TRUE(held) << held.error().message;
+    Checkpoint rounded = target.packed();
+    const auto whole = backend_on_device(rounded, {.cache_rows = held_cache_rows, .weights = format});
+    EXPECT_EQ(logits_on(*backend, rows, format), logits_on(*whole, rows, std::nullopt));
+  }
+}
+
+TEST(DraftWeights, AreRefusedWhereTheyCannotBe) {
+  Random random(97);
+  const speculation::ModelShape shape = random_shape_for_drafts(random);
+  const auto refusal = [&](DType dtype, const CudaOptions& options, WeightFormat format) {
+    const Checkpoint checkpoint = random_checkpoint(shape, dtype, 1);
+    const auto held = backend_on_device(checkpoint, options)->hold_weights(format);
+    return held ? "held" : held.error().message;
+  };
+  EXPECT_EQ(refusal(DType::f16, {.cache_rows = 9}, WeightFormat::fp8),
+            "model random: weights are fp16, expected bf16 beside fp8 for drafts");
+  EXPECT_EQ(refusal(DType::bf16, {.cache_rows = 9, .weights = WeightFormat::fp8}, WeightFormat::fp8),
+            "model random: weights are fp8, expected bf16 beside fp8 for drafts");
+  EXPECT_EQ(refusal(DType::f16, {.cache_rows = 9}, WeightFormat::q4_0),
+            "model random: weights are fp16, expected bf16 beside q4_0 for drafts");
+  EXPECT_EQ(refusal(DType::bf16, {.cache_rows = 9}, WeightFormat::q4_1),
+            "cuda backend: found weights q4_1 for drafts, expected one of fp8, q8_0, q4_0");
+  EXPECT_EQ(refusal(DType::bf16, {.cache_rows = 9}, WeightFormat::q8_0), "held");
+}
+
+TEST(DraftWeights, MustBeHeldBeforeABatchNamesThem) {
+  Random random(99);
+  const speculation::ModelShape shape = random_shape_for_drafts(random);
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
+  const auto backend = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
+  const OwnedBatch rows = chain(shape, random, 2, 0);
+  Batch batch = rows.view();
+  batch.weights = WeightFormat::fp8;
+  Outputs outputs;
+  const auto done = backend->forward(batch, outputs);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message, "batch: found weights fp8, expected those that are held for drafts");
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Matrices that stay in a file's blocks: whatever is computed has the bits of the same file widened.
+
+#include <draftscope/engine/decode.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cuda_device.h"
+#include "cuda_shapes.h"
+#include "every_strategy.h"
+#include "in_blocks.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using speculation::WeightFormat;
+
+constexpr std::int32_t cache_rows = 170;
+constexpr WeightFormat formats[] = {WeightFormat::q8_0, WeightFormat::q4_0};
+
+/// Widths that are multiples of a block and of nothing more.
+speculation::ModelShape random_block_shape(Random& random) {
+  speculation::ModelShape shape = random_cuda_shape(random);
+  shape.d_model = 32 * pick(random, 1, 6);
+  shape.d_ff = 32 * pick(random, 1, 9);
+  return shape;
+}
+
+std::vector<float> outputs_of(Backend& backend, const OwnedBatch& batch) {
+  Outputs outputs;
+  const auto done = backend.forward(batch.view(), outputs);
+  if (!done) throw std::runtime_error(done.error().message);
+  std::vector<float> all = outputs.hidden;
+  all.insert(all.end(), outputs.logits.begin(), outputs.logits.end());
+  return all;
+}
+
+bool have_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+/// A prompt, through a library's products or not, a tree behind it, and one row.
+void expect_bits_of_widened(const speculation::ModelShape& shape, WeightFormat format, Random& random) {
+  InBlocks model(random_checkpoint(shape, DType::bf16, random()), format);
+  const auto packed = backend_on_device(model.packed(), {.cache_rows = cache_rows}, pick(random, 1, 4));
+  const auto widened = backend_on_device(model.widened(), {.cache_rows = cache_rows}, pick(random, 1, 4));
+  const std::int32_t context = chance(random, 0.3) ? pick(random, 65, 80) : pick(random, 1, 40);
+  OwnedBatch prompt = chain(shape, random, context, 0);
+  prompt.wanted.head_from = context - 1;
+  EXPECT_TRUE(have_same_bits(outputs_of(*packed, prompt), outputs_of(*widened, prompt)))
+      << "prompt of " << context;
+  OwnedBatch batch = tree(shape, random, pick(random, 2, 64), context);
+  for (std::int32_t boundary = 0; boundary <= shape.n_layers; ++boundary)
+    batch.hidden_after.push_back(boundary);
+  if (chance(random, 0.5)) batch.mask = random_mask(random, shape.n_layers, 0.3);
+  EXPECT_TRUE(have_same_bits(outputs_of(*packed, batch), outputs_of(*widened, batch)))
+      << "tree of " << batch.rows.size();
+  const OwnedBatch one = chain(shape, random, 1, context);
+  EXPECT_TRUE(have_same_bits(outputs_of(*packed, one), outputs_of(*widened, one)));
+}
+
+TEST(StoredBlocks, HaveTheBitsOfTheSameFileWidened) {
+  Random random(151);
+  for (const WeightFormat format : formats)
+    for (int round = 0; round < 6; ++round) {
+      SCOPED_TRACE(testing::Message() << speculation::weight_format_name(format) << ", round " << round);
+      expect_bits_of_widened(random_block_shape(random), format, random);
+    }
+}
+
+/// Slices of every length: those that begin within a run, or within what a lane's scales are of.
+TEST(StoredBlocks, HaveThemAtEveryDepth) {
+  Random random(152);
+  for (const WeightFormat format : formats)
+    for (int round = 0; round < 8; ++round) {
+      SCOPED_TRACE(testing::Message() << speculation::weight_format_name(format) << ", round " << round);
+      speculation::ModelShape shape = random_block_shape(random);
+      shape.n_layers = 1;
+      shape.vocab = pick(random, 4, 40);
+      shape.d_model = 32 * pick(random, 1, 24);
+      shape.d_ff = 32 * pick(random, 10, 90);
+      expect_bits_of_widened(shape, format, random);
+    }
+}
+
+TEST(StoredBlocks, HaveThemInEveryFamily) {
+  Random random(153);
+  int round = 0;
+  for (const speculation::ModelFamily& family : speculation::model_families()) {
+    if (!computed_by_cuda(family)) continue;
+    SCOPED_TRACE(family.architecture);
+    const speculation::ModelShape shape = of_family(random_block_shape(random), family, random);
+    expect_bits_of_widened(shape, formats[round++ % 2], random);
+  }
+}
+
+std::vector<std::int32_t> text(Backend& backend, const std::string& specification,
+                               const DecodeRequest& request) {
+  const auto strategy = make_strategy(specification, backend.shape());
+  EXPECT_TRUE(strategy) << strategy.error().message;
+  if (!strategy) return {};
+  SeededChooser chooser(5, 2);
+  DecodeListener unheard;
+  const auto decoded = decode(backend, *strategy->strategy, request, chooser, unheard);
+  EXPECT_TRUE(decoded) << decoded.error().message;
+  return decoded ? decoded->tokens : std::vector<std::int32_t>();
+}
+
+/// The device's own rounds and graphs, greedy and coupled.
+TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
+  Random random(154);
+  for (const WeightFormat format : formats) {
+    speculation::ModelShape shape = random_block_shape(random);
+    shape.n_layers = 3;
+    shape.d_model = 64;
+    shape.d_ff = 96;
+    shape.head_dim = 32;
+    shape.sliding_window = 0;
+    shape.vocab = 50;
+    InBlocks model(random_checkpoint(shape, DType::bf16, random()), format);
+    const auto packed = backend_on_device(model.packed(), {.cache_rows = cache_rows});
+    const auto widened = backend_on_device(model.widened(), {.cache_rows = cache_rows});
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 80)));
+    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
+    DecodeRequest request{.prompt = prompt, .max_new_tokens = 8};
+    if (format == WeightFormat::q4_0) request.sampling = {.temperature = 0.8, .coupled = true};
+    const std::vector<std::int32_t> expected = text(*widened, "vanilla", request);
+    const EveryStrategy strategies(shape, {});
+    for (const std::string& specification : strategies.specifications()) {
+      SCOPED_TRACE(specification);
+      EXPECT_EQ(text(*packed, specification, request), expected);
+    }
+  }
+}
+
+/// Layers that are rounded to fp8 on the device are those of the widened file.
+TEST(StoredBlocks, AreRoundedToFp8AsTheWidenedFileIs) {
+  Random random(157);
+  const speculation::ModelShape shape = random_block_shape(random);
+  InBlocks model(random_checkpoint(shape, DType::bf16, 7), WeightFormat::q8_0);
+  const CudaOptions options{.cache_rows = 40, .weights = speculation::WeightFormat::fp8};
+  const auto packed = backend_on_device(model.packed(), options);
+  const auto widened = backend_on_device(model.widened(), options);
+  const OwnedBatch rows = chain(shape, random, 5, 0);
+  EXPECT_EQ(packed->describe().weights, "fp8, bf16");
+  EXPECT_TRUE(have_same_bits(outputs_of(*packed, rows), outputs_of(*widened, rows)));
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
