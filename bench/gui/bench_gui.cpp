@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time in which the app opens a large recording, in which the window could not answer meanwhile, and of a
-// frame while someone pans and zooms. Offscreen. Usage: bench_gui [ROUNDS [SPANS [FILE]]];
-// the file is made if it is not there.
+// Time in which the app opens a large recording and one of 14 runs, in which the window could not answer
+// meanwhile, and of a frame of every view; and memory. Offscreen; prints the tables of README.md.
+// Usage: bench_gui [ROUNDS [SPANS [FILE [FILE_OF_14_RUNS]]]]; files are made if they are not there.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <QApplication>
-#include <QElapsedTimer>
-#include <QEventLoop>
-#include <QThreadPool>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 
 #include "data/details/range_profile.h"
 #include "data/details/round_details.h"
 #include "data/details/slice_details.h"
+#include "frames.h"
 #include "large_trace.h"
+#include "offscreen.h"
 #include "stall_watch.h"
-#include "timeline/timeline_view.h"
-#include "what_if/what_if_view.h"
-#include "window/main_window.h"
 #include "window/pages/view_pages.h"
 #include "window/snapshot.h"
 
@@ -31,116 +26,88 @@ namespace {
 using namespace draftscope;
 using namespace draftscope::gui;
 
-double resident_mib() {
-  std::ifstream file("/proc/self/statm");
-  double whole = 0.0;
-  double resident = 0.0;
-  file >> whole >> resident;
-  return resident * 4096.0 / (1024.0 * 1024.0);
+constexpr double mib = 1024.0 * 1024.0;
+
+/// Makes a file that is not there. Errors: as write_large_trace().
+Result<void> make(const std::filesystem::path& path, const bench::LargeTrace& size) {
+  if (std::filesystem::exists(path)) return {};
+  fmt::print("writing {} …\n", path.string());
+  std::fflush(stdout);
+  return bench::write_large_trace(path, size);
 }
 
-void settle() {
-  QApplication::processEvents();
-  while (!QThreadPool::globalInstance()->waitForDone(0))
-    QApplication::processEvents(QEventLoop::AllEvents, 5);
-  QApplication::processEvents();
+std::unique_ptr<MainWindow> make_window() {
+  auto window = std::make_unique<MainWindow>(Memory::none);
+  window->resize(1600, 900);
+  window->show();
+  bench::settle();
+  return window;
 }
 
-/// Opens, and waits for all of it. Returns what failed, if anything.
-QString open(MainWindow& window, const std::filesystem::path& path) {
-  QEventLoop loop;
-  QString problem;
-  QObject::connect(&window.loader(), &RecordingLoader::failed, &loop,
-                   [&](const QString& words) { problem = words; });
-  QObject::connect(&window.loader(), &RecordingLoader::finished, &loop, &QEventLoop::quit);
-  window.open(QString::fromStdString(path.string()));
-  loop.exec();
-  return problem;
+/// Bytes by what they are for, of which `used` is all.
+void print_memory(const ViewState& state, double used) {
+  const Timeline& timeline = *state.timeline();
+  const traces::Recording& rows = state.recording()->recording();
+  const auto slices = static_cast<double>(timeline.slices());
+  double pyramids = 0.0;
+  for (const Lane& lane : timeline.lanes) pyramids += static_cast<double>(lane.pyramid.bytes());
+  double outputs = 0.0;
+  for (const traces::Request& request : rows.requests)
+    outputs += static_cast<double>(request.tokens.size() * sizeof(request.tokens[0]));
+  double rest = used;
+  fmt::print("\n| memory | MiB | bytes a slice |\n|---|---|---|\n");
+  const auto part = [&](const char* name, double bytes) {
+    fmt::print("| {} | {:.0f} | {:.1f} |\n", name, bytes / mib, bytes / slices);
+  };
+  for (const auto& [name, bytes] :
+       {std::pair("columns of the timeline's slices", static_cast<double>(timeline.bytes()) - pyramids),
+        std::pair("the timeline's pyramids", pyramids),
+        std::pair("rounds", static_cast<double>(rows.rounds.size() * sizeof(traces::Round))),
+        std::pair("draft tokens", static_cast<double>(rows.draft_tokens.size() * sizeof(traces::DraftToken))),
+        std::pair("output tokens", outputs)}) {
+    part(name, bytes);
+    rest -= bytes;
+  }
+  part("indices, the strip of rounds, the allocator's", rest);
+  part("**all of the recording**", used);
 }
 
 /// From the opening through the first sight of every view to the closing.
-void measure_stalls(bench::StallWatch& application, MainWindow& window, const std::filesystem::path& path) {
+Result<void> measure_opening(bench::StallWatch& application, const std::filesystem::path& path) {
+  const std::unique_ptr<MainWindow> window = make_window();
+  (void)application.take_longest();
+  const double before = bench::resident_bytes();
+  const bench::Opening opening = bench::open(*window, path);
+  if (!opening.problem.isEmpty()) return fail("{}: {}", path.string(), opening.problem.toStdString());
+  bench::settle();
+  const ViewState& state = window->state();
+  fmt::print("\n{}: {} runs, {} rounds, {} slices\n\n", path.filename().string(),
+             state.recording()->runs().size(), state.recording()->round_count(), state.timeline()->slices());
+  fmt::print("| opening, s | on the clock | computed by all threads |\n|---|---|---|\n");
+  const auto row = [](const char* what, const bench::Passed& passed) {
+    fmt::print("| {} | {:.2f} | {:.2f} |\n", what, passed.clock_s, passed.computed_s);
+  };
+  row("first paint", opening.painted);
+  row("all loaded and painted", opening.loaded);
+  // Of a small recording most is what the window takes for itself.
+  constexpr std::size_t many_slices = 1'000'000;
+  if (state.timeline()->slices() >= many_slices) print_memory(state, bench::resident_bytes() - before);
+  fmt::print("\n| longest stall, ms | computed | on the clock | by |\n|---|---|---|---|\n");
   const auto report = [&](const std::string& step) {
     const bench::StallWatch::Stall stall = application.take_longest();
-    fmt::print("{:<12} {:>9.1f} {:>9.1f}   {}\n", step, stall.ms, stall.busy_ms, stall.what);
+    fmt::print("| {} | {:.1f} | {:.1f} | {} |\n", step, stall.busy_ms, stall.ms, stall.what);
+    std::fflush(stdout);
   };
-  (void)application.take_longest();
-  fmt::print("longest stall, ms       all computing\n");
-  const double before = resident_mib();
-  if (!open(window, path).isEmpty()) return;
-  settle();
   report("opening");
-  const double used = resident_mib() - before;
-  const Timeline& timeline = *window.state().timeline();
-  const auto events = static_cast<double>(timeline.slices());
-  fmt::print("memory {:.0f} MiB, {:.0f} bytes a slice; the timeline's own {:.0f} bytes a slice\n", used,
-             used * 1024 * 1024 / events, static_cast<double>(timeline.bytes()) / events);
-  for (const NamedView& named : window.views()) {
-    if (window.pages().page_of(*named.view).isEmpty()) continue;
-    window.show_view(*named.view);
-    settle();
-    if (auto* page = qobject_cast<WhatIfView*>(named.view)) {
-      page->start();
-      while (!page->is_settled()) QApplication::processEvents(QEventLoop::AllEvents, 5);
-    }
-    settle();
+  for (const NamedView& named : window->views()) {
+    bench::show(*window, named);
     report(named.name.toStdString());
   }
-  window.close_all_recordings();
-  settle();
+  window->close_all_recordings();
+  bench::settle();
   report("closing");
-  fmt::print("memory {:.0f} MiB after closing\n\n", resident_mib() - before);
-}
-
-/// Median and worst of repainting a view for every range of a walk through the recording.
-void measure_frames(MainWindow& window, const NamedView& named, const QSize& size, const std::string& what) {
-  ViewState& state = window.state();
-  QWidget* view = named.view;
-  view->setParent(nullptr);
-  view->resize(size);
-  view->show();
-  QPixmap canvas(size);
-  view->render(&canvas);
-  settle();
-  std::vector<double> frames;
-  std::vector<double> computing;
-  const TimeRange whole = state.recording()->whole();
-  for (int zoom = 0; zoom < 24; ++zoom) {
-    const auto duration =
-        static_cast<std::int64_t>(static_cast<double>(whole.duration_ns()) / std::pow(1.8, zoom));
-    for (int pan = 0; pan < 4; ++pan) {
-      const std::int64_t start = whole.start_ns + (whole.duration_ns() - duration) * pan / 4;
-      const double busy_before = bench::StallWatch::busy_ms();
-      QElapsedTimer timer;
-      timer.start();
-      state.set_range({start, start + duration});
-      view->render(&canvas);
-      frames.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
-      computing.push_back(bench::StallWatch::busy_ms() - busy_before);
-    }
-  }
-  fmt::print("{:<18}", what);
-  for (std::vector<double>* times : {&frames, &computing}) {
-    std::sort(times->begin(), times->end());
-    fmt::print(" {:>9.2f} {:>9.2f} {:>9.2f}", (*times)[times->size() / 2], (*times)[times->size() * 95 / 100],
-               times->back());
-  }
-  fmt::print("\n");
-  state.show_whole();
-}
-
-/// The timeline in each of its modes, with the lanes of all groups.
-void measure_timeline(MainWindow& window, const NamedView& named, const QSize& size) {
-  auto& timeline = *qobject_cast<TimelineView*>(named.view);
-  for (const auto& [mode, what] :
-       {std::pair(TimelineMode::all, "timeline"), std::pair(TimelineMode::run, "timeline, one run"),
-        std::pair(TimelineMode::aligned, "timeline, aligned")}) {
-    timeline.set_mode(mode);
-    for (std::size_t group = 0; group < timeline.lanes().groups().size(); ++group)
-      timeline.collapse(group, false);
-    measure_frames(window, named, size, what);
-  }
-  timeline.set_mode(TimelineMode::all);
+  fmt::print("\n{:.0f} MiB stay behind closing\n", (bench::resident_bytes() - before) / mib);
+  return {};
 }
 
 /// Time of the work that the details of all that there is give to a worker.
@@ -148,9 +115,9 @@ void measure_details(const ViewState& state) {
   const Timeline& timeline = *state.timeline();
   const auto always = [] { return true; };
   const auto print = [](const char* what, const QElapsedTimer& timer) {
-    fmt::print("{:<34} {:>9.0f}\n", what, static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    fmt::print("| {} | {:.0f} |\n", what, static_cast<double>(timer.nsecsElapsed()) / 1e6);
   };
-  fmt::print("\ndetails of all, by a worker, ms\n");
+  fmt::print("\n| details of all, by a worker | ms |\n|---|---|\n");
   QElapsedTimer timer;
   timer.start();
   (void)range_profile(timeline, {timeline.whole}, always);
@@ -168,57 +135,43 @@ void measure_details(const ViewState& state) {
   print("round", timer);
 }
 
+/// In a window of its own, whose views are taken out of it.
+Result<void> measure_frames(const std::filesystem::path& path) {
+  MainWindow& window = *make_window().release();  // views stand outside the window that owns them
+  if (const QString problem = bench::open(window, path).problem; !problem.isEmpty())
+    return fail("{}: {}", path.string(), problem.toStdString());
+  fmt::print(
+      "\n| computed in a frame of {}, ms | median | 95 % | worst | worst on the clock "
+      "|\n|---|---|---|---|---|\n",
+      path.filename().string());
+  bench::print_frames(window);
+  measure_details(window.state());
+  window.close_all_recordings();
+  bench::settle();
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   qputenv("QT_QPA_PLATFORM", "offscreen");
   const bench::LargeTrace size{.rounds = argc > 1 ? std::strtoll(argv[1], nullptr, 10) : 1'000'000,
                                .spans = argc > 2 ? std::strtoll(argv[2], nullptr, 10) : 9'000'000};
-  const std::filesystem::path path =
-      argc > 3 ? argv[3] : std::filesystem::temp_directory_path() / "draftscope-bench-gui.dstrace";
-  if (!std::filesystem::exists(path)) {
-    fmt::print("writing {} …\n", path.string());
-    if (const auto written = bench::write_large_trace(path, size); !written) {
-      fmt::print(stderr, "bench_gui: {}\n", written.error().message);
-      return 1;
-    }
-  }
+  const std::filesystem::path folder = std::filesystem::temp_directory_path();
+  const std::filesystem::path large = argc > 3 ? argv[3] : folder / "draftscope-bench-gui-large.dstrace";
+  const std::filesystem::path runs = argc > 4 ? argv[4] : folder / "draftscope-bench-gui-runs.dstrace";
+  const auto refuse = [](const Error& error) {
+    fmt::print(stderr, "bench_gui: {}\n", error.message);
+    return 1;
+  };
+  if (const auto made = make(large, size); !made) return refuse(made.error());
+  if (const auto made = make(runs, bench::fourteen_runs); !made) return refuse(made.error());
   bench::StallWatch application(argc, argv);
   use_fixed_look(false);
-  MainWindow window(Memory::none);
-  window.resize(1600, 900);
-  window.show();
-  QApplication::processEvents();
-  measure_stalls(application, window, path);
-  QElapsedTimer timer;
-  timer.start();
-  double painted_s = 0.0;
-  QObject::connect(&window.state(), &ViewState::recording_changed, &window, [&] {
-    if (painted_s > 0.0) return;
-    QPixmap canvas(window.size());
-    window.render(&canvas);
-    painted_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
-  });
-  if (const QString problem = open(window, path); !problem.isEmpty()) {
-    fmt::print(stderr, "bench_gui: {}\n", problem.toStdString());
-    return 1;
-  }
-  const double loaded_s = static_cast<double>(timer.nsecsElapsed()) / 1e9;
-  fmt::print("{} slices in the timeline, {} rounds\n", window.state().timeline()->slices(),
-             window.state().recording()->recording().rounds.size());
-  fmt::print("first paint {:.2f} s, all loaded {:.2f} s\n", painted_s, loaded_s);
-  fmt::print(
-      "\nframe of 1600 x 900, ms: median, 95 %, worst; and of these the time that the main thread "
-      "computed\n");
-  const std::vector<NamedView> views = window.views();
-  for (const NamedView& named : views)
-    for (const char* measured :
-         {"strip", "timeline", "skip-map", "confidence", "breakdown", "summary", "why"})
-      if (named.name == QLatin1String(measured) && named.name == u"timeline")
-        measure_timeline(window, named, QSize(1600, 900));
-      else if (named.name == QLatin1String(measured))
-        measure_frames(window, named, named.name == u"strip" ? QSize(1600, 46) : QSize(1600, 900), measured);
-  measure_details(window.state());
+  for (const std::filesystem::path& path : {large, runs})
+    if (const auto measured = measure_opening(application, path); !measured) return refuse(measured.error());
+  for (const std::filesystem::path& path : {large, runs})
+    if (const auto measured = measure_frames(path); !measured) return refuse(measured.error());
   std::fflush(stdout);
   std::_Exit(0);  // views stand outside the window that owns them
 }

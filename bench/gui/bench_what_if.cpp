@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time from a step of a slider of the what-if page to the repainted answer, and until all pictures are of
-// that answer. Offscreen. Usage: bench_what_if FILE (a recording with --shadow and vanilla).
+// Time from a step of each slider of the what-if page to the repainted answer, on the clock and as computed
+// by all threads, as a table of README.md. Offscreen. Usage: bench_what_if FILE (a recording with vanilla).
 #include <fmt/format.h>
 
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QEventLoop>
-#include <QPixmap>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
@@ -30,44 +31,119 @@ void wait_until(const std::function<bool()>& is_there) {
   while (!is_there()) QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
 }
 
-/// Time that all threads of this process have computed.
-double computed_ms() {
+/// Time that all threads of this process have computed, or this one.
+double computed_ms(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-void print(const char* name, std::vector<double> times, std::vector<double> computing, int worst) {
-  fmt::print("{:<28}", name);
-  for (std::vector<double>* list : {&times, &computing}) {
-    std::sort(list->begin(), list->end());
-    fmt::print(" {:>9.1f} {:>9.1f} {:>9.1f}", (*list)[list->size() / 2], (*list)[list->size() * 95 / 100],
-               list->back());
-  }
-  fmt::print("   step {}\n", worst);
+/// Median, 95 % and worst.
+std::string spread(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return fmt::format("{:.1f} | {:.1f} | {:.1f}", times[times.size() / 2], times[times.size() * 95 / 100],
+                     times.back());
 }
 
-/// Steps to the answer that is painted; pictures start behind it and are dropped by the next step.
-void measure_steps(WhatIfView& page, const char* name, int steps,
-                   const std::function<void(Question&, int)>& move) {
-  std::vector<double> times;
-  std::vector<double> computing;
-  int worst = 0;
-  QPixmap canvas(page.size());
-  for (int step = 0; step < steps; ++step) {
-    Question asked = page.question().question();
-    move(asked, step);
+struct Slider {
+  const char* name;
+  int steps;
+  std::function<void(Question&, int)> move;
+};
+
+/// Until the page is painted as it is: what changes is laid out, and painted in a later turn.
+void wait_for_painting() {
+  constexpr int turns = 3;
+  for (int turn = 0; turn < turns; ++turn) {
+    QApplication::sendPostedEvents();
+    QApplication::processEvents();
+  }
+}
+
+/// Steps from `first` to the answer that is painted; pictures start behind it and are dropped by the next
+/// step.
+void measure(WhatIfView& page, const Question& first, const Slider& slider) {
+  std::vector<double> clock;
+  std::vector<double> all_threads;
+  std::vector<double> main_thread;
+  std::string dearest;
+  int refused = 0;
+  for (int step = 0; step < slider.steps; ++step) {
+    Question asked = first;
+    slider.move(asked, step);
+    if (asked == page.question().question()) continue;
     QElapsedTimer timer;
     timer.start();
-    const double computed_before = computed_ms();
+    const double all_before = computed_ms(CLOCK_PROCESS_CPUTIME_ID);
+    const double main_before = computed_ms(CLOCK_THREAD_CPUTIME_ID);
     page.question().change_question(asked);
     wait_until([&] { return page.answer()->question == asked; });
-    page.render(&canvas);
-    times.push_back(ms_since(timer));
-    computing.push_back(computed_ms() - computed_before);
-    if (computing.back() >= computing[static_cast<std::size_t>(worst)]) worst = step;
+    wait_for_painting();
+    clock.push_back(ms_since(timer));
+    main_thread.push_back(computed_ms(CLOCK_THREAD_CPUTIME_ID) - main_before);
+    all_threads.push_back(computed_ms(CLOCK_PROCESS_CPUTIME_ID) - all_before);
+    refused += page.answer()->refusal.empty() ? 0 : 1;
+    if (all_threads.back() == *std::max_element(all_threads.begin(), all_threads.end()))
+      dearest = strategy_of(asked) + machine_options_of(asked);
   }
-  print(name, std::move(times), std::move(computing), worst);
+  fmt::print("| {} | {} | {} | {:.1f} | {} of {} | `{}` |\n", slider.name, spread(clock), spread(all_threads),
+             *std::max_element(main_thread.begin(), main_thread.end()), clock.size() - refused, clock.size(),
+             dearest);
+  std::fflush(stdout);
+}
+
+/// A walk over the slider, there and back.
+int at(int step, int values) {
+  const int place = step % (2 * values);
+  return place < values ? place : 2 * values - 1 - place;
+}
+
+std::vector<Slider> sliders(int exits, std::vector<std::string> runs) {
+  constexpr int lengths = 16;
+  const auto gpus = static_cast<int>(draftscope::simulator::known_gpus().size());
+  return {{"exit layer", 40,
+           [=](Question& asked, int step) {
+             asked.kind = StrategyKind::fixed_length;
+             asked.exit = 1 + at(step, exits);
+           }},
+          {"length γ", 64,
+           [=](Question& asked, int step) {
+             asked.kind = StrategyKind::fixed_length;
+             asked.gamma = 1 + at(step, lengths);
+           }},
+          {"exit layer and length", 100,
+           [=](Question& asked, int step) {
+             asked.kind = StrategyKind::fixed_length;
+             asked.exit = 1 + step % exits;
+             asked.gamma = 1 + step % (lengths + 1);
+           }},
+          {"length γ, verified above the exit or not", 64,
+           [=](Question& asked, int step) {
+             asked.kind = StrategyKind::fixed_length;
+             asked.gamma = lengths - at(step / 2, lengths);
+             asked.verifies_above_exit = step % 2 == 0;
+           }},
+          {"confidence threshold", 100,
+           [](Question& asked, int step) {
+             asked.kind = StrategyKind::threshold;
+             asked.gamma = lengths;
+             asked.threshold = (1 + step) / 102.0;
+           }},
+          {"batch", 60, [](Question& asked, int step) { asked.batch = 2 + step; }},
+          {"more context", 60,
+           [](Question& asked, int step) {
+             asked.kind = StrategyKind::fixed_length;
+             asked.gamma = lengths;
+             asked.longer_context = 64 * (1 + step);
+           }},
+          {"GPU", gpus,
+           [](Question& asked, int step) {
+             asked.gpu = draftscope::simulator::known_gpus()[static_cast<std::size_t>(step)].name;
+           }},
+          {"recorded run", static_cast<int>(runs.size()), [runs](Question& asked, int step) {
+             asked.kind = StrategyKind::recorded;
+             asked.recorded = runs[static_cast<std::size_t>(step)];
+           }}};
 }
 
 }  // namespace
@@ -99,35 +175,27 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "bench_what_if: {}: no answer\n", argv[1]);
     return 1;
   }
-  fmt::print("trained and answered {:.0f} ms\n", ms_since(timer));
+  const double trained_ms = ms_since(timer);
   wait_until([&] { return page.is_settled(); });
-  fmt::print("all pictures {:.0f} ms\n\n", ms_since(timer));
-  const int exits = page.worker().trained()->n_layers(page.question().question()).value() - 1;
+  const double pictures_ms = ms_since(timer);
+  const TrainedPointer trained = page.worker().trained();
+  const Question first = page.question().question();
+  const int exits = trained->n_layers(first).value() - 1;
+  fmt::print("{}, {} layers\n\n", argv[1], exits + 1);
   fmt::print(
-      "step to repaint, ms             median       95%     worst    all threads computing, the most at\n");
-  measure_steps(page, "exit layer, length", 100, [&](Question& asked, int step) {
-    asked.kind = StrategyKind::fixed_length;
-    asked.exit = 1 + step % exits;
-    asked.gamma = 1 + step % 17;
-  });
-  measure_steps(page, "confidence threshold", 100, [](Question& asked, int step) {
-    asked.kind = StrategyKind::threshold;
-    asked.threshold = (1 + step) / 102.0;
-  });
-  measure_steps(page, "batch, context", 100, [](Question& asked, int step) {
-    asked.batch = 1 + step;
-    asked.longer_context = 64 * step;
-  });
-  measure_steps(page, "GPU", 40, [](Question& asked, int step) {
-    asked.gpu = draftscope::simulator::known_gpus()[static_cast<std::size_t>(step)].name;
-  });
+      "| step to repaint, ms | median | 95 % | worst | all threads computed: median | 95 % | worst | "
+      "main thread's, worst | answered | dearest |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  for (const Slider& slider : sliders(exits, trained->strategies())) measure(page, first, slider);
   timer.restart();
-  Question asked = page.question().question();
+  Question asked = first;
   asked.kind = StrategyKind::threshold;
   asked.threshold = 0.123;
   page.question().change_question(asked);
   wait_until([&] { return page.is_settled(); });
-  fmt::print("\nall pictures of another threshold {:.0f} ms\n", ms_since(timer));
+  fmt::print(
+      "\nlearning and the first answer {:.0f} ms, all pictures of the first question {:.0f} ms, of another "
+      "threshold {:.0f} ms\n",
+      trained_ms, pictures_ms, ms_since(timer));
   std::fflush(stdout);
   std::_Exit(0);  // the page stands outside the window that owns it
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 // A synthetic recording of any size, made through the trace writer: rounds with drafts and changing masks,
-// phases and layers as spans.
+// decisions that change them, phases and layers as spans; one run, or several that take turns.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -11,11 +11,23 @@
 namespace draftscope::bench {
 
 struct LargeTrace {
-  std::int64_t rounds = 1'000'000;
-  std::int64_t spans = 9'000'000;  ///< with the rounds: the events
+  std::int64_t rounds = 1'000'000;  ///< of all runs
+  std::int64_t spans = 9'000'000;   ///< with the rounds: the events
   std::int32_t rounds_per_request = 2000;
   std::int32_t layers = 32;
+  /// Take turns, a request each; the first of several is vanilla decoding, whose rounds draft nothing.
+  std::int32_t runs = 1;
+  std::int32_t prompts = 1;           ///< that the runs go through, again and again
+  std::int32_t rounds_per_mask = 97;  ///< that a mask stays, for which a decision is to blame
 };
+
+/// 14 runs of 48 requests: 24 prompts, twice.
+inline constexpr LargeTrace fourteen_runs{.rounds = 14LL * 48 * 10,
+                                          .spans = 14LL * 48 * 10 * 24,
+                                          .rounds_per_request = 10,
+                                          .runs = 14,
+                                          .prompts = 24,
+                                          .rounds_per_mask = 4};
 
 [[nodiscard]] Result<void> write_large_trace(const std::filesystem::path& path, const LargeTrace& size);
 
