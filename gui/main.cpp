@@ -97,28 +97,42 @@ int write_snapshot(const SnapshotRequest& request) {
   return done ? 0 : 1;
 }
 
-/// Qt ends programs without a display by abort(): that is no crash, and has a line and a status like other
-/// errors.
-void say_that_there_is_no_display(QtMsgType type, const QMessageLogContext& /*context*/,
-                                  const QString& words) {
-  if (type != QtFatalMsg) return;
-  QTextStream(stderr) << "draftscope-gui: no display can be used (" << words.section(u'\n', 0, 0).simplified()
+/// Whether the program does without a display, and takes none where there is one, if it gets this argument.
+bool needs_no_display(QByteArrayView argument) {
+  constexpr std::array<QByteArrayView, 6> wholes{"--snapshot", "--help",    "-h",
+                                                 "--help-all", "--version", "-v"};
+  return std::find(wholes.begin(), wholes.end(), argument) != wholes.end() ||
+         argument.startsWith("--snapshot=");
+}
+
+[[noreturn]] void end_without_display(const QString& reason) {
+  QTextStream(stderr) << "draftscope-gui: no display can be used (" << reason
                       << "); expected one, or --snapshot VIEW FILE -o PICTURE, which needs none\n";
   std::_Exit(1);
+}
+
+/// Qt ends programs without a display by abort(): that is no crash, and has a line and a status like other
+/// errors.
+void end_on_fatal_message(QtMsgType type, const QMessageLogContext& /*context*/, const QString& words) {
+  if (type == QtFatalMsg) end_without_display(words.section(u'\n', 0, 0).simplified());
+}
+
+/// Qt's messages but the one that a window without a display has no smallest size.
+void leave_out_size_hints(QtMsgType type, const QMessageLogContext& context, const QString& words) {
+  if (!words.startsWith(QStringLiteral("This plugin does not support")))
+    QTextStream(stderr) << qFormatLogMessage(type, context, words) << '\n';
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  // These need no display, and take none where there is one.
-  constexpr std::array<QByteArrayView, 6> without_display{"--snapshot", "--help",    "-h",
-                                                          "--help-all", "--version", "-v"};
   for (int i = 1; i < argc; ++i)
-    if (std::find(without_display.begin(), without_display.end(), QByteArrayView(argv[i])) !=
-        without_display.end())
-      qputenv("QT_QPA_PLATFORM", "offscreen");
-  qInstallMessageHandler(say_that_there_is_no_display);
+    if (needs_no_display(argv[i])) qputenv("QT_QPA_PLATFORM", "offscreen");
+  qInstallMessageHandler(end_on_fatal_message);
   QApplication application(argc, argv);
+  // Some platforms begin without a device to show anything on.
+  if (QApplication::screens().isEmpty())
+    end_without_display(QStringLiteral("%1 has no screen").arg(QApplication::platformName()));
   qInstallMessageHandler(nullptr);
   QApplication::setApplicationName(QStringLiteral("draftscope-gui"));
   QApplication::setApplicationDisplayName(QStringLiteral("Draftscope"));
@@ -127,7 +141,10 @@ int main(int argc, char** argv) {
 
   CommandLine command_line;
   command_line.process(application);
-  if (command_line.asks_for_snapshot()) return write_snapshot(command_line.snapshot());
+  if (command_line.asks_for_snapshot()) {
+    qInstallMessageHandler(leave_out_size_hints);
+    return write_snapshot(command_line.snapshot());
+  }
   draftscope::gui::use_appearance(
       draftscope::gui::appearance_of(QSettings().value(QStringLiteral("appearance")).toString()));
   draftscope::gui::MainWindow window;

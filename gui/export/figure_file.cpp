@@ -18,11 +18,17 @@ namespace draftscope::gui {
 namespace {
 
 constexpr double points_per_inch = 72.0;
+/// Qt draws nothing into a picture beyond.
+constexpr int max_side_pixels = 32767;
 
 /// Charts are laid out in points, so that the letters are as large as they are asked for.
 QSize size_of(const Chart& chart, const FigureOptions& options) {
   return {static_cast<int>(std::lround(options.width_inches * points_per_inch)),
           static_cast<int>(std::lround(figure_height(chart, options) * points_per_inch))};
+}
+
+QSize pixels_of(const Chart& chart, const FigureOptions& options) {
+  return (QSizeF(size_of(chart, options)) * (options.dots_per_inch / points_per_inch)).toSize();
 }
 
 QFont font_of(const FigureOptions& options) {
@@ -93,6 +99,19 @@ Result<void> check_options(const FigureOptions& options) {
   return check("dots per inch of", options.dots_per_inch, 30, 1200);
 }
 
+Result<void> write_png(const Chart& chart, const FigureOptions& options, QIODevice& into) {
+  const QSize pixels = pixels_of(chart, options);
+  if (std::max(pixels.width(), pixels.height()) > max_side_pixels)
+    return fail(
+        "figure: found {} x {} pixels, expected at most {} a side: fewer dots per inch, or a smaller one",
+        pixels.width(), pixels.height(), max_side_pixels);
+  const QImage image = figure_image(chart, options);
+  if (image.isNull() || !image.save(&into, "PNG"))
+    return fail("figure: found no memory for {} x {} pixels, expected fewer", pixels.width(),
+                pixels.height());
+  return {};
+}
+
 }  // namespace
 
 double figure_height(const Chart& chart, const FigureOptions& options) {
@@ -105,14 +124,15 @@ double figure_height(const Chart& chart, const FigureOptions& options) {
 }
 
 QImage figure_image(const Chart& chart, const FigureOptions& options) {
-  const double scale = options.dots_per_inch / points_per_inch;
-  const QSize size = size_of(chart, options);
-  QImage image((QSizeF(size) * scale).toSize(), QImage::Format_RGB32);
+  const QSize pixels = pixels_of(chart, options);
+  if (std::max(pixels.width(), pixels.height()) > max_side_pixels) return {};
+  QImage image(pixels, QImage::Format_RGB32);
+  if (image.isNull()) return image;
   constexpr double inches_per_metre = 39.3701;
   image.setDotsPerMeterX(static_cast<int>(options.dots_per_inch * inches_per_metre));
   image.setDotsPerMeterY(static_cast<int>(options.dots_per_inch * inches_per_metre));
   image.fill(palette_of(options).color(QPalette::Base));
-  paint_figure(chart, options, image, scale, false);
+  paint_figure(chart, options, image, options.dots_per_inch / points_per_inch, false);
   return image;
 }
 
@@ -129,7 +149,7 @@ Result<void> write_figure(const Chart& chart, const FigureOptions& options, cons
   else if (ending == u"svg")
     write_svg(chart, options, buffer);
   else if (ending == u"png")
-    figure_image(chart, options).save(&buffer, "PNG");
+    DRAFTSCOPE_TRY(write_png(chart, options, buffer));
   else
     return fail("{}: found the ending \"{}\", expected .pdf, .svg, .png, .csv, .tex or .md",
                 path.toStdString(), ending.toStdString());

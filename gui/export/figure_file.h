@@ -28,10 +28,13 @@ struct FigureOptions {
 /// Inches.
 [[nodiscard]] double figure_height(const Chart& chart, const FigureOptions& options);
 
+/// Null where it would have more than 32,767 pixels a side, which Qt can't draw into, or more than memory
+/// holds.
 [[nodiscard]] QImage figure_image(const Chart& chart, const FigureOptions& options);
 
 /// Writes the kind of file that the path's ending names: .pdf, .svg, .png; or the plotted data: .csv, .tex,
-/// .md. Errors: a chart without content, options out of range, another ending, a file that can't be written.
+/// .md. Errors: a chart without content, options out of range, a picture of too many pixels, another ending,
+/// a file that can't be written.
 [[nodiscard]] Result<void> write_figure(const Chart& chart, const FigureOptions& options,
                                         const QString& path);
 

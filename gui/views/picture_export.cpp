@@ -43,7 +43,9 @@ Result<void> write_picture(QWidget& view, const QString& path) {
   QBuffer buffer(&bytes);
   buffer.open(QIODevice::WriteOnly);
   if (ending == u"png") {
-    view.grab().save(&buffer, "PNG");
+    if (!view.grab().save(&buffer, "PNG"))
+      return fail("{}: found a view of {} x {} pixels, expected some to draw", path.toStdString(),
+                  view.width(), view.height());
   } else if (ending == u"svg") {
     render_svg(view, buffer);
   } else if (ending == u"pdf") {

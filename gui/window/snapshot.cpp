@@ -2,9 +2,11 @@
 #include "snapshot.h"
 
 #include <QApplication>
+#include <QBuffer>
 #include <QComboBox>
 #include <QEventLoop>
 #include <QFileInfo>
+#include <QImageWriter>
 #include <QPainter>
 #include <QPixmap>
 #include <QRegularExpression>
@@ -15,6 +17,7 @@
 #include "advise/advise_view.h"
 #include "charts/figure_source.h"
 #include "export/figure_file.h"
+#include "export/table_file.h"
 #include "record/record_page.h"
 #include "tour/tour.h"
 #include "tour/tour_steps.h"
@@ -26,10 +29,14 @@
 #include "what_if/scenarios/gpus_pane.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
+#include "window/paths.h"
 
 namespace draftscope::gui {
 
 namespace {
+
+/// Pixels a side of a picture, which takes four bytes a pixel several times over.
+constexpr int max_side_pixels = 8192;
 
 struct Look {
   QSize size;
@@ -46,7 +53,11 @@ Result<Look> look_of(const SnapshotRequest& request) {
   const int scale = request.scale.toInt(&is_number);
   if (!is_number || scale < 1 || scale > 4)
     return fail("--scale: found \"{}\", expected 1 to 4", request.scale.toStdString());
-  return Look{{match.captured(1).toInt(), match.captured(2).toInt()}, scale};
+  const Look look{{match.captured(1).toInt(), match.captured(2).toInt()}, scale};
+  if (const QSize pixels = look.size * scale; std::max(pixels.width(), pixels.height()) > max_side_pixels)
+    return fail("--size, --scale: found {} x {} pixels, expected at most {} a side", pixels.width(),
+                pixels.height(), max_side_pixels);
+  return look;
 }
 
 Result<double> positive_number(const QString& text, const char* option) {
@@ -104,14 +115,18 @@ Result<void> choose(QWidget& view, const QString& name) {
   return {};
 }
 
-/// Loads, and waits for the whole timeline.
+/// Loads, and waits for the whole timeline. Of a folder, its first recording.
 Result<void> load(MainWindow& window, const QString& path) {
+  const PathsToOpen found = paths_to_open({path});
+  if (found.files.isEmpty())
+    return fail("{}", found.problems.isEmpty() ? "--snapshot: found an empty FILE, expected a recording"
+                                               : found.problems.front().toStdString());
   QEventLoop loop;
   QString reason;
   QObject::connect(&window.loader(), &RecordingLoader::failed, &loop,
                    [&](const QString& words) { reason = words; });
   QObject::connect(&window.loader(), &RecordingLoader::finished, &loop, &QEventLoop::quit);
-  window.open(path);
+  window.open(found.files.front());
   loop.exec();
   if (!reason.isEmpty()) return fail("{}", reason.toStdString());
   return {};
@@ -120,6 +135,8 @@ Result<void> load(MainWindow& window, const QString& path) {
 Result<std::size_t> number(const QString& text, const char* option, std::size_t count) {
   bool is_number = false;
   const qulonglong value = text.toULongLong(&is_number);
+  if (count == 0)
+    return fail("{}: found \"{}\", expected none: the recording has none", option, text.toStdString());
   if (!is_number || value >= count)
     return fail("{}: found \"{}\", expected 0 to {}", option, text.toStdString(), count - 1);
   return static_cast<std::size_t>(value);
@@ -132,12 +149,12 @@ Result<void> place_cursor(ViewState& state, const SnapshotRequest& request) {
     state.set_run(run_index);
   }
   const RunRounds* run = state.run_rounds();
-  if (run == nullptr || run->rounds.empty()) return {};
+  const std::size_t rounds = run == nullptr ? 0 : run->rounds.size();
   std::size_t place = 0;
   if (!request.round.isEmpty()) {
-    DRAFTSCOPE_TRY_ASSIGN(place, number(request.round, "--round", run->rounds.size()));
+    DRAFTSCOPE_TRY_ASSIGN(place, number(request.round, "--round", rounds));
   }
-  state.go_to_round(run->rounds[place]);
+  if (rounds > 0) state.go_to_round(run->rounds[place]);
   return {};
 }
 
@@ -159,9 +176,14 @@ Result<void> pin_and_filter(MainWindow& window, const SnapshotRequest& request) 
   if (const auto filter = parse_filter(request.filter.toStdString()); !filter)
     return fail("--filter: {}", filter.error().message);
   QEventLoop loop;
-  QObject::connect(&window.filter(), &FilterBar::settled, &loop, &QEventLoop::quit);
+  bool is_settled = false;
+  QObject::connect(&window.filter(), &FilterBar::settled, &loop, [&] {
+    is_settled = true;
+    loop.quit();
+  });
   window.filter().set_words(request.filter);
-  if (!state.is_filtered()) loop.exec();
+  // At once where there is nothing to filter by.
+  if (!is_settled) loop.exec();
   return {};
 }
 
@@ -211,6 +233,20 @@ QPixmap rendered(QWidget& widget, const Look& look) {
   picture.fill(widget.palette().color(QPalette::Window));
   widget.render(&picture);
   return picture;
+}
+
+/// Whole or not at all.
+Result<void> write_rendered(QWidget& widget, const Look& look, const QString& path) {
+  const QString ending = QFileInfo(path).suffix().toLower();
+  const QByteArray format = ending.toLatin1();
+  if (!QImageWriter::supportedImageFormats().contains(format))
+    return fail("{}: found the ending \"{}\", expected .png", path.toStdString(), ending.toStdString());
+  QByteArray bytes;
+  QBuffer buffer(&bytes);
+  buffer.open(QIODevice::WriteOnly);
+  if (!rendered(widget, look).save(&buffer, format.constData()))
+    return fail("{}: the picture can't be drawn", path.toStdString());
+  return write_whole(bytes, path);
 }
 
 }  // namespace
@@ -307,13 +343,10 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
       QApplication::processEvents(QEventLoop::AllEvents, 20);
     QApplication::processEvents();
   }
-  if (!request.figure.isEmpty()) {
-    DRAFTSCOPE_TRY(write_first_figure(*shown, request));
-  } else if (!rendered(*shown, look).save(request.output)) {
-    return fail("{}: the picture can't be written", request.output.toStdString());
-  }
+  const Result<void> written = request.figure.isEmpty() ? write_rendered(*shown, look, request.output)
+                                                        : write_first_figure(*shown, request);
   if (shown != &window) shown->setParent(&window);
-  return {};
+  return written;
 }
 
 }  // namespace draftscope::gui

@@ -205,6 +205,8 @@ TEST_F(FigureFiles, SayInOneLineWhatCantBeWrittenAndLeaveNothingBehind) {
   refused(chart_, {.width_inches = 400.0}, path("a.pdf"), "width");
   refused(chart_, {.font_points = 1.0}, path("a.pdf"), "letters");
   refused(chart_, {.dots_per_inch = 5}, path("a.png"), "dots");
+  refused(chart_, {.width_inches = 40.0, .dots_per_inch = 1200}, path("a.png"), "at most 32767 a side");
+  refused(chart_, {.height_inches = 80.0, .dots_per_inch = 600}, path("a.png"), "at most 32767 a side");
   refused({}, {}, path("a.png"), "no figure");
   refused(chart_, {}, QStringLiteral("/dev/full"), "/dev/full");
   {
@@ -213,6 +215,21 @@ TEST_F(FigureFiles, SayInOneLineWhatCantBeWrittenAndLeaveNothingBehind) {
       refused(chart_, {}, path(name), name);
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(FigureFiles, AreDrawnAtEveryEndOfEverySetting) {
+  for (const double width : {1.0, 40.0})
+    for (const double height : {0.0, 0.5, 80.0})
+      for (const double points : {4.0, 48.0})
+        for (const char* name : {"a.pdf", "a.svg", "a.png"}) {
+          const FigureOptions options{
+              .width_inches = width, .height_inches = height, .font_points = points, .dots_per_inch = 30};
+          const auto written = write_figure(chart_, options, path(name));
+          ASSERT_TRUE(written) << written.error().message;
+          if (std::string_view(name) == "a.png") {
+            EXPECT_EQ(QImage(path(name)).width(), static_cast<int>(30 * width));
+          }
+        }
 }
 
 TEST_F(FigureFiles, TheDialogueWritesWhatItShows) {

@@ -106,11 +106,10 @@ TEST_F(Habits, ARecordingThatIsNotClosedMayStillBeWritten) {
 }
 
 /// The program where there is no display, at its end.
-void run_without_display(QProcess& program, const QStringList& arguments) {
+void run_without_display(QProcess& program, const QStringList& arguments, const char* platform = "xcb") {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-  environment.remove(QStringLiteral("DISPLAY"));
-  environment.remove(QStringLiteral("WAYLAND_DISPLAY"));
-  environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QStringLiteral("xcb"));
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"}) environment.remove(QString::fromUtf8(name));
+  environment.insert(QStringLiteral("QT_QPA_PLATFORM"), QString::fromUtf8(platform));
   program.setProcessEnvironment(environment);
   program.start(QStringLiteral(DRAFTSCOPE_GUI_PROGRAM), arguments);
   ASSERT_TRUE(program.waitForFinished(60000));
@@ -118,12 +117,38 @@ void run_without_display(QProcess& program, const QStringList& arguments) {
 }
 
 TEST(Program, SaysInOneLineThatThereIsNoDisplay) {
-  QProcess program;
-  run_without_display(program, {});
-  EXPECT_EQ(program.exitCode(), 1);
-  const QByteArray said = program.readAllStandardError();
-  EXPECT_THAT(said.toStdString(), testing::StartsWith("draftscope-gui: no display"));
-  EXPECT_EQ(said.count('\n'), 1);
+  for (const char* platform : {"xcb", "nonsense", "", "linuxfb:fb=/nowhere"}) {
+    QProcess program;
+    run_without_display(program, {}, platform);
+    EXPECT_EQ(program.exitCode(), 1) << platform;
+    const QByteArray said = program.readAllStandardError();
+    EXPECT_THAT(said.toStdString(), testing::StartsWith("draftscope-gui: no display")) << platform;
+    EXPECT_THAT(said.toStdString(), testing::HasSubstr("--snapshot")) << platform;
+    EXPECT_EQ(said.count('\n'), 1) << platform;
+  }
+}
+
+TEST(Program, MakesPicturesWithoutADisplayHoweverTheOptionIsSpelt) {
+  const traces::TestFolder folder;
+  for (const QStringList& option : {QStringList{QStringLiteral("--snapshot"), QStringLiteral("start")},
+                                    QStringList{QStringLiteral("--snapshot=start")}}) {
+    QProcess program;
+    run_without_display(
+        program,
+        option + QStringList{QStringLiteral("-o"), QString::fromStdString((folder / "start.png").string())});
+    EXPECT_EQ(program.exitCode(), 0);
+    EXPECT_FALSE(program.readAllStandardError().contains("does not support"));
+    EXPECT_TRUE(std::filesystem::remove(folder / "start.png"));
+  }
+}
+
+TEST(Program, SaysInOneLineWhichOptionItDoesNotKnow) {
+  for (const char* option : {"--nonsense", "--snapshot", "-z"}) {
+    QProcess program;
+    run_without_display(program, {QStringLiteral("--snapshot=start"), QString::fromUtf8(option)});
+    EXPECT_EQ(program.exitCode(), 1) << option;
+    EXPECT_EQ(program.readAllStandardError().count('\n'), 1) << option;
+  }
 }
 
 TEST(Program, SaysItsOptionsAndItsVersionWithoutADisplay) {
