@@ -196,6 +196,14 @@ void DetailsView::paintEvent(QPaintEvent* event) {
       Qt::QueuedConnection);
 }
 
+void DetailsView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  // Colours of links are the text's own once it is made.
+  if (event->type() != QEvent::PaletteChange) return;
+  is_stale_ = true;
+  update();
+}
+
 void DetailsView::keyPressEvent(QKeyEvent* event) {
   if (event->key() != Qt::Key_M || event->modifiers() != Qt::NoModifier) return QWidget::keyPressEvent(event);
   choice_->setCurrentIndex((choice_->currentIndex() + 1) % choice_->count());

@@ -16,6 +16,7 @@ namespace draftscope::gui {
 namespace {
 
 constexpr double min_contrast = 4.5;
+constexpr double button_contrast = 6.0;
 constexpr double quiet_contrast = 5.5;  // of text that matters less: clear of the limit on every background
 
 /// Fusion with boxes and circles that are seen in a dark palette, too: there its own outlines, darker than
@@ -161,7 +162,10 @@ QPalette legible(QPalette palette) {
       if (pair.back == QPalette::Highlight)
         palette.setColor(group, pair.back, legible_on(back, text));
       else
-        palette.setColor(group, pair.text, legible_on(text, back));
+        // Styles draw buttons lighter than their colour.
+        palette.setColor(
+            group, pair.text,
+            clear_of(text, back, pair.back == QPalette::Button ? button_contrast : min_contrast));
     }
   return palette;
 }

@@ -187,7 +187,17 @@ void DecisionsView::show_picture() {
   const RunHistory* of_run = run();
   model_.set_kind(reader_.read_history(), state_.run(), shown_picture.kind);
   table_->setVisible(model_.rowCount() > 0);
-  table_->resizeColumnsToContents();
+  // As wide as their heads, which are bold over what is selected; the last one has what is left.
+  QFont bold = table_->horizontalHeader()->font();
+  bold.setBold(true);
+  const QFontMetrics heads(bold);
+  constexpr int margin = 20;
+  for (int column = 0; column < model_.columnCount(); ++column) {
+    const QString head = model_.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+    table_->setColumnWidth(
+        column,
+        std::max(heads.horizontalAdvance(head), 8 * table_->fontMetrics().horizontalAdvance(u'0')) + margin);
+  }
   words_->clear();
   if (shown_picture.shape == PictureShape::search) return show_search();
   if (of_run == nullptr || !has_picture(*of_run, shown_picture)) {

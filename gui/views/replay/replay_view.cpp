@@ -48,7 +48,7 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
       scrub_(new QSlider(Qt::Horizontal)),
       position_(new QLabel),
       speed_(new QDoubleSpinBox),
-      rejected_(new QCheckBox(tr("&rejected drafts"))) {
+      rejected_(new QCheckBox(tr("rejected drafts"))) {
   setAccessibleName(tr("Text replay"));
   set_up_document();
   set_up_labels();

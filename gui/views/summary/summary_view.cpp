@@ -11,6 +11,7 @@
 #include <QTableView>
 #include <QTreeWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "models/column_menu.h"
 #include "models/copy_rows.h"
@@ -156,9 +157,11 @@ void SummaryView::show_span() {
                                         std::pair("speedup.value", "speedup.decode_value")}) {
     const int of_whole = RunsModel::column_of(whole);
     const int of_decoding = RunsModel::column_of(decoding);
+    // What is hidden has no width.
+    const int width = std::max(table_->columnWidth(of_whole), table_->columnWidth(of_decoding));
     table_->setColumnHidden(of_whole, is_decoding);
     table_->setColumnHidden(of_decoding, !is_decoding);
-    table_->setColumnWidth(of_decoding, table_->columnWidth(of_whole));
+    table_->setColumnWidth(is_decoding ? of_decoding : of_whole, width);
     // What was sorted by stays what is sorted by.
     const QHeaderView& header = *table_->horizontalHeader();
     if (header.sortIndicatorSection() == (is_decoding ? of_whole : of_decoding))
