@@ -25,7 +25,7 @@ def expect(condition, message):
 
 
 def mpirun(ranks, *command, **options):
-    settings = {"capture_output": True, "text": True, "timeout": 300, "stdin": subprocess.DEVNULL, **options}
+    settings = {"capture_output": True, "text": True, "timeout": 1200, "stdin": subprocess.DEVNULL, **options}
     return subprocess.run([*LAUNCHER, "-n", str(ranks), *map(str, command)], **settings)
 
 

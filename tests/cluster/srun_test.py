@@ -28,10 +28,12 @@ def main():
         if "pmix" not in (listed := run("srun", "--mpi=list", env=slurm.environment)).stdout + listed.stderr:
             raise NotStarted("this Slurm has no PMIx, by which Open MPI's ranks find each other")
         folder = slurm.folder
-        (folder / "prompts.jsonl").write_text("\n".join((source / "traces/prompts/mixed.jsonl").read_text().splitlines()[:3]) + "\n")
+        # Ranks that share a processor must let each other have it; mpirun sees to that by itself.
+        slurm.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        (folder / "prompts.jsonl").write_text("\n".join((source / "traces/prompts/mixed.jsonl").read_text().splitlines()[:2]) + "\n")
         settings = ["record", "--quiet", "--tensor-parallel", "2", "--model", model, "--prompts", folder / "prompts.jsonl", "--max-tokens",
-                    "16", "--repeats", "1", "--threads", "1", "--level", "ops",
-                    *(part for strategy in STRATEGIES for part in ("--strategy", strategy))]
+                    "8", "--repeats", "1", "--threads", "1", "--level", "phases",
+                    *(part for strategy in STRATEGIES[:2] for part in ("--strategy", strategy))]
         rows = []
         for launcher in (SRUN, LAUNCHER):
             trace = folder / f"{launcher[0]}.dstrace"

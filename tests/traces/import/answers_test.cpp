@@ -131,6 +131,23 @@ TEST(LayerSkipImport, MakesARunOfEachRowOfASweep) {
   EXPECT_EQ(imported.recording.runs[1].specification, "layerskip:exit=2,gamma=2");
 }
 
+TEST(AcceptanceImport, VllmsOwnCountsAreWhatThePluginSawInItsScheduler) {
+  const ImportFolder folder;
+  const Imported counts =
+      import_soundly({fixture("acceptance/vllm_0.32_offline.jsonl")}, {}, folder / "counts.dstrace");
+  const Imported plugin =
+      import_soundly({fixture("rounds/vllm_0.32_plugin.jsonl")}, {}, folder / "plugin.dstrace");
+  ASSERT_EQ(counts.recording.requests.size(), 3U);
+  ASSERT_EQ(plugin.recording.requests.size(), 3U);
+  // vLLM counts steps that verify a draft; the plugin has the others, too.
+  std::vector<std::pair<std::int32_t, std::int32_t>> counted, seen;
+  for (const Round& round : counts.recording.rounds) counted.emplace_back(round.drafted, round.accepted);
+  for (const Round& round : plugin.recording.rounds)
+    if (round.drafted > 0) seen.emplace_back(round.drafted, round.accepted);
+  EXPECT_EQ(counted.size(), 22U);
+  EXPECT_EQ(counted, seen);
+}
+
 TEST(AcceptanceImport, TakesEachWayOfSayingTheLengths) {
   const ImportFolder folder;
   const Imported imported =

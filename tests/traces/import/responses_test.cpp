@@ -63,6 +63,20 @@ TEST(AiperfImport, TakesGapsForRoundTimesWhereThereAreAsMany) {
   EXPECT_EQ(stated_figures(log)["accepted_histogram"], (std::vector<int>{2, 1, 2}));
 }
 
+TEST(AiperfImport, TakesWhatTheProgramWrote) {
+  const ImportFolder folder;
+  const Imported log = import_soundly({fixture("aiperf/aiperf_0.13.jsonl")}, {}, folder / "a.dstrace");
+  ASSERT_THAT(log.recording.requests, SizeIs(4));
+  ASSERT_THAT(log.recording.rounds, SizeIs(32));
+  EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::round_times))) << "as many gaps as rounds";
+  for (const Request& request : log.recording.requests) {
+    std::int32_t emitted = 1;  // the prefill's
+    for (const Round& round : log.recording.rounds)
+      if (round.request_id == request.id) emitted += round.emitted;
+    EXPECT_EQ(emitted, 20) << "the server's count, not the client's";
+  }
+}
+
 TEST(LlamaAnswersImport, AgreeWithTheLogOfTheSameRun) {
   const ImportFolder folder;
   const Imported answers =

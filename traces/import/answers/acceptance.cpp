@@ -51,6 +51,9 @@ Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
   DRAFTSCOPE_TRY_ASSIGN(const Lengths accepted,
                         first_of(fields, {"per_step_accepted", "accepted"}, max_draft_tokens));
   DRAFTSCOPE_TRY_ASSIGN(const Lengths yields, first_of(fields, {"accept_lengths"}, max_draft_tokens + 1));
+  // vLLM leaves the lists out where nothing was verified.
+  DRAFTSCOPE_TRY_ASSIGN(const auto steps, fields.integer("num_spec_steps", 0, max_answer_tokens));
+  if (!accepted && !yields && steps == 0) return std::vector<AnswerRound>{};
   if (!accepted && !yields)
     return fail(
         "{}: has none of per_step_accepted, accepted, accept_lengths, acceptance, expected the accepted "
