@@ -45,16 +45,17 @@ bool have_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 /// A prompt, through a library's products or not, a tree behind it, and one row.
-void expect_bits_of_widened(const speculation::ModelShape& shape, WeightFormat format, Random& random) {
+void expect_bits_of_widened(const speculation::ModelShape& shape, WeightFormat format, Random& random,
+                            std::int32_t max_rows = 64) {
   InBlocks model(random_checkpoint(shape, DType::bf16, random()), format);
   const auto packed = backend_on_device(model.packed(), {.cache_rows = cache_rows}, pick(random, 1, 4));
   const auto widened = backend_on_device(model.widened(), {.cache_rows = cache_rows}, pick(random, 1, 4));
-  const std::int32_t context = chance(random, 0.3) ? pick(random, 65, 80) : pick(random, 1, 40);
+  const std::int32_t context = chance(random, 0.3) ? pick(random, 65, 80) : pick(random, 1, max_rows / 2);
   OwnedBatch prompt = chain(shape, random, context, 0);
   prompt.wanted.head_from = context - 1;
   EXPECT_TRUE(have_same_bits(outputs_of(*packed, prompt), outputs_of(*widened, prompt)))
       << "prompt of " << context;
-  OwnedBatch batch = tree(shape, random, pick(random, 2, 64), context);
+  OwnedBatch batch = tree(shape, random, pick(random, 2, max_rows), context);
   for (std::int32_t boundary = 0; boundary <= shape.n_layers; ++boundary)
     batch.hidden_after.push_back(boundary);
   if (chance(random, 0.5)) batch.mask = random_mask(random, shape.n_layers, 0.3);
@@ -84,7 +85,7 @@ TEST(StoredBlocks, HaveThemAtEveryDepth) {
       shape.vocab = pick(random, 4, 40);
       shape.d_model = 32 * pick(random, 1, 24);
       shape.d_ff = 32 * pick(random, 10, 90);
-      expect_bits_of_widened(shape, format, random);
+      expect_bits_of_widened(shape, format, random, 12);
     }
 }
 
