@@ -28,6 +28,9 @@ NoticeBar::NoticeBar(QWidget* parent)
   words_->setTextFormat(Qt::PlainText);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   words_->setAccessibleName(tr("Notice"));
+  // A file's name has no place to break it, and does not make the window as wide as it is.
+  constexpr int min_width = 240;
+  words_->setMinimumWidth(min_width);
   auto* dismiss = new QPushButton(tr("&Dismiss"));
   auto* row = new QHBoxLayout(this);
   row->addWidget(words_, 1);
@@ -75,6 +78,8 @@ void NoticeBar::show_text() {
   if (errors_.size() > max_errors) lines << tr("✕ and %1 more").arg(errors_.size() - max_errors);
   if (!notice_.isEmpty()) lines << QStringLiteral("⚠ %1").arg(notice_);
   words_->setText(lines.join(u'\n'));
+  words_->setToolTip(QStringLiteral("<qt>%1</qt>")
+                         .arg(lines.join(u'\n').toHtmlEscaped().replace(u'\n', QStringLiteral("<br>"))));
   for (QWidget* offered : {static_cast<QWidget*>(follow_), static_cast<QWidget*>(reload_)})
     offered->setVisible(!notice_.isEmpty() && offer_ == Offer::reload);
   setVisible(!lines.isEmpty());

@@ -13,6 +13,8 @@
 #include <set>
 
 #include "../window_fixture.h"
+#include "state/pinned_run.h"
+#include "views/filter/filter_bar.h"
 
 namespace draftscope::gui {
 namespace {
@@ -90,6 +92,36 @@ TEST_P(SmallScreen, NothingIsCutOffWithoutAScrollBar) {
     // The view itself has some room, or can be scrolled to.
     EXPECT_GT(named.view->width(), 60) << named.name.toStdString();
     EXPECT_GT(named.view->height(), 20) << named.name.toStdString();
+  }
+}
+
+TEST_F(Window, NothingThatIsSaidMakesItLarger) {
+  const QSize room(1024, 600);
+  // Names and words of any length, without a place to break them.
+  const std::string name(200, 'x');
+  for (int i = 0; i < 8; ++i)
+    traces::write_file(folder_ / (std::to_string(i) + name + ".dstrace"), "no recording");
+  const auto shown = folder_ / (name + ".dstrace");
+  std::filesystem::copy_file(folder_ / "sample.dstrace", shown);
+  traces::change(shown, "UPDATE runs SET specification = specification || ',note=" + name +
+                            "'; UPDATE meta SET value = '0' WHERE key = 'closed_cleanly'");
+  std::filesystem::copy_file(shown, folder_ / ("second" + name + ".dstrace"));
+  window_.resize(room);
+  window_.open(QString::fromStdString(folder_.path().string()));
+  ASSERT_TRUE(QTest::qWaitFor(
+      [&] { return window_.state().opened().size() == 3 && !window_.loader().is_loading(); }, 60000));
+  for (const RecordingPointer& recording : std::vector(window_.state().opened()))
+    if (recording->recording().path == shown) window_.state().show(recording);
+  window_.pinned().pin(1);
+  window_.filter().set_words(QString::fromStdString("accepted=" + name));
+  settle();
+  EXPECT_TRUE(is_said("no SQLite header"));
+  for (const NamedView& named : std::vector(window_.views())) {
+    raise(named.name);
+    window_.pages().open_timeline(true);
+    window_.resize(room);
+    settle();
+    EXPECT_EQ(window_.size(), room) << named.name.toStdString();
   }
 }
 
