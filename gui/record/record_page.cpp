@@ -452,12 +452,23 @@ void RecordPage::show_end() {
   const RecorderEnd end = *std::exchange(end_, std::nullopt);
   const QString name = QFileInfo(QString::fromStdString(output_)).absoluteFilePath();
   const bool can_open = has_figures_;
-  QString words = end == RecorderEnd::complete ? tr("Recorded: %1").arg(name)
-                  : end == RecorderEnd::failed ? tr("The recorder failed.")
-                  : can_open                   ? tr("Stopped: %1 holds what was recorded by then").arg(name)
-                                               : tr("Stopped before anything was recorded");
-  if (end == RecorderEnd::failed && can_open)
-    words = tr("The recorder failed. %1 holds what it had written.").arg(name);
+  QString words;
+  switch (end) {
+    case RecorderEnd::complete:
+      words = can_open ? tr("Recorded: %1").arg(name) : tr("The recorder ended without a recording.");
+      // It said no reason: what is known is where nothing is.
+      if (!can_open)
+        end_reason_ = tr("%1: found no recording, expected the one that was to be made").arg(name);
+      break;
+    case RecorderEnd::stopped:
+      words = can_open ? tr("Stopped: %1 holds what was recorded by then").arg(name)
+                       : tr("Stopped before anything was recorded");
+      break;
+    case RecorderEnd::failed:
+      words = can_open ? tr("The recorder failed. %1 holds what it had written.").arg(name)
+                       : tr("The recorder failed.");
+      break;
+  }
   live_->end(words, end_reason_, can_open);
   reader_.reset();
   show_buttons();

@@ -129,8 +129,10 @@ void LivePanel::show_reading_problem(const QString& words) {
 void LivePanel::show_progress() {
   if (!is_running_) return;
   if (figures_.rounds > 0 && planned_ > 0) {
-    progress_->setRange(0, static_cast<int>(planned_));
-    progress_->setValue(static_cast<int>(figures_.requests));
+    // A plan may have more requests than a bar counts.
+    constexpr int thousandths = 1000;
+    progress_->setRange(0, thousandths);
+    progress_->setValue(static_cast<int>(thousandths * figures_.requests / planned_));
   }
   QStringList parts{state_};
   if (figures_.rounds > 0)

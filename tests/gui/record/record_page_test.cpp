@@ -11,6 +11,7 @@
 #include <QSignalSpy>
 #include <QTest>
 #include <QTextEdit>
+#include <algorithm>
 #include <csignal>
 
 #include "record/command_process.h"
@@ -80,6 +81,23 @@ class Recording : public testing::Test {
     if (ended_.isEmpty()) {
       ASSERT_TRUE(ended_.wait(longest_wait_ms));
     }
+  }
+
+  /// A command that knows models as the real one does, and records as the lines of a shell say.
+  void set_recorder(const std::string& lines) {
+    const auto program = folder_ / "recorder";
+    traces::write_file(program, std::string("#!/bin/sh\n[ \"$1\" = record ] || exec ") + DRAFTSCOPE_PROGRAM +
+                                    " \"$@\"\n" + lines + "\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    page_.set_command(QString::fromStdString(program.string()));
+  }
+
+  /// Whether some label that can be seen has these words.
+  [[nodiscard]] bool is_said(const char* words) const {
+    const auto labels = page_.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+      return label->isVisible() && label->text().contains(QString::fromUtf8(words));
+    });
   }
 
   /// The lines of trouble that can be seen.
@@ -205,6 +223,69 @@ TEST_F(Recording, AnEarlierFileOfThatNameIsNotTakenForTheRecording) {
   EXPECT_EQ(recorded_.count(), 0);
   EXPECT_EQ(button("Open the recording"), nullptr);
   EXPECT_TRUE(page_.live().gauges().runs().empty());
+}
+
+TEST_F(Recording, OneThatEndsWithoutARecordingIsSaid) {
+  set_recorder("exit 0");
+  start(short_plan());
+  wait_for_end();
+  EXPECT_TRUE(is_said("ended without a recording"));
+  EXPECT_THAT(problem_lines(), HasSubstr("new.dstrace: found no recording"));
+  EXPECT_EQ(recorded_.count(), 0);
+  EXPECT_EQ(button("Open the recording"), nullptr);
+  EXPECT_NE(button("Back to the settings"), nullptr);
+}
+
+TEST_F(Recording, OneThatEndsWithSomethingElseIsSaid) {
+  set_recorder("echo this is no recording > '" + output_.string() + "'");
+  start(short_plan());
+  wait_for_end();
+  EXPECT_TRUE(is_said("ended without a recording"));
+  EXPECT_EQ(recorded_.count(), 0);
+}
+
+TEST_F(Recording, ARefusalIsSaidInItsLastLineWhateverElseItSays) {
+  // Progress, binary, lines without end; then the line that counts.
+  set_recorder(
+      "head -c 300000 /dev/zero; head -c 9000 /dev/zero | tr '\\0' x; echo; echo warming up;"
+      "echo 'draftscope: prompts: found nothing, expected something' >&2; exit 3");
+  start(short_plan());
+  wait_for_end();
+  EXPECT_EQ(problem_lines(), "✕ prompts: found nothing, expected something\n");
+  EXPECT_EQ(recorded_.count(), 0);
+  // The settings are there again, and the next one runs.
+  button("Back to the settings")->click();
+  page_.set_command(QStringLiteral(DRAFTSCOPE_PROGRAM));
+  ended_.clear();
+  start(short_plan());
+  wait_for_end();
+  EXPECT_EQ(recorded_.count(), 1);
+}
+
+TEST_F(Recording, OneThatSaysAndWritesNothingIsStoppedAndThenEnded) {
+  set_recorder("trap '' INT; while :; do sleep 0.05; done");
+  start(short_plan());
+  QTest::qWait(300);
+  button("Stop")->click();
+  QTest::qWait(300);
+  ASSERT_TRUE(page_.recorder().is_running()) << "it does not listen";
+  button("End now")->click();
+  wait_for_end();
+  EXPECT_TRUE(is_said("Stopped before anything was recorded"));
+  EXPECT_EQ(problem_lines(), "");
+  EXPECT_EQ(recorded_.count(), 0);
+}
+
+TEST_F(Recording, OneThatCanNoLongerBeStartedIsSaid) {
+  set_recorder("exit 0");
+  set_plan(short_plan());
+  ASSERT_TRUE(page_.problems().empty());
+  // It was there when the model was looked at.
+  std::filesystem::remove(folder_ / "recorder");
+  page_.start();
+  wait_for_end();
+  EXPECT_THAT(problem_lines(), HasSubstr("recorder: can't be started"));
+  EXPECT_EQ(recorded_.count(), 0);
 }
 
 TEST_F(Recording, WithoutTheCommandNothingStarts) {
