@@ -15,7 +15,7 @@ namespace draftscope::gui {
 /// 95 %; absent with fewer prompts than simulator::min_clusters_for_interval.
 [[nodiscard]] std::optional<simulator::Interval> decode_interval(const simulator::Pairing& pairing);
 
-/// Of each run over the recording's baseline, in the recording's order; absent for the baseline, and all of
+/// Intervals of all runs over the baseline, in the order of the runs; absent for the baseline, and all of
 /// them without one or without rows.
 [[nodiscard]] std::vector<std::optional<simulator::Interval>> decode_intervals(const OpenedRecording& opened);
 
