@@ -132,7 +132,8 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
       "intervals widen");
   add_number(command, "--batch", options.batch, "Requests decoded together", {.min = 1})
       ->capture_default_str();
-  add_number(command, "--tensor-parallel", options.tensor_parallel, "GPUs that share the model", {.min = 1})
+  add_number(command, "--tensor-parallel", options.tensor_parallel,
+             "GPUs, or ranks on the recorded CPU, that share the model", {.min = 1})
       ->capture_default_str();
   command.add_option(
       "--sweep", options.sweeps,

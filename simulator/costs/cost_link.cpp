@@ -9,26 +9,43 @@ namespace draftscope::simulator {
 namespace {
 
 struct Ends {
-  double small_ns;  ///< 8 KB
-  double large_ns;  ///< 64 KB
+  double small_ns;
+  double large_ns;
 };
-using Degrees = std::array<Ends, 3>;  ///< 2, 4, 8 GPUs
+using Degrees = std::array<Ends, 3>;  ///< 2, 4, 8 GPUs or ranks
 
 struct LinkRow {
   std::string_view name;
   Degrees degrees;
   double sigma;
+  double small_bytes = 8192.0;
+  double large_bytes = 65536.0;
 };
 
 /// [LinkKind]
-constexpr std::array<LinkRow, 4> links{
+constexpr std::array<LinkRow, 5> links{
     {{"NVLink (as of an A100)", {{{5.3e3, 5.7e3}, {6.0e3, 7.8e3}, {6.5e3, 11.4e3}}}, 0.3},
      {"NVLink (as of an H100)", {{{4.5e3, 4.8e3}, {4.8e3, 5.8e3}, {5.3e3, 7.9e3}}}, 0.3},
      {"NVLink (as of a B200)", {{{7.1e3, 7.4e3}, {7.4e3, 8.1e3}, {8.1e3, 9.4e3}}}, 0.3},
-     {"PCIe", {{{5e3, 8e3}, {15e3, 25e3}, {27e3, 49e3}}}, 0.5}}};
+     {"PCIe", {{{5e3, 8e3}, {15e3, 25e3}, {27e3, 49e3}}}, 0.5},
+     {"the memory of one machine", {{{1.6e3, 48e3}, {3.2e3, 96e3}, {4.8e3, 144e3}}}, 0.5, 1024.0}}};
 
 const LinkRow& row_of(LinkKind kind) {
   return links[static_cast<std::size_t>(kind)];
+}
+
+std::size_t place_of(std::int32_t degree) {
+  return degree <= 2 ? 0 : degree <= 4 ? 1 : 2;
+}
+
+/// Way from the table's small end to its large one: 0 below the small one, above 1 beyond the large one.
+double share_of(const LinkRow& row, double bytes) {
+  return std::max((bytes - row.small_bytes) / (row.large_bytes - row.small_bytes), 0.0);
+}
+
+double growth_ns(const LinkRow& row, std::int32_t degree) {
+  const Ends ends = row.degrees[place_of(degree)];
+  return ends.large_ns - ends.small_ns;
 }
 
 }  // namespace
@@ -50,15 +67,18 @@ double all_reduce_sigma(LinkKind kind) {
 
 double all_reduce_ns(const GpuSpecification& gpu, std::int32_t degree, double bytes) {
   if (degree <= 1) return 0.0;
-  const std::size_t place = degree <= 2 ? 0 : degree <= 4 ? 1 : 2;
-  const Ends ends = row_of(link_kind(gpu)).degrees[place];
-  constexpr double small_bytes = 8192.0;
-  constexpr double large_bytes = 65536.0;
-  const double share = std::clamp((bytes - small_bytes) / (large_bytes - small_bytes), 0.0, 1.0);
+  const LinkRow& row = row_of(link_kind(gpu));
   constexpr double slow_link_gb_s = 16.0;  // of a GPU that names none
   const double link = std::max(gpu.link_gb_s.value_or(slow_link_gb_s), 1.0);
-  return ends.small_ns + share * (ends.large_ns - ends.small_ns) +
-         2.0 * std::max(bytes - large_bytes, 0.0) / link;
+  return row.degrees[place_of(degree)].small_ns +
+         std::min(share_of(row, bytes), 1.0) * growth_ns(row, degree) +
+         2.0 * std::max(bytes - row.large_bytes, 0.0) / link;
+}
+
+double rank_all_reduce_ns(std::int32_t degree, double bytes) {
+  if (degree <= 1) return 0.0;
+  const LinkRow& row = row_of(LinkKind::memory);
+  return row.degrees[place_of(degree)].small_ns + share_of(row, bytes) * growth_ns(row, degree);
 }
 
 double eager_all_reduce_ns() {

@@ -4,6 +4,10 @@
 // Time of an all-reduce of a few rows between GPUs that share a model: measured tables of 8–64 KB inside
 // graphs, for NVLink by architecture (H100, B200, A100) and for PCIe; a prior for every other GPU. Linear in
 // the bytes between the ends, held at 8 KB below and continued above 64 KB at the link's rate.
+//
+// Between ranks that are processes of one machine: 1–64 KB through its memory, as Open MPI 4.1 took on two
+// vCPU of a Xeon (bench/cluster/README.md). Four and eight ranks exchange twice and three times. Held below,
+// continued above at the table's slope.
 
 #include <draftscope/simulator/hardware/gpu.h>
 #include <cstdint>
@@ -11,8 +15,8 @@
 
 namespace draftscope::simulator {
 
-enum class LinkKind : std::uint8_t { nvlink_a100, nvlink_h100, nvlink_b200, pcie };
-/// "NVLink (as of an H100)", "PCIe".
+enum class LinkKind : std::uint8_t { nvlink_a100, nvlink_h100, nvlink_b200, pcie, memory };
+/// "NVLink (as of an H100)", "PCIe", "the memory of one machine".
 [[nodiscard]] std::string_view link_kind_name(LinkKind kind);
 
 /// By the link's rate, and the architecture: below 150 GB/s, or where none is named, PCIe.
@@ -23,6 +27,9 @@ enum class LinkKind : std::uint8_t { nvlink_a100, nvlink_h100, nvlink_b200, pcie
 
 /// 0 for a single GPU. Degrees between the tables' 2, 4 and 8 take the next higher, those beyond 8 that of 8.
 [[nodiscard]] double all_reduce_ns(const GpuSpecification& gpu, std::int32_t degree, double bytes);
+
+/// Between ranks of one machine; 0 for a single one. Other degrees than powers of two take the next higher.
+[[nodiscard]] double rank_all_reduce_ns(std::int32_t degree, double bytes);
 
 /// Launched eagerly, without a graph.
 [[nodiscard]] double eager_all_reduce_ns();

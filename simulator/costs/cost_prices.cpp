@@ -90,9 +90,10 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   auto made = std::make_shared<PassMap>();
   made->costs = transfer(model, scenario);
   const CostModel& here = made->costs.model;
-  if (!here.gpu && scenario.tensor_parallel > 1)
-    return fail("scenario: tensor_parallel is {}, expected 1 without a GPU's specification",
-                scenario.tensor_parallel);
+  // Ranks on CPUs have whole K/V heads.
+  if (!here.gpu && scenario.shape.n_kv_heads % scenario.tensor_parallel != 0)
+    return fail("scenario: tensor_parallel is {}, expected a divisor of n_kv_heads ({}) for ranks on CPUs",
+                scenario.tensor_parallel, scenario.shape.n_kv_heads);
   const Surroundings surroundings = surroundings_of(here, scenario);
   if (surroundings.replaced && !here.gpu)
     return fail("scenario: regime is {}, expected as-fitted without a GPU's specification",

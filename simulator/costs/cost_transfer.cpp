@@ -156,6 +156,15 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
     costs.notes.push_back({Provenance::prior, sigma,
                            fmt::format("all-reduce of {} GPUs over {} from published tables, {}",
                                        scenario.tensor_parallel, link_kind_name(link), percent(sigma))});
+  } else if (scenario.tensor_parallel > 1) {
+    const double sigma = all_reduce_sigma(LinkKind::memory);
+    costs.sigma[static_cast<std::size_t>(Factor::link)] = sigma;
+    costs.notes.push_back(
+        {Provenance::prior, sigma,
+         fmt::format(
+             "all-reduce of {} ranks through {}, as two vCPU of a Xeon took, {}; each rank with as many "
+             "threads as were recorded, and as much of caches and memory",
+             scenario.tensor_parallel, link_kind_name(LinkKind::memory), percent(sigma))});
   }
   if (costs.model.from_trace) {
     note_range(model, scenario, costs.notes);

@@ -36,6 +36,19 @@ HostTimes host_times(const RegimeCosts& costs) {
           rest_kernels * costs.host_ns_per_kernel};
 }
 
+/// Time of an all-reduce of a pass's rows between what shares the model: 2 bytes a value between GPUs, 4
+/// between ranks on CPUs, whose partial sums are fp32.
+double reduce_ns(const CostModel& model, const Scenario& scenario, double values) {
+  if (!model.gpu) return rank_all_reduce_ns(scenario.tensor_parallel, 4.0 * values);
+  return all_reduce_ns(*model.gpu, scenario.tensor_parallel, 2.0 * values);
+}
+
+/// Small messages of a pass beside its sublayers' sums. The vocabulary's parts are brought together, which
+/// takes as long as a small all-reduce; and rank 0 tells others on CPUs what to compute.
+double messages_per_pass(const CostModel& model) {
+  return model.gpu ? 1.0 : 2.0;
+}
+
 }  // namespace
 
 Surroundings surroundings_of(const CostModel& model, const Scenario& scenario) {
@@ -81,11 +94,9 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     const PassForm form{.rows = static_cast<double>(rows),
                         .batch = static_cast<double>(scenario.batch),
                         .tensor_parallel = scenario.tensor_parallel};
-    double reduce_ns = 0.0;
-    if (model.gpu && scenario.tensor_parallel > 1)
-      reduce_ns = eager ? eager_all_reduce_ns()
-                        : all_reduce_ns(*model.gpu, scenario.tensor_parallel,
-                                        2.0 * form.rows * form.batch * scenario.shape.d_model);
+    const double sum_ns = scenario.tensor_parallel > 1 && eager
+                              ? eager_all_reduce_ns()
+                              : reduce_ns(model, scenario, form.rows * form.batch * scenario.shape.d_model);
     const auto excess = [&](std::span<const speculation::Operation> products) {
       return arithmetic_excess_ns(products, model, scenario, form);
     };
@@ -97,8 +108,8 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     put(rows, attention_part, attention,
         excess(attention_products) + attention_kernels * gap_ns +
             long_context_ns(costs, scenario, scenario.shape),
-        reduce_ns);
-    put(rows, mlp_part, mlp, excess(mlp_products) + mlp_kernels * gap_ns, reduce_ns);
+        sum_ns);
+    put(rows, mlp_part, mlp, excess(mlp_products) + mlp_kernels * gap_ns, sum_ns);
 
     const CostCoefficients head = operation_coefficients(speculation::Operation::head, scenario.shape,
                                                          scenario.weights, model.width_law, form);
@@ -109,9 +120,9 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     target.fixed[target_pass_parameter] += 1.0;
     replace_surroundings(surroundings, draft, true);
     replace_surroundings(surroundings, target, true);
-    // The vocabulary's parts are brought together, which takes as long as a small all-reduce.
-    put(rows, draft_rest_part, draft, rest_ns, reduce_ns);
-    put(rows, target_rest_part, target, rest_ns, reduce_ns);
+    const double messages_ns = messages_per_pass(model) * sum_ns;
+    put(rows, draft_rest_part, draft, rest_ns, messages_ns);
+    put(rows, target_rest_part, target, rest_ns, messages_ns);
   }
   fill_own(scenario, surroundings);
   if (!surroundings.replaced) return;
@@ -153,10 +164,7 @@ void PassMap::fill_own(const Scenario& scenario, const Surroundings& surrounding
       const auto excess = [&](std::span<const speculation::Operation> products) {
         return arithmetic_excess_ns(products, model, of_pass, form);
       };
-      const auto reduce_ns = model.gpu && scenario.tensor_parallel > 1
-                                 ? all_reduce_ns(*model.gpu, scenario.tensor_parallel,
-                                                 2.0 * form.rows * form.batch * shape.d_model)
-                                 : 0.0;
+      const double sum_ns = reduce_ns(model, scenario, form.rows * form.batch * shape.d_model);
       CostCoefficients one;
       add(one, attention_coefficients(shape, scenario.weights, model.width_law, form), pass.attention);
       add(one, mlp_coefficients(shape, scenario.weights, model.width_law, form), pass.mlp);
@@ -168,13 +176,13 @@ void PassMap::fill_own(const Scenario& scenario, const Surroundings& surrounding
         add(one, operation_coefficients(speculation::Operation::head, shape, scenario.weights,
                                         model.width_law, form));
         constant_ns += excess(head_products);
-        reductions += 1.0;
+        reductions += messages_per_pass(model);
       }
       one.fixed[pass.kind == OwnPassKind::draft_model ? draft_step_parameter : target_pass_parameter] += 1.0;
       replace_surroundings(surroundings, one, true);
       add(sum, one, count);
       arithmetic_ns += count * constant_ns;
-      link_ns += count * reductions * reduce_ns;
+      link_ns += count * reductions * sum_ns;
       repeats += count;
     }
     const Index row = own_row(i);

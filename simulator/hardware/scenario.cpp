@@ -41,7 +41,9 @@ std::string scenario_name(const Scenario& scenario, const Scenario& recorded, st
   if (scenario.host) parts.push_back("host " + scenario.host->name);
   if (scenario.draft_cost) parts.push_back(draft_cost_name(*scenario.draft_cost));
   if (scenario.batch != 1) parts.push_back(fmt::format("batch {}", scenario.batch));
-  if (scenario.tensor_parallel != 1) parts.push_back(fmt::format("{} GPUs", scenario.tensor_parallel));
+  if (scenario.tensor_parallel != 1)
+    parts.push_back(scenario.gpu ? fmt::format("{} GPUs", scenario.tensor_parallel)
+                                 : fmt::format("tensor-parallel {}", scenario.tensor_parallel));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 

@@ -397,6 +397,14 @@ TEST_F(Simulate, RefusesTimelinesWithoutAcceptedLengths) {
                   "chrome timeline without accepted lengths, expected a recording");
 }
 
+TEST_F(Simulate, PricesRanksOnTheRecordedProcessor) {
+  const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
+  const CommandResult two = run_command({"simulate", path, "--quiet", "--tensor-parallel", "2", "--json"});
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_THAT(two.out, HasSubstr("all-reduce of 2 ranks through the memory of one machine"));
+  EXPECT_THAT(two.out, HasSubstr("as recorded tensor-parallel 2"));
+}
+
 TEST_F(Simulate, RefusesInOneLine) {
   const std::string path = record("run.dstrace", {"vanilla", "layerskip:exit=5,gamma=4"}, false);
   const auto refused = [&](Arguments more, const std::string& says) {
@@ -409,7 +417,7 @@ TEST_F(Simulate, RefusesInOneLine) {
   refused({"--sweep", "exit=3"}, "--sweep exit=3");
   refused({"--sweep", "colour=3"}, "colour");
   refused({"--strategy", "layerskip", "--sweep", "gamma=8..1"}, "gamma=8..1");
-  refused({"--tensor-parallel", "2"}, "tensor_parallel");
+  refused({"--tensor-parallel", "4"}, "tensor_parallel is 4, expected a divisor of n_kv_heads (2)");
   refused({"--regime", "graph"}, "regime");
   refused({"--gpu-spec", path}, "run.dstrace");
   refused({"--weights", "int3"}, "int3");

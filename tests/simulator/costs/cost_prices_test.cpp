@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "costs/cost_link.h"
 #include "costs/cost_parameters.h"
 #include "costs/cost_prices.h"
 #include "costs/cost_work.h"
@@ -174,6 +175,26 @@ TEST(Costs, TensorParallelismGainsLessThanItsDegree) {
     EXPECT_GT(step, one / degree);
     before = step;
   }
+}
+
+TEST(Costs, RanksOnACpuGainLessThanTheirNumber) {
+  CostModel model = h100_model("Llama-3-8B");
+  model.from_trace = true;
+  Scenario scenario = fitted_scenario(model);
+  scenario.gpu.reset();
+  model.gpu.reset();
+  const double one = must(prices(model, scenario)).target_step.at(500);
+  scenario.tensor_parallel = 2;
+  const double two = must(prices(model, scenario)).target_step.at(500);
+  EXPECT_LT(two, one);
+  // Each sublayer has a sum, and the pass a command and the choice of a token.
+  const double sum_ns = rank_all_reduce_ns(2, 4.0 * model.shape.d_model);
+  EXPECT_GT(two, one / 2 + (2.0 * model.shape.n_layers + 2.0) * sum_ns);
+  EXPECT_LT(sum_ns, rank_all_reduce_ns(4, 4.0 * model.shape.d_model));
+  EXPECT_LT(sum_ns, rank_all_reduce_ns(2, 8.0 * model.shape.d_model));
+  EXPECT_EQ(rank_all_reduce_ns(1, 1e6), 0.0);
+  scenario.tensor_parallel = 16;
+  EXPECT_THAT(prices(model, scenario).error().message, HasSubstr("expected a divisor of n_kv_heads (8)"));
 }
 
 TEST(Costs, AnotherGpuKeepsTheEnginesRatioToTheSpecification) {
