@@ -56,7 +56,9 @@ TEST(LedDevices, EveryStrategyDecodesTheTextOfVanilla) {
     speculation::ModelShape shape = shape_of_ranks(random, size);
     shape.sliding_window = 0;
     shape.n_layers = 3;
+    shape.n_heads = size;
     shape.head_dim = 32;
+    shape.vocab = pick(random, 130, 200);     // two ranks have tokens
     shape.d_model = 16 * pick(random, 1, 5);  // as fp8 wants them
     shape.d_ff = 16 * size * pick(random, 1, 3);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
