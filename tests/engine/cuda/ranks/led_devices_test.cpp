@@ -23,7 +23,7 @@ namespace {
 using testing::Each;
 using testing::IsEmpty;
 
-constexpr std::int32_t cache_rows = 160;
+constexpr std::int32_t context_rows = 160;
 
 std::vector<std::int32_t> random_prompt(Random& random, std::int32_t vocab) {
   std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 90)));
@@ -36,7 +36,7 @@ std::vector<std::int32_t> text(Backend& backend, const Checkpoint& checkpoint, c
                                const DecodeRequest& request, DecodeListener& listener) {
   const StrategyResources resources{
       .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
-        return std::shared_ptr<Backend>(backend_on_device(checkpoint, {.cache_rows = cache_rows}));
+        return std::shared_ptr<Backend>(backend_on_device(checkpoint, {.cache_rows = context_rows}));
       }};
   auto made = make_strategy(strategy, backend.shape(), resources);
   EXPECT_TRUE(made) << made.error().message;
@@ -56,11 +56,13 @@ TEST(LedDevices, EveryStrategyDecodesTheTextOfVanilla) {
     speculation::ModelShape shape = shape_of_ranks(random, size);
     shape.sliding_window = 0;
     shape.n_layers = 3;
+    shape.n_heads = size;
     shape.head_dim = 32;
+    shape.vocab = pick(random, 130, 200);     // two ranks have tokens
     shape.d_model = 16 * pick(random, 1, 5);  // as fp8 wants them
     shape.d_ff = 16 * size * pick(random, 1, 3);
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
-    LedRanks ranks({&checkpoint}, size, make_emulated_rank({.cache_rows = cache_rows}));
+    LedRanks ranks({&checkpoint}, size, make_emulated_rank({.cache_rows = context_rows}));
     const auto prompt = random_prompt(random, shape.vocab);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
     if (trial == 1) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
@@ -87,7 +89,7 @@ TEST(LedDevices, TextsAreTheSameOnAnyNumberOfDevicesAndFromRunToRun) {
       .prompt = prompt, .max_new_tokens = 24, .sampling = {.temperature = 1.0, .top_p = 0.9}};
   std::set<std::vector<std::int32_t>> texts;
   for (const std::int32_t size : {1, 2, 2, 4, 8}) {
-    LedRanks ranks({&checkpoint}, size, make_emulated_rank({.cache_rows = cache_rows}));
+    LedRanks ranks({&checkpoint}, size, make_emulated_rank({.cache_rows = context_rows}));
     CountedDrafts unused;
     texts.insert(text(ranks.backend(), checkpoint, "layerskip:exit=1,gamma=3", request, unused));
   }

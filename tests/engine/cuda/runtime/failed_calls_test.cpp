@@ -15,9 +15,9 @@ namespace {
 
 /// A prompt through a library's products, rounds of the device's own, the end: every call that the backend
 /// makes.
-std::string error_of_text(bool of_a_rank) {
-  const auto text = of_a_rank ? text_on_one_rank("layerskip:exit=1,gamma=2", 66, 4)
-                              : text_on_device("layerskip:exit=1,gamma=2", 66, 4);
+std::string error_of_text(bool is_of_a_rank) {
+  const auto text = is_of_a_rank ? text_on_one_rank("layerskip:exit=1,gamma=2", 66, 4)
+                                 : text_on_device("layerskip:exit=1,gamma=2", 66, 4);
   return text ? "" : text.error().message;
 }
 
@@ -72,13 +72,12 @@ TEST_P(FailedCudaCalls, LeaveNothingWhereTheDeviceIsLost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfADevice, FailedCudaCalls,
-                         testing::Values(false
 #if DRAFTSCOPE_HAS_NCCL
-                                         ,
-                                         true
+constexpr bool of_a_rank[] = {false, true};
+#else
+constexpr bool of_a_rank[] = {false};
 #endif
-                                         ),
+INSTANTIATE_TEST_SUITE_P(OfADevice, FailedCudaCalls, testing::ValuesIn(of_a_rank),
                          [](const auto& of) { return std::string(of.param ? "of_a_rank" : "alone"); });
 
 }  // namespace

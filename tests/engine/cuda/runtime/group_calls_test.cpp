@@ -28,7 +28,9 @@ class GroupOfRanks {
     EXPECT_EQ(cudaMalloc(&memory, held_bytes), cudaSuccess);
     EXPECT_EQ(cudaHostAlloc(&host, held_bytes, cudaHostAllocDefault), cudaSuccess);
     ncclUniqueId own{};
-    if (id == nullptr) EXPECT_EQ(ncclGetUniqueId(&own), ncclSuccess);
+    if (id == nullptr) {
+      EXPECT_EQ(ncclGetUniqueId(&own), ncclSuccess);
+    }
     EXPECT_EQ(ncclCommInitRank(&group, size, id == nullptr ? own : *id, rank), ncclSuccess) << words();
   }
   GroupOfRanks(const GroupOfRanks&) = delete;
