@@ -21,7 +21,7 @@ namespace {
 using speculation::WeightFormat;
 
 constexpr std::int32_t cache_rows = 170;
-constexpr WeightFormat formats[] = {WeightFormat::q8_0, WeightFormat::q4_0};
+constexpr WeightFormat block_formats[] = {WeightFormat::q8_0, WeightFormat::q4_0};
 
 /// Widths that are multiples of a block and of nothing more.
 speculation::ModelShape random_block_shape(Random& random) {
@@ -67,7 +67,7 @@ void expect_bits_of_widened(const speculation::ModelShape& shape, WeightFormat f
 
 TEST(StoredBlocks, HaveTheBitsOfTheSameFileWidened) {
   Random random(151);
-  for (const WeightFormat format : formats)
+  for (const WeightFormat format : block_formats)
     for (int round = 0; round < 6; ++round) {
       SCOPED_TRACE(testing::Message() << speculation::weight_format_name(format) << ", round " << round);
       expect_bits_of_widened(random_block_shape(random), format, random);
@@ -77,7 +77,7 @@ TEST(StoredBlocks, HaveTheBitsOfTheSameFileWidened) {
 /// Slices of every length: those that begin within a run, or within what a lane's scales are of.
 TEST(StoredBlocks, HaveThemAtEveryDepth) {
   Random random(152);
-  for (const WeightFormat format : formats)
+  for (const WeightFormat format : block_formats)
     for (int round = 0; round < 8; ++round) {
       SCOPED_TRACE(testing::Message() << speculation::weight_format_name(format) << ", round " << round);
       speculation::ModelShape shape = random_block_shape(random);
@@ -96,12 +96,12 @@ TEST(StoredBlocks, HaveThemInEveryFamily) {
     if (!computed_by_cuda(family)) continue;
     SCOPED_TRACE(family.architecture);
     const speculation::ModelShape shape = of_family(random_block_shape(random), family, random);
-    expect_bits_of_widened(shape, formats[round++ % 2], random);
+    expect_bits_of_widened(shape, block_formats[round++ % 2], random);
   }
 }
 
-std::vector<std::int32_t> text(Backend& backend, const std::string& specification,
-                               const DecodeRequest& request) {
+std::vector<std::int32_t> decoded_by(Backend& backend, const std::string& specification,
+                                     const DecodeRequest& request) {
   const auto strategy = make_strategy(specification, backend.shape());
   EXPECT_TRUE(strategy) << strategy.error().message;
   if (!strategy) return {};
@@ -115,7 +115,7 @@ std::vector<std::int32_t> text(Backend& backend, const std::string& specificatio
 /// The device's own rounds and graphs, greedy and coupled.
 TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
   Random random(154);
-  for (const WeightFormat format : formats) {
+  for (const WeightFormat format : block_formats) {
     speculation::ModelShape shape = random_block_shape(random);
     shape.n_layers = 3;
     shape.d_model = 64;
@@ -130,11 +130,11 @@ TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 8};
     if (format == WeightFormat::q4_0) request.sampling = {.temperature = 0.8, .coupled = true};
-    const std::vector<std::int32_t> expected = text(*widened, "vanilla", request);
+    const std::vector<std::int32_t> expected = decoded_by(*widened, "vanilla", request);
     const EveryStrategy strategies(shape, {});
     for (const std::string& specification : strategies.specifications()) {
       SCOPED_TRACE(specification);
-      EXPECT_EQ(text(*packed, specification, request), expected);
+      EXPECT_EQ(decoded_by(*packed, specification, request), expected);
     }
   }
 }
