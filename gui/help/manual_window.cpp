@@ -3,6 +3,7 @@
 
 #include <QAbstractTextDocumentLayout>
 #include <QAction>
+#include <QApplication>
 #include <QDesktopServices>
 #include <QDir>
 #include <QFile>
@@ -50,7 +51,8 @@ class ManualText : public QTextBrowser {
     const QString path = shipped_path(name.toString());
     const QFileInfo light(path);
     const QString dark = light.dir().filePath(QStringLiteral("dark/") + light.fileName());
-    QImage picture(is_dark(palette()) && QFile::exists(dark) ? dark : path);
+    // The application's colours: this widget's own change after its window's.
+    QImage picture(is_dark(QApplication::palette()) && QFile::exists(dark) ? dark : path);
     // A picture that does not ship leaves no hole.
     if (picture.isNull()) return QImage(1, 1, QImage::Format_ARGB32_Premultiplied);
     const qreal ratio = devicePixelRatioF();

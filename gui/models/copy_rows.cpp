@@ -33,6 +33,8 @@ void copy_selected(const QTableView& table) {
 }  // namespace
 
 void offer_copying(QTableView& table) {
+  // Arrow keys go from cell to cell; Tab leaves the table, as it leaves every control.
+  table.setTabKeyNavigation(false);
   auto* copy = new QAction(QTableView::tr("Copy"), &table);
   copy->setShortcut(QKeySequence::Copy);
   copy->setShortcutContext(Qt::WidgetShortcut);

@@ -116,6 +116,8 @@ TEST_F(Overview, SwitchesToDecodingAloneAndStaysSorted) {
   EXPECT_THAT(numbers(decoding),
               testing::WhenSortedBy(std::greater<>(), testing::ContainerEq(numbers(decoding))));
   EXPECT_NE(table().viewport()->grab().toImage(), before);
+  for (const int column : {decoding, RunsModel::column_of("speedup.decode_value")})
+    EXPECT_GT(table().columnWidth(column), 40);
   span->setCurrentIndex(0);
   EXPECT_EQ(table().viewport()->grab().toImage(), before);
 }

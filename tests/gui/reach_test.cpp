@@ -6,10 +6,15 @@
 #include <QAccessible>
 #include <QAction>
 #include <QMenu>
+#include <QMenuBar>
 #include <QScrollBar>
 #include <QTabBar>
 #include <set>
 
+#include "export/export_dialog.h"
+#include "help/command_palette.h"
+#include "help/manual_window.h"
+#include "help/shortcut_sheet.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -37,9 +42,11 @@ bool is_part_of_another(const QWidget& widget) {
 
 class Reach : public Window {
  protected:
-  void expect_names() {
-    for (QWidget* widget : window_.findChildren<QWidget*>()) {
-      if (widget->focusPolicy() == Qt::NoFocus || widget->window() != &window_ || is_part_of_another(*widget))
+  void expect_names() { expect_names_in(window_); }
+
+  static void expect_names_in(QWidget& window) {
+    for (QWidget* widget : window.findChildren<QWidget*>()) {
+      if (widget->focusPolicy() == Qt::NoFocus || widget->window() != &window || is_part_of_another(*widget))
         continue;
       if (const auto* tabs = qobject_cast<const QTabBar*>(widget)) {
         // Speaks by its tabs.
@@ -106,6 +113,35 @@ TEST_F(Reach, MenusGiveEachEntryAMnemonicOfItsOwn) {
   }
 }
 
+TEST_F(Reach, NoTwoControlsOfAPageHaveOneMnemonic) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  std::map<QString, std::string> of_menus;
+  for (const QAction* menu : window_.menuBar()->actions())
+    of_menus[QKeySequence::mnemonic(menu->text()).toString()] = menu->text().toStdString();
+  for (int page = 0; page < window_.pages().count(); ++page) {
+    window_.pages().show_page(page);
+    (void)window_.grab();
+    settle();
+    std::map<QString, std::string> taken = of_menus;
+    const auto take = [&](const QString& words) {
+      const QKeySequence key = QKeySequence::mnemonic(words);
+      if (key.isEmpty()) return;
+      const auto [place, is_new] = taken.emplace(key.toString(), words.toStdString());
+      EXPECT_TRUE(is_new) << window_.pages().title(page).toStdString() << ": " << words.toStdString()
+                          << " and " << place->second;
+    };
+    for (const QWidget* widget : window_.findChildren<QWidget*>()) {
+      if (!widget->isVisible() || !widget->isEnabled()) continue;
+      if (const auto* button = qobject_cast<const QAbstractButton*>(widget)) take(button->text());
+      if (const auto* label = qobject_cast<const QLabel*>(widget);
+          label != nullptr && label->buddy() != nullptr)
+        take(label->text());
+      if (const auto* tabs = qobject_cast<const QTabBar*>(widget))
+        for (int tab = 0; tab < tabs->count(); ++tab) take(tabs->tabText(tab));
+    }
+  }
+}
+
 TEST_F(Reach, TabReachesEveryPanel) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   window_.activateWindow();
@@ -124,6 +160,20 @@ TEST_F(Reach, TabReachesEveryPanel) {
       if (!seen.insert(focus).second) break;
     }
     EXPECT_TRUE(is_reached) << named.name.toStdString();
+  }
+}
+
+TEST_F(Reach, EveryControlOfEveryDialogueHasAName) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  raise(QStringLiteral("rounds"));
+  ExportDialog exporting(exportables(window_.pages()));
+  ManualWindow manual;
+  ShortcutSheet sheet(menu_entries(*window_.menuBar()));
+  CommandPalette palette({});
+  for (QDialog* dialogue : std::initializer_list<QDialog*>{&exporting, &manual, &sheet, &palette}) {
+    dialogue->show();
+    EXPECT_FALSE(dialogue->windowTitle().isEmpty());
+    expect_names_in(*dialogue);
   }
 }
 

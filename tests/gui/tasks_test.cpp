@@ -4,18 +4,17 @@
 // and figures that the library computes.
 #include <gmock/gmock.h>
 
-#include <QBuffer>
-#include <QDialog>
-#include <QHelpEvent>
-#include <QPainter>
+#include <QComboBox>
+#include <QFile>
+#include <QFileInfo>
 #include <QRegularExpression>
-#include <QSvgGenerator>
 #include <QTableView>
-#include <QToolTip>
 #include <set>
 
 #include "advise/advise_view.h"
 #include "data/rounds/round_times.h"
+#include "drawn_texts.h"
+#include "export/export_dialog.h"
 #include "models/rounds_model.h"
 #include "models/runs_model.h"
 #include "views/compare/comparison_charts.h"
@@ -29,19 +28,8 @@ namespace {
 
 constexpr int patience_ms = 120'000;
 
-/// All texts that a widget draws, in the order in which it draws them, with single spaces between: labels,
-/// cells and what is painted by hand alike.
-std::string words_on_screen(QWidget& widget) {
-  QByteArray bytes;
-  QBuffer buffer(&bytes);
-  buffer.open(QIODevice::WriteOnly);
-  QSvgGenerator generator;
-  generator.setOutputDevice(&buffer);
-  generator.setSize(widget.size());
-  {
-    QPainter painter(&generator);
-    widget.render(&painter);
-  }
+/// All texts of a picture, in the order in which they were drawn, with single spaces between.
+std::string words_of_svg(const QByteArray& bytes) {
   static const QRegularExpression text(QStringLiteral("<text[^>]*>([^<]*)</text>"));
   QStringList words;
   for (auto match = text.globalMatch(QString::fromUtf8(bytes)); match.hasNext();) {
@@ -55,14 +43,22 @@ std::string words_on_screen(QWidget& widget) {
   return words.join(u' ').simplified().toStdString();
 }
 
+QByteArray content_of(const QString& path) {
+  QFile file(path);
+  EXPECT_TRUE(file.open(QIODevice::ReadOnly)) << path.toStdString();
+  return file.readAll();
+}
+
 std::string in_one_line(const std::string& words) {
   return QString::fromStdString(words).simplified().toStdString();
 }
 
-class Task : public Window {
+/// At the sizes of a small and of a common screen.
+class Task : public Window, public testing::WithParamInterface<QSize> {
  protected:
   void SetUp() override {
     Window::SetUp();
+    window_.resize(GetParam());
     std::filesystem::copy_file(
         std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/early-exit.dstrace",
         folder_ / "demo.dstrace");
@@ -117,7 +113,7 @@ class Task : public Window {
   int actions_ = 0;
 };
 
-TEST_F(Task, WhyIsThisStrategySlowerThanVanillaHere) {
+TEST_P(Task, WhyIsThisStrategySlowerThanVanillaHere) {
   const auto measured = simulator::measure_recording(folder_ / "demo.dstrace");
   ASSERT_TRUE(measured);
   const std::vector<simulator::Diagnosis> expected = simulator::explain(*measured);
@@ -143,7 +139,7 @@ TEST_F(Task, WhyIsThisStrategySlowerThanVanillaHere) {
   }
 }
 
-TEST_F(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
+TEST_P(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
   const std::size_t run = run_called("clasp");
   click_run(run);
   press(Qt::Key_3, Qt::ControlModifier);
@@ -191,7 +187,7 @@ TEST_F(Task, WhichLayersAreSkippedAndHowDoesThatChange) {
   EXPECT_NE(map.grab().toImage(), picture);
 }
 
-TEST_F(Task, WhichThresholdAndLength) {
+TEST_P(Task, WhichThresholdAndLength) {
   press(Qt::Key_7, Qt::ControlModifier);
   auto& page = *window_.findChild<AdviseView*>();
   ASSERT_TRUE(page.isVisible());
@@ -209,7 +205,7 @@ TEST_F(Task, WhichThresholdAndLength) {
   }
 }
 
-TEST_F(Task, StrategiesSideBySideAndAFigureForAPaper) {
+TEST_P(Task, StrategiesSideBySideAndAFigureForAPaper) {
   press(Qt::Key_5, Qt::ControlModifier);
   const AllRuns all = all_runs({window_.state().recording()}, {window_.state().recording(), 0});
   const std::string seen = words_on_screen(window_);
@@ -221,16 +217,47 @@ TEST_F(Task, StrategiesSideBySideAndAFigureForAPaper) {
     }
   }
   press(Qt::Key_E, Qt::ControlModifier);
-  auto* dialog = qobject_cast<QDialog*>(QApplication::activeModalWidget());
+  auto* dialog = qobject_cast<ExportDialog*>(QApplication::activeModalWidget());
   ASSERT_NE(dialog, nullptr);
-  EXPECT_THAT(words_on_screen(*dialog), testing::HasSubstr(forest_chart(all).name.toStdString()));
-  // As it will be in the file, which Return asks for.
+  const QString name = forest_chart(all).name;
+  EXPECT_THAT(words_on_screen(*dialog), testing::HasSubstr(name.toStdString()));
   const auto labels = dialog->findChildren<QLabel*>();
   EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) { return !label->pixmap().isNull(); }));
-  dialog->reject();
+  const QString path = dialog->file();
+  EXPECT_EQ(QFileInfo(path).path(), QString::fromStdString(folder_.path().string()))
+      << "beside the recording";
+  EXPECT_TRUE(path.endsWith(u".pdf"));
+  press(Qt::Key_Return);
+  EXPECT_EQ(QApplication::activeModalWidget(), nullptr);
+  EXPECT_LE(actions_, 3);
+  const QByteArray figure = content_of(path);
+  EXPECT_TRUE(figure.startsWith("%PDF-"));
+  EXPECT_TRUE(figure.trimmed().endsWith("%%EOF"));
+  // One column of a paper, in points.
+  const qsizetype box = figure.indexOf("/MediaBox [0 0 ");
+  ASSERT_GT(box, 0);
+  constexpr int points_per_inch = 72;
+  EXPECT_NEAR(figure.mid(box).split(' ')[3].toDouble(), single_column_inches * points_per_inch, 1.0);
+  EXPECT_THAT(words_on_screen(window_), testing::HasSubstr("Written: " + path.toStdString()));
+  // The same as text, which can be read here: a row for every run, and the axis. Long names are cut in the
+  // middle in so narrow a figure.
+  actions_ = 0;
+  window_.activateWindow();
+  ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+  press(Qt::Key_E, Qt::ControlModifier);
+  dialog = qobject_cast<ExportDialog*>(QApplication::activeModalWidget());
+  ASSERT_NE(dialog, nullptr);
+  dialog->findChild<QComboBox*>(QStringLiteral("format"))->setCurrentIndex(1);
+  const QString picture = dialog->file();
+  ASSERT_TRUE(picture.endsWith(u".svg"));
+  press(Qt::Key_Return);
+  const std::string drawn = words_of_svg(content_of(picture));
+  for (const RunStanding& standing : all.runs)
+    EXPECT_THAT(drawn, testing::HasSubstr(standing.run.row().specification.substr(0, 6)));
+  EXPECT_THAT(drawn, testing::HasSubstr("tokens/s over the baseline"));
 }
 
-TEST_F(Task, WhereDidTheTimeOfThisRoundGo) {
+TEST_P(Task, WhereDidTheTimeOfThisRoundGo) {
   const std::size_t run = run_called("layerskip");
   ASSERT_EQ(window_.state().run(), run) << "the first that drafts";
   press(Qt::Key_2, Qt::ControlModifier);
@@ -242,29 +269,28 @@ TEST_F(Task, WhereDidTheTimeOfThisRoundGo) {
   const traces::Round& round = opened().round(round_index);
   const std::string number = std::to_string(opened().number_in_run(round_index));
   EXPECT_THAT(words_on_screen(window_), testing::HasSubstr("at round " + number));
-  // The pointer rests on the round's column.
+  // The table beside the columns has the round's own times, and what is usual.
   QWidget& breakdown = view_of<QWidget>(window_, QStringLiteral("breakdown"));
   ASSERT_TRUE(breakdown.isVisible());
-  std::string tip;
-  for (int x = 64; x < breakdown.width() && !tip.starts_with("round " + number + ":"); x += 2) {
-    const QPoint at(x, breakdown.height() / 2);
-    QHelpEvent rest(QEvent::ToolTip, at, breakdown.mapToGlobal(at));
-    QApplication::sendEvent(&breakdown, &rest);
-    tip = QToolTip::text().toStdString();
-  }
-  for (const auto& [part, ns] :
-       {std::pair("round " + number, round.end_ns - round.start_ns),
-        std::pair(std::string("draft"), round.draft_ns), std::pair(std::string("verify"), round.verify_ns)})
-    EXPECT_THAT(tip, testing::HasSubstr(part + ": " + duration_text(ns).toStdString()));
-  // What is usual stands beside it.
   const RoundTimes times(opened(), run);
   const RoundPercentiles usual = times.percentiles(0, times.rounds());
   const std::string seen = words_on_screen(breakdown);
-  EXPECT_THAT(seen, testing::HasSubstr("p50"));
-  for (const RoundPart part : {RoundPart::draft, RoundPart::verify})
-    EXPECT_THAT(
-        seen, testing::HasSubstr(duration_text(usual[static_cast<std::size_t>(part)].p50_ns).toStdString()));
+  EXPECT_THAT(seen, testing::HasSubstr("#" + number + " share mean p50 p95 p99"));
+  const auto row_of = [&](const std::string& part, std::int64_t here_ns, const PartPercentiles& of) {
+    const std::string here = duration_text(here_ns).toStdString();
+    const std::string median = duration_text(of.p50_ns).toStdString();
+    EXPECT_THAT(seen, testing::ContainsRegex(" " + part + " " + here + " [^#]* " + median + " "));
+  };
+  row_of("draft", round.draft_ns, usual[static_cast<std::size_t>(RoundPart::draft)]);
+  row_of("verify", round.verify_ns, usual[static_cast<std::size_t>(RoundPart::verify)]);
+  row_of("round", round.end_ns - round.start_ns, usual[round_parts]);
 }
+
+INSTANTIATE_TEST_SUITE_P(Screens, Task, testing::Values(QSize(1280, 800), QSize(1920, 1080)),
+                         [](const testing::TestParamInfo<QSize>& size) {
+                           return std::to_string(size.param.width()) + "by" +
+                                  std::to_string(size.param.height());
+                         });
 
 }  // namespace
 }  // namespace draftscope::gui

@@ -10,9 +10,11 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QToolButton>
+#include <set>
 
 #include "../window_fixture.h"
 #include "help/manual_window.h"
+#include "views/appearance.h"
 
 namespace draftscope::gui {
 namespace {
@@ -114,6 +116,28 @@ TEST_F(Manual, HasItsPicturesAndGoesWhereLinksAndContentsLead) {
   auto* contents = manual.findChild<QListWidget*>();
   contents->setCurrentRow(1);
   EXPECT_EQ(text->textCursor().block().text(), manual_sections()[1].title) << "back in the manual";
+}
+
+TEST_F(Manual, HasItsPicturesInTheColoursOfTheLook) {
+  (void)shown_section();
+  auto* text = window_.manual()->findChild<QTextBrowser*>();
+  std::set<QString> names;
+  for (QTextBlock block = text->document()->begin(); block.isValid(); block = block.next())
+    for (auto part = block.begin(); !part.atEnd(); ++part)
+      if (const QTextImageFormat image = part.fragment().charFormat().toImageFormat(); image.isValid())
+        names.insert(image.name());
+  ASSERT_GT(names.size(), 10U);
+  for (const Appearance appearance : {Appearance::dark, Appearance::light}) {
+    use_appearance(appearance);
+    settle();
+    for (const QString& name : names) {
+      const QVariant loaded = text->document()->resource(QTextDocument::ImageResource, QUrl(name));
+      // The mean of all pixels: a picture of a strip of rounds is the least clear, and has no background.
+      const QImage one = loaded.value<QImage>().scaled(1, 1, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
+      if (name.endsWith(u"strip.png")) continue;
+      EXPECT_EQ(one.pixelColor(0, 0).lightness() < 128, appearance == Appearance::dark) << name.toStdString();
+    }
+  }
 }
 
 TEST_F(Manual, IsSearched) {

@@ -82,6 +82,18 @@ TEST_F(FirstRun, TheTourGoesThroughTheFiveQuestionsByKeyboard) {
       EXPECT_TRUE(std::ranges::any_of(marks, [&](const WidgetMark* mark) {
         return mark->target() == tour.marked() && mark->isVisible();
       })) << step;
+      // The frame around what is marked lies below the words, also once that has moved.
+      for (const QSize& other : {size - QSize(10, 10), size}) {
+        window_.resize(other);
+        settle();
+        const QPoint corner = tour.geometry().topLeft() + QPoint(tour.width() / 2, 8);
+        EXPECT_TRUE(tour.isAncestorOf(window_.childAt(corner)) || window_.childAt(corner) == &tour) << step;
+        const QObjectList& order = window_.children();
+        EXPECT_GT(order.indexOf(&tour),
+                  order.indexOf(*std::ranges::find_if(
+                      marks, [&](const WidgetMark* mark) { return mark->target() == tour.marked(); })))
+            << step;
+      }
       const QString view = tour_steps()[static_cast<std::size_t>(step)].view;
       views.insert(view);
       if (!view.isEmpty()) {

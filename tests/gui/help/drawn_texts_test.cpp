@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Every text that the app draws, in light and in dark colours: it can be read on what is behind it, charts
+// and what is painted by hand included, and those of charts are whole.
+#include "drawn_texts.h"
+
+#include <gmock/gmock.h>
+
+#include <qcustomplot.h>
+
+#include <QComboBox>
+#include <QLabel>
+#include <QPainter>
+#include <QTabWidget>
+
+#include "../window_fixture.h"
+#include "advise/advise_view.h"
+#include "export/export_dialog.h"
+#include "help/about.h"
+#include "help/command_palette.h"
+#include "help/manual_window.h"
+#include "help/shortcut_sheet.h"
+#include "record/record_page.h"
+#include "views/appearance.h"
+#include "views/theme.h"
+
+namespace draftscope::gui {
+namespace {
+
+constexpr double min_text_contrast = 4.5;
+constexpr int answer_patience_ms = 120'000;
+
+/// Draws one text over a block of one colour, and another on the bare ground.
+class TwoTexts : public QWidget {
+ public:
+  TwoTexts() { resize(200, 60); }
+
+ protected:
+  void paintEvent(QPaintEvent* /*event*/) override {
+    QPainter painter(this);
+    painter.fillRect(rect(), Qt::white);
+    painter.fillRect(QRect(0, 0, 100, 30), Qt::blue);
+    painter.setPen(QColor(255, 255, 255, 128));
+    painter.drawText(QRect(4, 0, 90, 30), Qt::AlignVCenter, QStringLiteral("above"));
+    painter.setPen(Qt::black);
+    painter.drawText(QRect(4, 30, 90, 30), Qt::AlignVCenter, QStringLiteral("below"));
+    painter.setClipRect(QRect(150, 0, 50, 60));
+    painter.drawText(QRect(4, 30, 90, 30), Qt::AlignVCenter, QStringLiteral("clipped away"));
+  }
+};
+
+TEST(DrawnTexts, HaveTheirColourAndWhatIsBehindThem) {
+  TwoTexts widget;
+  const std::vector<DrawnText> texts = drawn_texts(widget);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0].text, QStringLiteral("above"));
+  EXPECT_EQ(texts[0].back, QColor(Qt::blue));
+  EXPECT_NEAR(texts[0].ink.red(), 128, 1) << "blended with what is behind it";
+  EXPECT_EQ(texts[0].ink.blue(), 255);
+  EXPECT_EQ(texts[1].back, QColor(Qt::white));
+  EXPECT_EQ(texts[1].ink, QColor(Qt::black));
+  EXPECT_TRUE(QRect(0, 30, 100, 30).contains(texts[1].box));
+}
+
+/// The recording that ships, in which everything can be shown.
+class Drawn : public Window {
+ protected:
+  void SetUp() override {
+    Window::SetUp();
+    ASSERT_EQ(open(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/early-exit.dstrace"),
+              QString());
+  }
+  void TearDown() override { use_appearance(Appearance::light); }
+
+  void wait_for_answers() {
+    auto& advise = *window_.findChild<AdviseView*>();
+    if (advise.isVisible()) {
+      EXPECT_TRUE(QTest::qWaitFor([&] { return advise.is_settled(); }, answer_patience_ms));
+    }
+    if (window_.record_page().isVisible()) {
+      EXPECT_TRUE(QTest::qWaitFor([&] { return window_.record_page().is_settled(); }, answer_patience_ms));
+    }
+    settle();
+    (void)window_.grab();
+    settle();
+  }
+
+  /// Every view in each of its choices, and each of its tabs.
+  template <typename Visit>
+  void visit_all(const Visit& visit) {
+    for (const NamedView& named : std::vector(window_.views())) {
+      raise(named.name);
+      wait_for_answers();
+      visit(named.name.toStdString());
+      if (named.name == u"record" || named.name == u"what-if" || named.name == u"advise") continue;
+      if (auto* choice = named.view->findChild<QComboBox*>(); choice != nullptr && choice->isVisible()) {
+        const int before = choice->currentIndex();
+        for (int other = 0; other < choice->count(); ++other) {
+          choice->setCurrentIndex(other);
+          wait_for_answers();
+          visit(named.name.toStdString() + ":" + std::to_string(other));
+        }
+        choice->setCurrentIndex(before);
+      }
+    }
+  }
+
+  static void expect_legible(QWidget& widget, const std::string& place) {
+    const std::vector<DrawnText> texts = drawn_texts(widget);
+    EXPECT_FALSE(texts.empty()) << place;
+    for (const DrawnText& text : texts)
+      EXPECT_GE(contrast_of(text.ink, text.back), min_text_contrast)
+          << place << ": \"" << text.text.toStdString() << "\" in " << text.ink.name().toStdString() << " on "
+          << text.back.name().toStdString() << " at " << text.box.x() << ", " << text.box.y();
+  }
+};
+
+TEST_F(Drawn, EveryTextOfEveryViewCanBeReadInBothLooks) {
+  for (const Appearance appearance : {Appearance::light, Appearance::dark}) {
+    use_appearance(appearance);
+    const std::string look = appearance_name(appearance).toStdString();
+    visit_all([&](const std::string& view) { expect_legible(window_, look + ", " + view); });
+  }
+}
+
+TEST_F(Drawn, EveryTextOfEveryDialogueCanBeReadInBothLooks) {
+  raise(QStringLiteral("compare"));
+  for (const Appearance appearance : {Appearance::light, Appearance::dark}) {
+    use_appearance(appearance);
+    const std::string look = appearance_name(appearance).toStdString();
+    ExportDialog dialogue(exportables(window_.pages()));
+    dialogue.show();
+    expect_legible(dialogue, look + ", export");
+    window_.close_all_recordings();
+    expect_legible(window_, look + ", start");
+    ASSERT_EQ(open(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/early-exit.dstrace"),
+              QString());
+    raise(QStringLiteral("compare"));
+  }
+}
+
+TEST_F(Drawn, WordsOfChartsAreWhole) {
+  for (const char* name : {"compare", "compare-categories", "compare-prompts", "compare-race",
+                           "advise-threshold", "what-if-gpus"}) {
+    QWidget& view = raise(QString::fromUtf8(name));
+    wait_for_answers();
+    for (QCustomPlot* plot : view.findChildren<QCustomPlot*>()) {
+      // What is scrolled out of sight is whole, too.
+      if (plot->visibleRegion().boundingRect() != plot->rect()) continue;
+      for (const DrawnText& text : drawn_texts(*plot))
+        EXPECT_EQ(text.box, text.whole) << name << ": \"" << text.text.toStdString() << "\"";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::gui
