@@ -18,8 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string refusal(const Checkpoint& checkpoint, std::int32_t size,
-                    CudaWeights weights = CudaWeights::as_stored) {
+std::string refusal(const Checkpoint& checkpoint, std::int32_t size, CudaWeights weights = {}) {
   const auto part = cuda::make_rank_part(checkpoint, weights, {0, size});
   return part ? "" : part.error().message;
 }
@@ -28,7 +27,7 @@ TEST(RefusedRanks, AreThoseOfModelsThatTheyCanNotDivide) {
   Random random(53);
   speculation::ModelShape shape = even_shape(random);
   shape.d_ff = 128;
-  const auto of = [&](std::int32_t size, CudaWeights weights = CudaWeights::as_stored) {
+  const auto of = [&](std::int32_t size, CudaWeights weights = {}) {
     return refusal(random_checkpoint(shape, DType::bf16, 9), size, weights);
   };
   EXPECT_EQ(of(8), "");
@@ -36,7 +35,7 @@ TEST(RefusedRanks, AreThoseOfModelsThatTheyCanNotDivide) {
   EXPECT_EQ(of(32), "model random: 32 ranks share it, expected at most 16 on cuda devices");
   shape.d_ff = 8 * 4;
   EXPECT_EQ(of(4), "");
-  EXPECT_THAT(of(4, CudaWeights::fp8), HasSubstr("down has 32 columns in blocks of 16"));
+  EXPECT_THAT(of(4, speculation::WeightFormat::fp8), HasSubstr("down has 32 columns in blocks of 16"));
   EXPECT_THAT(of(8),
               HasSubstr("down has 32 columns in blocks of 8, expected whole blocks for each of 8 ranks"));
   shape.traits.qk_norm = speculation::QkNorm::whole;

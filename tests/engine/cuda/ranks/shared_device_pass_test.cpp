@@ -84,7 +84,7 @@ TEST_P(SharedDevicePass, IsNearThatOfADeviceWithAllOfTheModel) {
     const Outputs parts = run(*shared(checkpoint, 2, GetParam()), prompt.view());
     ASSERT_EQ(whole.logits.size(), parts.logits.size());
     // bf16 activations are rounded on the way; a column's scale of fp8 is a part's.
-    const double tolerance = GetParam() == CudaWeights::fp8 ? 0.15 : 0.03;
+    const double tolerance = GetParam() == speculation::WeightFormat::fp8 ? 0.15 : 0.03;
     double largest = 0.0;
     for (const float logit : whole.logits) largest = std::max(largest, std::abs(static_cast<double>(logit)));
     for (std::size_t i = 0; i < whole.logits.size(); ++i)
@@ -93,8 +93,10 @@ TEST_P(SharedDevicePass, IsNearThatOfADeviceWithAllOfTheModel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EachFormat, SharedDevicePass,
-                         testing::Values(CudaWeights::as_stored, CudaWeights::fp8), [](const auto& of) {
-                           return std::string(of.param == CudaWeights::fp8 ? "fp8" : "as_stored");
+                         testing::Values(CudaWeights(), CudaWeights(speculation::WeightFormat::fp8)),
+                         [](const auto& of) {
+                           return std::string(of.param == speculation::WeightFormat::fp8 ? "fp8"
+                                                                                         : "as_stored");
                          });
 
 TEST(SharedDevice, HasTheSameBitsOnAnyNumberOfRanksWhereWeightsAreStoredInFp8) {
@@ -103,9 +105,9 @@ TEST(SharedDevice, HasTheSameBitsOnAnyNumberOfRanksWhereWeightsAreStoredInFp8) {
   const Checkpoint plain = random_checkpoint(shape, DType::bf16, 9);
   InE4m3 stored(plain);
   OwnedBatch prompt = chain(shape, random, 7, 0);
-  const Outputs expected = run(*shared(stored.checkpoint(), 1, CudaWeights::as_stored), prompt.view());
+  const Outputs expected = run(*shared(stored.checkpoint(), 1, CudaWeights()), prompt.view());
   for (const std::int32_t size : {2, 8})
-    expect_same(run(*shared(stored.checkpoint(), size, CudaWeights::as_stored), prompt.view()), expected);
+    expect_same(run(*shared(stored.checkpoint(), size, CudaWeights()), prompt.view()), expected);
 }
 
 TEST(SharedDevice, DraftsOnFp8HaveTheSameBitsOnAnyNumberOfRanks) {
@@ -115,7 +117,7 @@ TEST(SharedDevice, DraftsOnFp8HaveTheSameBitsOnAnyNumberOfRanks) {
   OwnedBatch prompt = chain(shape, random, 4, 0);
   std::vector<Outputs> found;
   for (const std::int32_t size : {1, 2, 4}) {
-    const auto backend = shared(checkpoint, size, CudaWeights::as_stored);
+    const auto backend = shared(checkpoint, size, CudaWeights());
     ASSERT_TRUE(backend->hold_weights(speculation::WeightFormat::fp8));
     Batch batch = prompt.view();
     const Outputs own = run(*backend, batch);
@@ -133,7 +135,7 @@ TEST(SharedDevice, HoldsItsShareOfWeightsAndKeys) {
   shape.d_ff = 1024;
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 8);
   const auto whole = backend_on_device(checkpoint, {.cache_rows = 64});
-  const auto quarter = shared(checkpoint, 4, CudaWeights::as_stored);
+  const auto quarter = shared(checkpoint, 4, CudaWeights());
   EXPECT_EQ(quarter->describe().ranks, 4);
   EXPECT_EQ(whole->describe().ranks, 1);
   EXPECT_EQ(quarter->describe().kv_bytes / cache_rows, whole->describe().kv_bytes / 64 / 4);
