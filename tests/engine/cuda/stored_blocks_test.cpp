@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -101,8 +102,8 @@ TEST(StoredBlocks, HaveThemInEveryFamily) {
 }
 
 std::vector<std::int32_t> decoded_by(Backend& backend, const std::string& specification,
-                                     const DecodeRequest& request) {
-  const auto strategy = make_strategy(specification, backend.shape());
+                                     const DecodeRequest& request, const StrategyResources& resources) {
+  const auto strategy = make_strategy(specification, backend.shape(), resources);
   EXPECT_TRUE(strategy) << strategy.error().message;
   if (!strategy) return {};
   SeededChooser chooser(5, 2);
@@ -126,15 +127,19 @@ TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
     InBlocks model(random_checkpoint(shape, DType::bf16, random()), format);
     const auto packed = backend_on_device(model.packed(), {.cache_rows = cache_rows});
     const auto widened = backend_on_device(model.widened(), {.cache_rows = cache_rows});
+    const Checkpoint other = random_checkpoint(shape, DType::bf16, random());
+    const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = cache_rows}));
+    const StrategyResources resources{
+        .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 80)));
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 8};
     if (format == WeightFormat::q4_0) request.sampling = {.temperature = 0.8, .coupled = true};
-    const std::vector<std::int32_t> expected = decoded_by(*widened, "vanilla", request);
+    const std::vector<std::int32_t> expected = decoded_by(*widened, "vanilla", request, resources);
     const EveryStrategy strategies(shape, {});
     for (const std::string& specification : strategies.specifications()) {
       SCOPED_TRACE(specification);
-      EXPECT_EQ(decoded_by(*packed, specification, request), expected);
+      EXPECT_EQ(decoded_by(*packed, specification, request, resources), expected);
     }
   }
 }
