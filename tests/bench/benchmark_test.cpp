@@ -48,7 +48,7 @@ nlohmann::json run_small(const Options& options) {
                                             {.cache_rows = 64});
   if (!backend) throw std::runtime_error(backend.error().message);
   Rates rates("cpu", options.probe_bytes);
-  return Benchmark(checkpoint, **backend, options, false).run(rates);
+  return Benchmark(checkpoint, **backend, options, std::nullopt).run(rates);
 }
 
 TEST(Benchmark, MeasuresEveryFigureThatAResultHas) {
