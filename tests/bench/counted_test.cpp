@@ -124,16 +124,30 @@ TEST(CountedKernels, OfASmallModelAreThoseOfALargerOne) {
   EXPECT_EQ(2 * matrix_products(a), matrix_products(b));
 }
 
-/// Codes and scales are read by the sector, and each sector once.
+/// Codes are read by the sector, and each sector once. So are scales where the part of the depth that a warp
+/// takes has as many values as stand together; warps with fewer share theirs, and each asks for all of them.
 TEST(CountedKernels, ReadEachWeightOnceInBlocks) {
   if (kernels_ptx_file().empty()) GTEST_SKIP() << "no CUDA toolkit at build time: nothing is counted";
   const speculation::ModelShape model = speculation::find_model_shape("llama-3.2-1b").value();
   for (const auto weights : {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0}) {
-    const std::vector<KernelTraffic> pass = counted(small_shape(model, 1, weights), 1, 256, weights);
+    const speculation::ModelShape shape = small_shape(model, 1, weights);
+    const std::vector<KernelTraffic> pass = counted(shape, 1, 256, weights);
     ASSERT_FALSE(pass.empty());
+    const engine::cuda::GroupedLayout layout =
+        weights == speculation::WeightFormat::q8_0 ? engine::cuda::q8_0_layout : engine::cuda::q4_0_layout;
     for (const Kernel kernel : products) {
       SCOPED_TRACE(std::string(kernel_word(kernel)));
-      EXPECT_EQ(of(pass, kernel).moved(Held::weights), of(pass, kernel).needed.weights);
+      const std::int32_t depth = kernel == Kernel::down     ? shape.d_ff
+                                 : kernel == Kernel::output ? shape.q_width()
+                                                            : shape.d_model;
+      const std::int32_t warps = std::max(1, layout.scale_depth * engine::cuda::product_slices / depth);
+      const auto needed = of(pass, kernel).needed.weights;
+      const auto row_bytes =
+          layout.bytes(engine::cuda::scale_rows, layout.scale_depth) / engine::cuda::scale_rows;
+      // The head is plain.
+      const auto scales = kernel == Kernel::head ? 0 : needed / row_bytes * engine::cuda::scale_bytes;
+      EXPECT_EQ(of(pass, kernel).moved(Held::weights),
+                needed + scales * static_cast<std::uint64_t>(warps - 1));
     }
   }
 }
