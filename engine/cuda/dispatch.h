@@ -98,7 +98,9 @@ auto visit_product(const Launch& launch, Visit&& visit) {
     case Kernel::down:
       return with_op.template operator()<DownOp>();
     case Kernel::rank_product:
-      return with_tile.template operator()<tile_half, RankProductOp>();
+      // Ranks hold no blocks (make_rank_part()).
+      if constexpr (!Format::is_grouped) return with_tile.template operator()<tile_half, RankProductOp>();
+      [[fallthrough]];
     default:
       return with_tile.template operator()<tile_half, HeadOp>();
   }
