@@ -131,7 +131,7 @@ TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
     const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = cache_rows}));
     const StrategyResources resources{
         .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 80)));
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 12)));
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 8};
     if (format == WeightFormat::q4_0) request.sampling = {.temperature = 0.8, .coupled = true};
