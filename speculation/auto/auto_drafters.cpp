@@ -101,9 +101,9 @@ Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& auto
   for (const WeightFormat format : formats) {
     const WeightFormatRow& row = weight_format_row(format);
     if (!makes(target.made_by, row) || row.bits >= target.bits) continue;
-    // One of eight bits is enough of a GPU's memory.
+    // One copy is enough of a GPU's memory, and fp8 fits most widths.
     const bool has_fp8 = std::find(formats.begin(), formats.end(), WeightFormat::fp8) != formats.end();
-    if (target.made_by == MadeBy::cuda && format == WeightFormat::q8_0 && has_fp8) continue;
+    if (target.made_by == MadeBy::cuda && format != WeightFormat::fp8 && has_fp8) continue;
     drafters.push_back({std::string(row.name),
                         SublayerMask(n_layers),
                         format,
