@@ -98,7 +98,7 @@ int at(int step, int values) {
   return place < values ? place : 2 * values - 1 - place;
 }
 
-std::vector<Slider> sliders(int exits, std::vector<std::string> runs) {
+std::vector<Slider> sliders(int exits, const std::vector<std::string>& runs) {
   constexpr int lengths = 16;
   const auto gpus = static_cast<int>(draftscope::simulator::known_gpus().size());
   return {{"exit layer", 40,

@@ -343,8 +343,8 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
       QApplication::processEvents(QEventLoop::AllEvents, 20);
     QApplication::processEvents();
   }
-  const Result<void> written = request.figure.isEmpty() ? write_rendered(*shown, look, request.output)
-                                                        : write_first_figure(*shown, request);
+  Result<void> written = request.figure.isEmpty() ? write_rendered(*shown, look, request.output)
+                                                  : write_first_figure(*shown, request);
   if (shown != &window) shown->setParent(&window);
   return written;
 }
