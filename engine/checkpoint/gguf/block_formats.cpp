@@ -11,8 +11,7 @@ namespace {
 /// Block after block.
 template <typename Block, void (*unpack_one)(const std::byte*, float*)>
 constexpr BlockFormat packed(std::uint32_t id, std::string_view name,
-                             std::optional<speculation::WeightFormat> multiplied = std::nullopt,
-                             bool on_gpu = false) {
+                             std::optional<speculation::WeightFormat> multiplied = std::nullopt) {
   return {id,
           name,
           Block::weights,
@@ -22,8 +21,7 @@ constexpr BlockFormat packed(std::uint32_t id, std::string_view name,
               unpack_one(blocks + i * Block::bytes, out + i * Block::weights);
           },
           std::nullopt,
-          multiplied,
-          on_gpu};
+          multiplied};
 }
 
 constexpr BlockFormat named(std::uint32_t id, std::string_view name) {
@@ -35,8 +33,8 @@ constexpr std::array formats{
     BlockFormat{0, "F32", 1, 4, unpack_f32, DType::f32},
     BlockFormat{1, "F16", 1, 2, unpack_f16, DType::f16},
     BlockFormat{30, "BF16", 1, 2, unpack_bf16, DType::bf16},
-    packed<Q8_0, unpack_q8_0>(8, "Q8_0", speculation::WeightFormat::q8_0, true),
-    packed<Q4_0, unpack_q4_0>(2, "Q4_0", speculation::WeightFormat::q4_0, true),
+    packed<Q8_0, unpack_q8_0>(8, "Q8_0", speculation::WeightFormat::q8_0),
+    packed<Q4_0, unpack_q4_0>(2, "Q4_0", speculation::WeightFormat::q4_0),
     packed<Q4_1, unpack_q4_1>(3, "Q4_1", speculation::WeightFormat::q4_1),
     packed<Q5_0, unpack_q5_0>(6, "Q5_0", speculation::WeightFormat::q5_0),
     packed<Q5_1, unpack_q5_1>(7, "Q5_1", speculation::WeightFormat::q5_1),

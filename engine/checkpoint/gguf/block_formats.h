@@ -24,7 +24,6 @@ struct BlockFormat {
   std::optional<DType> plain;  ///< the type whose numbers it stores as they are
   /// Its name where its blocks are multiplied as they are.
   std::optional<speculation::WeightFormat> multiplied = {};
-  bool on_gpu = false;  ///< the CUDA backend multiplies them, too
 
   [[nodiscard]] bool is_readable() const { return unpack != nullptr; }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/quote.h>
+#include <draftscope/speculation/weight_format.h>
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -108,6 +109,12 @@ int shared_input(TensorKind kind) {
   }
 }
 
+/// Whether the CUDA backend multiplies blocks as they are: in the formats that it makes itself.
+bool is_multiplied_by_cuda(const gguf::BlockFormat& format) {
+  return format.multiplied &&
+         speculation::makes(speculation::MadeBy::cuda, speculation::weight_format_row(*format.multiplied));
+}
+
 /// Those that stay in their blocks for the CUDA backend: the layers', if all are in one format that it
 /// multiplies, and the head's in that format.
 std::vector<bool> kept_on_gpu(const std::vector<BoundSlot>& bound) {
@@ -116,7 +123,7 @@ std::vector<bool> kept_on_gpu(const std::vector<BoundSlot>& bound) {
   for (const auto& [slot, place] : bound) {
     if (slot->is_vector() || slot->layer < 0) continue;
     const gguf::BlockFormat* const format = place.tensor->format;
-    if (!format->on_gpu || (shared != nullptr && shared != format)) return kept;
+    if (!is_multiplied_by_cuda(*format) || (shared != nullptr && shared != format)) return kept;
     shared = format;
   }
   for (std::size_t i = 0; i < bound.size(); ++i) {
