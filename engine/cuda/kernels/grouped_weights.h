@@ -53,6 +53,10 @@ struct GroupedWeights {
   static constexpr int stage_depth = grouped.run_depth();
   static constexpr int scale_depth = grouped.scale_depth;
   static constexpr int parts = stage_depth / part_depth;
+  using Scales = HalfScales<parts>;
+  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
+    return half_scales<parts>(from, depth);
+  }
   DRAFTSCOPE_DEVICE static int lane_depth(int t, int part) { return part * part_depth + t * part_values; }
   DRAFTSCOPE_DEVICE static std::int64_t row_bytes(int depth) {
     return std::int64_t{(depth + stage_depth - 1) / stage_depth} * run_bytes;
@@ -61,10 +65,6 @@ struct GroupedWeights {
 
 /// GGUF's Q8_0: signed bytes, held 128 higher.
 struct Q8_0Weights : GroupedWeights<Bf16, q8_0_layout> {
-  using Scales = HalfScales<parts>;
-  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
-    return half_scales<parts>(from, depth);
-  }
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
     constexpr float base_and_zero = 32768.0F + 128.0F;
     const float scale = scales.scale(index);
@@ -83,10 +83,6 @@ struct Q8_0Weights : GroupedWeights<Bf16, q8_0_layout> {
 
 /// GGUF's Q4_0: 4 bits less 8.
 struct Q4_0Weights : GroupedWeights<Bf16, q4_0_layout> {
-  using Scales = HalfScales<parts>;
-  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
-    return half_scales<parts>(from, depth);
-  }
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
     constexpr float base_and_zero = 128.0F + 8.0F;
     const float scale = scales.scale(index);

@@ -77,7 +77,6 @@ DRAFTSCOPE_DEVICE void add_outputs(const WideParams& p) {
   const DeviceMatrix& matrix = of_attention ? layer.o : layer.down;
   const float* norm = of_attention ? layer.attention_output_norm : layer.mlp_output_norm;
   float* warp_sums = reinterpret_cast<float*>(shared_memory());
-  const int warps = block_threads() / warp_threads;
   for (int row = block_index(); row < p.pass.work.state->rows; row += block_count()) {
     const float* sums = p.pass.work.wide + std::int64_t{row} * model.d_model;
     float squares = 0.0F;
@@ -85,13 +84,8 @@ DRAFTSCOPE_DEVICE void add_outputs(const WideParams& p) {
       const float value = completed(matrix, i, sums[i]);
       squares += value * value;
     }
-    for (int mask = 16; mask > 0; mask /= 2) squares += shuffle_xor(squares, mask);
     synchronise();  // the row before has been read
-    if (thread_index() % warp_threads == 0) warp_sums[thread_index() / warp_threads] = squares;
-    synchronise();
-    float total = 0.0F;
-    for (int warp = 0; warp < warps; ++warp) total += warp_sums[warp];
-    const float scale = 1.0F / sqrtf(total / static_cast<float>(model.d_model) + model.rms_epsilon);
+    const float scale = rms_factor(squares, model.d_model, model.rms_epsilon, warp_sums);
     float* residual = p.pass.work.residual + std::int64_t{row} * model.d_model;
     for (int i = thread_index(); i < model.d_model; i += block_threads())
       residual[i] += model.residual_scale * (completed(matrix, i, sums[i]) * scale * norm[i]);

@@ -131,13 +131,8 @@ DRAFTSCOPE_DEVICE void add_rank_sums(const RankSumParams& p) {
       const float here = value(begin + i);
       squares += here * here;
     }
-    for (int mask = 16; mask > 0; mask /= 2) squares += shuffle_xor(squares, mask);
     synchronise();  // the row before has been read
-    if (thread_index() % warp_threads == 0) warp_sums[thread_index() / warp_threads] = squares;
-    synchronise();
-    float total = 0.0F;
-    for (int warp = 0; warp < block_threads() / warp_threads; ++warp) total += warp_sums[warp];
-    const float scale = 1.0F / sqrtf(total / static_cast<float>(model.d_model) + model.rms_epsilon);
+    const float scale = rms_factor(squares, model.d_model, model.rms_epsilon, warp_sums);
     for (int i = thread_index(); i < model.d_model; i += block_threads())
       residual[begin + i] += model.residual_scale * (value(begin + i) * scale * norm[i]);
   }

@@ -25,6 +25,17 @@ DRAFTSCOPE_DEVICE float row_square_sum(const float* row, int depth) {
   return sum;
 }
 
+/// 1 / the root mean square of a row, of whose squares each thread of the block has summed some; all threads
+/// call it and get it. `warp_sums` is shared memory for a float a warp, which nobody reads any more.
+DRAFTSCOPE_DEVICE float rms_factor(float squares, int depth, float epsilon, float* warp_sums) {
+  for (int mask = 16; mask > 0; mask /= 2) squares += shuffle_xor(squares, mask);
+  if (thread_index() % warp_threads == 0) warp_sums[thread_index() / warp_threads] = squares;
+  synchronise();
+  float total = 0.0F;
+  for (int warp = 0; warp < block_threads() / warp_threads; ++warp) total += warp_sums[warp];
+  return 1.0F / sqrtf(total / static_cast<float>(depth) + epsilon);
+}
+
 template <typename Element>
 class RowNorm {
   static constexpr int run_values = 4;
@@ -82,12 +93,7 @@ class RowNorm {
 #pragma unroll
     for (int run = 0; run < kept_runs; ++run) add(values.runs[run]);
     for (int run = kept_runs; place(run) < depth_; ++run) add(at(row, place(run)));
-    for (int mask = 16; mask > 0; mask /= 2) sum += shuffle_xor(sum, mask);
-    if (thread_index() % warp_threads == 0) warp_sums[thread_index() / warp_threads] = sum;
-    synchronise();
-    float total = 0.0F;
-    for (int warp = 0; warp < block_threads() / warp_threads; ++warp) total += warp_sums[warp];
-    return 1.0F / sqrtf(total / static_cast<float>(depth_) + epsilon_);
+    return rms_factor(sum, depth_, epsilon_, warp_sums);
   }
 
   DRAFTSCOPE_DEVICE void write(const Values& values, float scale, const float* row,

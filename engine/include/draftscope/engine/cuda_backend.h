@@ -26,9 +26,10 @@
 
 namespace draftscope::engine {
 
-/// Format that the layers' matrices are rounded to: fp8 (e4m3 with a scale an output), or q8_0 or q4_0 as the
-/// CPU backend rounds them; embedding and head stay as stored. None = as the checkpoint has them: bf16, fp16,
-/// or the layers' in fp8 or in GGUF's Q8_0 or Q4_0 (BlockMatrices::cuda_as_stored); others are refused.
+/// Format that the layers' matrices are rounded to: fp8 (e4m3 with a scale an output), or q8_0 or q4_0, by
+/// the CPU backend's search but without its weighing of columns; embedding and head stay as stored. None = as
+/// the checkpoint has them: bf16, fp16, or the layers' in fp8 or in GGUF's Q8_0 or Q4_0
+/// (BlockMatrices::cuda_as_stored); others are refused.
 using CudaWeights = std::optional<speculation::WeightFormat>;
 
 struct CudaOptions {
@@ -51,7 +52,7 @@ struct CudaOptions {
 /// for bit those of the same file widened. With ranks every rank calls it, and it fails where a model can't
 /// be divided by them (cpu_backend.h), more than 16 share it, its matrices are in blocks or not in host
 /// memory, or this build has no NCCL. For drafts (Backend::hold_weights) the backend holds fp8, with d_model
-/// and d_ff multiples of 16, and q8_0 and q4_0, rounded as the CPU backend does, with multiples of 32, not
+/// and d_ff multiples of 16, and q8_0 and q4_0, rounded as CudaWeights, with multiples of 32, not
 /// with ranks; beside layers in bf16 or in blocks. `checkpoint` must outlive it.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
                                                                  const CudaOptions& options);
