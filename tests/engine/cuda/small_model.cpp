@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "decoded_text.h"
+
 namespace draftscope::engine::test {
 namespace {
 
@@ -37,18 +39,6 @@ speculation::ModelShape small_shape_of_blocks() {
   return shape;
 }
 
-std::vector<std::int32_t> text(Backend& backend, const std::string& specification,
-                               const DecodeRequest& request) {
-  auto strategy = make_strategy(specification, backend.shape());
-  EXPECT_TRUE(strategy) << strategy.error().message;
-  if (!strategy) return {};
-  SeededChooser chooser(11, 1);
-  DecodeListener unheard;
-  const auto decoded = decode(backend, *strategy->strategy, request, chooser, unheard);
-  EXPECT_TRUE(decoded) << decoded.error().message;
-  return decoded ? decoded->tokens : std::vector<std::int32_t>();
-}
-
 /// With norms behind products, heads that are rotated in part and layers that are not rotated.
 speculation::ModelShape small_shape_with_norms() {
   speculation::ModelShape shape = small_shape();
@@ -73,16 +63,17 @@ void put_through(const speculation::ModelShape& shape, std::initializer_list<Cud
       for (std::size_t i = 0; i < prompt_tokens; ++i)
         prompt.push_back(static_cast<std::int32_t>(i * i % 150));
       const DecodeRequest greedy{.prompt = prompt, .max_new_tokens = 12};
-      const std::vector<std::int32_t> vanilla = text(*backend, "vanilla", greedy);
+      const std::vector<std::int32_t> vanilla = text_under(*backend, "vanilla", greedy);
       ASSERT_EQ(vanilla.size(), 12U);
       for (const char* strategy :
            {"layerskip:exit=1,gamma=3", "mix:mask=exit,exit=2,shape=tree,gamma=3", "prompt-lookup"})
-        EXPECT_EQ(text(*backend, strategy, greedy), vanilla) << strategy;
+        EXPECT_EQ(text_under(*backend, strategy, greedy), vanilla) << strategy;
       DecodeRequest sampled = greedy;
       sampled.sampling = {.temperature = 0.9, .top_k = 40, .top_p = 0.9};
-      EXPECT_EQ(text(*backend, "layerskip:exit=2,gamma=3", sampled).size(), 12U);
+      EXPECT_EQ(text_under(*backend, "layerskip:exit=2,gamma=3", sampled).size(), 12U);
       sampled.sampling.coupled = true;
-      EXPECT_EQ(text(*backend, "layerskip:exit=2,gamma=3", sampled), text(*backend, "vanilla", sampled));
+      EXPECT_EQ(text_under(*backend, "layerskip:exit=2,gamma=3", sampled),
+                text_under(*backend, "vanilla", sampled));
     }
   }
 }

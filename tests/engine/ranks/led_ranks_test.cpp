@@ -2,17 +2,16 @@
 // Decoding with several ranks, of which rank 0 knows the strategies: every text is vanilla's, and every rank
 // ends with rank 0.
 
-#include <draftscope/engine/decode.h>
-#include <draftscope/engine/strategy.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 #include <stdexcept>
 
+#include "counted_drafts.h"
+#include "decoded_text.h"
 #include "every_strategy.h"
 #include "led_ranks.h"
-#include "random_model.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -33,42 +32,18 @@ speculation::ModelShape shape_of_ranks(Random& random, std::int32_t size) {
   return shape;
 }
 
-struct Counts final : DecodeListener {
-  void on_round(const RoundReport& report) override {
-    drafted += report.round.drafted;
-    accepted += report.round.accepted;
-  }
-  std::int64_t drafted = 0;
-  std::int64_t accepted = 0;
-};
-
-std::vector<std::int32_t> random_prompt(Random& random, std::int32_t vocab) {
-  std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 90)));
-  for (std::int32_t& token : prompt) token = pick(random, 0, vocab - 1);
-  return prompt;
-}
-
-/// The text of a strategy, whose draft model is the same model on one rank.
-std::vector<std::int32_t> text(Backend& backend, const Checkpoint& checkpoint, const std::string& strategy,
-                               const DecodeRequest& request, DecodeListener& listener) {
-  const StrategyResources resources{
-      .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
-        DRAFTSCOPE_TRY_ASSIGN(auto whole,
-                              make_cpu_backend(checkpoint, {.threads = 1, .cache_rows = context_rows}));
-        return std::shared_ptr<Backend>(std::move(whole));
-      }};
-  auto made = make_strategy(strategy, backend.shape(), resources);
-  EXPECT_TRUE(made) << made.error().message;
-  if (!made) return {};
-  SeededChooser chooser(7, 3);
-  auto decoded = decode(backend, *made->strategy, request, chooser, listener);
-  EXPECT_TRUE(decoded) << decoded.error().message;
-  return decoded ? decoded->tokens : std::vector<std::int32_t>();
+/// Opens the same model on one rank as the draft's.
+StrategyResources drafting_by(const Checkpoint& checkpoint) {
+  return {.open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
+    DRAFTSCOPE_TRY_ASSIGN(auto whole,
+                          make_cpu_backend(checkpoint, {.threads = 1, .cache_rows = context_rows}));
+    return std::shared_ptr<Backend>(std::move(whole));
+  }};
 }
 
 TEST(LedRanks, EveryStrategyDecodesTheTextOfVanilla) {
   Random random(61);
-  Counts all;
+  CountedDrafts all;
   for (int trial = 0; trial < 4; ++trial) {
     SCOPED_TRACE(trial);
     const std::int32_t size = trial % 2 == 0 ? 2 : 4;
@@ -79,12 +54,11 @@ TEST(LedRanks, EveryStrategyDecodesTheTextOfVanilla) {
     const auto prompt = random_prompt(random, checkpoint.shape.vocab);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 16};
     if (trial == 1) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
-    Counts vanillas;
-    const auto vanilla = text(backend, checkpoint, "vanilla", request, vanillas);
+    const auto vanilla = text_under(backend, "vanilla", request);
     const EveryStrategy strategies(checkpoint.shape, held_weights(backend));
     for (const std::string& specification : strategies.specifications()) {
       SCOPED_TRACE(specification);
-      EXPECT_EQ(text(backend, checkpoint, specification, request, all), vanilla);
+      EXPECT_EQ(text_under(backend, specification, request, all, drafting_by(checkpoint)), vanilla);
     }
     EXPECT_THAT(ranks.ends(), Each(IsEmpty()));
   }
@@ -107,8 +81,7 @@ TEST(LedRanks, TextsAreTheSameOnTwoFourAndEightRanks) {
     std::set<std::vector<std::int32_t>> texts;
     for (const std::int32_t size : {2, 4, 8}) {
       LedRanks ranks({&checkpoint}, size, {.threads = 1, .cache_rows = context_rows});
-      Counts unused;
-      texts.insert(text(ranks.backend(), checkpoint, "layerskip:exit=2,gamma=3", request, unused));
+      texts.insert(text_under(ranks.backend(), "layerskip:exit=2,gamma=3", request));
     }
     EXPECT_EQ(texts.size(), 1);
   }

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 
+#include "compared_outputs.h"
 #include "cpu/rank_tensors.h"
 #include "random_model.h"
 #include "shared_backend.h"
@@ -31,29 +31,6 @@ speculation::ModelShape even_shape(Random& random) {
   return shape;
 }
 
-Outputs run(Backend& backend, const OwnedBatch& batch) {
-  Outputs outputs;
-  const auto done = backend.forward(batch.view(), outputs);
-  if (!done) throw std::runtime_error(done.error().message);
-  return outputs;
-}
-
-bool same(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
-}
-
-void expect_same(const Outputs& found, const Outputs& expected) {
-  EXPECT_TRUE(same(found.hidden, expected.hidden));
-  EXPECT_TRUE(same(found.logits, expected.logits));
-  ASSERT_EQ(found.top.size(), expected.top.size());
-  for (std::size_t i = 0; i < found.top.size(); ++i) {
-    EXPECT_EQ(found.top[i].token, expected.top[i].token);
-    EXPECT_EQ(found.top[i].logit, expected.top[i].logit);
-    EXPECT_EQ(found.top[i].probability, expected.top[i].probability);
-  }
-}
-
 TEST(SharedPass, HasTheSameBitsOnTwoFourAndEightRanks) {
   Random random(31);
   for (int round = 0; round < 6; ++round) {
@@ -67,14 +44,14 @@ TEST(SharedPass, HasTheSameBitsOnTwoFourAndEightRanks) {
     OwnedBatch prompt = chain(shape, random, pick(random, 1, 100), 0);  // wide at times
     prompt.hidden_after = {shape.n_layers};
     prompt.wanted.top_k = pick(random, 0, 5);
-    const Outputs expected = run(*two, prompt);
-    expect_same(run(*four, prompt), expected);
-    expect_same(run(*eight, prompt), expected);
+    const Outputs expected = run_pass(*two, prompt.view());
+    expect_same(run_pass(*four, prompt.view()), expected);
+    expect_same(run_pass(*eight, prompt.view()), expected);
     OwnedBatch next = tree(shape, random, pick(random, 1, 8), static_cast<std::int32_t>(prompt.rows.size()));
     next.wanted.top_k = std::min(shape.vocab, 200);  // more than some ranks have tokens
-    const Outputs expected_next = run(*two, next);
-    expect_same(run(*four, next), expected_next);
-    expect_same(run(*eight, next), expected_next);
+    const Outputs expected_next = run_pass(*two, next.view());
+    expect_same(run_pass(*four, next.view()), expected_next);
+    expect_same(run_pass(*eight, next.view()), expected_next);
   }
 }
 
@@ -89,9 +66,10 @@ TEST(SharedPass, HasTheSameBitsOnAnyNumberOfRanksWhereOneDnnMultiplies) {
   OwnedBatch prompt = chain(shape, random, 90, 0);
   prompt.wanted.top_k = 3;
   const auto expected =
-      run(*make_shared_backend(checkpoint, 2, {.threads = 1, .cache_rows = cache_rows}), prompt);
+      run_pass(*make_shared_backend(checkpoint, 2, {.threads = 1, .cache_rows = cache_rows}), prompt.view());
   for (const std::int32_t size : {4, 8})
-    expect_same(run(*make_shared_backend(checkpoint, size, {.threads = 1, .cache_rows = cache_rows}), prompt),
+    expect_same(run_pass(*make_shared_backend(checkpoint, size, {.threads = 1, .cache_rows = cache_rows}),
+                         prompt.view()),
                 expected);
 }
 
@@ -107,7 +85,7 @@ TEST(SharedPass, RoundedWeightsAreTheSameOnAnyNumberOfRanks) {
     for (const std::int32_t size : {2, 4, 8}) {
       const auto held =
           make_shared_backend(checkpoint, size, {.threads = 1, .cache_rows = 64, .weights = format});
-      found.push_back(run(*held, prompt));
+      found.push_back(run_pass(*held, prompt.view()));
       const auto drafts = make_shared_backend(checkpoint, size, {.threads = 2, .cache_rows = 64});
       ASSERT_TRUE(drafts->hold_weights(format));
       Batch batch = prompt.view();
@@ -126,8 +104,10 @@ TEST(SharedPass, IsNearThatOfOneRank) {
   const speculation::ModelShape shape = even_shape(random);
   const Checkpoint checkpoint = random_checkpoint(shape, DType::f32, 7);
   const OwnedBatch prompt = chain(shape, random, 20, 0);
-  const Outputs whole = run(**make_cpu_backend(checkpoint, {.threads = 1, .cache_rows = 64}), prompt);
-  const Outputs shared = run(*make_shared_backend(checkpoint, 2, {.threads = 1, .cache_rows = 64}), prompt);
+  const Outputs whole =
+      run_pass(**make_cpu_backend(checkpoint, {.threads = 1, .cache_rows = 64}), prompt.view());
+  const Outputs shared =
+      run_pass(*make_shared_backend(checkpoint, 2, {.threads = 1, .cache_rows = 64}), prompt.view());
   ASSERT_EQ(whole.logits.size(), shared.logits.size());
   for (std::size_t i = 0; i < whole.logits.size(); ++i)
     ASSERT_NEAR(whole.logits[i], shared.logits[i], 1e-3 * (1.0 + std::abs(whole.logits[i])));

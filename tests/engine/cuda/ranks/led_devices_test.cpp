@@ -2,8 +2,6 @@
 // Decoding with several devices, of which rank 0's host knows the strategies: every text is vanilla's, and
 // every rank ends with rank 0.
 
-#include <draftscope/engine/decode.h>
-#include <draftscope/engine/strategy.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "counted_drafts.h"
 #include "cuda_device.h"
-#include "decoding/counted_drafts.h"
+#include "decoded_text.h"
 #include "emulated_ranks.h"
 #include "every_strategy.h"
 #include "led_ranks.h"
@@ -25,26 +24,11 @@ using testing::IsEmpty;
 
 constexpr std::int32_t context_rows = 160;
 
-std::vector<std::int32_t> random_prompt(Random& random, std::int32_t vocab) {
-  std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 90)));
-  for (std::int32_t& token : prompt) token = pick(random, 0, vocab - 1);
-  return prompt;
-}
-
-/// The text of a strategy, whose draft model is the same model on a device with all of it.
-std::vector<std::int32_t> text(Backend& backend, const Checkpoint& checkpoint, const std::string& strategy,
-                               const DecodeRequest& request, DecodeListener& listener) {
-  const StrategyResources resources{
-      .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
-        return std::shared_ptr<Backend>(backend_on_device(checkpoint, {.cache_rows = context_rows}));
-      }};
-  auto made = make_strategy(strategy, backend.shape(), resources);
-  EXPECT_TRUE(made) << made.error().message;
-  if (!made) return {};
-  SeededChooser chooser(7, 3);
-  auto decoded = decode(backend, *made->strategy, request, chooser, listener);
-  EXPECT_TRUE(decoded) << decoded.error().message;
-  return decoded ? decoded->tokens : std::vector<std::int32_t>();
+/// Opens the same model on a device with all of it as the draft's.
+StrategyResources drafting_by(const Checkpoint& checkpoint) {
+  return {.open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
+    return std::shared_ptr<Backend>(backend_on_device(checkpoint, {.cache_rows = context_rows}));
+  }};
 }
 
 TEST(LedDevices, EveryStrategyDecodesTheTextOfVanilla) {
@@ -66,12 +50,11 @@ TEST(LedDevices, EveryStrategyDecodesTheTextOfVanilla) {
     const auto prompt = random_prompt(random, shape.vocab);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
     if (trial == 1) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
-    CountedDrafts unused;
-    const auto vanilla = text(ranks.backend(), checkpoint, "vanilla", request, unused);
+    const auto vanilla = text_under(ranks.backend(), "vanilla", request);
     const EveryStrategy strategies(shape, held_weights(ranks.backend()));
     for (const std::string& specification : strategies.specifications()) {
       SCOPED_TRACE(specification);
-      EXPECT_EQ(text(ranks.backend(), checkpoint, specification, request, all), vanilla);
+      EXPECT_EQ(text_under(ranks.backend(), specification, request, all, drafting_by(checkpoint)), vanilla);
     }
     EXPECT_THAT(ranks.ends(), Each(IsEmpty()));
   }
@@ -90,8 +73,7 @@ TEST(LedDevices, TextsAreTheSameOnAnyNumberOfDevicesAndFromRunToRun) {
   std::set<std::vector<std::int32_t>> texts;
   for (const std::int32_t size : {1, 2, 2, 4, 8}) {
     LedRanks ranks({&checkpoint}, size, make_emulated_rank({.cache_rows = context_rows}));
-    CountedDrafts unused;
-    texts.insert(text(ranks.backend(), checkpoint, "layerskip:exit=1,gamma=3", request, unused));
+    texts.insert(text_under(ranks.backend(), "layerskip:exit=1,gamma=3", request));
   }
   EXPECT_EQ(texts.size(), 1);
 }

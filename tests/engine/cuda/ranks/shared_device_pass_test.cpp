@@ -4,40 +4,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 
+#include "compared_outputs.h"
 #include "cuda_device.h"
 #include "emulated_ranks.h"
-#include "in_e4m3.h"
+#include "weights/in_e4m3.h"
 
 namespace draftscope::engine::test {
 namespace {
 
 constexpr std::int32_t cache_rows = 160;
-
-Outputs run(Backend& backend, const Batch& batch) {
-  Outputs outputs;
-  const auto done = backend.forward(batch, outputs);
-  if (!done) throw std::runtime_error(done.error().message);
-  return outputs;
-}
-
-bool same(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
-}
-
-void expect_same(const Outputs& found, const Outputs& expected) {
-  EXPECT_TRUE(same(found.hidden, expected.hidden));
-  EXPECT_TRUE(same(found.logits, expected.logits));
-  ASSERT_EQ(found.top.size(), expected.top.size());
-  for (std::size_t i = 0; i < found.top.size(); ++i) {
-    EXPECT_EQ(found.top[i].token, expected.top[i].token);
-    EXPECT_EQ(found.top[i].logit, expected.top[i].logit);
-    EXPECT_EQ(found.top[i].probability, expected.top[i].probability);
-  }
-}
 
 std::unique_ptr<Backend> shared(const Checkpoint& checkpoint, std::int32_t size, CudaWeights weights) {
   return make_shared_backend(checkpoint, size,
@@ -60,13 +37,13 @@ TEST_P(SharedDevicePass, HasTheSameBitsOnOneTwoFourAndEightRanks) {
     OwnedBatch next = tree(shape, random, pick(random, 1, 8), static_cast<std::int32_t>(prompt.rows.size()));
     next.wanted.top_k = 5;
     const auto alone = shared(checkpoint, 1, GetParam());
-    const Outputs expected = run(*alone, prompt.view());
-    const Outputs expected_next = run(*alone, next.view());
+    const Outputs expected = run_pass(*alone, prompt.view());
+    const Outputs expected_next = run_pass(*alone, next.view());
     for (const std::int32_t size : {2, 4, 8}) {
       SCOPED_TRACE(size);
       const auto several = shared(checkpoint, size, GetParam());
-      expect_same(run(*several, prompt.view()), expected);
-      expect_same(run(*several, next.view()), expected_next);
+      expect_same(run_pass(*several, prompt.view()), expected);
+      expect_same(run_pass(*several, next.view()), expected_next);
     }
   }
 }
@@ -80,8 +57,8 @@ TEST_P(SharedDevicePass, IsNearThatOfADeviceWithAllOfTheModel) {
     OwnedBatch prompt = chain(shape, random, rows, 0);
     prompt.wanted.head_from = rows - 1;
     const auto device = backend_on_device(checkpoint, {.cache_rows = cache_rows, .weights = GetParam()});
-    const Outputs whole = run(*device, prompt.view());
-    const Outputs parts = run(*shared(checkpoint, 2, GetParam()), prompt.view());
+    const Outputs whole = run_pass(*device, prompt.view());
+    const Outputs parts = run_pass(*shared(checkpoint, 2, GetParam()), prompt.view());
     ASSERT_EQ(whole.logits.size(), parts.logits.size());
     // bf16 activations are rounded on the way; a column's scale of fp8 is a part's.
     const double tolerance = GetParam() == speculation::WeightFormat::fp8 ? 0.15 : 0.03;
@@ -105,9 +82,9 @@ TEST(SharedDevice, HasTheSameBitsOnAnyNumberOfRanksWhereWeightsAreStoredInFp8) {
   const Checkpoint plain = random_checkpoint(shape, DType::bf16, 9);
   InE4m3 stored(plain);
   OwnedBatch prompt = chain(shape, random, 7, 0);
-  const Outputs expected = run(*shared(stored.checkpoint(), 1, CudaWeights()), prompt.view());
+  const Outputs expected = run_pass(*shared(stored.checkpoint(), 1, CudaWeights()), prompt.view());
   for (const std::int32_t size : {2, 8})
-    expect_same(run(*shared(stored.checkpoint(), size, CudaWeights()), prompt.view()), expected);
+    expect_same(run_pass(*shared(stored.checkpoint(), size, CudaWeights()), prompt.view()), expected);
 }
 
 TEST(SharedDevice, DraftsOnFp8HaveTheSameBitsOnAnyNumberOfRanks) {
@@ -120,10 +97,10 @@ TEST(SharedDevice, DraftsOnFp8HaveTheSameBitsOnAnyNumberOfRanks) {
     const auto backend = shared(checkpoint, size, CudaWeights());
     ASSERT_TRUE(backend->hold_weights(speculation::WeightFormat::fp8));
     Batch batch = prompt.view();
-    const Outputs own = run(*backend, batch);
+    const Outputs own = run_pass(*backend, batch);
     batch.weights = speculation::WeightFormat::fp8;
-    found.push_back(run(*backend, batch));
-    EXPECT_FALSE(same(found.back().logits, own.logits)) << "a draft on the model's own weights";
+    found.push_back(run_pass(*backend, batch));
+    EXPECT_FALSE(have_same_bits(found.back().logits, own.logits)) << "a draft on the model's own weights";
   }
   expect_same(found[1], found[0]);
   expect_same(found[2], found[0]);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "activity.h"
+#include "library_call.h"
 #include "state.h"
 
 using namespace draftscope::cuda_stand_in;
@@ -19,17 +20,8 @@ namespace {
 /// The same as call(), in cuBLAS's errors.
 template <typename Run>
 cublasStatus_t blas_call(const char* name, InCapture in_capture, bool gives_back, Run run) {
-  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-  const cudaError_t error = call(name, in_capture, gives_back, [&](State& s) {
-    status = run(s);
-    return cudaSuccess;
-  });
-  return error == cudaSuccess ? status : CUBLAS_STATUS_EXECUTION_FAILED;
-}
-
-cublasStatus_t refuse(State& s, cublasStatus_t status, std::string why) {
-  s.detail = std::move(why);
-  return status;
+  return library_call<cublasStatus_t>({CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_EXECUTION_FAILED}, name,
+                                      in_capture, gives_back, run);
 }
 
 Blas* blas_of(State& s, cublasHandle_t handle) {

@@ -23,15 +23,21 @@ constexpr std::size_t held_bytes = 256;
 /// A device's memory and stream, and a group of ranks that it is in.
 class GroupOfRanks {
  public:
-  explicit GroupOfRanks(int rank = 0, int size = 1, const ncclUniqueId* id = nullptr) {
+  /// Joins all ranks that `others` connects; without it, a group of this rank alone.
+  explicit GroupOfRanks(engine::Collective* others = nullptr) {
     EXPECT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     EXPECT_EQ(cudaMalloc(&memory, held_bytes), cudaSuccess);
     EXPECT_EQ(cudaHostAlloc(&host, held_bytes, cudaHostAllocDefault), cudaSuccess);
-    ncclUniqueId own{};
-    if (id == nullptr) {
-      EXPECT_EQ(ncclGetUniqueId(&own), ncclSuccess);
+    const int rank = others == nullptr ? 0 : others->rank();
+    ncclUniqueId id{};
+    if (rank == 0) {
+      EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
     }
-    EXPECT_EQ(ncclCommInitRank(&group, size, id == nullptr ? own : *id, rank), ncclSuccess) << words();
+    if (others != nullptr) {
+      EXPECT_TRUE(others->broadcast(std::as_writable_bytes(std::span(&id, 1))));
+    }
+    EXPECT_EQ(ncclCommInitRank(&group, others == nullptr ? 1 : others->size(), id, rank), ncclSuccess)
+        << words();
   }
   GroupOfRanks(const GroupOfRanks&) = delete;
   GroupOfRanks& operator=(const GroupOfRanks&) = delete;
@@ -106,10 +112,7 @@ TEST_F(NcclStandIn, RefusesGroupsThatAreNotThereOrStillUsed) {
 void exchange_unlike(std::size_t first, std::size_t second, const std::string& words) {
   const int other = on_two_processes(
       [&](engine::Collective& ranks) {
-        ncclUniqueId id{};
-        EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
-        EXPECT_TRUE(ranks.broadcast(std::as_writable_bytes(std::span(&id, 1))));
-        GroupOfRanks group(0, 2, &id);
+        GroupOfRanks group(&ranks);
         EXPECT_EQ(group.gather(first), ncclSuccess);
         EXPECT_EQ(cudaStreamQuery(group.stream), cudaErrorNotReady);
         ncclResult_t found = ncclSuccess;
@@ -123,9 +126,7 @@ void exchange_unlike(std::size_t first, std::size_t second, const std::string& w
         EXPECT_EQ(cudaStreamQuery(group.stream), cudaSuccess);
       },
       [&](engine::Collective& ranks) {
-        ncclUniqueId id{};
-        if (!ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)))) return 1;
-        GroupOfRanks group(1, 2, &id);
+        GroupOfRanks group(&ranks);
         if (second == 0) return 0;
         const auto done = ncclAllGather(static_cast<std::byte*>(group.memory) + second, group.memory, second,
                                         ncclUint8, group.group, group.stream);
@@ -145,10 +146,7 @@ TEST_F(NcclStandIn, AnExchangeThatAnotherRankLeavesOrMakesOtherwiseWaitsUntilItI
 TEST_F(NcclStandIn, SaysThatAWaitWouldLastForEver) {
   const int other = on_two_processes(
       [&](engine::Collective& ranks) {
-        ncclUniqueId id{};
-        EXPECT_EQ(ncclGetUniqueId(&id), ncclSuccess);
-        EXPECT_TRUE(ranks.broadcast(std::as_writable_bytes(std::span(&id, 1))));
-        GroupOfRanks group(0, 2, &id);
+        GroupOfRanks group(&ranks);
         EXPECT_EQ(group.gather(8), ncclSuccess);
         const cudaError_t error = cudaStreamSynchronize(group.stream);
         EXPECT_THAT(cudaGetErrorString(error), HasSubstr("waits for ever for an exchange"));
@@ -156,9 +154,7 @@ TEST_F(NcclStandIn, SaysThatAWaitWouldLastForEver) {
         group.group = nullptr;
       },
       [&](engine::Collective& ranks) {
-        ncclUniqueId id{};
-        if (!ranks.broadcast(std::as_writable_bytes(std::span(&id, 1)))) return 1;
-        GroupOfRanks group(1, 2, &id);
+        const GroupOfRanks group(&ranks);
         return 0;
       });
   EXPECT_EQ(other, 0);

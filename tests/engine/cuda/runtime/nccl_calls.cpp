@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "activity.h"
+#include "library_call.h"
 #include "state.h"
 
 using namespace draftscope::cuda_stand_in;
@@ -19,17 +20,7 @@ namespace {
 /// The same as call(), in NCCL's errors.
 template <typename Run>
 ncclResult_t nccl_call(const char* name, InCapture in_capture, bool gives_back, Run run) {
-  ncclResult_t status = ncclSuccess;
-  const cudaError_t error = call(name, in_capture, gives_back, [&](State& s) {
-    status = run(s);
-    return cudaSuccess;
-  });
-  return error == cudaSuccess ? status : ncclUnhandledCudaError;
-}
-
-ncclResult_t refuse(State& s, ncclResult_t status, std::string why) {
-  s.detail = std::move(why);
-  return status;
+  return library_call<ncclResult_t>({ncclSuccess, ncclUnhandledCudaError}, name, in_capture, gives_back, run);
 }
 
 Group* group_of(const State& s, ncclComm_t handle) {

@@ -185,7 +185,7 @@ TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesOnRandomShapes) {
   print_counts(compared);
 }
 
-/// What ranks that share a model launch beside: one device alone does not (tests/engine/cuda/ranks).
+/// Whether ranks that share a model alone launch it (tests/engine/cuda/ranks): one device never does.
 bool is_of_ranks(cuda::Kernel kernel) {
   using enum cuda::Kernel;
   return kernel == rank_product || kernel == sum_own_parts || kernel == add_rank_sums || kernel == join_head;

@@ -13,6 +13,7 @@
 
 #include "cuda_device.h"
 #include "cuda_shapes.h"
+#include "decoded_text.h"
 #include "every_strategy.h"
 #include "in_blocks.h"
 
@@ -101,18 +102,6 @@ TEST(StoredBlocks, HaveThemInEveryFamily) {
   }
 }
 
-std::vector<std::int32_t> decoded_by(Backend& backend, const std::string& specification,
-                                     const DecodeRequest& request, const StrategyResources& resources) {
-  const auto strategy = make_strategy(specification, backend.shape(), resources);
-  EXPECT_TRUE(strategy) << strategy.error().message;
-  if (!strategy) return {};
-  SeededChooser chooser(5, 2);
-  DecodeListener unheard;
-  const auto decoded = decode(backend, *strategy->strategy, request, chooser, unheard);
-  EXPECT_TRUE(decoded) << decoded.error().message;
-  return decoded ? decoded->tokens : std::vector<std::int32_t>();
-}
-
 /// The device's own rounds and graphs, greedy and coupled.
 TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
   Random random(154);
@@ -131,15 +120,14 @@ TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
     const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = cache_rows}));
     const StrategyResources resources{
         .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 12)));
-    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
+    const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, 12);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 8};
     if (format == WeightFormat::q4_0) request.sampling = {.temperature = 0.8, .coupled = true};
-    const std::vector<std::int32_t> expected = decoded_by(*widened, "vanilla", request, resources);
+    const std::vector<std::int32_t> expected = text_under(*widened, "vanilla", request, resources);
     const EveryStrategy strategies(shape, {});
     for (const std::string& specification : strategies.specifications()) {
       SCOPED_TRACE(specification);
-      EXPECT_EQ(decoded_by(*packed, specification, request, resources), expected);
+      EXPECT_EQ(text_under(*packed, specification, request, resources), expected);
     }
   }
 }

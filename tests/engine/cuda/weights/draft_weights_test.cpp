@@ -16,6 +16,7 @@
 
 #include "cuda_device.h"
 #include "cuda_shapes.h"
+#include "decoded_text.h"
 #include "decoding/step_by_step.h"
 #include "every_strategy.h"
 #include "in_blocks.h"
@@ -53,17 +54,6 @@ struct Heard : DecodeListener {
   }
 };
 
-std::vector<std::int32_t> text(Backend& backend, const std::string& specification,
-                               const DecodeRequest& request, Heard& heard) {
-  auto strategy = make_strategy(specification, backend.shape());
-  EXPECT_TRUE(strategy) << strategy.error().message;
-  if (!strategy) return {};
-  SeededChooser chooser(5, 2);
-  auto decoded = decode(backend, *strategy->strategy, request, chooser, heard);
-  EXPECT_TRUE(decoded) << decoded.error().message;
-  return decoded ? decoded->tokens : std::vector<std::int32_t>();
-}
-
 /// The strategy with its drafts in a format; none where it has no drafts of the model's own, or none that all
 /// layers verify.
 std::optional<std::string> drafted_in(WeightFormat format, const std::string& specification,
@@ -90,7 +80,7 @@ TEST(DraftWeights, LeaveTheTextOfTheTargetUnderEveryStrategy) {
     if (trial % 2 == 1) request.sampling = {.temperature = 0.8, .coupled = true};
     const EveryStrategy strategies(shape, {});
     Heard unheard;
-    const std::vector<std::int32_t> vanilla = text(*plain, "vanilla", request, unheard);
+    const std::vector<std::int32_t> vanilla = text_under(*plain, "vanilla", request, unheard);
     std::size_t turn = static_cast<std::size_t>(trial);
     for (const std::string& specification : strategies.specifications()) {
       const auto drafted =
@@ -98,7 +88,7 @@ TEST(DraftWeights, LeaveTheTextOfTheTargetUnderEveryStrategy) {
       if (!drafted) continue;
       ++turn;
       SCOPED_TRACE(*drafted);
-      EXPECT_EQ(text(*plain, *drafted, request, all), vanilla);
+      EXPECT_EQ(text_under(*plain, *drafted, request, all), vanilla);
     }
   }
   // Both outcomes must have been met often for the equality to mean something.
@@ -122,7 +112,7 @@ TEST(DraftWeights, OfTheDevicesOwnRoundsAreThoseThatTheHostLeads) {
     Heard by_loop;
     const std::string strategy = std::string("layerskip:exit=2,gamma=5,verify=all-layers,weights=") +
                                  (trial % 2 == 0 ? "fp8" : "q4_0");
-    EXPECT_EQ(text(*alone, strategy, request, by_itself), text(led, strategy, request, by_loop));
+    EXPECT_EQ(text_under(*alone, strategy, request, by_itself), text_under(led, strategy, request, by_loop));
     EXPECT_EQ(by_itself.drafts, by_loop.drafts);
     EXPECT_EQ(by_itself.confidences, by_loop.confidences);
   }
@@ -162,8 +152,8 @@ TEST(DraftWeights, ComputeWhatABackendInTheirFormatDoes) {
   }
 }
 
-/// One option, one rounding: blocks that the CPU's quantiser wrote are those that the device is given.
-TEST(DraftWeights, AreRoundedAsTheCpuRoundsThem) {
+/// Blocks that the CPU's quantiser wrote, without weighing columns, are those that the device is given.
+TEST(DraftWeights, AreRoundedAsTheCpusSearchRoundsThem) {
   Random random(96);
   for (const WeightFormat format : {WeightFormat::q8_0, WeightFormat::q4_0}) {
     const speculation::ModelShape shape = random_shape_for_drafts(random);
