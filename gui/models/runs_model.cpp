@@ -6,7 +6,6 @@
 #include <limits>
 #include <vector>
 
-#include "data/run_comparison/decode_interval.h"
 #include "models/column_text.h"
 #include "views/time_text.h"
 
@@ -50,8 +49,6 @@ bool is_text_column(int column) {
 void RunsModel::set_recording(RecordingPointer recording) {
   beginResetModel();
   recording_ = std::move(recording);
-  decode_intervals_.clear();
-  if (recording_) decode_intervals_ = decode_intervals(*recording_);
   endResetModel();
 }
 
@@ -89,13 +86,6 @@ const simulator::Figures* RunsModel::figures(int row) const {
 bool RunsModel::is_baseline(int row) const {
   const simulator::Figures* of = figures(row);
   return of != nullptr && of->run == recording_->measured().figures.baseline;
-}
-
-std::optional<simulator::Interval> RunsModel::decode_interval(int row) const {
-  const simulator::Figures* of = figures(row);
-  if (of == nullptr || !of->speedup || of->speedup->estimator != simulator::SpeedupEstimator::total_wall_time)
-    return std::nullopt;
-  return decode_intervals_[static_cast<std::size_t>(row)];
 }
 
 std::optional<double> RunsModel::number(int row, int column) const {

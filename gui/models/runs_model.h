@@ -32,9 +32,6 @@ class RunsModel : public QAbstractTableModel {
   /// The figures of a row; null without a recording.
   [[nodiscard]] const simulator::Figures* figures(int row) const;
   [[nodiscard]] bool is_baseline(int row) const;
-  /// 95 % interval over prompts of the speedup of decoding alone; absent with few prompts, and where answers
-  /// are not equally long.
-  [[nodiscard]] std::optional<simulator::Interval> decode_interval(int row) const;
 
   /// Columns that are shown at first; those to their right are for who asks for them.
   [[nodiscard]] static int shown_columns();
@@ -49,7 +46,6 @@ class RunsModel : public QAbstractTableModel {
   [[nodiscard]] std::optional<double> number(int row, int column) const;
 
   RecordingPointer recording_;
-  std::vector<std::optional<simulator::Interval>> decode_intervals_;  ///< one a run
 };
 
 /// "prefill 3.1 %, draft 40.0 %, …" of the wall time; a dash where no phase was recorded.

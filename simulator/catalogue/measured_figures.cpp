@@ -83,6 +83,9 @@ const std::vector<FigureOf<Speedup>>& ratio_catalogue() {
       {"interval_95", "95 % of prompts", "",
        "95 % percentile bootstrap interval of the ratio over prompts; absent below six prompts",
        Format::interval, [](const Speedup& of) { return figure_value(of.interval); }},
+      {"decode_interval_95", "95 % of prompts, decode", "",
+       "The same of the ratio from the first token to the end", Format::interval,
+       [](const Speedup& of) { return figure_value(of.decode_interval); }},
       {"p_value", "p", "",
        "Two-sided Wilcoxon signed-rank test over prompts that both are equally fast; absent below six "
        "prompts",

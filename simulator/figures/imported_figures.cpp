@@ -51,7 +51,10 @@ void leave_out(Figures& figures, MissingData missing) {
     case MissingData::first_token_times:
       figures.throughput.time_to_first_token.reset();
       figures.throughput.decode_tokens_per_second.reset();
-      if (figures.speedup) figures.speedup->decode_value.reset();
+      if (figures.speedup) {
+        figures.speedup->decode_value.reset();
+        figures.speedup->decode_interval.reset();
+      }
       break;
     case MissingData::round_times:
     case MissingData::phase_times:

@@ -90,8 +90,8 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
     const Figures& figures = run.all;
     const std::string name = figures.run->specification;
     if (figures.throughput.unfinished_requests > 0)
-      lines.push_back(fmt::format("{}: {} unfinished requests are left out", name,
-                                  figures.throughput.unfinished_requests));
+      lines.push_back(
+          fmt::format("{}: unfinished requests left out: {}", name, figures.throughput.unfinished_requests));
     if (is_greedy(recording.meta) && figures.identity && figures.identity->differing_prompts > 0)
       lines.push_back(fmt::format("{}: greedy output differs from vanilla on {} of {} prompts", name,
                                   figures.identity->differing_prompts, figures.identity->compared_prompts));

@@ -92,6 +92,13 @@ std::vector<Sums> sums_by_prompt(std::span<const RequestPair* const> pairs, Meas
   return sums;
 }
 
+std::optional<Interval> interval_of(const Prompts& prompts, SpeedupEstimator estimator) {
+  if (prompts.by_prompt.size() < min_prompts_for_interval) return std::nullopt;
+  return bootstrap_95(prompts.by_prompt.size(), [&](std::span<const std::size_t> drawn) {
+    return value_of(prompts, drawn, estimator);
+  });
+}
+
 void add_repeats(Speedup& result, std::span<const RequestPair* const> pairs) {
   std::map<std::int32_t, std::vector<const RequestPair*>> repeats;
   for (const RequestPair* pair : pairs) repeats[pair->baseline->repeat].push_back(pair);
@@ -129,15 +136,12 @@ std::optional<Speedup> speedup(const Pairing& pairing) {
   result.unpaired = pairing.unpaired;
   add_repeats(result, pairs);
 
-  if (result.prompts >= min_prompts_for_interval) {
-    const Interval quantiles = bootstrap_95(result.prompts, [&](std::span<const std::size_t> drawn) {
-      return value_of(prompts, drawn, result.estimator);
-    });
-    result.interval = Interval{quantiles.low, quantiles.high};
-    result.p_value = signed_rank_p_value(prompts.log_ratios);
-  }
-  if (const Prompts decode(sums_by_prompt(pairs, after_first_token)); !decode.by_prompt.empty())
+  result.interval = interval_of(prompts, result.estimator);
+  if (result.interval) result.p_value = signed_rank_p_value(prompts.log_ratios);
+  if (const Prompts decode(sums_by_prompt(pairs, after_first_token)); !decode.by_prompt.empty()) {
     result.decode_value = value_of(decode, result.estimator);
+    result.decode_interval = interval_of(decode, result.estimator);
+  }
   return result;
 }
 

@@ -89,8 +89,8 @@ TEST_F(Overview, MarksOfAllRunsAndTheLineOfVanillaAreOnOneAxis) {
       ++marks;
       EXPECT_GT(scale.share(*speedup), 0.0);
       EXPECT_LT(scale.share(*speedup), 1.0);
-      const auto interval =
-          span == RunSpan::whole ? runs.figures(row)->speedup->interval : runs.decode_interval(row);
+      const simulator::Speedup& ratio = *runs.figures(row)->speedup;
+      const auto& interval = span == RunSpan::whole ? ratio.interval : ratio.decode_interval;
       ASSERT_TRUE(interval.has_value());
       EXPECT_LE(interval->low, *speedup);
       EXPECT_GE(interval->high, *speedup);

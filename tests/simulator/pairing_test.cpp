@@ -86,6 +86,7 @@ TEST(Speedup, NeedsSixPromptsForAnInterval) {
     const Speedup found = *speedup(pair_requests(Baseline(runs[0]), Comparison(runs[1])));
     EXPECT_EQ(found.interval.has_value(), prompts == 6);
     EXPECT_EQ(found.p_value.has_value(), prompts == 6);
+    EXPECT_EQ(found.decode_interval.has_value(), prompts == 6);
   }
 }
 
@@ -103,6 +104,8 @@ TEST(Speedup, OfARunThatIsTwiceAsFastEverywhereIsTwoWithoutSpread) {
   EXPECT_NEAR(*found.decode_value, 2.0, 1e-12);
   EXPECT_NEAR(found.interval->low, 2.0, 1e-9);
   EXPECT_NEAR(found.interval->high, 2.0, 1e-9);
+  EXPECT_NEAR(found.decode_interval->low, 2.0, 1e-9);
+  EXPECT_NEAR(found.decode_interval->high, 2.0, 1e-9);
   EXPECT_EQ(found.repeat_minimum, found.repeat_maximum);
   EXPECT_NEAR(*found.p_value, 2.0 / 128, 1e-12);  // seven prompts, all on one side
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_cells.h"
 
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/figures/speedup.h>
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QHelpEvent>
@@ -36,8 +36,8 @@ QString name_of(traces::Phase phase) {
 
 std::optional<simulator::Interval> interval_of(const RunsModel& runs, int row, RunSpan span) {
   const simulator::Figures* figures = runs.figures(row);
-  if (span == RunSpan::decoding) return runs.decode_interval(row);
-  return figures == nullptr || !figures->speedup ? std::nullopt : figures->speedup->interval;
+  if (figures == nullptr || !figures->speedup) return std::nullopt;
+  return span == RunSpan::whole ? figures->speedup->interval : figures->speedup->decode_interval;
 }
 
 /// The cell's background, selected or not; returns the colour to write with.
@@ -133,9 +133,7 @@ bool SpeedupCell::helpEvent(QHelpEvent* event, QAbstractItemView* view,
     if (const auto interval = interval_of(runs_, row, span_))
       words += tr("; 95 % of prompts: %1–%2").arg(number_text(interval->low), number_text(interval->high));
     else
-      words += tr("; no interval: that takes %1 prompts")
-                   .arg(span_ == RunSpan::whole ? simulator::min_prompts_for_interval
-                                                : simulator::min_clusters_for_interval);
+      words += tr("; no interval: that takes %1 prompts").arg(simulator::min_prompts_for_interval);
   }
   QToolTip::showText(event->globalPos(), words, view);
   return true;

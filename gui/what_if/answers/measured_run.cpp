@@ -9,7 +9,6 @@
 #include <cmath>
 #include <utility>
 
-#include "data/run_comparison/decode_interval.h"
 #include "what_if/answers/what_if_answer.h"
 
 namespace draftscope::gui {
@@ -94,14 +93,13 @@ std::vector<MeasuredRun> measured_runs(const OpenedRecording& opened) {
   const double vanilla_spread = spread_of(*vanilla);
   for (const RunRows& run : rows) {
     if (run.run->is_baseline) continue;
-    const simulator::Pairing pairing = simulator::pair_requests(Baseline(*vanilla), Comparison(run));
-    const auto ratio = simulator::speedup(pairing);
+    const auto ratio = simulator::speedup(simulator::pair_requests(Baseline(*vanilla), Comparison(run)));
     if (!ratio || !ratio->decode_value) continue;
     all.push_back({.strategy = run.run->specification,
                    .tokens_per_second = decode_rate(run),
                    .vanilla_tokens_per_second = decode_rate(*vanilla),
                    .speedup = *ratio->decode_value,
-                   .interval_95 = decode_interval(pairing),
+                   .interval_95 = ratio->decode_interval,
                    .round_spread = spread_of(run),
                    .vanilla_round_spread = vanilla_spread});
   }

@@ -94,6 +94,7 @@ struct Speedup {
   std::optional<double> p_value;     ///< that the two are equally fast, over prompts
   /// The same value from first token to end, prefill left out; absent if a side has one-token answers only.
   std::optional<double> decode_value;
+  std::optional<Interval> decode_interval;  ///< 95 % of `decode_value`, over the prompts that it is of
 };
 
 /// Absent if no pair has tokens and time on both sides.
