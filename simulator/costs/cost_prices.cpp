@@ -90,6 +90,10 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   auto made = std::make_shared<PassMap>();
   made->costs = transfer(model, scenario);
   const CostModel& here = made->costs.model;
+  if (!here.gpu && here.ranks > 1 && scenario.tensor_parallel > 1)
+    return fail(
+        "scenario: tensor_parallel is {}, expected 1 for a recording of {} ranks, whose times are a share's",
+        scenario.tensor_parallel, here.ranks);
   // Ranks on CPUs have whole K/V heads.
   if (!here.gpu && scenario.shape.n_kv_heads % scenario.tensor_parallel != 0)
     return fail("scenario: tensor_parallel is {}, expected a divisor of n_kv_heads ({}) for ranks on CPUs",

@@ -111,18 +111,6 @@ bool answers_all(const SimulateOptions& options, const Simulation& simulation) {
   });
 }
 
-/// Refuses to divide once more what ranks took.
-Result<void> check_ranks(const traces::Recording& recording,
-                         const std::vector<simulator::Machine>& machines) {
-  const auto ranks = recording.meta.find("ranks");
-  if (ranks == recording.meta.end()) return {};
-  for (const simulator::Machine& machine : machines)
-    if (machine.scenario.tensor_parallel > 1 && !machine.scenario.gpu && !machine.costs)
-      return fail("{}: found a recording of {} ranks, expected one of one process for --tensor-parallel {}",
-                  recording.path.string(), ranks->second, machine.scenario.tensor_parallel);
-  return {};
-}
-
 Result<int> answer(const SimulateOptions& options, const std::optional<ShardOutput>& shard) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
@@ -133,7 +121,6 @@ Result<int> answer(const SimulateOptions& options, const std::optional<ShardOutp
     return fail("{}: found no run but vanilla, expected --strategy to say what to ask about", options.file);
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<simulator::Machine> machines,
                         swept_machines(options, what_if.recorded_scenario()));
-  DRAFTSCOPE_TRY(check_ranks(recording, machines));
   DRAFTSCOPE_TRY(check_write(options, machines));
   DRAFTSCOPE_TRY_ASSIGN(std::optional<std::string> other_texts, other_kind_of_texts(options, recording));
   if (options.waterfall) return simulate_waterfalls(options, what_if, recording, strategies, machines);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "costs/fit/cost_observations.h"
 
+#include <draftscope/base/number.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -318,6 +319,7 @@ Result<void> read_identity(const traces::Recording& recording, CostObservations&
   const std::string device = meta_text(recording.meta, "device");
   out.on_gpu = !device.empty() && device != "cpu";
   out.width_law = out.on_gpu ? WidthLaw::steps : WidthLaw::ramp;
+  out.ranks = std::max(parse_number<std::int32_t>(meta_text(recording.meta, "ranks")).value_or(1), 1);
   return {};
 }
 

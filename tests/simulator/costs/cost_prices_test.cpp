@@ -195,6 +195,12 @@ TEST(Costs, RanksOnACpuGainLessThanTheirNumber) {
   EXPECT_EQ(rank_all_reduce_ns(1, 1e6), 0.0);
   scenario.tensor_parallel = 16;
   EXPECT_THAT(prices(model, scenario).error().message, HasSubstr("expected a divisor of n_kv_heads (8)"));
+  // Times of a share are not divided once more.
+  scenario.tensor_parallel = 2;
+  model.ranks = 2;
+  EXPECT_THAT(prices(model, scenario).error().message, HasSubstr("expected 1 for a recording of 2 ranks"));
+  scenario.tensor_parallel = 1;
+  EXPECT_TRUE(prices(model, scenario));
 }
 
 TEST(Costs, AnotherGpuKeepsTheEnginesRatioToTheSpecification) {

@@ -93,6 +93,7 @@ struct CostModel {
   std::optional<GpuSpecification> gpu;  ///< absent: a CPU, or a GPU nobody named
   Regime regime = Regime::as_fitted;    ///< as_fitted where unknown
   bool from_trace = false;
+  std::int32_t ranks = 1;  ///< that shared the model where it was recorded
   CostVector values{};
   std::array<ParameterSource, cost_parameter_count> sources{};  ///< of `values`
   std::vector<double> covariance;                               ///< [parameter][parameter], of `values`
