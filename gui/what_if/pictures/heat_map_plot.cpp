@@ -4,6 +4,7 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QPaintEngine>
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
@@ -246,8 +247,20 @@ void HeatMapPlot::paint_signs(QPainter& painter, int left, int top) const {
 
 void HeatMapPlot::paint(QPainter& painter) {
   if (map_.cells.empty() || area().width() < 20.0 || area().height() < 20.0) return;
-  painter.drawPixmap(0, 0, unmarked(painter.device()->devicePixelRatioF()));
+  // A file has the numbers, not their picture.
+  if (painter.paintEngine()->type() == QPaintEngine::Raster)
+    painter.drawPixmap(0, 0, unmarked(painter.device()->devicePixelRatioF()));
+  else
+    paint_unmarked(painter);
   paint_marks(painter);
+}
+
+void HeatMapPlot::paint_unmarked(QPainter& painter) const {
+  painter.setRenderHint(QPainter::Antialiasing, false);
+  for (const HeatCell& cell : map_.cells) paint_cell(painter, cell);
+  painter.setRenderHint(QPainter::Antialiasing);
+  paint_axes(painter);
+  paint_legend(painter);
 }
 
 const QPixmap& HeatMapPlot::unmarked(double pixel_ratio) {
@@ -259,10 +272,7 @@ const QPixmap& HeatMapPlot::unmarked(double pixel_ratio) {
   unmarked_.fill(palette().color(QPalette::Base));
   QPainter painter(&unmarked_);
   painter.setFont(font());
-  for (const HeatCell& cell : map_.cells) paint_cell(painter, cell);
-  painter.setRenderHint(QPainter::Antialiasing);
-  paint_axes(painter);
-  paint_legend(painter);
+  paint_unmarked(painter);
   return unmarked_;
 }
 

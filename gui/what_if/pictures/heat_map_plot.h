@@ -57,6 +57,7 @@ class HeatMapPlot : public WhatIfPicture {
   [[nodiscard]] QString words_of(const HeatCell& cell) const;
   /// The whole picture but for the marks, as sharp as the device is.
   [[nodiscard]] const QPixmap& unmarked(double pixel_ratio);
+  void paint_unmarked(QPainter& painter) const;
   void paint_cell(QPainter& painter, const HeatCell& cell) const;
   void paint_axes(QPainter& painter) const;
   void paint_marks(QPainter& painter) const;

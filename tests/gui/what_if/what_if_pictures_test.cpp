@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <QApplication>
+#include <QBuffer>
 #include <QImage>
+#include <QPainter>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QSvgGenerator>
 
 #include "what_if/answers/answer_bars.h"
 #include "what_if/pictures/bar_rows.h"
@@ -161,6 +164,25 @@ TEST(WhatIfPictures, AHeatMapThatWasKeptLooksAsOneThatIsDrawnAnew) {
   shown.map = map_of(0.75);
   kept.set_map(shown.map, QStringLiteral("t"));
   expect_same("another map");
+}
+
+TEST(WhatIfPictures, AFileHasTheNumbersOfAHeatMapAsText) {
+  HeatMap map{.exits = 1, .lengths = 1};
+  map.cells.push_back({.exit = 1, .gamma = 1, .speedup = 1.37});
+  HeatMapPlot plot;
+  plot.resize(600, 400);
+  plot.set_map(map, QStringLiteral("t"));
+  QBuffer file;
+  file.open(QIODevice::WriteOnly);
+  QSvgGenerator generator;
+  generator.setOutputDevice(&file);
+  generator.setSize(plot.size());
+  {
+    QPainter painter(&generator);
+    plot.render(&painter);
+  }
+  EXPECT_THAT(file.data().toStdString(), testing::HasSubstr(">1.37<"));
+  EXPECT_THAT(file.data().toStdString(), testing::Not(testing::HasSubstr("<image")));
 }
 
 TEST(WhatIfPictures, NumbersBesideTheGaugesAreWhole) {
