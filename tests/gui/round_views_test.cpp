@@ -7,6 +7,8 @@
 #include <QComboBox>
 #include <QPainter>
 #include <QSignalSpy>
+#include <QStyledItemDelegate>
+#include <QTableWidget>
 #include <QTest>
 #include <QTextEdit>
 #include <algorithm>
@@ -16,13 +18,40 @@
 #include "export/figure_file.h"
 #include "sample.h"
 #include "settle.h"
+#include "views/appearance.h"
 #include "views/background_job.h"
 #include "views/mark_pictures.h"
 #include "views/replay/replay_view.h"
+#include "views/rounds/text_cell.h"
 #include "window/main_window.h"
 
 namespace draftscope::gui {
 namespace {
+
+/// A table of numbers and texts: cells with more than their width, without any text, and a selected row.
+void fill_table(QTableWidget& table) {
+  constexpr int rows = 12;
+  constexpr int columns = 5;
+  table.setRowCount(rows);
+  table.setColumnCount(columns);
+  table.setAlternatingRowColors(true);
+  table.setWordWrap(false);
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      const QString text = column == 0   ? QStringLiteral("question %1 · %2").arg(row / 3).arg(row)
+                           : column == 1 ? QStringLiteral("−%1.5 µs").arg(row * row * row)
+                           : column == 2 ? QString(3 * row, u'g')
+                           : column == 3 ? QStringLiteral("%1 %").arg(row)
+                                         : QString();
+      auto* item = new QTableWidgetItem(text);
+      const Qt::Alignment side = column % 2 == 0 ? Qt::AlignLeft : Qt::AlignRight;
+      item->setData(Qt::TextAlignmentRole, static_cast<int>(side | Qt::AlignVCenter));
+      table.setItem(row, column, item);
+    }
+  table.setSelectionBehavior(QAbstractItemView::SelectRows);
+  table.setCurrentCell(4, 1);
+  table.resize(480, 420);
+}
 
 class RoundViews : public testing::Test {
  protected:
@@ -91,6 +120,25 @@ TEST(MarkPictures, AreWhatIsDrawnOnWholePixels) {
         EXPECT_LE(most, 3) << kind << " " << x << " " << y;
         EXPECT_NE(as_picture, blank());
       }
+}
+
+TEST(TextCell, IsWhatTheStyleDraws) {
+  for (const Appearance appearance : {Appearance::dark, Appearance::light}) {
+    use_appearance(appearance);
+    const std::string name = appearance_name(appearance).toStdString();
+    QTableWidget table;
+    fill_table(table);
+    const QImage by_style = table.grab().toImage();
+    table.setItemDelegate(new TextCell(&table));
+    for (int frame = 0; frame < 2; ++frame)  // the second from texts that are laid out
+      EXPECT_EQ(table.grab().toImage(), by_style) << name << ", frame " << frame;
+    QFont larger = table.font();
+    larger.setPointSizeF(larger.pointSizeF() * 1.4);
+    table.setFont(larger);
+    const QImage large = table.grab().toImage();
+    table.setItemDelegate(new QStyledItemDelegate(&table));
+    EXPECT_EQ(table.grab().toImage(), large) << name << ", larger letters";
+  }
 }
 
 TEST_F(RoundViews, SwitchByKeyToEachOfTheirPictures) {

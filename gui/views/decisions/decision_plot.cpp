@@ -21,20 +21,24 @@ namespace {
 
 /// More marks than this hide one another: then lines and bands alone are drawn.
 constexpr std::size_t max_marks = 1500;
+/// A line through more columns than this is one of steps, which look the same and take a tenth of the time.
+constexpr std::size_t max_strokes = 300;
 constexpr std::size_t mark_shapes = 4;
 constexpr std::size_t share_window = 20;
 constexpr std::size_t max_tip_decisions = 6;
+/// Pixels beside the name of a phase.
+constexpr int phase_margin = 8;
 
 QString text_of(const std::string& words) {
   return QString::fromStdString(words);
 }
 
-/// How often the strategy has begun anew up to a place.
-std::size_t beginnings(const RoundsPicture& picture, std::size_t place) {
-  return static_cast<std::size_t>(
-      std::count_if(picture.phases.begin(), picture.phases.end(), [&](const DecisionPhase& phase) {
-        return phase.first <= place && phase.name == picture.picture->first_phase;
-      }));
+/// Places at which the strategy begins anew, ascending.
+std::vector<std::size_t> beginnings(const RoundsPicture& picture) {
+  std::vector<std::size_t> places;
+  for (const DecisionPhase& phase : picture.phases)
+    if (phase.name == picture.picture->first_phase) places.push_back(phase.first);
+  return places;
 }
 
 }  // namespace
@@ -123,57 +127,106 @@ void DecisionPlot::paint(QPainter& painter, const RoundAxis& axis) {
 
 void DecisionPlot::paint_phases(QPainter& painter, const RoundAxis& axis) const {
   const QRect area = plot_area();
+  const int narrowest = painter.fontMetrics().averageCharWidth() + phase_margin;
   int last_words = area.left();
+  std::optional<int> last_border;
   for (std::size_t i = 0; i < picture_->phases.size(); ++i) {
     const DecisionPhase& phase = picture_->phases[i];
     if (phase.last <= axis.first || phase.first >= axis.last) continue;
     const int left = std::max(area.left(), static_cast<int>(axis.x(static_cast<double>(phase.first))));
     const int right = std::min(area.right() + 1, static_cast<int>(axis.x(static_cast<double>(phase.last))));
-    if (phase.name == picture_->picture->first_phase)
+    const bool is_filled = right > left && phase.name == picture_->picture->first_phase;
+    if (is_filled)
       painter.fillRect(left, area.top(), right - left, area.height(),
                        palette().color(QPalette::AlternateBase));
     painter.setPen(palette().color(QPalette::WindowText));
-    if (i > 0) painter.drawLine(left, area.top(), left, area.bottom());
+    // From afar thousands of phases share the pixels.
+    if (i > 0 && (is_filled || last_border != left)) painter.drawLine(left, area.top(), left, area.bottom());
+    last_border = left;
+    if (left < last_words || right - left < narrowest) continue;
     const QString words = text_of(phase.name);
-    const int room = painter.fontMetrics().horizontalAdvance(words) + 8;
-    if (left < last_words || right - left < room) continue;
+    const int room = painter.fontMetrics().horizontalAdvance(words) + phase_margin;
+    if (right - left < room) continue;
     painter.drawText(QRect(left + 4, area.top() + 2, room, 18), Qt::AlignLeft, words);
     last_words = left + room;
   }
 }
 
-void DecisionPlot::paint_line(QPainter& painter, const RoundAxis& axis, std::size_t line) const {
-  const bool dark = is_dark(palette());
-  const ValuePyramid& values = picture_->values[line];
-  const QColor color = series_color(line + 1, dark);
-  QColor band = color;
-  band.setAlpha(70);
-  const std::vector<RoundColumn> columns = round_columns(axis);
-  // The line goes from decision to decision, a band beside it over what shares a pixel.
-  std::optional<QPointF> last;
-  std::size_t last_search = 0;
-  painter.setRenderHint(QPainter::Antialiasing);
-  for (const RoundColumn& column : columns) {
-    const ValueSummary summary = values.summarise(column.first, column.last);
+void DecisionPlot::paint_line(QPainter& painter, const RoundAxis& axis, std::size_t line,
+                              std::span<const std::size_t> beginnings) const {
+  const QColor color = series_color(line + 1, is_dark(palette()));
+  std::vector<ColumnValue> values;
+  auto next_beginning = beginnings.begin();
+  for (const RoundColumn& column : round_columns(axis)) {
+    const ValueSummary summary = picture_->values[line].summarise(column.first, column.last);
     if (summary.values == 0) continue;
-    if (column.count() > 1 && summary.max > summary.min) {
-      const int top = static_cast<int>(y_of(summary.max));
-      painter.fillRect(column.left, top, column.width(), static_cast<int>(y_of(summary.min)) - top + 1, band);
-    }
-    const QPointF at((column.left + column.right) / 2.0, y_of(summary.mean()));
-    // What begins anew does not go on from what was before.
-    if (const std::size_t search = beginnings(*picture_, column.first); search != last_search) {
-      last.reset();
-      last_search = search;
-    }
-    painter.setPen(QPen(color, 1.6, line == 0 ? Qt::SolidLine : Qt::DashLine));
-    if (last) painter.drawLine(*last, at);
-    last = at;
+    bool begins = values.empty();
+    for (; next_beginning != beginnings.end() && *next_beginning <= column.first; ++next_beginning)
+      begins = true;
+    values.push_back({column, summary, begins});
   }
+  paint_bands(painter, values, color);
+  if (values.size() > max_strokes) {
+    paint_steps(painter, values, color, line != 0);
+  } else {
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(QPen(color, 1.6, line == 0 ? Qt::SolidLine : Qt::DashLine));
+    QPointF last;
+    for (const ColumnValue& value : values) {
+      const QPointF at((value.column.left + value.column.right) / 2.0, y_of(value.summary.mean()));
+      if (!value.begins) painter.drawLine(last, at);
+      last = at;
+    }
+  }
+  painter.setRenderHint(QPainter::Antialiasing);
   const auto first = std::lower_bound(picture_->places.begin(), picture_->places.end(), axis.first);
   const auto end = std::lower_bound(first, picture_->places.end(), axis.last);
   if (static_cast<std::size_t>(end - first) <= max_marks) paint_marks(painter, axis, line, {first, end});
   painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
+void DecisionPlot::paint_bands(QPainter& painter, std::span<const ColumnValue> values,
+                               const QColor& color) const {
+  const QRect area = plot_area();
+  QColor band = color;
+  band.setAlpha(70);
+  // Boxes of see-through colour are slow one by one: they are put side by side, and then laid over the plot
+  // at once.
+  QImage bands;
+  QPainter into;
+  for (const auto& [column, summary, begins] : values) {
+    if (column.count() == 1 || summary.max <= summary.min) continue;
+    if (bands.isNull()) {
+      bands = QImage(area.size(), QImage::Format_ARGB32_Premultiplied);
+      bands.fill(Qt::transparent);
+      into.begin(&bands);
+      into.setCompositionMode(QPainter::CompositionMode_Source);
+    }
+    const int top = static_cast<int>(y_of(summary.max));
+    into.fillRect(column.left - area.left(), top - area.top(), column.width(),
+                  static_cast<int>(y_of(summary.min)) - top + 1, band);
+  }
+  if (bands.isNull()) return;
+  into.end();
+  painter.drawImage(area.topLeft(), bands);
+}
+
+void DecisionPlot::paint_steps(QPainter& painter, std::span<const ColumnValue> values, const QColor& color,
+                               bool is_dashed) const {
+  constexpr int dash = 6;
+  constexpr int period = 10;
+  StepLine steps(painter, color);
+  int end = 0;
+  for (const auto& [column, summary, begins] : values) {
+    if (begins) steps.lift();
+    // Columns between two decisions have no value: the later one's goes back to the earlier one.
+    const int left = begins ? column.left : end;
+    end = column.right;
+    if (is_dashed && column.left % period >= dash)
+      steps.lift();
+    else
+      steps.add(left, end, static_cast<int>(y_of(summary.mean())));
+  }
 }
 
 void DecisionPlot::paint_marks(QPainter& painter, const RoundAxis& axis, std::size_t line,
@@ -194,7 +247,8 @@ void DecisionPlot::paint_marks(QPainter& painter, const RoundAxis& axis, std::si
 }
 
 void DecisionPlot::paint_lines(QPainter& painter, const RoundAxis& axis) const {
-  for (std::size_t line = picture_->values.size(); line-- > 0;) paint_line(painter, axis, line);
+  const std::vector<std::size_t> anew = beginnings(*picture_);
+  for (std::size_t line = picture_->values.size(); line-- > 0;) paint_line(painter, axis, line, anew);
 }
 
 void DecisionPlot::paint_legend(QPainter& painter) const {

@@ -37,7 +37,19 @@ class DecisionPlot : public RoundsPlot {
   [[nodiscard]] double y_of(double value) const;
   void paint_phases(QPainter& painter, const RoundAxis& axis) const;
   void paint_lines(QPainter& painter, const RoundAxis& axis) const;
-  void paint_line(QPainter& painter, const RoundAxis& axis, std::size_t line) const;
+  /// Summary of a line in a column that has values of it.
+  struct ColumnValue {
+    RoundColumn column;
+    ValueSummary summary;
+    bool begins = false;  ///< is not connected with the one before
+  };
+  /// `beginnings` are the places at which the strategy begins anew, ascending.
+  void paint_line(QPainter& painter, const RoundAxis& axis, std::size_t line,
+                  std::span<const std::size_t> beginnings) const;
+  /// From the least to the greatest value of each column that has more than one.
+  void paint_bands(QPainter& painter, std::span<const ColumnValue> values, const QColor& color) const;
+  void paint_steps(QPainter& painter, std::span<const ColumnValue> values, const QColor& color,
+                   bool is_dashed) const;
   /// Marks of a line's decisions at these places.
   void paint_marks(QPainter& painter, const RoundAxis& axis, std::size_t line,
                    std::span<const std::uint32_t> places) const;

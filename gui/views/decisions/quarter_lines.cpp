@@ -21,8 +21,7 @@ void paint_quarter_lines(QPainter& painter, const QPalette& palette, const QRect
   for (int quarter = 0; quarter <= quarters; ++quarter) {
     const double value = bottom + (top - bottom) * quarter / quarters;
     const int y = area.bottom() - (area.height() - 1) * quarter / quarters;
-    painter.setPen(grid_color(palette));
-    painter.drawLine(area.left(), y, area.right(), y);
+    painter.fillRect(area.left(), y, area.width(), 1, grid_color(palette));
     painter.setPen(palette.color(QPalette::WindowText));
     painter.drawText(QRect(0, y - 9, area.left() - 6, 18), Qt::AlignRight | Qt::AlignVCenter,
                      QString::number(value, 'f', digits));

@@ -68,6 +68,7 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
 
 void ReplayView::set_up_document() {
   document_->setReadOnly(true);
+  document_->setUndoRedoEnabled(false);  // keeping what was written takes longer than writing it
   document_->setAccessibleName(tr("Text of the request"));
   document_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   QFont font = document_->font();
@@ -124,7 +125,16 @@ void ReplayView::set_usual_speed() {
 
 void ReplayView::follow_cursor() {
   if (is_stale_ || !state_.recording()) return;
-  if (state_.cursor().request_index != request_)
+  is_behind_ = !isVisible();
+  const bool is_other = state_.cursor().request_index != request_;
+  if (is_behind_) {
+    if (!is_other) return;
+    // What it plays is not the cursor's any more, and writing another text can wait until it is seen.
+    player_.set_text(nullptr);
+    request_ = no_index;
+    return;
+  }
+  if (is_other)
     show_request();
   else
     mark_cursor();
@@ -214,7 +224,10 @@ void ReplayView::add_buttons(QHBoxLayout& row) {
 
 void ReplayView::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  if (is_stale_) list_requests();
+  if (is_stale_)
+    list_requests();
+  else if (is_behind_)
+    follow_cursor();
 }
 
 void ReplayView::changeEvent(QEvent* event) {

@@ -85,7 +85,7 @@ class ReplayView : public QWidget {
 
   ViewState& state_;
   ReplayedText text_;
-  std::size_t request_ = 0;
+  std::size_t request_ = 0;  ///< that is shown; no_index = none
   ShadowRanks ranks_;
   QString ranks_problem_;
   BackgroundJob ranks_job_;
@@ -93,6 +93,7 @@ class ReplayView : public QWidget {
   std::vector<Piece> pieces_;
   std::vector<std::size_t> piece_of_token_;
   bool is_stale_ = true;
+  bool is_behind_ = false;        ///< the cursor has moved while the view was hidden
   bool is_speed_chosen_ = false;  ///< by the user: it stays for other texts
   RequestChooser* requests_;
   QWidget* controls_ = nullptr;

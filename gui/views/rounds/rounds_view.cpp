@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "models/copy_rows.h"
+#include "views/rounds/text_cell.h"
 
 namespace draftscope::gui {
 
@@ -24,6 +25,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
   table_->setSortingEnabled(true);
   table_->sortByColumn(RoundsModel::place, Qt::AscendingOrder);
   table_->setAlternatingRowColors(true);
+  table_->setItemDelegate(new TextCell(table_));
   offer_copying(*table_);
   table_->setWordWrap(false);
   // Rows of one height, and no width that depends on all of them: a million rows show at once.
