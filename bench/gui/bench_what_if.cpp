@@ -5,37 +5,27 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QEventLoop>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "offscreen.h"
+#include "stall_watch.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
-#include "window/main_window.h"
 #include "window/snapshot.h"
 
 namespace {
 
 using namespace draftscope::gui;
+using draftscope::bench::StallWatch;
+using draftscope::bench::wait_until;
 
 double ms_since(const QElapsedTimer& timer) {
   return static_cast<double>(timer.nsecsElapsed()) / 1e6;
-}
-
-void wait_until(const std::function<bool()>& is_there) {
-  while (!is_there()) QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
-}
-
-/// Time that all threads of this process have computed, or this one.
-double computed_ms(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
 /// Median, 95 % and worst.
@@ -74,14 +64,14 @@ void measure(WhatIfView& page, const Question& first, const Slider& slider) {
     if (asked == page.question().question()) continue;
     QElapsedTimer timer;
     timer.start();
-    const double all_before = computed_ms(CLOCK_PROCESS_CPUTIME_ID);
-    const double main_before = computed_ms(CLOCK_THREAD_CPUTIME_ID);
+    const double all_before = draftscope::bench::computed_s();
+    const double main_before = StallWatch::busy_ms();
     page.question().change_question(asked);
     wait_until([&] { return page.answer()->question == asked; });
     wait_for_painting();
     clock.push_back(ms_since(timer));
-    main_thread.push_back(computed_ms(CLOCK_THREAD_CPUTIME_ID) - main_before);
-    all_threads.push_back(computed_ms(CLOCK_PROCESS_CPUTIME_ID) - all_before);
+    main_thread.push_back(StallWatch::busy_ms() - main_before);
+    all_threads.push_back((draftscope::bench::computed_s() - all_before) * 1e3);
     refused += page.answer()->refusal.empty() ? 0 : 1;
     if (all_threads.back() == *std::max_element(all_threads.begin(), all_threads.end()))
       dearest = strategy_of(asked) + machine_options_of(asked);
@@ -159,10 +149,10 @@ int main(int argc, char** argv) {
   MainWindow window(Memory::none);
   window.resize(1600, 900);
   window.show();
-  bool is_loaded = false;
-  QObject::connect(&window.loader(), &RecordingLoader::finished, &window, [&] { is_loaded = true; });
-  window.open(QString::fromUtf8(argv[1]));
-  wait_until([&] { return is_loaded; });
+  if (const QString problem = draftscope::bench::open(window, argv[1]).problem; !problem.isEmpty()) {
+    fmt::print(stderr, "bench_what_if: {}: {}\n", argv[1], problem.toStdString());
+    return 1;
+  }
   auto& page = *window.findChild<WhatIfView*>();
   page.setParent(nullptr);
   page.resize(1600, 900);

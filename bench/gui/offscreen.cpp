@@ -20,12 +20,6 @@ namespace {
 
 using namespace gui;
 
-double computed_s() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
-}
-
 void paint(QWidget& widget) {
   QPixmap canvas(widget.size());
   widget.render(&canvas);
@@ -41,6 +35,12 @@ double resident_bytes() {
   return resident * 4096.0;
 }
 
+double computed_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
 void settle() {
   constexpr int quiet_turns = 3;
   for (int quiet = 0; quiet < quiet_turns; ++quiet) {
@@ -51,7 +51,7 @@ void settle() {
 }
 
 void wait_until(const std::function<bool()>& is_there) {
-  while (!is_there()) QApplication::processEvents(QEventLoop::AllEvents, 5);
+  while (!is_there()) QApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
 }
 
 Opening open(MainWindow& window, const std::filesystem::path& path) {

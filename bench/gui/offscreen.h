@@ -14,8 +14,13 @@ namespace draftscope::bench {
 /// Memory of the process that is in RAM, in bytes.
 [[nodiscard]] double resident_bytes();
 
+/// Time that all threads of this process have computed, in seconds.
+[[nodiscard]] double computed_s();
+
 /// Until workers are done, what they found is shown, and nothing that this began is under way.
 void settle();
+
+/// Until an event has made it so; sleeps meanwhile.
 void wait_until(const std::function<bool()>& is_there);
 
 /// Time on the clock, and what all threads computed meanwhile.
