@@ -133,7 +133,7 @@ json Benchmark::describe() const {
   const engine::BackendDescription description = backend_.describe();
   return {{"model", options_.model},
           {"synthetic_weights", checkpoint_.synthetic},
-          {"weights", rounded_ ? speculation::weight_format_name(*rounded_) : "as-stored"},
+          {"weights", rounded_ ? speculation::weight_format_name(*rounded_) : as_stored},
           {"device", description.device},
           {"processor", description.processor},
           {"kernels", description.kernels},

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "benchmark.h"
+#include "layer_weights.h"
 #include "options.h"
 #include "rates.h"
 
@@ -51,8 +52,7 @@ int run(const Options& options) {
                                            checkpoint->shape.n_layers));
   json results = json::array();
   for (const std::string& weights : options.weights) {
-    engine::CudaWeights rounded;
-    if (const auto format = speculation::parse_weight_format(weights)) rounded = *format;
+    const engine::CudaWeights rounded = parse_layer_weights(weights, as_stored);
     auto backend = make_backend(*checkpoint, options, rounded);
     if (!backend) throw std::runtime_error(backend.error().message);
     Benchmark benchmark(*checkpoint, **backend, options, rounded);
@@ -78,8 +78,8 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "cuda, or cpu to try the program where there is no GPU")
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
-  app.add_option("--weights", options.weights, "as-stored, fp8, q8_0, q4_0 or several, in turn")
-      ->check(CLI::IsMember({"as-stored", "fp8", "q8_0", "q4_0"}))
+  app.add_option("--weights", options.weights, "of the layers' matrices; several, in turn")
+      ->check(CLI::IsMember(draftscope::bench::layer_weight_names(draftscope::bench::as_stored)))
       ->capture_default_str();
   app.add_option("--context", options.context, "committed tokens")
       ->check(CLI::PositiveNumber)

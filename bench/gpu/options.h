@@ -8,11 +8,14 @@
 
 namespace draftscope::bench {
 
+/// `weights` that are as the checkpoint has them.
+inline constexpr const char* as_stored = "as-stored";
+
 struct Options {
   std::string model = "synthetic:llama-3.2-1b,redundancy=0.9";
   std::string device = "cuda";
   std::string prompt;  // a file of token ids; empty = ids that no pattern favours
-  std::vector<std::string> weights = {"as-stored"};
+  std::vector<std::string> weights = {as_stored};
   std::int32_t context = 512;
   std::vector<std::int32_t> contexts;  // further ones, for passes of one and eight rows
   std::int32_t tokens = 128;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "pass_bytes.h"
 
+#include "layer_weights.h"
+
 namespace draftscope::bench {
 
 namespace {
@@ -11,11 +13,8 @@ constexpr std::size_t cache_value_bytes = 2;
 
 std::size_t matrix_bytes(const TensorView& matrix, engine::CudaWeights rounded) {
   if (!matrix.present() || !rounded) return matrix.present() ? matrix.bytes() : 0;
-  const auto rows = static_cast<std::size_t>(matrix.rows);
-  const double bits = speculation::weight_format_row(*rounded).bits;
-  const auto codes = static_cast<std::size_t>(
-      static_cast<double>(rows * static_cast<std::size_t>(matrix.columns)) * bits / 8.0);
-  return *rounded == speculation::WeightFormat::fp8 ? codes + rows * sizeof(float) : codes;
+  return rounded_bytes(static_cast<std::size_t>(matrix.rows), static_cast<std::size_t>(matrix.columns),
+                       *rounded);
 }
 
 std::size_t layer_bytes(const engine::LayerWeights& layer, engine::CudaWeights rounded) {

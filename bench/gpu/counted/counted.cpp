@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the engine's kernels move, counted on the code that nvcc made of them, beside what they must move; and
-// the launches that passes of published models would make. No GPU takes part. model.py makes times of it.
+// the launches that passes of published models would make. No GPU takes part. predict makes times of it.
 
 #include <draftscope/base/number.h>
 #include <draftscope/speculation/published_models.h>
@@ -19,6 +19,7 @@
 
 #include "kernel_traffic.h"
 #include "launch_plan.h"
+#include "layer_weights.h"
 #include "ptx_file.h"
 
 namespace draftscope::bench {
@@ -26,13 +27,16 @@ namespace {
 
 using nlohmann::json;
 
+/// Small models are made in it.
+constexpr const char* as_made = "bf16";
+
 struct Options {
   std::vector<std::string> models = {"llama-3.2-1b", "llama-3-8b", "llama-3-70b"};
   std::vector<std::int32_t> rows = {1, 8, 16};
   std::vector<std::int32_t> contexts = {512, 8192};
   std::vector<std::string> machines = {"132:232448"};
   std::int32_t scale = 1;
-  std::string weights = "bf16";
+  std::string weights = as_made;
   bool json = false;
 };
 
@@ -161,14 +165,6 @@ Result<PlannedMachine> parse_machine(const std::string& text) {
   return machine;
 }
 
-/// None = as they are stored.
-Result<engine::CudaWeights> weights_of(const Options& options) {
-  if (options.weights == "bf16") return engine::CudaWeights();
-  DRAFTSCOPE_TRY_ASSIGN(const speculation::WeightFormat format,
-                        speculation::parse_weight_format(options.weights));
-  return engine::CudaWeights(format);
-}
-
 Result<json> plans(const speculation::ModelShape& model, const Options& options,
                    engine::CudaWeights weights) {
   json result = json::array();
@@ -196,7 +192,7 @@ Result<void> run(const Options& options) {
   if (ptx_file.empty())
     return fail(
         "this build has no PTX of the kernels, expected one made where the CUDA toolkit is installed");
-  DRAFTSCOPE_TRY_ASSIGN(const engine::CudaWeights weights, weights_of(options));
+  const engine::CudaWeights weights = parse_layer_weights(options.weights, as_made);
   json all = json::array();
   for (const std::string& name : options.models) {
     DRAFTSCOPE_TRY_ASSIGN(const speculation::ModelShape model, speculation::find_model_shape(name));
@@ -248,7 +244,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 8))
       ->capture_default_str();
   app.add_option("--weights", options.weights, "of the layers' matrices")
-      ->check(CLI::IsMember({"bf16", "fp8", "q8_0", "q4_0"}))
+      ->check(CLI::IsMember(draftscope::bench::layer_weight_names(draftscope::bench::as_made)))
       ->capture_default_str();
   app.add_flag("--json", options.json);
   CLI11_PARSE(app, argc, argv);

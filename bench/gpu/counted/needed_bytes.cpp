@@ -2,6 +2,7 @@
 #include "needed_bytes.h"
 
 #include "cuda/kernels/launch_shape.h"
+#include "layer_weights.h"
 
 namespace draftscope::bench {
 
@@ -12,12 +13,9 @@ using engine::cuda::Kernel;
 constexpr std::uint64_t half_bytes = 2;
 constexpr std::uint64_t float_bytes = 4;
 
-/// A layer's matrix [outputs][depth]; in fp8 with a scale an output, in blocks with theirs.
+/// A layer's matrix [outputs][depth].
 std::uint64_t matrix_bytes(std::uint64_t outputs, std::uint64_t depth, engine::CudaWeights weights) {
-  if (!weights) return outputs * depth * half_bytes;
-  const double bits = speculation::weight_format_row(*weights).bits;
-  const auto numbers = static_cast<std::uint64_t>(static_cast<double>(outputs * depth) * bits / 8.0);
-  return *weights == speculation::WeightFormat::fp8 ? numbers + outputs * float_bytes : numbers;
+  return weights ? rounded_bytes(outputs, depth, *weights) : outputs * depth * half_bytes;
 }
 
 }  // namespace
