@@ -14,7 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rank_job import STRATEGIES, expect, mpirun, skip_without_mpi, told
+from rank_job import STRATEGIES, mpirun, skip_without_mpi
+from recordings import expect, expect_one_text, first_prompts, options_of, told
 
 
 def with_more_kv_heads(model, folder, times):
@@ -54,20 +55,15 @@ def main():
     with tempfile.TemporaryDirectory(prefix="draftscope-four-ranks-") as name:
         folder = Path(name)
         model = with_more_kv_heads(shipped, folder / "four-kv-heads", 2)
-        (folder / "prompts.jsonl").write_text("\n".join((source / "traces/prompts/mixed.jsonl").read_text().splitlines()[:1]) + "\n")
-        settings = ["--quiet", "--prompts", folder / "prompts.jsonl", "--max-tokens", "12", "--repeats", "1", "--threads", "1", "--level",
-                    "phases", *(part for strategy in STRATEGIES for part in ("--strategy", strategy))]
+        settings = ["--quiet", "--prompts", first_prompts(source, folder, 1), "--max-tokens", "12", "--repeats", "1", "--threads", "1",
+                    "--level", "phases", *options_of(STRATEGIES)]
 
         def recorded(ranks, path, label):
             trace = folder / f"{label}.dstrace"
             done = mpirun(ranks, program, "record", *settings, "--tensor-parallel", ranks, "--model", path, "--output", trace)
             expect(done.returncode == 0, done.stdout + done.stderr)
             rows = told(trace)
-            expect(rows, f"{label} has no rounds")
-            texts = {}
-            for _, question, repeat, text, *_ in rows:
-                texts.setdefault((question, repeat), set()).add(text)
-            expect(all(len(found) == 1 for found in texts.values()), f"{label}: strategies decode different texts")
+            expect_one_text(rows, label)
             return rows
 
         two = recorded(2, shipped, "two")

@@ -12,7 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from rank_job import LAUNCHER, Job, RecordingJob, expect, is_alive, lines_of, mpirun, skip_without_mpi, stop_main_thread, wait_until
+from rank_job import LAUNCHER, Job, RecordingJob, is_alive, lines_of, mpirun, skip_without_mpi, stop_main_thread, wait_until
+from recordings import expect, first_prompts
 
 
 def check_hang(program, model, folder, rank, how, words, *arguments, ranks=2):
@@ -67,8 +68,7 @@ def main():
     model = source / "models/demo-layerskip"
     with tempfile.TemporaryDirectory(prefix="draftscope-hanging-") as name:
         folder = Path(name)
-        prompts = (source / "traces/prompts/mixed.jsonl").read_text().splitlines()[:3]
-        (folder / "prompts.jsonl").write_text("\n".join(prompts) + "\n")
+        first_prompts(source, folder, 3)
         for rank in (0, 1):
             check_hang(program, model, folder, rank, lambda pid: os.kill(pid, signal.SIGSTOP), "no sign of life")
             check_hang(program, model, folder, rank, stop_main_thread, "no work done")

@@ -3,7 +3,6 @@
 import ctypes
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -11,17 +10,13 @@ import time
 import uuid
 from pathlib import Path
 
-SKIPPED = 77
+from recordings import SKIPPED, expect
+
 START_SECONDS = 60
 END_SECONDS = 10
 LAUNCHER = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none")
 STRATEGIES = ("vanilla", "layerskip:exit=7,gamma=4,verify=above-exit", "mix:mask=exit,exit=5,shape=tree", "prompt-lookup")
 MARK = "DRAFTSCOPE_TEST_JOB"
-
-
-def expect(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 def mpirun(ranks, *command, **options):
@@ -42,15 +37,6 @@ def skip_without_mpi(program):
 def lines_of(stderr):
     """Those of draftscope."""
     return [line for line in stderr.splitlines() if line.startswith("draftscope:")]
-
-
-def told(trace):
-    """What does not depend on clocks: texts and rounds, by strategy and question."""
-    connection = sqlite3.connect(f"file:{trace}?mode=ro", uri=True)
-    return connection.execute("""
-        SELECT ru.specification, p.question_id, q.repeat, q.text, r."index", r.drafted, r.accepted, r.emitted
-        FROM rounds r JOIN requests q ON q.id = r.request JOIN runs ru ON ru.id = q.run JOIN prompts p ON p.id = q.prompt
-        ORDER BY 1, 2, 3, 5""").fetchall()
 
 
 def is_alive(pid):

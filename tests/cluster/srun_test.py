@@ -11,8 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rank_job import LAUNCHER, STRATEGIES, RecordingJob, expect, lines_of, skip_without_mpi, told
-from slurm import SKIPPED, NotStarted, Slurm, missing_programs, run
+from rank_job import LAUNCHER, STRATEGIES, RecordingJob, lines_of, skip_without_mpi
+from recordings import expect, first_prompts, options_of, told
+from slurm import NotStarted, Slurm, missing_programs, run, run_or_skip
 
 SRUN = ("srun", "--mpi=pmix", "--overcommit", "--kill-on-bad-exit")
 
@@ -20,8 +21,7 @@ SRUN = ("srun", "--mpi=pmix", "--overcommit", "--kill-on-bad-exit")
 def main():
     program, source = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
     if missing := missing_programs():
-        print(f"skipped: {missing}")
-        sys.exit(SKIPPED)
+        raise NotStarted(missing)
     skip_without_mpi(program)
     model = source / "models/demo-layerskip"
     with tempfile.TemporaryDirectory(prefix="draftscope-srun-") as name, Slurm(Path(name)) as slurm:
@@ -30,17 +30,15 @@ def main():
         folder = slurm.folder
         # Ranks that share a processor must let each other have it; mpirun sees to that by itself.
         slurm.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
-        (folder / "prompts.jsonl").write_text("\n".join((source / "traces/prompts/mixed.jsonl").read_text().splitlines()[:2]) + "\n")
-        settings = ["record", "--quiet", "--tensor-parallel", "2", "--model", model, "--prompts", folder / "prompts.jsonl", "--max-tokens",
-                    "8", "--repeats", "1", "--threads", "1", "--level", "phases",
-                    *(part for strategy in STRATEGIES[:2] for part in ("--strategy", strategy))]
+        settings = ["record", "--quiet", "--tensor-parallel", "2", "--model", model, "--prompts", first_prompts(source, folder, 2),
+                    "--max-tokens", "8", "--repeats", "1", "--threads", "1", "--level", "phases", *options_of(STRATEGIES[:2])]
         rows = []
         for launcher in (SRUN, LAUNCHER):
             trace = folder / f"{launcher[0]}.dstrace"
             done = run(*launcher, "-n", "2", program, *settings, "--output", trace, env=slurm.environment, timeout=300)
             expect(done.returncode == 0, done.stdout + done.stderr)
             rows.append(told(trace))
-        expect(rows[0] and rows[0] == rows[1], "srun's ranks tell something else than mpirun's")
+        expect(rows[0] == rows[1], "srun's ranks tell something else than mpirun's")
         refused = run(*SRUN, "-n", "2", program, *settings[:2], "--tensor-parallel", "3", *settings[4:], "--output", folder / "none.dstrace",
                       env=slurm.environment, timeout=120)
         expect(refused.returncode != 0 and "found a job of size 2, expected 3" in refused.stderr, refused.stderr)
@@ -55,8 +53,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except NotStarted as reason:
-        print(f"skipped: {reason}")
-        sys.exit(SKIPPED)
+    run_or_skip(main)
