@@ -89,22 +89,18 @@ class Rounds:
 
     def after(self, _result, request, accepted, *_arguments, **_named):
         """One verification of one request: `accepted` drafts were kept."""
-        if self.is_off:
-            return
-        try:
-            self.add(request, int(accepted))
-        except Exception as error:  # recording must not end the server's step
-            self.is_off = True
-            print(f"draftscope: stops recording: {type(error).__name__}: {error}", file=sys.stderr)
+        self.record(self.add, request, accepted)
 
     def after_end(self, _result, request, *_arguments, **_named):
         """A step of a request is done, perhaps its last."""
-        if self.is_off or request.rid not in self.requests:
+        self.record(self.end_if_finished, request)
+
+    def record(self, change, *arguments):
+        if self.is_off:
             return
         try:
-            if request.finished():
-                self.end(request)
-        except Exception as error:  # as above
+            change(*arguments)
+        except Exception as error:  # recording must not end the server's step
             self.is_off = True
             print(f"draftscope: stops recording: {type(error).__name__}: {error}", file=sys.stderr)
 
@@ -123,7 +119,7 @@ class Rounds:
         self.writer = Writer(self.path, "sglang", version, settings.get("model_path"), settings)
 
     def add(self, request, accepted):
-        now_ns = time.monotonic_ns()
+        accepted, now_ns = int(accepted), time.monotonic_ns()
         if self.writer is None:
             self.open()
         if request.rid not in self.requests:
@@ -138,10 +134,11 @@ class Rounds:
         entry[1] = now_ns
         for rid in [rid for rid, (_, last_ns) in self.requests.items() if rid != request.rid and now_ns - last_ns > 60e9]:
             self.requests.pop(rid)[0].end()
-        if request.finished():
-            self.end(request)
+        self.end_if_finished(request)
 
-    def end(self, request):
+    def end_if_finished(self, request):
+        if request.rid not in self.requests or not request.finished():
+            return
         lines, last_ns = self.requests.pop(request.rid)
         # A verification may run past the stop; nobody is sent what lies behind it.
         tokens = getattr(request, "output_ids_through_stop", getattr(request, "output_ids", None))
