@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the timeline is painted.
 #include <QPainter>
+#include <QPixmap>
 #include <QScrollBar>
 #include <algorithm>
 #include <cmath>
@@ -238,14 +239,17 @@ void TimelineView::paint_borders(QPainter& painter, const TimeAxis& axis) const 
     for (const AlignedTimes::Slot& slot : shown_.places()) starts.push_back(slot.on_axis.start_ns);
   if (mode() == TimelineMode::run)
     for (const Stretch& stretch : shown_.chosen().stretches()) starts.push_back(stretch.at_ns);
-  QColor line = palette().color(QPalette::WindowText);
-  line.setAlpha(border_alpha);
+  QColor color = palette().color(QPalette::WindowText);
+  color.setAlpha(border_alpha);
+  // A picture of a line: as a box of see-through colour each would take many times as long.
+  QPixmap line(1, std::max(1, std::min(rows_.height(), viewport()->height() - axis_height)));
+  line.fill(color);
   auto start = std::lower_bound(starts.begin(), starts.end(), axis.range.start_ns);
   for (double last = -min_stretch_pixels; start != starts.end() && *start < axis.range.end_ns; ++start) {
     const double x = axis.x(*start);
     if (x - last < min_stretch_pixels) continue;
     last = x;
-    painter.fillRect(QRectF(std::floor(x), axis_height, 1, rows_.height()), line);
+    painter.drawPixmap(QPointF(std::floor(x), axis_height), line);
   }
 }
 
