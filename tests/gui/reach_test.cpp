@@ -163,6 +163,50 @@ TEST_F(Reach, TabReachesEveryPanel) {
   }
 }
 
+/// Whether the Tab key alone must come to a widget.
+bool is_stop(const QWidget& widget, const QWidget& window) {
+  return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabled() && widget.isVisibleTo(&window) &&
+         widget.window() == &window && widget.focusProxy() == nullptr && !is_part_of_another(widget);
+}
+
+TEST_F(Reach, TabAloneComesToEveryControlOfEveryPageAndIsHeldByNone) {
+  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  for (const QSize& size : {QSize(1280, 800), QSize(1024, 600)}) {
+    window_.resize(size);
+    window_.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
+    for (int page = 0; page < window_.pages().count(); ++page) {
+      window_.pages().show_page(page);
+      (void)window_.grab();
+      settle();
+      (void)window_.grab();
+      const std::string name =
+          window_.pages().title(page).toStdString() + " at " + std::to_string(size.width());
+      std::vector<const QWidget*> order;
+      constexpr int max_steps = 300;
+      bool has_come_round = false;
+      for (int step = 0; step < max_steps && !has_come_round; ++step) {
+        QWidget* const before = QApplication::focusWidget();
+        QTest::keyClick(before == nullptr ? &window_ : before, Qt::Key_Tab);
+        QApplication::processEvents();
+        const QWidget* focus = QApplication::focusWidget();
+        ASSERT_NE(focus, nullptr) << name;
+        has_come_round = !order.empty() && focus == order.front();
+        if (!order.empty() && focus == order.back()) {
+          ADD_FAILURE() << name << ": Tab stays in " << place_of(*focus);
+          break;
+        }
+        order.push_back(focus);
+      }
+      EXPECT_TRUE(has_come_round) << name;
+      for (const QWidget* widget : window_.findChildren<QWidget*>())
+        if (is_stop(*widget, window_)) {
+          EXPECT_THAT(order, testing::Contains(widget)) << name << ": " << place_of(*widget);
+        }
+    }
+  }
+}
+
 TEST_F(Reach, EveryControlOfEveryDialogueHasAName) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   raise(QStringLiteral("rounds"));

@@ -20,6 +20,7 @@
 #include "views/decisions/decision_plot.h"
 #include "views/decisions/exit_grid_plot.h"
 #include "views/decisions/numbered_plot.h"
+#include "views/first_focus.h"
 #include "views/rounds/round_axis.h"
 
 namespace draftscope::gui {
@@ -114,7 +115,7 @@ void DecisionsView::lay_out() {
   layout->addLayout(row);
   layout->addWidget(split, 1);
   layout->addWidget(words_);
-  setFocusProxy(pictures_);
+  set_first_focus(*this, *pictures_);
 }
 
 void DecisionsView::list_pictures() {
@@ -240,7 +241,7 @@ void DecisionsView::show_picture() {
 void DecisionsView::bring_up(QWidget& widget) {
   stack_->setCurrentWidget(&widget);
   // Keys go to the picture, if there is one.
-  setFocusProxy(&widget == notice_ ? static_cast<QWidget*>(pictures_) : &widget);
+  set_first_focus(*this, &widget == notice_ ? static_cast<QWidget&>(*pictures_) : widget);
 }
 
 void DecisionsView::take(std::shared_ptr<const RoundsPicture> made) {

@@ -18,6 +18,7 @@
 #include <array>
 
 #include "models/copy_rows.h"
+#include "views/first_focus.h"
 #include "views/picture_export.h"
 #include "views/sql/sql_edit.h"
 #include "views/time_text.h"
@@ -128,7 +129,7 @@ void SqlView::lay_out() {
   layout->setContentsMargins(4, 4, 4, 4);
   layout->addLayout(row);
   layout->addWidget(split, 1);
-  setFocusProxy(sql_);
+  set_first_focus(*this, *sql_);
   connect(save, &QPushButton::clicked, this, &SqlView::save_query);
   connect(csv, &QPushButton::clicked, this, &SqlView::write_result);
 }

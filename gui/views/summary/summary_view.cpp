@@ -15,6 +15,7 @@
 
 #include "models/column_menu.h"
 #include "models/copy_rows.h"
+#include "views/first_focus.h"
 #include "views/phase_legend.h"
 #include "views/summary/run_cells.h"
 #include "views/summary/why_card.h"
@@ -77,7 +78,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
       why_(new WhyCard(state)),
       details_(new QTreeWidget) {
   setAccessibleName(tr("Summary"));
-  setFocusProxy(table_);
+  set_first_focus(*this, *table_);
   identity_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   identity_->setAccessibleName(tr("Recording"));
   warnings_->setAccessibleName(tr("Warnings"));

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "details/timeline_panel.h"
+#include "views/first_focus.h"
 #include "window/pages/view_panel.h"
 
 namespace draftscope::gui {
@@ -25,6 +26,7 @@ constexpr int timeline_share_with_details = 3;
 
 /// The widget itself, what it names in its place, or the first in it that takes the focus by the Tab key.
 QWidget* first_to_focus(QWidget& view) {
+  if (QWidget* first = first_focus(view)) return first;
   if (view.focusProxy() != nullptr) return view.focusProxy();
   QWidget* at = &view;
   do {
