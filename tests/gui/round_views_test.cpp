@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "charts/figure_source.h"
+#include "drawn_texts.h"
 #include "export/figure_file.h"
 #include "sample.h"
 #include "settle.h"
@@ -56,12 +57,13 @@ void fill_table(QTableWidget& table) {
 class RoundViews : public testing::Test {
  protected:
   void open(const traces::SampleOptions& options, const std::string& change = {}) {
-    traces::make_sample_file(folder_ / "sample.dstrace", options);
-    if (!change.empty()) traces::change(folder_ / "sample.dstrace", change);
+    const std::filesystem::path file = folder_ / ("sample" + std::to_string(++files_) + ".dstrace");
+    traces::make_sample_file(file, options);
+    if (!change.empty()) traces::change(file, change);
     window_.resize(1400, 900);
     window_.show();
     QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
-    window_.open(QString::fromStdString((folder_ / "sample.dstrace").string()));
+    window_.open(QString::fromStdString(file.string()));
     ASSERT_TRUE(finished.wait(20000));
   }
 
@@ -83,6 +85,7 @@ class RoundViews : public testing::Test {
   }
 
   traces::TestFolder folder_;
+  int files_ = 0;
   MainWindow window_{Memory::none};
 };
 
@@ -298,6 +301,33 @@ TEST_F(RoundViews, AreFiguresForPapersWithTheirData) {
     const QString path = QString::fromStdString((folder_ / "figure.svg").string());
     const auto written = write_figure(*chart, {}, path);
     EXPECT_TRUE(written) << written.error().message;
+  }
+}
+
+TEST_F(RoundViews, CountsOfManyDraftPositionsAreNotDrawnOverOneAnother) {
+  for (const int positions : {3, 6, 10, 14, 30}) {
+    open({.runs = 2, .requests_per_run = 3, .max_rounds = 200, .max_drafted = positions});
+    for (const int width : {1000, 1400}) {
+      window_.resize(width, 900);
+      QWidget& confidence = view(QStringLiteral("confidence"));
+      (void)picture(confidence);
+      const std::vector<DrawnText> texts = drawn_texts(confidence);
+      int counts = 0;
+      for (std::size_t i = 0; i < texts.size(); ++i) {
+        bool is_number = false;
+        (void)texts[i].text.toInt(&is_number);
+        counts += is_number && texts[i].box.left() > confidence.width() - 160 ? 1 : 0;
+        for (std::size_t j = i + 1; j < texts.size(); ++j) {
+          const QRect both = texts[i].whole & texts[j].whole;  // what is clipped away would be cut off
+          EXPECT_FALSE(both.width() > 2 && both.height() > 6)
+              << positions << ": \"" << texts[i].text.toStdString() << "\" and \""
+              << texts[j].text.toStdString() << "\"";
+        }
+      }
+      if (positions == 3) {
+        EXPECT_GE(counts, 3) << width << ": " << words_on_screen(confidence);
+      }
+    }
   }
 }
 

@@ -205,8 +205,8 @@ class SampleWriter {
       if (chance()) add_decision(request.id, round.id);
       round.exit_layer = static_cast<std::int32_t>(between(1, 7));
       round.layer_set_id = add_layer_set(round.exit_layer);
-      round.planned = 6;
-      round.drafted = static_cast<std::int32_t>(between(0, 6));
+      round.planned = options_.max_drafted;
+      round.drafted = static_cast<std::int32_t>(between(0, options_.max_drafted));
       round.accepted = static_cast<std::int32_t>(between(0, round.drafted));
       round.threshold = share();
       round.draft_stop = static_cast<DraftStop>(between(0, 4));

@@ -19,6 +19,7 @@ struct SampleOptions {
   int requests_per_run = 3;
   int max_rounds = 8;
   bool kernels = true;
+  int max_drafted = 6;  ///< tokens of a round
 };
 
 /// Layers that a request has shadow tokens of: 2, 4, 6 and 8.
