@@ -58,7 +58,8 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
         .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> {
           return draft_backend;
         }};
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 90)));
+    // Prompts beyond what a decode kernel takes in one model only: every strategy decodes each of them again.
+    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, trial == 0 ? 90 : 20)));
     for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
     const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};

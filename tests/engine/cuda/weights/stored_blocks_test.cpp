@@ -102,7 +102,7 @@ TEST(StoredBlocks, HaveThemInEveryFamily) {
   }
 }
 
-/// The device's own rounds and graphs, greedy and coupled.
+/// The device's own rounds and graphs, greedy and coupled; formats take turns with strategies.
 TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
   Random random(154);
   for (const WeightFormat format : block_formats) {
@@ -124,10 +124,12 @@ TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 8};
     if (format == WeightFormat::q4_0) request.sampling = {.temperature = 0.8, .coupled = true};
     const std::vector<std::int32_t> expected = text_under(*widened, "vanilla", request, resources);
-    const EveryStrategy strategies(shape, {});
-    for (const std::string& specification : strategies.specifications()) {
-      SCOPED_TRACE(specification);
-      EXPECT_EQ(text_under(*packed, specification, request, resources), expected);
+    const EveryStrategy every(shape, {});  // and the files that they name
+    const std::vector<std::string>& strategies = every.specifications();
+    const std::size_t turn = format == block_formats[0] ? 0 : 1;
+    for (std::size_t i = turn; i < strategies.size(); i += 2) {
+      SCOPED_TRACE(strategies[i]);
+      EXPECT_EQ(text_under(*packed, strategies[i], request, resources), expected);
     }
   }
 }

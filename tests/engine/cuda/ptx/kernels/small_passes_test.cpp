@@ -26,6 +26,7 @@
 #include "compared_kernels.h"
 #include "cuda/backend.h"
 #include "cuda_shapes.h"
+#include "expected_kernels.h"
 #include "ptx_files.h"
 #include "ptx_gpu.h"
 #include "random_model.h"
@@ -185,12 +186,6 @@ TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesOnRandomShapes) {
   print_counts(compared);
 }
 
-/// Whether ranks that share a model alone launch it (tests/engine/cuda/ranks): one device never does.
-bool is_of_ranks(cuda::Kernel kernel) {
-  using enum cuda::Kernel;
-  return kernel == rank_product || kernel == sum_own_parts || kernel == add_rank_sums || kernel == join_head;
-}
-
 /// Every kernel of a device alone, with every check of the interpreter; keys of more than one split.
 TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
   DRAFTSCOPE_NEEDS_PTX();
@@ -217,10 +212,7 @@ TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
       const std::vector<std::int32_t> long_prompt = prompt_of(270, shape.vocab);
       (void)decoded_text(*backend, "vanilla", {.prompt = long_prompt, .max_new_tokens = 2});
     }
-  for (int i = 0; i <= static_cast<int>(cuda::Kernel::make_synthetic); ++i) {
-    const auto kernel = static_cast<cuda::Kernel>(i);
-    EXPECT_NE(seen.contains(kernel), is_of_ranks(kernel)) << "kernel " << i;
-  }
+  expect_kernels_of_one_device(seen);
 }
 
 /// The first fault of a text's passes if the kernels' PTX has `from` replaced by `to` everywhere.
