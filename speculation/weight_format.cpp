@@ -26,6 +26,7 @@ constexpr std::array all_formats{
     WeightFormatRow{WeightFormat::iq4_xs, "iq4_xs", 4.25, MadeBy::none,
                     "4 bits of a table, two levels of scales"},
     WeightFormatRow{WeightFormat::mxfp4, "mxfp4", 4.25, MadeBy::none, "e2m1, a power of two every 32"},
+    WeightFormatRow{WeightFormat::int4, "int4", 4.25, MadeBy::cuda, "4 bits, scale and zero point every 128"},
     WeightFormatRow{WeightFormat::q3_0, "q3_0", 3.5, MadeBy::cpu, "3 bits, a scale every 32 weights"},
 };
 

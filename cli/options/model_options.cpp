@@ -72,8 +72,8 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       .add_option(
           "--weights", options.weights,
           "How matrices are held: as-stored, or bf16 (packed ones widened); on a CPU also rounded to blocks "
-          "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU the layers' to q8_0, q4_0 or fp8 (e4m3, a scale "
-          "an output)")
+          "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU the layers' to q8_0, q4_0, int4 (scale and zero "
+          "point every 128) or fp8 (e4m3, a scale an output)")
       ->check(one_of(held_weights()))
       ->capture_default_str();
   add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
@@ -123,10 +123,15 @@ void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
 
 Result<LoadedModel> load_model(const ModelOptions& options) {
   using enum engine::SyntheticMatrices;
-  DRAFTSCOPE_TRY_ASSIGN(
-      engine::Checkpoint checkpoint,
-      engine::open_model(options.model, options.device == "cpu" || options.ranks ? in_memory : by_backend,
-                         block_matrices(options)));
+  const auto open = [&](engine::BlockMatrices blocks) {
+    return engine::open_model(options.model,
+                              options.device == "cpu" || options.ranks ? in_memory : by_backend, blocks);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint, open(block_matrices(options)));
+  // Ranks divide plain numbers.
+  if (options.ranks && checkpoint.has_integers()) {
+    DRAFTSCOPE_TRY_ASSIGN(checkpoint, open(engine::BlockMatrices::widened));
+  }
   if (!options.adapter.empty()) DRAFTSCOPE_TRY(engine::merge_adapter(options.adapter, checkpoint));
   if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
   auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));

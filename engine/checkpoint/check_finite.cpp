@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "element_bits.h"
-#include "gguf/widen.h"
 #include "row_parts.h"
 #include "tensor_slots.h"
+#include "widened_rows.h"
 
 namespace draftscope::engine {
 namespace {
@@ -17,8 +17,8 @@ namespace {
 /// "nan", "inf" or "-inf", of an element that is not finite.
 std::string_view value_name(const TensorView& tensor, std::int64_t element) {
   if (tensor.scales != nullptr) return "nan";  // e4m3 has no infinities
-  if (tensor.blocks != nullptr) {
-    const auto row = gguf::widened_rows(tensor, element / tensor.columns, 1);
+  if (!tensor.is_plain()) {
+    const auto row = widened_rows(tensor, element / tensor.columns, 1);
     return value_name({row.data(), tensor.dtype, 1, tensor.columns}, element % tensor.columns);
   }
   const std::byte* at = tensor.data + static_cast<std::size_t>(element) * dtype_bytes(tensor.dtype);
@@ -55,9 +55,7 @@ Result<void> check_finite(const Checkpoint& checkpoint) {
   std::int64_t element = 0;
   for_each_index(parts.size(), usable_processors(), [&](std::size_t index) {
     const auto& part = parts[index];
-    auto view = tensors[part.tensor].view;
-    view.data += static_cast<std::size_t>(part.first_row) * view.row_bytes();
-    view.rows = part.rows;
+    const auto view = tensors[part.tensor].view.rows_from(part.first_row, part.rows);
     const auto found = first_non_finite(view);
     if (!found) return;
     const std::scoped_lock lock(mutex);

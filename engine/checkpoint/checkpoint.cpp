@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gguf/block_formats.h"
+#include "quantised/quantised_matrix.h"
 #include "tensor_slots.h"
 
 namespace draftscope::engine {
@@ -18,7 +19,25 @@ std::size_t Checkpoint::parameters() const {
 std::size_t TensorView::row_bytes() const {
   const auto n = static_cast<std::size_t>(columns);
   if (scales != nullptr) return n;
+  if (integers != nullptr) {
+    const auto bits = static_cast<std::size_t>(integers->bits);
+    const auto group = static_cast<std::size_t>(integers->block.columns);
+    const std::size_t of_a_group = bits + 8 * dtype_bytes(integers->scale_dtype);
+    return (n * bits + (n + group - 1) / group * of_a_group + 7) / 8;
+  }
   return blocks == nullptr ? n * dtype_bytes(dtype) : n / blocks->weights * blocks->bytes;
+}
+
+TensorView TensorView::rows_from(std::int64_t first, std::int64_t count) const {
+  TensorView part = *this;
+  part.rows = count;
+  if (integers != nullptr) {
+    part.first_row += first;
+    return part;
+  }
+  part.data += static_cast<std::size_t>(first) * row_bytes();
+  if (scales != nullptr) part.scales += first;
+  return part;
 }
 
 bool Checkpoint::has_blocks() const {
@@ -30,6 +49,11 @@ bool Checkpoint::has_blocks() const {
 bool Checkpoint::has_fp8() const {
   return std::any_of(weights.layers.begin(), weights.layers.end(),
                      [](const LayerWeights& layer) { return layer.q.scales != nullptr; });
+}
+
+bool Checkpoint::has_integers() const {
+  return std::any_of(weights.layers.begin(), weights.layers.end(),
+                     [](const LayerWeights& layer) { return layer.q.integers != nullptr; });
 }
 
 std::size_t Checkpoint::weight_bytes() const {

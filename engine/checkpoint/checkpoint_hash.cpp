@@ -8,8 +8,7 @@
 #include <iterator>
 #include <new>
 
-#include "gguf/widen.h"
-#include "quantised/quantised_matrix.h"
+#include "widened_rows.h"
 
 namespace draftscope::engine {
 
@@ -41,15 +40,13 @@ HashSample hash_sample(const TensorView& tensor) {
 void CheckpointHash::add_sample(const TensorView& tensor) {
   add_text(fmt::format("{} [{}, {}]", dtype_name(tensor.dtype), tensor.rows, tensor.columns));
   const HashSample sample = hash_sample(tensor);
-  const bool is_plain = tensor.blocks == nullptr && tensor.scales == nullptr;
-  if (is_plain) return add_bytes({tensor.data + sample.offset, sample.bytes});
+  if (tensor.is_plain()) return add_bytes({tensor.data + sample.offset, sample.bytes});
   const std::size_t row_bytes = static_cast<std::size_t>(tensor.columns) * dtype_bytes(tensor.dtype);
   const std::size_t first = sample.offset / row_bytes;
   const std::size_t end = (sample.offset + sample.bytes + row_bytes - 1) / row_bytes;
   const auto begin_row = static_cast<std::int64_t>(first);
   const auto n_rows = static_cast<std::int64_t>(end - first);
-  const auto rows = tensor.scales != nullptr ? widened_rows(tensor, begin_row, n_rows)
-                                             : gguf::widened_rows(tensor, begin_row, n_rows);
+  const auto rows = widened_rows(tensor, begin_row, n_rows);
   add_bytes({rows.data() + (sample.offset - first * row_bytes), sample.bytes});
 }
 

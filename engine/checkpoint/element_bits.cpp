@@ -6,10 +6,13 @@
 #include <span>
 
 #include "cpu/kernels/bf16.h"
-#include "gguf/widen.h"
+#include "widened_rows.h"
 
 namespace draftscope::engine {
 namespace {
+
+/// Rows that are widened together where integers lie along the outputs.
+constexpr std::int64_t integer_rows = 128;
 
 /// A NaN or an infinity has all exponent bits set and nothing else has. Whole blocks are tested first,
 /// without a branch inside, so that the compiler makes vector code that reads at memory speed.
@@ -33,15 +36,18 @@ std::optional<std::int64_t> find(const TensorView& tensor, Bits exponent) {
 }  // namespace
 
 std::optional<std::int64_t> first_non_finite(const TensorView& tensor) {
-  if (tensor.blocks != nullptr) {
-    for (std::int64_t row = 0; row < tensor.rows; ++row) {
-      const auto wide = gguf::widened_rows(tensor, row, 1);
-      if (const auto found = first_non_finite({wide.data(), tensor.dtype, 1, tensor.columns}))
+  if (tensor.scales != nullptr) return find<std::uint8_t>(tensor, 0x7FU);  // e4m3 has NaNs alone
+  if (!tensor.is_plain()) {
+    // Words of integers are several outputs'.
+    const std::int64_t step = tensor.integers == nullptr ? 1 : integer_rows;
+    for (std::int64_t row = 0; row < tensor.rows; row += step) {
+      const std::int64_t rows = std::min(step, tensor.rows - row);
+      const auto wide = widened_rows(tensor, row, rows);
+      if (const auto found = first_non_finite({wide.data(), tensor.dtype, rows, tensor.columns}))
         return row * tensor.columns + *found;
     }
     return std::nullopt;
   }
-  if (tensor.scales != nullptr) return find<std::uint8_t>(tensor, 0x7FU);  // e4m3 has NaNs alone
   switch (tensor.dtype) {
     case DType::f32:
       return find<std::uint32_t>(tensor, 0x7F80'0000U);

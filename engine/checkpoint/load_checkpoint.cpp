@@ -13,6 +13,7 @@
 #include "element_bits.h"
 #include "file_watch.h"
 #include "quantised/bind_quantised.h"
+#include "quantised/int4.h"
 #include "shards.h"
 #include "tensor_slots.h"
 
@@ -24,10 +25,12 @@ constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
 /// Tensors begin at cache lines, which is also the widest vector a kernel loads.
 constexpr std::size_t matrix_alignment = 64;
 
-/// Owner of a checkpoint's bytes: the files that its views look into, and the memory of what was widened.
+/// Owner of a checkpoint's bytes: the files that its views look into, the memory of what was widened, and
+/// what the files say of matrices that stay integers.
 struct Storage {
   Shards shards;
   std::optional<Mapping> memory;
+  std::vector<QuantisedMatrix> integers;
 };
 
 std::string expected_extents(const TensorSlot& slot) {
@@ -105,30 +108,49 @@ class Binding {
     return check_nothing_unknown(places_, known_, quantisation_, shape_);
   }
 
-  /// Writes the packed matrices as numbers of the plain ones' type, in memory that is returned; the layers'
-  /// as they are with their scales, where that is asked for and all of them can be.
-  Result<std::optional<Mapping>> place_packed(BlockMatrices blocks, const std::string& file) const {
-    if (packed_.empty()) return std::nullopt;
+  /// Writes the packed matrices as numbers of the plain ones' type, in memory that `storage` is given; the
+  /// layers' stay as they are where that is asked for and all of them can, with scales in that memory (e4m3)
+  /// or as a description of their integers.
+  Result<void> place_packed(BlockMatrices blocks, const std::string& file, Storage& storage) const {
+    if (packed_.empty()) return {};
     for (const auto& [name, shard] : shards_.by_name) shard.mapping.expect(Access::streamed);
-    const bool keeps = blocks == BlockMatrices::cuda_as_stored && are_layers_in_e4m3();
+    const bool as_stored = blocks == BlockMatrices::cuda_as_stored;
+    const bool keeps_e4m3 = as_stored && are_layers(is_e4m3);
+    const bool keeps_integers = !keeps_e4m3 && as_stored && are_layers(is_int4);
+    const auto stays_e4m3 = [&](const PackedSlot& packed) { return keeps_e4m3 && packed.slot->layer >= 0; };
+    const auto stays_integers = [&](const PackedSlot& packed) {
+      const bool is_head = packed.slot->kind == TensorKind::head;
+      return keeps_integers && (packed.slot->layer >= 0 || (is_head && is_int4(packed.matrix)));
+    };
     const DType dtype = plain_ == nullptr ? DType::bf16 : plain_->view->dtype;
-    const auto bytes_of = [&](const TensorSlot& slot) {
+    const auto bytes_of = [&](const PackedSlot& packed) -> std::size_t {
+      if (stays_integers(packed)) return 0;
+      const TensorSlot& slot = *packed.slot;
       const std::size_t bytes =
-          keeps && slot.layer >= 0 ? static_cast<std::size_t>(slot.rows) * sizeof(float) : slot.view->bytes();
+          stays_e4m3(packed) ? static_cast<std::size_t>(slot.rows) * sizeof(float) : slot.view->bytes();
       return (bytes + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
     };
     std::size_t bytes = 0;
-    for (const auto& [slot, matrix] : packed_) {
+    storage.integers.reserve(packed_.size());
+    for (const PackedSlot& packed : packed_) {
+      const auto& [slot, matrix] = packed;
       *slot->view = {nullptr, dtype, slot->rows, slot->columns};
-      bytes += bytes_of(*slot);
+      bytes += bytes_of(packed);
+      if (!stays_integers(packed)) continue;
+      slot->view->data = matrix.values;
+      slot->view->integers = &storage.integers.emplace_back(matrix);
+      slot->view->first_row = slot->first_row;
     }
+    if (bytes == 0) return {};
     auto memory = Mapping::allocate(bytes);
     if (!memory) return fail("{}: {}", file, memory.error().message);
     std::vector<WidenedMatrix> widened;
     std::byte* out = memory->writable_bytes().data();
-    for (const auto& [slot, matrix] : packed_) {
-      const std::size_t own_bytes = bytes_of(*slot);
-      if (keeps && slot->layer >= 0) {
+    for (const PackedSlot& packed : packed_) {
+      const auto& [slot, matrix] = packed;
+      if (stays_integers(packed)) continue;
+      const std::size_t own_bytes = bytes_of(packed);
+      if (stays_e4m3(packed)) {
         auto* const scales = reinterpret_cast<float*>(out);
         output_scales(matrix, slot->first_row, slot->rows, scales);
         slot->view->data = matrix.values + slot->first_row * slot->columns;
@@ -140,15 +162,19 @@ class Binding {
       out += own_bytes;
     }
     widen(widened);
-    return std::optional(*std::move(memory));
+    storage.memory = *std::move(memory);
+    return {};
   }
 
  private:
-  /// Whether each matrix of the layers is in e4m3, with no output that has several scales.
-  [[nodiscard]] bool are_layers_in_e4m3() const {
-    const auto count = std::count_if(packed_.begin(), packed_.end(), [](const PackedSlot& packed) {
-      return packed.slot->layer >= 0 && packed.matrix.form == PackedForm::fp8 &&
-             packed.matrix.block.columns >= packed.matrix.columns;
+  /// In e4m3, with no output that has several scales.
+  static bool is_e4m3(const QuantisedMatrix& matrix) {
+    return matrix.form == PackedForm::fp8 && matrix.block.columns >= matrix.columns;
+  }
+  /// Whether each matrix of the layers is packed so.
+  [[nodiscard]] bool are_layers(bool (*is_packed_so)(const QuantisedMatrix&)) const {
+    const auto count = std::count_if(packed_.begin(), packed_.end(), [&](const PackedSlot& packed) {
+      return packed.slot->layer >= 0 && is_packed_so(packed.matrix);
     });
     return count == layer_matrices_;
   }
@@ -225,7 +251,7 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMat
   const auto slots = tensor_slots(checkpoint.shape, weights);
   Binding binding(shards, checkpoint.shape, quantisation);
   DRAFTSCOPE_TRY(binding.bind(slots));
-  DRAFTSCOPE_TRY_ASSIGN(storage->memory, binding.place_packed(blocks, folder.string()));
+  DRAFTSCOPE_TRY(binding.place_packed(blocks, folder.string(), *storage));
   if (checkpoint.shape.tied_embeddings) weights.head = weights.embedding;
   checkpoint.stored_as = "safetensors " + (quantisation ? quantisation->name()
                                                         : std::string(dtype_name(weights.embedding.dtype)));

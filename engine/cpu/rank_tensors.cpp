@@ -32,18 +32,10 @@ Result<void> check_shape_divides(const speculation::ModelShape& shape, std::int3
   return {};
 }
 
-TensorView rows_of(const TensorView& whole, std::int64_t first, std::int64_t rows) {
-  TensorView part = whole;
-  part.data += static_cast<std::size_t>(first) * whole.row_bytes();
-  if (part.scales != nullptr) part.scales += first;
-  part.rows = rows;
-  return part;
-}
-
 TensorView outputs_of(const TensorView& whole, RankPlace place) {
   if (!whole.present()) return whole;
   const std::int64_t rows = whole.rows / place.size;
-  return rows_of(whole, place.rank * rows, rows);
+  return whole.rows_from(place.rank * rows, rows);
 }
 
 /// A rank's values of a bias.
@@ -165,7 +157,7 @@ Result<RankTensors> divided_tensors(const Checkpoint& checkpoint, RankPlace plac
     tensors.weights.layers[layer] = layer_outputs(checkpoint.weights.layers[layer], place);
   tensors.tokens = head_tokens(shape.vocab, place);
   TensorView& head = tensors.weights.head;
-  if (head.rows == shape.vocab) head = rows_of(head, tensors.tokens.first, tensors.tokens.count);
+  if (head.rows == shape.vocab) head = head.rows_from(tensors.tokens.first, tensors.tokens.count);
   return tensors;
 }
 

@@ -154,6 +154,10 @@ auto visit_grouped(WeightFormat format, Visit&& visit) {
   switch (format) {
     case WeightFormat::q8_0:
       return visit.template operator()<Q8_0Weights>();
+    case WeightFormat::int4:
+      return visit.template operator()<Int4Weights<Bf16>>();
+    case WeightFormat::int4_f16:
+      return visit.template operator()<Int4Weights<F16>>();
     default:
       return visit.template operator()<Q4_0Weights>();
   }

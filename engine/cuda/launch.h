@@ -79,8 +79,12 @@ constexpr bool waits_by_itself(Kernel kernel) {
 }
 
 /// How kernels take weights: plain numbers, e4m3 with a scale an output, or groups that share scales
-/// (kernels/grouped_weights.h), whose activations are bf16.
-enum class WeightFormat : std::uint8_t { bf16, f16, fp8, q8_0, q4_0 };
+/// (kernels/grouped_weights.h). Activations are bf16, where the name does not say f16.
+enum class WeightFormat : std::uint8_t { bf16, f16, fp8, q8_0, q4_0, int4, int4_f16 };
+
+constexpr bool has_f16_activations(WeightFormat format) {
+  return format == WeightFormat::f16 || format == WeightFormat::int4_f16;
+}
 
 /// Null of formats without groups.
 constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
@@ -89,6 +93,9 @@ constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
       return &q8_0_layout;
     case WeightFormat::q4_0:
       return &q4_0_layout;
+    case WeightFormat::int4:
+    case WeightFormat::int4_f16:
+      return &int4_layout;
     default:
       return nullptr;
   }

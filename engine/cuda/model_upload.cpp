@@ -9,8 +9,8 @@
 
 #include "backend/trait_numbers.h"
 #include "checkpoint/element_bits.h"
-#include "checkpoint/gguf/widen.h"
 #include "checkpoint/synthetic_fill.h"
+#include "checkpoint/widened_rows.h"
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
 #include "pack_groups.h"
@@ -50,7 +50,7 @@ class Layout {
   Layout(const Checkpoint& checkpoint, CudaWeights weights, std::byte* base)
       : checkpoint_(checkpoint),
         fp8_(weights == speculation::WeightFormat::fp8),
-        rounded_(weights ? grouped_format(*weights) : std::nullopt),
+        rounded_(weights ? grouped_format(*weights, checkpoint.weights.embedding.dtype) : std::nullopt),
         pieces_(base) {}
 
   void place(UploadedModel& out) {
@@ -157,8 +157,8 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
 /// A matrix's values as plain numbers, from host memory or made where they go.
 Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Placed& matrix, std::byte* to) {
   const TensorView& source = *matrix.source;
-  if (source.blocks != nullptr) {
-    const std::vector<std::byte> wide = gguf::widened_rows(source, 0, source.rows);
+  if (!source.is_plain()) {
+    const std::vector<std::byte> wide = widened_rows(source, 0, source.rows);
     return gpu.upload(to, wide.data(), wide.size());
   }
   if (checkpoint.matrices_in_memory) return gpu.upload(to, source.data, source.bytes());
@@ -292,21 +292,20 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
               checkpoint.shape.name);
 }
 
-/// Error: the layers' matrices are not all in blocks that kernels take, or in several.
+/// Error: the layers' matrices are not all in groups that kernels take, or in several formats.
 Result<void> check_blocks(const Checkpoint& checkpoint) {
   const auto expected = stored_groups(checkpoint.weights.layers.front().q);
   for (const LayerWeights& layer : checkpoint.weights.layers)
     for (const LayerMatrix& matrix : layer_matrices) {
       const TensorView& tensor = layer.*matrix.source;
-      if (stored_groups(tensor) == expected && (tensor.blocks != nullptr) == expected.has_value()) continue;
+      if (stored_groups(tensor) == expected && (tensor.blocks == nullptr || expected)) continue;
       return fail(
-          "model {}: matrices are in several formats of blocks, expected q8_0 or q4_0 for all of the "
+          "model {}: matrices are in several formats of blocks, expected q8_0, q4_0 or int4 for all of the "
           "layers', or none on a cuda device",
           checkpoint.shape.name);
     }
   const Weights& weights = checkpoint.weights;
-  if (weights.embedding.blocks == nullptr && (weights.head.blocks == nullptr || stored_groups(weights.head)))
-    return {};
+  if (weights.embedding.is_plain() && (weights.head.is_plain() || stored_groups(weights.head))) return {};
   return fail("model {}: the embedding or the head is in blocks, expected it widened on a cuda device",
               checkpoint.shape.name);
 }
@@ -354,9 +353,10 @@ std::string_view weights_name(WeightFormat format) {
 
 WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
   if (weights == speculation::WeightFormat::fp8 || checkpoint.has_fp8()) return WeightFormat::fp8;
-  if (const auto groups = weights ? grouped_format(*weights) : std::nullopt) return *groups;
+  const DType plain = checkpoint.weights.embedding.dtype;
+  if (const auto groups = weights ? grouped_format(*weights, plain) : std::nullopt) return *groups;
   if (const auto groups = stored_groups(checkpoint.weights.layers.front().q)) return *groups;
-  return checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+  return plain == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
 }
 
 std::int32_t width_granule(WeightFormat layers) {
@@ -406,13 +406,14 @@ Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const Uplo
                                         speculation::WeightFormat format) {
   const speculation::ModelShape& shape = checkpoint.shape;
   const bool fp8 = format == speculation::WeightFormat::fp8;
-  const auto groups = grouped_format(format);
+  const bool f16 = has_f16_activations(model.layers);
+  const auto groups = grouped_format(format, f16 ? DType::f16 : DType::bf16);
   if (!fp8 && !groups)
     return fail("cuda backend: found weights {} for drafts, expected one of {}",
                 speculation::weight_format_name(format),
                 speculation::made_weight_formats(speculation::MadeBy::cuda));
   const WeightFormat held = fp8 ? WeightFormat::fp8 : *groups;
-  if (model.layers == WeightFormat::f16 || model.layers == WeightFormat::fp8)
+  if (f16 != has_f16_activations(held) || model.layers == WeightFormat::fp8)
     return fail("model {}: weights are {}, expected bf16 beside {} for drafts", shape.name,
                 weights_name(model.layers), speculation::weight_format_name(format));
   DRAFTSCOPE_TRY(check_widths(shape, width_granule(held)));

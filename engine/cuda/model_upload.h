@@ -50,7 +50,7 @@ struct UploadedDraftLayers {
 [[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
 
 /// The kernels' format that layers can be held in for drafts beside the model's. Errors: it is none, the
-/// model's layers have fp16 activations or are in fp8 themselves, or widths that its kernels do not take.
+/// model's layers have other activations or are in fp8 themselves, or widths that its kernels do not take.
 [[nodiscard]] Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint,
                                                       const UploadedModel& model,
                                                       speculation::WeightFormat format);

@@ -13,6 +13,7 @@
 #include "cpu/quantised/packed_matrix.h"
 #include "cpu/quantised/quantise.h"
 #include "cpu/quantised/stored_blocks.h"
+#include "pack_int4.h"
 
 namespace draftscope::engine::cuda {
 
@@ -26,23 +27,9 @@ struct Named {
   WeightFormat held;
 };
 constexpr Named names[] = {{speculation::WeightFormat::q8_0, WeightFormat::q8_0},
-                           {speculation::WeightFormat::q4_0, WeightFormat::q4_0}};
-
-/// Codes of 32 values, a part of each lane's chunk of a run.
-void put_codes(const GroupedLayout& layout, const cpu::QuantisedBlock& block, std::int64_t part,
-               std::byte* run) {
-  constexpr std::size_t lane_values = part_depth / run_lanes;
-  for (std::size_t lane = 0; lane < run_lanes; ++lane) {
-    const std::uint8_t* const codes = block.quants.data() + lane * lane_values;
-    std::byte* const chunk = run + lane * chunk_bytes + part * layout.code_bits;
-    if (layout.code_bits == 8) {
-      std::memcpy(chunk, codes, lane_values);
-      continue;
-    }
-    for (std::size_t i = 0; i < lane_values / 2; ++i)
-      chunk[i] = static_cast<std::byte>(codes[i] | codes[lane_values / 2 + i] << 4U);
-  }
-}
+                           {speculation::WeightFormat::q4_0, WeightFormat::q4_0},
+                           {speculation::WeightFormat::int4, WeightFormat::int4},
+                           {speculation::WeightFormat::int4, WeightFormat::int4_f16}};
 
 bool is_finite(const cpu::QuantisedBlock& block) {
   return std::isfinite(cpu::f16_to_float(block.scale)) && std::isfinite(cpu::f16_to_float(block.minimum));
@@ -83,7 +70,7 @@ class Packing {
     const std::int64_t k = block * part_depth;
     std::byte* const run =
         out_.data() + row * layout_.row_bytes(source_.columns) + k / layout_.run_depth() * run_bytes;
-    put_codes(layout_, values, k % layout_.run_depth() / part_depth, run);
+    put_codes(layout_, values.quants.data(), k % layout_.run_depth() / part_depth, run);
     std::byte* const scales = out_.data() + layout_.scales_offset(source_.rows, source_.columns, row) +
                               k / layout_.scale_depth * GroupedLayout::scale_step;
     std::memcpy(scales + k % layout_.scale_depth / part_depth * 2, &values.scale, sizeof values.scale);
@@ -98,7 +85,21 @@ class Packing {
 
 }  // namespace
 
-std::optional<WeightFormat> grouped_format(speculation::WeightFormat format) {
+void put_codes(const GroupedLayout& layout, const std::uint8_t* codes, std::int64_t part, std::byte* run) {
+  constexpr std::size_t lane_values = part_depth / run_lanes;
+  for (std::size_t lane = 0; lane < run_lanes; ++lane, codes += lane_values) {
+    std::byte* const chunk = run + lane * chunk_bytes + part * layout.code_bits;
+    if (layout.code_bits == 8) {
+      std::memcpy(chunk, codes, lane_values);
+      continue;
+    }
+    for (std::size_t i = 0; i < lane_values / 2; ++i)
+      chunk[i] = static_cast<std::byte>(codes[i] | codes[lane_values / 2 + i] << 4U);
+  }
+}
+
+std::optional<WeightFormat> grouped_format(speculation::WeightFormat format, DType activations) {
+  if (format == speculation::WeightFormat::int4 && activations == DType::f16) return WeightFormat::int4_f16;
   for (const Named& named : names)
     if (named.stored == format) return named.held;
   return std::nullopt;
@@ -111,11 +112,13 @@ speculation::WeightFormat grouped_format(WeightFormat format) {
 }
 
 std::optional<WeightFormat> stored_groups(const TensorView& tensor) {
+  if (tensor.integers != nullptr) return grouped_format(speculation::WeightFormat::int4, tensor.dtype);
   if (tensor.blocks == nullptr || !tensor.blocks->multiplied) return std::nullopt;
   return grouped_format(*tensor.blocks->multiplied);
 }
 
 std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix, WeightFormat format) {
+  if (grouped_format(format) == speculation::WeightFormat::int4) return pack_int4(matrix);
   Packing packing(matrix, *cpu::packed_layout(grouped_format(format)), *grouped_layout(format));
   std::atomic<bool> finite = true;
   constexpr std::int64_t rows_at_a_time = 64;

@@ -14,18 +14,23 @@
 
 namespace draftscope::engine::cuda {
 
-/// The kernels' name of a format that has groups; none of any other.
-[[nodiscard]] std::optional<WeightFormat> grouped_format(speculation::WeightFormat format);
+/// The kernels' name of a format that has groups; none of any other. `activations` matter to int4 alone.
+[[nodiscard]] std::optional<WeightFormat> grouped_format(speculation::WeightFormat format,
+                                                         DType activations = DType::bf16);
 /// The other way: of a format with groups.
 [[nodiscard]] speculation::WeightFormat grouped_format(WeightFormat format);
 
-/// The format with groups that a tensor's own blocks are in; none of plain numbers and of other blocks.
+/// The format with groups that a tensor's own blocks or integers are in; none of plain numbers and of other
+/// blocks.
 [[nodiscard]] std::optional<WeightFormat> stored_groups(const TensorView& tensor);
 
 /// The matrix in a format with groups, GroupedLayout::bytes() of it: moved if it is stored so, else rounded
-/// as cpu::quantise_block() does. Its columns are a multiple of part_depth. From all processors. None if a
-/// group holds what is no finite number.
+/// as cpu::quantise_block() does, or to int4 (pack_int4.h). Its columns are a multiple of part_depth. From
+/// all processors. None if a group holds what is no finite number.
 [[nodiscard]] std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix,
                                                                 WeightFormat format);
+
+/// Writes the codes of part_depth values, a part of each lane's chunk of a run.
+void put_codes(const GroupedLayout& layout, const std::uint8_t* codes, std::int64_t part, std::byte* run);
 
 }  // namespace draftscope::engine::cuda

@@ -194,7 +194,7 @@ Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, f
   WeightFormat format = held;
   if (is_widened(held)) {
     // One queue: the product before has read the buffer.
-    format = WeightFormat::bf16;
+    format = has_f16_activations(held) ? WeightFormat::f16 : WeightFormat::bf16;
     weights = base_.work.widened;
     const Kernel kernel = held == WeightFormat::fp8 ? Kernel::widen_rows : Kernel::widen_groups;
     QuantiseParams widen{};

@@ -37,6 +37,7 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                           const DecodingOptions& decoding, const RecordingSettings& settings) {
   const BackendDescription device = backend.describe();
   const HeldBytes held = held_bytes(checkpoint, device);
+  const bool holds_packed = is_packed(device) || checkpoint.has_blocks() || checkpoint.has_integers();
   const ClockPair clock = read_clock_pair();
   utsname system{};
   uname(&system);
@@ -50,9 +51,9 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                     {"synthetic", checkpoint.synthetic ? "1" : "0"},
                     {"redundancy", fmt::format("{}", checkpoint.redundancy)},
                     {"dtype", std::string(dtype_name(checkpoint.weights.embedding.dtype))},
-                    {"weights", is_packed(device) || checkpoint.has_blocks() ? device.weights
-                                : checkpoint.has_fp8()                       ? "fp8"
-                                                                             : settings.weights},
+                    {"weights", holds_packed           ? device.weights
+                                : checkpoint.has_fp8() ? "fp8"
+                                                       : settings.weights},
                     {"stored_as", checkpoint.stored_as},
                     {"device", device.device},
                     {"processor", device.processor},

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 
+#include "cuda/pack_groups.h"
 #include "kernel_traffic.h"
 #include "launch_plan.h"
 #include "pass_bytes.h"
@@ -28,7 +29,8 @@ TEST(NeededBytes, AreAPassesAltogether) {
   for (const char* name : {"llama-3.2-1b", "llama-3-8b"})
     for (const engine::CudaWeights weights :
          {engine::CudaWeights(), engine::CudaWeights(speculation::WeightFormat::fp8),
-          engine::CudaWeights(speculation::WeightFormat::q4_0)}) {
+          engine::CudaWeights(speculation::WeightFormat::q4_0),
+          engine::CudaWeights(speculation::WeightFormat::int4)}) {
       const auto checkpoint = engine::make_synthetic({.model = name}, engine::SyntheticMatrices::by_backend);
       ASSERT_TRUE(checkpoint) << checkpoint.error().message;
       const speculation::ModelShape& shape = checkpoint->shape;
@@ -129,12 +131,13 @@ TEST(CountedKernels, OfASmallModelAreThoseOfALargerOne) {
 TEST(CountedKernels, ReadEachWeightOnceInBlocks) {
   if (kernels_ptx_file().empty()) GTEST_SKIP() << "no CUDA toolkit at build time: nothing is counted";
   const speculation::ModelShape model = speculation::find_model_shape("llama-3.2-1b").value();
-  for (const auto weights : {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0}) {
+  using enum speculation::WeightFormat;
+  for (const auto weights : {q8_0, q4_0, int4}) {
     const speculation::ModelShape shape = small_shape(model, 1, weights);
     const std::vector<KernelTraffic> pass = counted(shape, 1, 256, weights);
     ASSERT_FALSE(pass.empty());
     const engine::cuda::GroupedLayout layout =
-        weights == speculation::WeightFormat::q8_0 ? engine::cuda::q8_0_layout : engine::cuda::q4_0_layout;
+        *engine::cuda::grouped_layout(*engine::cuda::grouped_format(weights));
     for (const Kernel kernel : products) {
       SCOPED_TRACE(std::string(kernel_word(kernel)));
       const std::int32_t depth = kernel == Kernel::down     ? shape.d_ff

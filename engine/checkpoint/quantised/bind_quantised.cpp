@@ -69,19 +69,21 @@ Result<void> check_multiple(const TensorSlot& slot, const FileTensor& tensor, st
               tensor.entry->name, what, slot.name, found, of);
 }
 
-/// The group of each input, where the file says it.
+/// The group of each input, where the file says it and they are not in order.
 Result<void> take_groups(const FileTensors& tensors, const Shards& shards, const std::string& name,
                          std::int64_t groups, QuantisedMatrix& matrix) {
   if (!tensors.contains(name)) return {};
   DRAFTSCOPE_TRY_ASSIGN(const FileTensor tensor,
                         expect_tensor(shards, tensors, name, "I32", {as_extent(matrix.columns)}));
+  bool in_order = true;
   for (std::int64_t i = 0; i < matrix.columns; ++i) {
     const auto group = cpu::load_unaligned<std::int32_t>(tensor.data() + 4 * i);
     if (group < 0 || group >= groups)
       return fail("{}: tensor {}: element {} is {}, expected a group from 0 to {}", tensor.shard->file,
                   tensor.entry->name, i, group, groups - 1);
+    in_order &= group == i / matrix.block.columns;
   }
-  matrix.groups = tensor.data();
+  if (!in_order) matrix.groups = tensor.data();
   return {};
 }
 

@@ -20,6 +20,8 @@ namespace {
 constexpr std::int64_t tile_rows = 128;
 constexpr std::int64_t tile_columns = 64;
 
+constexpr std::int64_t word_bits = 32;
+
 /// The nibble of AWQ's words that holds each of eight outputs.
 constexpr std::array<int, 8> awq_places{0, 4, 1, 5, 2, 6, 3, 7};
 
@@ -57,7 +59,7 @@ struct OutputPlace {
   int place;
 };
 OutputPlace output_place(const QuantisedMatrix& matrix, std::int64_t row) {
-  const std::int64_t each = 32 / matrix.bits;
+  const std::int64_t each = word_bits / matrix.bits;
   const auto place = static_cast<std::size_t>(row % each);
   return {row / each, matrix.form == PackedForm::awq ? awq_places[place] : static_cast<int>(place)};
 }
@@ -68,40 +70,47 @@ std::int64_t group_of(const QuantisedMatrix& matrix, std::int64_t column) {
   return cpu::load_unaligned<std::int32_t>(matrix.groups + 4 * column);
 }
 
-void unpack_integers(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
-                     std::int64_t first_column, std::int64_t columns, float* out) {
-  const std::int64_t each = 32 / matrix.bits;
+/// Calls begin(c) for each of a part's columns, and then take(r, c, number) for each of its rows.
+template <std::int64_t bits, typename Begin, typename Take>
+void walk_numbers(const QuantisedMatrix& matrix, const MatrixPart& part, const Begin& begin,
+                  const Take& take) {
+  constexpr std::int64_t each = word_bits / bits;
   const std::int64_t row_words = matrix.rows / each;
-  const int largest = (1 << matrix.bits) - 1;
-  std::array<float, tile_rows> scales{};
-  std::array<int, tile_rows> zeros{};
-  std::int64_t known = -1;
-  for (std::int64_t c = 0; c < columns; ++c) {
-    const std::int64_t column = first_column + c;
-    const std::int64_t group = group_of(matrix, column);
-    for (std::int64_t r = 0; group != known && r < rows; ++r) {
-      const OutputPlace own = output_place(matrix, first_row + r);
-      const auto at = static_cast<std::size_t>(r);
-      scales[at] = scale_at(matrix, group * matrix.rows + first_row + r);
-      // A zero point of 0 is stored as the largest number where one is subtracted first.
-      zeros[at] = (number_at(matrix.zeros, group * row_words + own.word, own.place, matrix.bits) +
-                   matrix.zero_offset) &
-                  largest;
-    }
-    known = group;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      int value = 0;
-      if (matrix.form == PackedForm::awq) {
-        const OutputPlace own = output_place(matrix, first_row + r);
-        value = number_at(matrix.values, column * row_words + own.word, own.place, matrix.bits);
-      } else {
-        value = number_at(matrix.values, column / each * matrix.rows + first_row + r,
-                          static_cast<int>(column % each), matrix.bits);
-      }
-      const auto at = static_cast<std::size_t>(r);
-      out[r * columns + c] = static_cast<float>(value - zeros[at]) * scales[at];
+  const bool along_outputs = matrix.form == PackedForm::awq;
+  for (std::int64_t c = 0; c < part.columns; ++c) {
+    const std::int64_t column = part.first_column + c;
+    begin(c);
+    for (std::int64_t r = 0; r < part.rows; ++r) {
+      const std::int64_t row = part.first_row + r;
+      take(r, c,
+           along_outputs ? number_at(matrix.values, column * row_words + row / each,
+                                     awq_places[static_cast<std::size_t>(row % each)], bits)
+                         : number_at(matrix.values, column / each * matrix.rows + row,
+                                     static_cast<int>(column % each), bits));
     }
   }
+}
+
+template <typename Begin, typename Take>
+void walk_numbers(const QuantisedMatrix& matrix, const MatrixPart& part, const Begin& begin,
+                  const Take& take) {
+  if (matrix.bits == 4) return walk_numbers<4>(matrix, part, begin, take);
+  walk_numbers<8>(matrix, part, begin, take);
+}
+
+void unpack_integers(const QuantisedMatrix& matrix, const MatrixPart& part, float* out) {
+  std::array<GroupScale, tile_rows> scales{};
+  std::int64_t known = -1;
+  const auto begin = [&](std::int64_t c) {
+    const std::int64_t group = group_of(matrix, part.first_column + c);
+    for (std::int64_t r = 0; group != known && r < part.rows; ++r)
+      scales[static_cast<std::size_t>(r)] = group_scale(matrix, part.first_row + r, group);
+    known = group;
+  };
+  walk_numbers(matrix, part, begin, [&](std::int64_t r, std::int64_t c, int number) {
+    const auto& [scale, zero] = scales[static_cast<std::size_t>(r)];
+    out[r * part.columns + c] = static_cast<float>(number - zero) * scale;
+  });
 }
 
 void unpack_fp8(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
@@ -122,11 +131,28 @@ void unpack_fp8(const QuantisedMatrix& matrix, std::int64_t first_row, std::int6
 
 }  // namespace
 
+GroupScale group_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int64_t group) {
+  const OutputPlace own = output_place(matrix, row);
+  const std::int64_t row_words = matrix.rows * matrix.bits / word_bits;
+  const int stored = number_at(matrix.zeros, group * row_words + own.word, own.place, matrix.bits);
+  // A zero point of 0 is stored as the largest number where one is subtracted first.
+  const int largest = (1 << matrix.bits) - 1;
+  return {scale_at(matrix, group * matrix.rows + row), (stored + matrix.zero_offset) & largest};
+}
+
+void unpack_numbers(const QuantisedMatrix& matrix, const MatrixPart& part, std::uint8_t* out) {
+  walk_numbers(
+      matrix, part, [](std::int64_t /*c*/) {},
+      [&](std::int64_t r, std::int64_t c, int number) {
+        out[r * part.columns + c] = static_cast<std::uint8_t>(number);
+      });
+}
+
 void unpack(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
             std::int64_t first_column, std::int64_t columns, float* out) {
   if (matrix.form == PackedForm::fp8) return unpack_fp8(matrix, first_row, rows, first_column, columns, out);
   for (std::int64_t done = 0; done < rows; done += tile_rows)
-    unpack_integers(matrix, first_row + done, std::min(tile_rows, rows - done), first_column, columns,
+    unpack_integers(matrix, {first_row + done, std::min(tile_rows, rows - done), first_column, columns},
                     out + done * columns);
 }
 
@@ -159,22 +185,6 @@ void widen(const std::vector<WidenedMatrix>& matrices) {
 
 void output_scales(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows, float* out) {
   for (std::int64_t r = 0; r < rows; ++r) out[r] = scale_at(matrix, (first_row + r) / matrix.block.rows);
-}
-
-std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first, std::int64_t rows) {
-  const QuantisedMatrix matrix{.form = PackedForm::fp8,
-                               .bits = 8,
-                               .rows = tensor.rows,
-                               .columns = tensor.columns,
-                               .values = tensor.data,
-                               .scales = reinterpret_cast<const std::byte*>(tensor.scales),
-                               .scale_dtype = DType::f32,
-                               .block = {1, tensor.columns}};
-  std::vector<float> values(static_cast<std::size_t>(rows * tensor.columns));
-  unpack(matrix, first, rows, 0, tensor.columns, values.data());
-  std::vector<std::byte> wide(values.size() * dtype_bytes(tensor.dtype));
-  store_values(values, tensor.dtype, wide.data());
-  return wide;
 }
 
 }  // namespace draftscope::engine

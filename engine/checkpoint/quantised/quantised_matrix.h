@@ -48,6 +48,23 @@ struct WidenedMatrix {
   std::byte* out = nullptr;  ///< [rows][columns]
 };
 
+/// Scale and zero point of an output's group, in a matrix of integers.
+struct GroupScale {
+  float scale = 0.0F;
+  std::int32_t zero = 0;  ///< with the config's offset
+};
+[[nodiscard]] GroupScale group_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int64_t group);
+
+/// Outputs and inputs [first, first + count) of a matrix.
+struct MatrixPart {
+  std::int64_t first_row = 0;
+  std::int64_t rows = 0;
+  std::int64_t first_column = 0;
+  std::int64_t columns = 0;
+};
+/// The stored numbers of a part of a matrix of integers, before zero points are taken off, [rows][columns].
+void unpack_numbers(const QuantisedMatrix& matrix, const MatrixPart& part, std::uint8_t* out);
+
 /// The weights [first_row, + rows) × [first_column, + columns) of a matrix, [rows][columns].
 void unpack(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
             std::int64_t first_column, std::int64_t columns, float* out);
@@ -57,9 +74,5 @@ void widen(const std::vector<WidenedMatrix>& matrices);
 
 /// The scale of each output [first_row, + rows) of a matrix whose scales are for all inputs.
 void output_scales(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows, float* out);
-
-/// Rows of a tensor that is held in e4m3, as numbers of its type.
-[[nodiscard]] std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first,
-                                                  std::int64_t rows);
 
 }  // namespace draftscope::engine

@@ -44,6 +44,28 @@ DRAFTSCOPE_DEVICE HalfScales<groups> half_scales(const std::byte* scales, int de
   return result;
 }
 
+/// One scale and one zero point for all of a run.
+struct RunScale {
+  std::uint32_t word;
+  DRAFTSCOPE_DEVICE float scale() const { return F16::to_float(static_cast<std::uint16_t>(word & 0xffffU)); }
+  /// −(128 + zero).
+  DRAFTSCOPE_DEVICE float minus_base_and_zero() const { return bits_float(word & 0xffff0000U); }
+};
+
+/// Eight codes of 4 bits, each held 128 higher, times a scale and an offset more.
+template <typename Element>
+DRAFTSCOPE_DEVICE Part scaled_nibbles(std::uint32_t codes, float scale, float offset) {
+  Part result;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const std::uint32_t bytes = codes >> i / 2 * 4 & 0x0f0f0f0fU;
+    const int first = i % 2 * 2;
+    result.pairs[i] = Element::pair_from_floats(multiply_add(above_128(bytes, first), scale, offset),
+                                                multiply_add(above_128(bytes, first + 1), scale, offset));
+  }
+  return result;
+}
+
 /// The common part of formats with groups.
 template <typename Element, GroupedLayout grouped>
 struct GroupedWeights {
@@ -86,16 +108,21 @@ struct Q4_0Weights : GroupedWeights<Bf16, q4_0_layout> {
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
     constexpr float base_and_zero = 128.0F + 8.0F;
     const float scale = scales.scale(index);
-    const float offset = -base_and_zero * scale;
-    Part result;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const std::uint32_t bytes = held.words[index] >> i / 2 * 4 & 0x0f0f0f0fU;
-      const int first = i % 2 * 2;
-      result.pairs[i] = Bf16::pair_from_floats(multiply_add(above_128(bytes, first), scale, offset),
-                                               multiply_add(above_128(bytes, first + 1), scale, offset));
-    }
-    return result;
+    return scaled_nibbles<Bf16>(held.words[index], scale, -base_and_zero * scale);
+  }
+};
+
+/// 4 bits less a zero point: AWQ's and GPTQ's matrices, in groups of 128 or of several times that.
+template <typename Element>
+struct Int4Weights : GroupedWeights<Element, int4_layout> {
+  using Scales = RunScale;
+  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
+    return {reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()]};
+  }
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
+    const float scale = scales.scale();
+    const float offset = scales.minus_base_and_zero() * scale;
+    return scaled_nibbles<Element>(held.words[index], scale, offset);
   }
 };
 

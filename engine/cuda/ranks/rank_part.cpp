@@ -71,8 +71,8 @@ Result<std::unique_ptr<RankPart>> make_rank_part(const Checkpoint& checkpoint, C
     return fail("cuda backend: {}'s matrices are not in memory, expected a model opened with them for ranks",
                 shape.name);
   if (const WeightFormat format = layer_format(checkpoint, weights); grouped_layout(format) != nullptr)
-    return fail("model {}: layers are in blocks, expected bf16, fp16 or fp8 for ranks on cuda devices",
-                shape.name);
+    return fail("model {}: layers are in {}, expected bf16, fp16 or fp8 for ranks on cuda devices",
+                shape.name, weights_name(format));
   const std::int32_t granule = part_granule(checkpoint, weights, place.size);
   DRAFTSCOPE_TRY_ASSIGN(cpu::RankTensors tensors, cpu::divided_tensors(checkpoint, place, granule));
   if (tensors.shape.d_ff % granule != 0)

@@ -23,6 +23,7 @@ namespace draftscope::engine {
 namespace gguf {
 struct BlockFormat;
 }
+struct QuantisedMatrix;
 
 enum class DType : std::uint8_t { f32, bf16, f16 };
 [[nodiscard]] std::string_view dtype_name(DType dtype);
@@ -42,8 +43,19 @@ struct TensorView {
   /// Null = not fp8. Else a scale an output, of a matrix whose `data` are e4m3 codes, which a checkpoint
   /// holds only where it was asked to; `dtype` is what they are widened to.
   const float* scales = nullptr;
+  /// Null = not a folder's packed integers. Else a matrix that is_int4(), as AWQ's and GPTQ's files have it,
+  /// whose outputs from `first_row` on these are, which a checkpoint holds only where it was asked to; `data`
+  /// are its words, which have no rows, and `dtype` is what they are widened to.
+  const QuantisedMatrix* integers = nullptr;
+  std::int64_t first_row = 0;
   [[nodiscard]] bool present() const { return data != nullptr; }
+  [[nodiscard]] bool is_plain() const {
+    return blocks == nullptr && scales == nullptr && integers == nullptr;
+  }
+  /// Bytes of a row; of integers with its share of scales and zero points.
   [[nodiscard]] std::size_t row_bytes() const;
+  /// `count` rows from its row `first` on.
+  [[nodiscard]] TensorView rows_from(std::int64_t first, std::int64_t count) const;
   /// Bits of a number as it is held, its share of a block's scales included.
   [[nodiscard]] double weight_bits() const {
     return 8.0 * static_cast<double>(row_bytes()) / static_cast<double>(columns);
@@ -98,6 +110,8 @@ class Checkpoint {
   [[nodiscard]] bool has_blocks() const;
   /// Whether the layers' matrices are held in e4m3 (BlockMatrices::cuda_as_stored).
   [[nodiscard]] bool has_fp8() const;
+  /// Whether the layers' matrices are held as packed integers (BlockMatrices::cuda_as_stored).
+  [[nodiscard]] bool has_integers() const;
 
   std::shared_ptr<const void> storage;  ///< keeps the mapping or memory alive
 };
@@ -109,8 +123,9 @@ enum class BlockMatrices : std::uint8_t {
   as_stored,  ///< a GGUF file's where a backend can multiply them (TensorView::blocks): for the CPU backend
               ///< alone
   cuda_as_stored,  ///< those of the layers where the CUDA backend can multiply all of them: a folder's e4m3
-                   ///< (TensorView::scales), or a GGUF file's blocks of one format, and its head in that
-                   ///< format. For the CUDA backend alone
+                   ///< (TensorView::scales) or its integers (TensorView::integers) and those of its head, or
+                   ///< a GGUF file's blocks of one format, and its head in that format. For the CUDA backend
+                   ///< alone
 };
 
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of
@@ -118,7 +133,8 @@ enum class BlockMatrices : std::uint8_t {
 /// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
 /// Matrices that `quantization_config` says are packed (AWQ, GPTQ, fp8) are widened in memory to the type of
 /// those that are not, each number rounded once. With cuda_as_stored, those of the layers stay e4m3 where all
-/// of them are, with a scale for the matrix or for each output.
+/// of them are, with a scale for the matrix or for each output, or integers where all are is_int4()
+/// (engine/checkpoint/quantised/int4.h).
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder,
                                                  BlockMatrices blocks = BlockMatrices::widened);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The number formats that matrices are held in, as data: plain numbers, the blocks of GGUF files, and fp8 of
-// GPUs. One row each; engine, catalogue and simulator speak of a format by its name here.
+// The number formats that matrices are held in, as data: plain numbers, the blocks of GGUF files, and fp8 and
+// int4 of GPUs. One row each; engine, catalogue and simulator speak of a format by its name here.
 //
 // Values; the functions are thread-safe.
 
@@ -31,6 +31,7 @@ enum class WeightFormat : std::uint8_t {
   iq4_nl,
   iq4_xs,
   mxfp4,
+  int4,
   q3_0,
 };
 

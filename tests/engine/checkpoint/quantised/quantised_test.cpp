@@ -12,6 +12,7 @@
 
 #include "checkpoint/quantised/quantised_matrix.h"
 #include "checkpoint/tensor_slots.h"
+#include "numbers_of.h"
 #include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
@@ -58,12 +59,6 @@ INSTANTIATE_TEST_SUITE_P(Goldens, QuantisedCheckpoint,
                            std::erase(name, '-');
                            return name;
                          });
-
-/// The numbers of a tensor, whether it is held packed or not.
-std::vector<std::byte> numbers_of(const TensorView& tensor) {
-  if (tensor.scales != nullptr) return widened_rows(tensor, 0, tensor.rows);
-  return {tensor.data, tensor.data + tensor.bytes()};
-}
 
 TEST_P(QuantisedCheckpoint, IsTheSameModelWhereItsLayersStayInE4m3) {
   const std::string name = GetParam();

@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,13 +14,13 @@
 #include "decoded_text.h"
 #include "every_strategy.h"
 #include "in_blocks.h"
+#include "same_bits.h"
 
 namespace draftscope::engine::test {
 namespace {
 
 using speculation::WeightFormat;
 
-constexpr std::int32_t cache_rows = 170;
 constexpr WeightFormat block_formats[] = {WeightFormat::q8_0, WeightFormat::q4_0};
 
 /// Widths that are multiples of a block and of nothing more.
@@ -33,38 +31,10 @@ speculation::ModelShape random_block_shape(Random& random) {
   return shape;
 }
 
-std::vector<float> outputs_of(Backend& backend, const OwnedBatch& batch) {
-  Outputs outputs;
-  const auto done = backend.forward(batch.view(), outputs);
-  if (!done) throw std::runtime_error(done.error().message);
-  std::vector<float> all = outputs.hidden;
-  all.insert(all.end(), outputs.logits.begin(), outputs.logits.end());
-  return all;
-}
-
-bool have_same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-/// A prompt, through a library's products or not, a tree behind it, and one row.
 void expect_bits_of_widened(const speculation::ModelShape& shape, WeightFormat format, Random& random,
                             std::int32_t max_rows = 64) {
   InBlocks model(random_checkpoint(shape, DType::bf16, random()), format);
-  const auto packed = backend_on_device(model.packed(), {.cache_rows = cache_rows}, pick(random, 1, 4));
-  const auto widened = backend_on_device(model.widened(), {.cache_rows = cache_rows}, pick(random, 1, 4));
-  const std::int32_t context = chance(random, 0.3) ? pick(random, 65, 80) : pick(random, 1, max_rows / 2);
-  OwnedBatch prompt = chain(shape, random, context, 0);
-  prompt.wanted.head_from = context - 1;
-  EXPECT_TRUE(have_same_bits(outputs_of(*packed, prompt), outputs_of(*widened, prompt)))
-      << "prompt of " << context;
-  OwnedBatch batch = tree(shape, random, pick(random, 2, max_rows), context);
-  for (std::int32_t boundary = 0; boundary <= shape.n_layers; ++boundary)
-    batch.hidden_after.push_back(boundary);
-  if (chance(random, 0.5)) batch.mask = random_mask(random, shape.n_layers, 0.3);
-  EXPECT_TRUE(have_same_bits(outputs_of(*packed, batch), outputs_of(*widened, batch)))
-      << "tree of " << batch.rows.size();
-  const OwnedBatch one = chain(shape, random, 1, context);
-  EXPECT_TRUE(have_same_bits(outputs_of(*packed, one), outputs_of(*widened, one)));
+  expect_same_bits(model.packed(), model.widened(), random, max_rows);
 }
 
 TEST(StoredBlocks, HaveTheBitsOfTheSameFileWidened) {
@@ -114,10 +84,10 @@ TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
     shape.sliding_window = 0;
     shape.vocab = 50;
     InBlocks model(random_checkpoint(shape, DType::bf16, random()), format);
-    const auto packed = backend_on_device(model.packed(), {.cache_rows = cache_rows});
-    const auto widened = backend_on_device(model.widened(), {.cache_rows = cache_rows});
+    const auto packed = backend_on_device(model.packed(), {.cache_rows = packed_cache_rows});
+    const auto widened = backend_on_device(model.widened(), {.cache_rows = packed_cache_rows});
     const Checkpoint other = random_checkpoint(shape, DType::bf16, random());
-    const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = cache_rows}));
+    const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = packed_cache_rows}));
     const StrategyResources resources{
         .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
     const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, 12);

@@ -142,8 +142,20 @@ speculation::ModelShape tiny_shape_of_blocks() {
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInBlocks) {
   DRAFTSCOPE_NEEDS_PTX();
   for (const speculation::WeightFormat weights :
-       {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0})
+       {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0, speculation::WeightFormat::int4})
     compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, weights, tiny_shape_of_blocks());
+}
+
+/// Int4 has activations of either type; synthetic models are in bf16.
+TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInInt4OfFp16) {
+  DRAFTSCOPE_NEEDS_PTX();
+  const Checkpoint checkpoint = random_checkpoint(tiny_shape_of_blocks(), DType::f16, 7);
+  ComparedKernels compared(Agreement::exact);
+  const auto backend =
+      backend_of_ptx(checkpoint, ptx_files().compute_90_unfused,
+                     {.cache_rows = 160, .weights = speculation::WeightFormat::int4}, comparing(compared));
+  put_through(*backend);
+  print_counts(compared);
 }
 
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitWithNorms) {
@@ -194,8 +206,8 @@ TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
   for (const speculation::ModelShape& shape :
        {tiny_cuda_shape(), tiny_shape_with_norms(), tiny_shape_of_blocks()})
     for (const CudaWeights weights :
-         {CudaWeights(), CudaWeights(fp8), CudaWeights(q8_0), CudaWeights(q4_0)}) {
-      const bool in_blocks = weights == q8_0 || weights == q4_0;
+         {CudaWeights(), CudaWeights(fp8), CudaWeights(q8_0), CudaWeights(q4_0), CudaWeights(int4)}) {
+      const bool in_blocks = weights && *weights != fp8;
       if (in_blocks != (shape.d_model == tiny_shape_of_blocks().d_model)) continue;
       const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
       ASSERT_TRUE(checkpoint) << checkpoint.error().message;

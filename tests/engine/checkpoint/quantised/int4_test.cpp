@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which 4-bit folders stay as they are for the CUDA backend: the same model, with the same numbers.
+
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cpu_backend.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "checkpoint/quantised/int4.h"
+#include "checkpoint/tensor_slots.h"
+#include "numbers_of.h"
+#include "tiny_checkpoint.h"
+
+namespace draftscope::engine {
+namespace {
+
+using namespace draftscope::engine::tiny;
+
+/// A folder of random words; every word is a packed number.
+struct Folder {
+  std::string method = "awq";  ///< or gptq
+  int group = 128;
+  std::string scales = "F16";
+  std::string plain = "F16";
+  int width = 256;
+  int inner = 384;
+  std::string plain_matrix = {};  ///< a module that is not packed
+  std::string act_order = {};     ///< a module whose inputs' groups are in another order
+  bool packs_head = false;
+};
+
+class Writer {
+ public:
+  explicit Writer(const Folder& folder) : folder_(folder) {}
+
+  void write(const std::filesystem::path& path) {
+    const auto wide = static_cast<std::uint64_t>(folder_.width);
+    plain("model.embed_tokens.weight", {16, wide});
+    if (folder_.packs_head)
+      packed("lm_head", 16, folder_.width);
+    else
+      plain("lm_head.weight", {16, wide});
+    plain("model.norm.weight", {wide});
+    const std::string layer = "model.layers.0.";
+    plain(layer + "input_layernorm.weight", {wide});
+    plain(layer + "post_attention_layernorm.weight", {wide});
+    for (const char* const query : {"q_proj", "o_proj"})
+      packed(layer + "self_attn." + query, folder_.width, folder_.width);
+    for (const char* const key : {"k_proj", "v_proj"})
+      packed(layer + "self_attn." + key, folder_.width / 2, folder_.width);
+    for (const char* const inner : {"gate_proj", "up_proj"})
+      packed(layer + "mlp." + inner, folder_.inner, folder_.width);
+    packed(layer + "mlp.down_proj", folder_.width, folder_.inner);
+    nlohmann::json config = tiny_config();
+    config["hidden_size"] = folder_.width;
+    config["num_hidden_layers"] = 1;
+    config["intermediate_size"] = folder_.inner;
+    config["vocab_size"] = 16;
+    config["quantization_config"] = {
+        {"quant_method", folder_.method}, {"bits", 4}, {"group_size", folder_.group}};
+    write_tiny_checkpoint(path, config, tensors_);
+  }
+
+ private:
+  std::string bytes(std::size_t n) {
+    std::string all(n, '\0');
+    for (char& byte : all) byte = static_cast<char>(random_());
+    return all;
+  }
+  /// Small numbers of any sign, of bits that all of fp16 and bf16 have.
+  std::string numbers(std::size_t n, const std::string& dtype) {
+    std::string all;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t value = (random_() % 2 << 31U) + 0x3c000000U + (random_() % 0x200U << 16U);
+      if (dtype == "F32") {
+        all.append(reinterpret_cast<const char*>(&value), 4);
+        continue;
+      }
+      std::uint16_t half = static_cast<std::uint16_t>(value >> 16U);
+      if (dtype == "F16")  // a number of seven bits of mantissa, five of exponent
+        half = static_cast<std::uint16_t>((half & 0x8000U) | 0x2000U | (half & 0x1ffU) << 3U);
+      all.append(reinterpret_cast<const char*>(&half), 2);
+    }
+    return all;
+  }
+  void plain(const std::string& name, std::vector<std::uint64_t> shape) {
+    std::size_t n = 1;
+    for (const auto extent : shape) n *= extent;
+    tensors_.push_back({name, folder_.plain, std::move(shape), numbers(n, folder_.plain)});
+  }
+  void packed(const std::string& module, int outputs, int inputs) {
+    const auto rows = static_cast<std::uint64_t>(outputs);
+    const auto columns = static_cast<std::uint64_t>(inputs);
+    if (module.ends_with(folder_.plain_matrix) && !folder_.plain_matrix.empty())
+      return plain(module + ".weight", {rows, columns});
+    const int group = folder_.group < 0 ? inputs : folder_.group;
+    const auto groups = static_cast<std::uint64_t>((inputs + group - 1) / group);
+    const bool awq = folder_.method == "awq";
+    tensors_.push_back({module + ".qweight", "I32",
+                        awq ? std::vector{columns, rows / 8} : std::vector{columns / 8, rows},
+                        bytes(columns * rows / 2)});
+    tensors_.push_back({module + ".qzeros", "I32", {groups, rows / 8}, bytes(groups * rows / 2)});
+    tensors_.push_back(
+        {module + ".scales", folder_.scales, {groups, rows}, numbers(groups * rows, folder_.scales)});
+    if (awq) return;
+    const bool reverses = module.ends_with(folder_.act_order) && !folder_.act_order.empty();
+    std::string order;
+    for (int i = 0; i < inputs; ++i) {
+      const std::int32_t of = (reverses ? inputs - 1 - i : i) / group;
+      order.append(reinterpret_cast<const char*>(&of), sizeof of);
+    }
+    tensors_.push_back({module + ".g_idx", "I32", {columns}, order});
+  }
+
+  Folder folder_;
+  std::mt19937 random_{7};
+  std::vector<StoredTensor> tensors_;
+};
+
+Checkpoint loaded(const std::filesystem::path& path, BlockMatrices blocks) {
+  auto checkpoint = load_checkpoint(path, blocks);
+  if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
+  return std::move(*checkpoint);
+}
+
+/// Loads it both ways, holds them to the same model, and says whether the layers stayed as they are.
+bool stays(const Folder& folder) {
+  const TemporaryFolder place;
+  Writer(folder).write(place.path());
+  const Checkpoint widened = loaded(place.path(), BlockMatrices::widened);
+  const Checkpoint kept = loaded(place.path(), BlockMatrices::cuda_as_stored);
+  EXPECT_FALSE(widened.has_integers());
+  EXPECT_EQ(kept.hash, widened.hash);
+  EXPECT_EQ(kept.stored_as, widened.stored_as);
+  EXPECT_TRUE(check_finite(kept));
+  const auto expected = named_tensors(widened.shape, widened.weights);
+  const auto found = named_tensors(kept.shape, kept.weights);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(numbers_of(found[i].view), numbers_of(expected[i].view)) << found[i].name;
+    // None, or all of the layers' matrices.
+    const bool is_of_layers = found[i].name.find("layers") != std::string::npos && found[i].view.rows > 1;
+    EXPECT_EQ(
+        found[i].view.integers != nullptr,
+        kept.has_integers() && (is_of_layers || (folder.packs_head && found[i].name == "lm_head.weight")))
+        << found[i].name;
+  }
+  return kept.has_integers();
+}
+
+TEST(Int4Folders, StayAsTheyAreInGroupsThatInt4Has) {
+  for (const char* const method : {"awq", "gptq"})
+    for (const int group : {128, 256, -1, 384}) {
+      SCOPED_TRACE(testing::Message() << method << ", groups of " << group);
+      EXPECT_TRUE(stays({.method = method, .group = group}));
+    }
+  EXPECT_TRUE(stays({.scales = "BF16", .plain = "BF16"}));
+  EXPECT_TRUE(stays({.method = "gptq", .scales = "F32", .plain = "BF16"}));
+  EXPECT_TRUE(stays({.method = "gptq", .packs_head = true}));
+  EXPECT_TRUE(stays({.width = 96, .inner = 160}));
+}
+
+TEST(Int4Folders, AreWidenedWhereInt4HasNotTheirNumbers) {
+  for (const int group : {16, 32, 64, 96}) EXPECT_FALSE(stays({.group = group})) << group;
+  EXPECT_FALSE(stays({.plain_matrix = "down_proj"}));
+  EXPECT_FALSE(stays({.method = "gptq", .act_order = "v_proj"}));
+  EXPECT_FALSE(stays({.method = "gptq", .width = 96, .inner = 136}));  // no whole parts of 32 inputs
+}
+
+TEST(Int4Folders, TakeWhatTheirFilesTake) {
+  const TemporaryFolder place;
+  Writer({.width = 512, .inner = 1024}).write(place.path());
+  const Checkpoint kept = loaded(place.path(), BlockMatrices::cuda_as_stored);
+  const TensorView& down = kept.weights.layers[0].down;
+  EXPECT_EQ(down.row_bytes(), 1024U / 2 + 8 * 2 + 8 / 2);
+  EXPECT_DOUBLE_EQ(down.weight_bits(), 4.15625);
+  // A view of some rows is those rows.
+  const std::vector<std::byte> all = numbers_of(down);
+  const std::vector<std::byte> some = numbers_of(down.rows_from(77, 131));
+  EXPECT_EQ(some, std::vector(all.begin() + 77 * 2048, all.begin() + (77 + 131) * 2048));
+}
+
+TEST(Int4Folders, AreNoneForTheCpu) {
+  const TemporaryFolder place;
+  Writer({}).write(place.path());
+  const auto made = make_cpu_backend(loaded(place.path(), BlockMatrices::cuda_as_stored), {});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, testing::EndsWith("are packed integers, expected them widened"));
+}
+
+TEST(Int4Matrices, HaveScalesThatFp16Has) {
+  const std::vector<std::byte> words(128 * 8 / 2);
+  std::vector<float> scales(8, 0.25F);
+  QuantisedMatrix matrix{.form = PackedForm::gptq, .rows = 8, .columns = 128};
+  matrix.values = matrix.zeros = words.data();
+  matrix.scales = reinterpret_cast<const std::byte*>(scales.data());
+  matrix.scale_dtype = DType::f32;
+  matrix.block = {1, 128};
+  EXPECT_TRUE(is_int4(matrix));
+  scales[5] = 0.1F;
+  EXPECT_FALSE(is_int4(matrix));
+  scales[5] = 1e6F;
+  EXPECT_FALSE(is_int4(matrix));
+  scales[5] = -0x1p-24F;
+  EXPECT_TRUE(is_int4(matrix));
+  matrix.bits = 8;
+  EXPECT_FALSE(is_int4(matrix));
+}
+
+}  // namespace
+}  // namespace draftscope::engine

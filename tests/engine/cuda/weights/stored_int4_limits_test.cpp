@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What packed integers take of a device's memory, and where they are refused.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "cuda/backend.h"
+#include "cuda/model_upload.h"
+#include "cuda/ranks/rank_part.h"
+#include "cuda_device.h"
+#include "cuda_shapes.h"
+#include "emulated_gpu.h"
+#include "in_int4.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using speculation::WeightFormat;
+
+constexpr std::size_t plenty_of_memory = std::size_t{1} << 30;
+
+/// Widths that are multiples of what stands together, so that nothing is filled up.
+speculation::ModelShape whole_int4_shape() {
+  speculation::ModelShape shape = tiny_cuda_shape();
+  shape.d_model = 512;
+  shape.d_ff = 1024;
+  shape.n_heads = 16;
+  shape.n_kv_heads = 4;
+  shape.vocab = 64;
+  return shape;
+}
+
+std::string int4_outcome(const Checkpoint& checkpoint, const CudaOptions& options,
+                         std::size_t memory_bytes = plenty_of_memory) {
+  const auto made =
+      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint, options);
+  return made ? (*made)->describe().weights : made.error().message;
+}
+
+TEST(StoredInt4, TakesFourAndAQuarterBitsAWeight) {
+  Random random(171);
+  const speculation::ModelShape shape = whole_int4_shape();
+  const Checkpoint plain = random_checkpoint(shape, DType::f16, 1);
+  InInt4 model(plain, {}, random);
+  constexpr std::size_t layer_weights = 512 * 512 * 2 + 512 * 128 * 2 + 3 * 512 * 1024;
+  const std::size_t saved = 2 * layer_weights * 2 - 2 * layer_weights * 17 / 32;
+  EXPECT_EQ(cuda::model_bytes(model.packed(), CudaWeights()) + saved,
+            cuda::model_bytes(model.widened(), CudaWeights()));
+  EXPECT_EQ(backend_on_device(model.packed(), {.cache_rows = 40})->describe().weight_bytes,
+            cuda::model_bytes(model.packed(), CudaWeights()));
+  // Beside what the file has: a zero point of 16 bits instead of 4.
+  const double stored = 4.0 + (16.0 + 4.0) / 128.0;
+  EXPECT_DOUBLE_EQ(model.packed().weights.layers[0].down.weight_bits(), stored);
+  EXPECT_LT(speculation::weight_format_row(WeightFormat::int4).bits / stored, 1.023);
+  std::size_t too_little = 0;
+  std::size_t enough = plenty_of_memory;
+  while (enough - too_little > 1) {
+    const std::size_t middle = too_little + (enough - too_little) / 2;
+    const bool fits = int4_outcome(model.packed(), {.cache_rows = 9}, middle) == "int4, fp16";
+    (fits ? enough : too_little) = middle;
+  }
+  EXPECT_THAT(int4_outcome(model.packed(), {.cache_rows = 9}, too_little),
+              testing::HasSubstr(" of device memory ("));
+  EXPECT_THAT(int4_outcome(model.widened(), {.cache_rows = 9}, enough),
+              testing::HasSubstr(" of device memory ("));
+}
+
+TEST(StoredInt4, IsRefusedWhereItCannotBeComputedOn) {
+  Random random(172);
+  const Checkpoint plain = random_checkpoint(whole_int4_shape(), DType::bf16, 1);
+  InInt4 model(plain, {}, random);
+  EXPECT_EQ(int4_outcome(model.packed(), {.cache_rows = 9}), "int4, bf16");
+  EXPECT_EQ(cuda::make_rank_part(model.packed(), CudaWeights(), {0, 2}).error().message,
+            "model tiny: layers are in int4, expected bf16, fp16 or fp8 for ranks on cuda devices");
+  model.packed().weights.layers.back().up = plain.weights.layers.back().up;
+  EXPECT_EQ(int4_outcome(model.packed(), {.cache_rows = 9}),
+            "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0 or int4 for all of "
+            "the layers', or none on a cuda device");
+  InInt4 other(plain, {}, random);
+  other.packed().weights.embedding.integers = other.packed().weights.layers[0].q.integers;
+  EXPECT_EQ(int4_outcome(other.packed(), {.cache_rows = 9}),
+            "model tiny: the embedding or the head is in blocks, expected it widened on a cuda device");
+}
+
+/// K/V is the activations', which a draft shares.
+TEST(StoredInt4, HasDraftsOfItsActivations) {
+  Random random(173);
+  for (const DType dtype : {DType::bf16, DType::f16}) {
+    const Checkpoint plain = random_checkpoint(whole_int4_shape(), dtype, 1);
+    InInt4 model(plain, {}, random);
+    const auto packed = backend_on_device(model.packed(), {.cache_rows = 9});
+    const auto widened = backend_on_device(plain, {.cache_rows = 9});
+    for (const WeightFormat format : {WeightFormat::fp8, WeightFormat::q8_0, WeightFormat::q4_0}) {
+      const auto held = packed->hold_weights(format);
+      EXPECT_EQ(held ? "held" : held.error().message,
+                dtype == DType::bf16 ? "held"
+                                     : "model tiny: weights are int4, expected bf16 beside " +
+                                           std::string(weight_format_name(format)) + " for drafts");
+    }
+    for (Backend* const backend : {packed.get(), widened.get()})
+      EXPECT_TRUE(backend->hold_weights(WeightFormat::int4));
+  }
+}
+
+TEST(StoredInt4, IsMadeOfPlainNumbersOfEitherType) {
+  const speculation::ModelShape shape = whole_int4_shape();
+  const CudaOptions options{.cache_rows = 9, .weights = WeightFormat::int4};
+  EXPECT_EQ(int4_outcome(random_checkpoint(shape, DType::bf16, 1), options), "int4, bf16");
+  EXPECT_EQ(int4_outcome(random_checkpoint(shape, DType::f16, 1), options), "int4, fp16");
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
