@@ -4,6 +4,7 @@
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/strategy_text.h>
+#include <draftscope/speculation/weight_format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,6 +25,12 @@ bool has(const std::vector<ParameterRow>& parameters, std::string_view name) {
                      [&](const ParameterRow& row) { return row.name == name; });
 }
 
+/// Whether weights of a format are made on GPUs alone.
+bool is_of_gpus(const std::string& weights) {
+  const auto format = speculation::parse_weight_format(weights);
+  return format && !speculation::makes(speculation::MadeBy::cpu, speculation::weight_format_row(*format));
+}
+
 /// The specification and, where it has choices, one for each.
 void add(const std::string& base, const std::vector<ParameterRow>& parameters, std::set<std::string>& all) {
   const std::string complete =
@@ -34,7 +41,7 @@ void add(const std::string& base, const std::vector<ParameterRow>& parameters, s
   all.insert(complete);
   for (const ParameterRow& parameter : parameters)
     for (const std::string& choice : parameter.choices)
-      if (!(parameter.name == "weights" && choice == "fp8") &&  // a GPU's
+      if (!(parameter.name == "weights" && is_of_gpus(choice)) &&
           !speculation::has_parameter(base, parameter.name))
         all.insert(speculation::with_parameter(complete, parameter.name, choice));
 }
