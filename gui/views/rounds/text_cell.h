@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Cells of a table that has thousands of them in sight: a text, in a third of the style's time.
+// Cells of a table that has a thousand of them in sight: a text that is laid out once.
 
 #include <QCache>
 #include <QStaticText>
