@@ -140,7 +140,7 @@ Result<ImportFormat> detect_import_format(const fs::path& file) {
     if (has("\"acceptance_rate\"") || has("\"generation_strategy\"") || has("\"tokens_per_second\""))
       return ImportFormat::layerskip;
   } else if (has("| task ") || has("srv    load_model") || has("llama_model_loader") ||
-             has("draft tokens, the last target token")) {
+             has("draft tokens, the last target token") || (has("n_drafted = ") && has("n_accept "))) {
     return ImportFormat::llama_cpp;
   } else if (head.substr(0, head.find('\n')).find("num_speculations") != std::string::npos) {
     return ImportFormat::layerskip;

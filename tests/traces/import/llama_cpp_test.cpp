@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // llama.cpp's logs. server_*.log are of the real program (llama-server, build 10434 of August 2026, the demo
 // model drafting for itself in 8 bits), cut to the lines of slots; what is written out here follows the
-// wording of its source. speculative_simple.log is by hand, as the source of llama-speculative-simple words
-// it.
+// wording of its source. speculative_simple_*.log and speculative.log are of the real programs (commit
+// 0c1e570), cut to the lines of drafts and sums; speculative_simple.log is by hand, as the source words it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -186,13 +187,61 @@ TEST(LlamaCppImport, HasTheTextOfACommandLineProgram) {
   EXPECT_EQ(request.end_ns, 431'001'000);
   EXPECT_EQ(log.recording.rounds[0].start_ns, 401'001'000) << "the end, less what decoding took";
   EXPECT_EQ(request.start_ns, 351'001'000);
-  EXPECT_EQ(request.first_token_ns, 410'000'000);
+  EXPECT_EQ(request.first_token_ns, log.recording.rounds[0].start_ns)
+      << "as of a prefill: no time counts twice";
   EXPECT_EQ(log.recording.rounds[0].draft_ns, 404'500'000 - 401'001'000);
   EXPECT_EQ(log.recording.rounds[0].verify_ns, 410'000'000 - 404'500'000);
   EXPECT_EQ(log.recording.rounds[2].bonus_token, 2);
   EXPECT_DOUBLE_EQ(log.recording.draft_tokens[1].confidence, 0.134);
   EXPECT_EQ(log.recording.prompts[0].tokens.size(), 6U);
   EXPECT_THAT(log.summary.missing, Not(Contains(MissingData::round_times)));
+}
+
+/// `n_drafted = 32` of a log.
+std::int64_t stated(const std::filesystem::path& file, const std::string& name) {
+  for (const std::string& line : lines_of(file))
+    if (const std::size_t at = line.find(name); at != std::string::npos)
+      return std::stoll(line.substr(line.find('=', at) + 1));
+  return -1;
+}
+
+TEST(LlamaCppImport, HasTheRoundsOfTheRealProgram) {
+  const ImportFolder folder;
+  for (const char* name : {"model", "undrafted"}) {
+    SCOPED_TRACE(name);
+    const auto file = fixture(fmt::format("llama_cpp/speculative_simple_{}.log", name));
+    const Imported log = import_soundly({file}, {}, folder / fmt::format("{}.dstrace", name));
+    ASSERT_THAT(log.recording.requests, SizeIs(1));
+    const Request& request = log.recording.requests[0];
+    EXPECT_EQ(static_cast<std::int64_t>(request.tokens.size()), stated(file, "n_predict"));
+    std::int64_t drafted = 0, accepted = 0, rounds_ns = 0;
+    for (const Round& round : log.recording.rounds) {
+      drafted += round.drafted;
+      accepted += round.accepted;
+      rounds_ns += round.end_ns - round.start_ns;
+      EXPECT_EQ(round.draft_ns + round.verify_ns, round.end_ns - round.start_ns);
+      EXPECT_EQ(round.draft_ns > 0, round.drafted > 0);
+    }
+    EXPECT_EQ(drafted, stated(file, "n_drafted"));
+    EXPECT_EQ(accepted, stated(file, "n_accept"));
+    EXPECT_NEAR(static_cast<double>(rounds_ns), static_cast<double>(request.end_ns - request.first_token_ns),
+                1e6)
+        << "what lies between the last round and the sums";
+    EXPECT_EQ(stated_figures(log).count("unknown_lines"), 0U);
+  }
+}
+
+TEST(LlamaCppImport, KnowsTheSumsOfTheRealProgramsByTheirFirstLines) {
+  const ImportFolder folder;
+  for (const char* name : {"speculative_simple_quiet", "speculative"}) {
+    SCOPED_TRACE(name);
+    const auto file = fixture(fmt::format("llama_cpp/{}.log", name));
+    const Imported log = import_soundly({file}, {}, folder / fmt::format("{}.dstrace", name));
+    EXPECT_THAT(log.summary.formats, ElementsAre(ImportFormat::llama_cpp));
+    EXPECT_EQ(stated_figures(log)["drafted"], stated(file, "n_drafted"));
+    EXPECT_EQ(stated_figures(log)["accepted"], stated(file, "n_accept"));
+    EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
+  }
 }
 
 TEST(LlamaCppImport, KeepsTheSumsOfAProgramThatSaysNoRounds) {

@@ -40,7 +40,8 @@ std::int64_t place_in_time(LlamaTask& task) {
   return task.first_token_us >= 0 ? task.first_token_us : task.start_us;
 }
 
-/// The same of a command-line program, which says at its end how long everything took.
+/// The same of a command-line program, which says at its end how long everything took. Its first round gives
+/// the first token; that counts as the prefill's, as everywhere, so that no time is both prefill and round.
 std::int64_t place_program_in_time(LlamaTask& task) {
   const std::int64_t prompt_us = us_of(task.prompt_ms);
   const std::int64_t decode_us = us_of(task.decode_ms);
@@ -50,7 +51,7 @@ std::int64_t place_program_in_time(LlamaTask& task) {
   const bool has_clock = task.rounds.empty() || task.rounds.front().end_ns >= 0;
   if (has_clock && !task.rounds.empty()) {
     decoding_us = std::min(decoding_us, task.rounds.front().end_ns);
-    task.first_token_us = task.rounds.front().end_ns;
+    task.first_token_us = decoding_us;
   }
   task.start_us = std::max<std::int64_t>(decoding_us - prompt_us, 0);
   return has_clock ? decoding_us : -1;
