@@ -15,6 +15,8 @@ using traces::Phase;
 
 constexpr std::int32_t word = 2;
 constexpr std::int32_t paragraph = 3;
+constexpr const char* word_text = " word";
+constexpr const char* paragraph_text = "\n";
 constexpr std::size_t tokens_per_paragraph = 60;
 
 class Generator {
@@ -46,8 +48,8 @@ class Generator {
   };
 
   void add_runs_and_prompts() {
-    writer_.add(traces::TokenText{word, " word"});
-    writer_.add(traces::TokenText{paragraph, "\n"});
+    writer_.add(traces::TokenText{word, word_text});
+    writer_.add(traces::TokenText{paragraph, paragraph_text});
     for (std::int32_t i = 0; i < size_.runs; ++i) {
       const bool is_vanilla = size_.runs > 1 && i == 0;
       const std::string specification =
@@ -112,6 +114,8 @@ class Generator {
     }
     request.end_ns = now_;
     request.stop = traces::RequestStop::length;
+    for (const std::int32_t token : request.tokens)
+      request.text += token == word ? word_text : token == paragraph ? paragraph_text : "";
     writer_.finish(request);
     now_ += between(10'000, 2'000'000);
     produced_ += 2;

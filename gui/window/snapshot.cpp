@@ -26,6 +26,7 @@
 #include "views/decisions/decisions_view.h"
 #include "views/filter/filter_bar.h"
 #include "views/pin/pinned_pair.h"
+#include "views/replay/replay_document.h"
 #include "what_if/scenarios/gpus_pane.h"
 #include "what_if/what_if_view.h"
 #include "window/main_window.h"
@@ -343,6 +344,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
       QApplication::processEvents(QEventLoop::AllEvents, 20);
     QApplication::processEvents();
   }
+  for (ReplayDocument* text : shown->findChildren<ReplayDocument*>()) text->lay_out_all();
   Result<void> written = request.figure.isEmpty() ? write_rendered(*shown, look, request.output)
                                                   : write_first_figure(*shown, request);
   if (shown != &window) shown->setParent(&window);

@@ -9,16 +9,14 @@
 #include <QLabel>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QScrollBar>
 #include <QSlider>
-#include <QTextCursor>
-#include <QTextEdit>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 
 #include "views/appearance.h"
 #include "views/replay/draft_tree_view.h"
+#include "views/replay/replay_document.h"
 #include "views/replay/request_chooser.h"
 #include "views/theme.h"
 #include "views/time_text.h"
@@ -41,7 +39,7 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
       player_(state),
       requests_(new RequestChooser(state)),
       tree_(new DraftTreeView),
-      document_(new QTextEdit),
+      document_(new ReplayDocument),
       details_(new QLabel),
       legend_(new QLabel),
       play_(new QToolButton),
@@ -59,7 +57,7 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
   });
   connect(&state_, &ViewState::cursor_changed, this, &ReplayView::follow_cursor);
   connect(document_, &QTextEdit::cursorPositionChanged, this, [this] {
-    if (document_->hasFocus()) show_details(piece_at(document_->textCursor().position()));
+    if (document_->hasFocus()) show_details(document_->piece_at(document_->textCursor().position()));
   });
   connect(&player_, &Player::position_changed, this, &ReplayView::show_position);
   connect(&player_, &Player::playing_changed, this, &ReplayView::show_signs);
@@ -67,13 +65,7 @@ ReplayView::ReplayView(ViewState& state, QWidget* parent)
 }
 
 void ReplayView::set_up_document() {
-  document_->setReadOnly(true);
-  document_->setUndoRedoEnabled(false);  // keeping what was written takes longer than writing it
   document_->setAccessibleName(tr("Text of the request"));
-  document_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  QFont font = document_->font();
-  font.setPointSizeF(font.pointSizeF() * 1.15);
-  document_->setFont(font);
   document_->viewport()->installEventFilter(this);
   document_->installEventFilter(this);
 }
@@ -293,75 +285,17 @@ void ReplayView::read_ranks() {
 }
 
 void ReplayView::write_document() {
-  const bool dark = is_dark(palette());
-  pieces_.clear();
-  piece_of_token_.assign(text_.tokens.size(), 0);
-  document_->clear();
-  QTextCursor cursor(document_->document());
-  cursor.beginEditBlock();
-  std::size_t next_rejected = 0;
-  const auto write = [&](const QString& words, const QTextCharFormat& format, std::size_t token_index,
-                         std::uint32_t draft_index) {
-    const int begin = cursor.position();
-    cursor.insertText(words, format);
-    pieces_.push_back({begin, cursor.position(), token_index, draft_index});
-  };
-  const auto write_rejected = [&](std::size_t before) {
-    for (; next_rejected < text_.rejected.size() && text_.rejected[next_rejected].after <= before;
-         ++next_rejected) {
-      if (!rejected_->isChecked()) continue;
-      QTextCharFormat format;
-      format.setForeground(rejected_color(dark));
-      format.setFontStrikeOut(true);
-      format.setFontPointSize(document_->font().pointSizeF() * 0.8);
-      for (const std::uint32_t draft_index : text_.rejected[next_rejected].drafts)
-        write(visible_text(state_.recording()->token_text(
-                  state_.recording()->recording().draft_tokens[draft_index].token)),
-              format, before > 0 ? before - 1 : 0, draft_index);
-    }
-  };
-  for (std::size_t i = 0; i < text_.tokens.size(); ++i) {
-    write_rejected(i);
-    const ReplayedToken& token = text_.tokens[i];
-    QTextCharFormat format;
-    format.setBackground(origin_color(token.origin, dark));
-    if (token.origin == TokenOrigin::bonus) format.setUnderlineStyle(QTextCharFormat::DotLine);
-    piece_of_token_[i] = pieces_.size();
-    write(QString::fromStdString(token.text), format, i, no_index);
-  }
-  write_rejected(text_.tokens.size());
-  cursor.endEditBlock();
+  document_->write(state_.recording(), text_, rejected_->isChecked());
   mark_cursor();
 }
 
+std::optional<std::size_t> ReplayView::token_at_cursor() const {
+  if (text_.tokens.empty() || state_.cursor().request_index != request_) return std::nullopt;
+  return std::min(state_.cursor().token_index, text_.tokens.size() - 1);
+}
+
 void ReplayView::mark_cursor() {
-  QList<QTextEdit::ExtraSelection> marks;
-  if (!text_.tokens.empty() && state_.cursor().request_index == request_) {
-    const std::size_t token_index = std::min(state_.cursor().token_index, text_.tokens.size() - 1);
-    const Piece& piece = pieces_[piece_of_token_[token_index]];
-    QTextEdit::ExtraSelection here;
-    here.cursor = QTextCursor(document_->document());
-    here.cursor.setPosition(piece.begin);
-    here.cursor.setPosition(std::max(piece.end, piece.begin), QTextCursor::KeepAnchor);
-    here.format.setBackground(cursor_color(is_dark(palette())));
-    here.format.setForeground(palette().color(QPalette::Base));
-    marks.push_back(here);
-    // What is still to come has no colours yet, and less ink.
-    QTextEdit::ExtraSelection later;
-    later.cursor = QTextCursor(document_->document());
-    later.cursor.setPosition(piece.end);
-    later.cursor.movePosition(QTextCursor::End, QTextCursor::KeepAnchor);
-    later.format.setBackground(palette().color(QPalette::Base));
-    later.format.setForeground(quiet(palette()).color(QPalette::WindowText));
-    marks.push_back(later);
-    QTextCursor visible(document_->document());
-    visible.setPosition(piece.begin);
-    if (!document_->rect().contains(document_->cursorRect(visible))) {
-      document_->setTextCursor(visible);
-      document_->ensureCursorVisible();
-    }
-  }
-  document_->setExtraSelections(marks);
+  document_->mark(token_at_cursor());
 }
 
 void ReplayView::show_position() {
@@ -373,26 +307,18 @@ void ReplayView::show_position() {
   position_->setText(QStringLiteral("%1 / %2").arg(duration_text(player_.position_ns()), duration_text(all)));
 }
 
-void ReplayView::show_details(const Piece* piece) {
+void ReplayView::show_details(const ReplayDocument::Piece* piece) {
   details_->setText(piece == nullptr ? QString() : describe(*piece));
 }
 
 void ReplayView::show_details_of_cursor() {
-  const bool is_here = !text_.tokens.empty() && state_.cursor().request_index == request_;
-  const std::size_t token_index =
-      is_here ? std::min(state_.cursor().token_index, text_.tokens.size() - 1) : 0;
-  show_details(is_here ? &pieces_[piece_of_token_[token_index]] : nullptr);
-  tree_->show_round(state_.recording(), is_here ? text_.tokens[token_index].round_index : no_index);
-}
-
-const ReplayView::Piece* ReplayView::piece_at(int position) const {
-  const auto piece = std::partition_point(pieces_.begin(), pieces_.end(),
-                                          [&](const Piece& candidate) { return candidate.end <= position; });
-  return piece == pieces_.end() ? nullptr : &*piece;
+  const std::optional<std::size_t> token_index = token_at_cursor();
+  show_details(token_index ? &document_->piece_of(*token_index) : nullptr);
+  tree_->show_round(state_.recording(), token_index ? text_.tokens[*token_index].round_index : no_index);
 }
 
 QString ReplayView::token_text(std::size_t token_index) const {
-  return describe(pieces_[piece_of_token_[token_index]]);
+  return describe(document_->piece_of(token_index));
 }
 
 QString ReplayView::ranks_text(std::size_t token_index) const {
@@ -419,7 +345,7 @@ QString ReplayView::ranks_text(std::size_t token_index) const {
                           : tr("%1; rank (first: 0) %2").arg(choice, others.join(QStringLiteral(", ")));
 }
 
-QString ReplayView::describe(const Piece& piece) const {
+QString ReplayView::describe(const ReplayDocument::Piece& piece) const {
   const traces::Recording& rows = state_.recording()->recording();
   const std::uint32_t draft_index =
       piece.draft_index != no_index ? piece.draft_index : text_.tokens[piece.token_index].draft_index;
@@ -453,20 +379,22 @@ bool ReplayView::eventFilter(QObject* watched, QEvent* event) {
     // The caret goes through the text with the arrows; Return takes the cursor of all views to it.
     if (event->type() != QEvent::KeyPress) return false;
     const int key = static_cast<QKeyEvent*>(event)->key();
-    const Piece* at = piece_at(document_->textCursor().position());
+    const ReplayDocument::Piece* at = document_->piece_at(document_->textCursor().position());
     if ((key != Qt::Key_Return && key != Qt::Key_Enter) || at == nullptr) return false;
     state_.go_to_token(request_, at->token_index);
     return true;
   }
   if (event->type() == QEvent::ToolTip) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    const Piece* piece = piece_at(document_->cursorForPosition(help->pos()).position());
+    const ReplayDocument::Piece* piece =
+        document_->piece_at(document_->cursorForPosition(help->pos()).position());
     show_tip(*help, *document_->viewport(), piece == nullptr ? QString() : describe(*piece));
     return true;
   }
   if (event->type() == QEvent::MouseButtonRelease && !document_->textCursor().hasSelection()) {
     const auto* mouse = static_cast<QMouseEvent*>(event);
-    if (const Piece* piece = piece_at(document_->cursorForPosition(mouse->pos()).position()))
+    if (const ReplayDocument::Piece* piece =
+            document_->piece_at(document_->cursorForPosition(mouse->pos()).position()))
       state_.go_to_token(request_, piece->token_index);
   }
   return QWidget::eventFilter(watched, event);

@@ -8,6 +8,7 @@
 
 #include <QStyle>
 #include <QWidget>
+#include <optional>
 #include <vector>
 
 #include "data/replay/replayed_text.h"
@@ -15,13 +16,13 @@
 #include "state/player.h"
 #include "state/view_state.h"
 #include "views/background_job.h"
+#include "views/replay/replay_document.h"
 
 class QCheckBox;
 class QDoubleSpinBox;
 class QHBoxLayout;
 class QLabel;
 class QSlider;
-class QTextEdit;
 class QToolButton;
 
 namespace draftscope::gui {
@@ -52,14 +53,6 @@ class ReplayView : public QWidget {
   void showEvent(QShowEvent* event) override;
 
  private:
-  /// A stretch of the document: a token of the text, or drafts that were rejected.
-  struct Piece {
-    int begin = 0;
-    int end = 0;
-    std::size_t token_index = 0;           ///< of the text; of the one before, if rejected
-    std::uint32_t draft_index = no_index;  ///< the rejected draft token, in Recording::draft_tokens
-  };
-
   void set_up_document();
   void set_up_labels();
   void lay_out();
@@ -76,11 +69,12 @@ class ReplayView : public QWidget {
   void follow_cursor();
   void mark_cursor();
   void show_position();
-  void show_details(const Piece* piece);
+  void show_details(const ReplayDocument::Piece* piece);
   void show_details_of_cursor();
   void read_ranks();
-  [[nodiscard]] const Piece* piece_at(int position) const;
-  [[nodiscard]] QString describe(const Piece& piece) const;
+  /// In the text that is shown; none if the cursor is elsewhere.
+  [[nodiscard]] std::optional<std::size_t> token_at_cursor() const;
+  [[nodiscard]] QString describe(const ReplayDocument::Piece& piece) const;
   [[nodiscard]] QString ranks_text(std::size_t token_index) const;
 
   ViewState& state_;
@@ -90,8 +84,6 @@ class ReplayView : public QWidget {
   QString ranks_problem_;
   BackgroundJob ranks_job_;
   Player player_;
-  std::vector<Piece> pieces_;
-  std::vector<std::size_t> piece_of_token_;
   bool is_stale_ = true;
   bool is_behind_ = false;        ///< the cursor has moved while the view was hidden
   bool is_speed_chosen_ = false;  ///< by the user: it stays for other texts
@@ -99,7 +91,7 @@ class ReplayView : public QWidget {
   QWidget* controls_ = nullptr;
   DraftTreeView* tree_;
   std::vector<std::pair<QToolButton*, QStyle::StandardPixmap>> signs_;
-  QTextEdit* document_;
+  ReplayDocument* document_;
   QLabel* details_;
   QLabel* legend_;
   QToolButton* play_;
