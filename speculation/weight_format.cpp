@@ -21,7 +21,7 @@ constexpr std::array all_formats{
     WeightFormatRow{WeightFormat::q5_k, "q5_k", 5.5, MadeBy::none, "5 bits, two levels of scales and minima"},
     WeightFormatRow{WeightFormat::q4_1, "q4_1", 5.0, MadeBy::cpu, "4 bits, scale and minimum every 32"},
     WeightFormatRow{WeightFormat::q4_0, "q4_0", 4.5, MadeBy::both, "4 bits, a scale every 32 weights"},
-    WeightFormatRow{WeightFormat::q4_k, "q4_k", 4.5, MadeBy::none, "4 bits, two levels of scales and minima"},
+    WeightFormatRow{WeightFormat::q4_k, "q4_k", 4.5, MadeBy::cuda, "4 bits, two levels of scales and minima"},
     WeightFormatRow{WeightFormat::iq4_nl, "iq4_nl", 4.5, MadeBy::none, "4 bits of a table, a scale every 32"},
     WeightFormatRow{WeightFormat::iq4_xs, "iq4_xs", 4.25, MadeBy::none,
                     "4 bits of a table, two levels of scales"},

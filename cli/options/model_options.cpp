@@ -72,8 +72,9 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       .add_option(
           "--weights", options.weights,
           "How matrices are held: as-stored, or bf16 (packed ones widened); on a CPU also rounded to blocks "
-          "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU the layers' to q8_0, q4_0, int4 (scale and zero "
-          "point every 128) or fp8 (e4m3, a scale an output)")
+          "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU the layers' to q8_0, q4_0, q4_k, int4 (scale "
+          "and "
+          "zero point every 128) or fp8 (e4m3, a scale an output)")
       ->check(one_of(held_weights()))
       ->capture_default_str();
   add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
@@ -128,8 +129,8 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
                               options.device == "cpu" || options.ranks ? in_memory : by_backend, blocks);
   };
   DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint, open(block_matrices(options)));
-  // Ranks divide plain numbers.
-  if (options.ranks && checkpoint.has_integers()) {
+  // Ranks on GPUs divide plain numbers.
+  if (options.ranks && options.device != "cpu" && (checkpoint.has_integers() || checkpoint.has_blocks())) {
     DRAFTSCOPE_TRY_ASSIGN(checkpoint, open(engine::BlockMatrices::widened));
   }
   if (!options.adapter.empty()) DRAFTSCOPE_TRY(engine::merge_adapter(options.adapter, checkpoint));

@@ -53,7 +53,7 @@ class CudaBackend final : public Backend {
         rank_launcher_(part_ ? std::make_unique<RankLauncher>(*gpu_, *part_, rank.buffers, max_rows, trace)
                              : nullptr),
         launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
-                  {model_.stored, model_.layers, model_.head}, trace, rank_launcher_.get()),
+                  {model_.stored, model_.layers, model_.head, model_.others}, trace, rank_launcher_.get()),
         graphs_(*gpu_, launcher_, model_.shape.n_layers,
                 {buffers_.hidden, buffers_.boundary_states,
                  to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},

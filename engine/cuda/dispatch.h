@@ -3,6 +3,7 @@
 
 // From a Launch to the kernel it names. A device instantiates visit_kernel() with what launching means to it.
 
+#include <type_traits>
 #include <utility>
 
 #include "kernels/pass_ops.h"
@@ -77,9 +78,14 @@ DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 #undef DRAFTSCOPE_KERNEL_OF
 #undef DRAFTSCOPE_KERNEL
 
-/// `visit.template operator()<Kernel>()` for a product of one format.
+constexpr bool is_layer_product(Kernel kernel) {
+  return kernel == Kernel::qkv || kernel == Kernel::output || kernel == Kernel::gate_up ||
+         kernel == Kernel::down;
+}
+
+/// `visit.template operator()<Kernel>()` for a layer's product of one format.
 template <typename Format, typename Visit>
-auto visit_product(const Launch& launch, Visit&& visit) {
+auto visit_layer_product(const Launch& launch, Visit&& visit) {
   const auto with_tile = [&]<int half_outputs, template <typename, int> class Op>() {
     if (launch.columns == 8) return visit.template operator()<ProductKernel<Format, 8, half_outputs, Op>>();
     return visit.template operator()<ProductKernel<Format, 16, half_outputs, Op>>();
@@ -95,15 +101,25 @@ auto visit_product(const Launch& launch, Visit&& visit) {
       return with_op.template operator()<OutputOp>();
     case Kernel::gate_up:
       return with_tile.template operator()<tile_half, GateUpOp>();
-    case Kernel::down:
-      return with_op.template operator()<DownOp>();
-    case Kernel::rank_product:
-      // Ranks hold no blocks (make_rank_part()).
-      if constexpr (!Format::is_grouped) return with_tile.template operator()<tile_half, RankProductOp>();
-      [[fallthrough]];
     default:
-      return with_tile.template operator()<tile_half, HeadOp>();
+      return with_op.template operator()<DownOp>();
   }
+}
+
+template <typename Format, typename Visit>
+auto visit_product(const Launch& launch, Visit&& visit) {
+  if (is_layer_product(launch.kernel)) return visit_layer_product<Format>(launch, std::forward<Visit>(visit));
+  // No head is in a format that layers mix with another (head_groups()).
+  using Whole =
+      std::conditional_t<takes_of<Format> == Takes::all, Format, PlainWeights<typename Format::Activation>>;
+  const auto with_op = [&]<template <typename, int> class Op>() {
+    if (launch.columns == 8) return visit.template operator()<ProductKernel<Whole, 8, tile_half, Op>>();
+    return visit.template operator()<ProductKernel<Whole, 16, tile_half, Op>>();
+  };
+  // Ranks hold no blocks (make_rank_part()).
+  if constexpr (!Whole::is_grouped)
+    if (launch.kernel == Kernel::rank_product) return with_op.template operator()<RankProductOp>();
+  return with_op.template operator()<HeadOp>();
 }
 
 template <template <typename, int> class Attends, typename Element, typename Visit>
@@ -154,6 +170,8 @@ auto visit_grouped(WeightFormat format, Visit&& visit) {
   switch (format) {
     case WeightFormat::q8_0:
       return visit.template operator()<Q8_0Weights>();
+    case WeightFormat::q4_k:
+      return visit.template operator()<Q4_KWeights>();
     case WeightFormat::int4:
       return visit.template operator()<Int4Weights<Bf16>>();
     case WeightFormat::int4_f16:
@@ -205,6 +223,10 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       break;
   }
   switch (launch.format) {
+    case WeightFormat::bf16_beside_groups:
+      if (is_layer_product(launch.kernel))
+        return visit_layer_product<PlainBesideGroups>(launch, std::forward<Visit>(visit));
+      [[fallthrough]];
     case WeightFormat::bf16:
       return visit_formatted<PlainWeights<Bf16>>(launch, std::forward<Visit>(visit));
     case WeightFormat::f16:

@@ -79,8 +79,24 @@ constexpr bool waits_by_itself(Kernel kernel) {
 }
 
 /// How kernels take weights: plain numbers, e4m3 with a scale an output, or groups that share scales
-/// (kernels/grouped_weights.h). Activations are bf16, where the name does not say f16.
-enum class WeightFormat : std::uint8_t { bf16, f16, fp8, q8_0, q4_0, int4, int4_f16 };
+/// (kernels/grouped_weights.h). Activations are bf16, where the name does not say f16. Layers may be in two:
+/// Q4_K, and bf16_beside_groups for their other matrices (DeviceMatrix::plain).
+enum class WeightFormat : std::uint8_t {
+  bf16,
+  bf16_beside_groups,
+  f16,
+  fp8,
+  q8_0,
+  q4_0,
+  q4_k,
+  int4,
+  int4_f16,
+};
+
+/// Whether layers in the format may have plain matrices beside it.
+constexpr bool takes_plain_beside(WeightFormat format) {
+  return format == WeightFormat::q4_k;
+}
 
 constexpr bool has_f16_activations(WeightFormat format) {
   return format == WeightFormat::f16 || format == WeightFormat::int4_f16;
@@ -93,6 +109,8 @@ constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
       return &q8_0_layout;
     case WeightFormat::q4_0:
       return &q4_0_layout;
+    case WeightFormat::q4_k:
+      return &q4_k_layout;
     case WeightFormat::int4:
     case WeightFormat::int4_f16:
       return &int4_layout;
@@ -100,6 +118,19 @@ constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
       return nullptr;
   }
 }
+
+/// Whether a matrix is in bf16_beside_groups.
+inline bool is_plain_beside_groups(const DeviceMatrix& matrix) {
+  return matrix.plain != nullptr;
+}
+
+/// Outputs of a layer's products.
+struct ProductOutputs {
+  std::int32_t qkv = 0;
+  std::int32_t output = 0;
+  std::int32_t gate_up = 0;
+  std::int32_t down = 0;
+};
 
 /// Whether a library's product needs a matrix widened first.
 constexpr bool is_widened(WeightFormat format) {

@@ -44,6 +44,20 @@ std::size_t plain_bytes(const TensorView& tensor) {
   return static_cast<std::size_t>(tensor.rows * tensor.columns) * dtype_bytes(tensor.dtype);
 }
 
+/// A layer's matrices on the device, and what they are in the checkpoint.
+struct LayerMatrix {
+  DeviceMatrix DeviceLayer::*placed;
+  TensorView LayerWeights::*source;
+  TensorKind kind;
+};
+constexpr LayerMatrix layer_matrices[] = {{&DeviceLayer::q, &LayerWeights::q, TensorKind::q},
+                                          {&DeviceLayer::k, &LayerWeights::k, TensorKind::k},
+                                          {&DeviceLayer::v, &LayerWeights::v, TensorKind::v},
+                                          {&DeviceLayer::o, &LayerWeights::o, TensorKind::o},
+                                          {&DeviceLayer::gate, &LayerWeights::gate, TensorKind::gate},
+                                          {&DeviceLayer::up, &LayerWeights::up, TensorKind::up},
+                                          {&DeviceLayer::down, &LayerWeights::down, TensorKind::down}};
+
 /// Takes the same pieces in the same order every time; with a null base it only measures.
 class Layout {
  public:
@@ -51,12 +65,13 @@ class Layout {
       : checkpoint_(checkpoint),
         fp8_(weights == speculation::WeightFormat::fp8),
         rounded_(weights ? grouped_format(*weights, checkpoint.weights.embedding.dtype) : std::nullopt),
+        stores_groups_(!rounded_ && grouped_layout(layer_format(checkpoint, weights)) != nullptr),
         pieces_(base) {}
 
   void place(UploadedModel& out) {
     const Weights& weights = checkpoint_.weights;
     out.model.embedding = plain(weights.embedding, TensorKind::embedding, -1);
-    if (const auto groups = stored_groups(weights.head))
+    if (const auto groups = head_groups(weights.head))
       out.model.head.data = grouped(weights.head, TensorKind::head, -1, *groups);
     else if (const auto offset = tied_offset(weights))
       out.model.head.data = out.model.embedding == nullptr ? nullptr : out.model.embedding + *offset;
@@ -119,21 +134,23 @@ class Layout {
     const bool is_stored_fp8 = source.scales != nullptr;
     if (const auto groups = rounded_ ? rounded_ : stored_groups(source); groups && !fp8_) {
       const std::byte* values = grouped(source, kind, layer, *groups);
-      return {values, nullptr, vector(bias)};
+      return {values, nullptr, vector(bias), nullptr};
     }
     if (!fp8_ && !is_stored_fp8) {
       const std::byte* values = plain(source, kind, layer);
-      return {values, nullptr, vector(bias)};
+      if (stores_groups_) return {nullptr, nullptr, vector(bias), values};
+      return {values, nullptr, vector(bias), nullptr};
     }
     auto* values = pieces_.take<std::byte>(static_cast<std::size_t>(source.rows * source.columns));
     float* scale = pieces_.take<float>(static_cast<std::size_t>(source.rows));
     (is_stored_fp8 ? stored_fp8_ : quantised_).push_back({&source, kind, layer, values, scale});
-    return {values, scale, vector(bias)};
+    return {values, scale, vector(bias), nullptr};
   }
 
   const Checkpoint& checkpoint_;
   bool fp8_;
   std::optional<WeightFormat> rounded_;  ///< groups that the layers' matrices are rounded to
+  bool stores_groups_;                   ///< whether some of them are in groups as stored
   Pieces pieces_;
   std::vector<Placed> plain_, quantised_, stored_fp8_, grouped_, vectors_;
 };
@@ -185,19 +202,22 @@ Result<void> quantise(Gpu& gpu, const TensorView& shape, WeightFormat stored, co
                      scale, nullptr, rows, static_cast<std::int32_t>(shape.columns)});
 }
 
-/// A layer's matrices on the device, and what they are in the checkpoint.
-struct LayerMatrix {
-  DeviceMatrix DeviceLayer::*placed;
-  TensorView LayerWeights::*source;
-  TensorKind kind;
-};
-constexpr LayerMatrix layer_matrices[] = {{&DeviceLayer::q, &LayerWeights::q, TensorKind::q},
-                                          {&DeviceLayer::k, &LayerWeights::k, TensorKind::k},
-                                          {&DeviceLayer::v, &LayerWeights::v, TensorKind::v},
-                                          {&DeviceLayer::o, &LayerWeights::o, TensorKind::o},
-                                          {&DeviceLayer::gate, &LayerWeights::gate, TensorKind::gate},
-                                          {&DeviceLayer::up, &LayerWeights::up, TensorKind::up},
-                                          {&DeviceLayer::down, &LayerWeights::down, TensorKind::down}};
+/// UploadedModel::others.
+ProductOutputs outputs_of_others(const speculation::ModelShape& shape,
+                                 const std::vector<DeviceLayer>& layers) {
+  ProductOutputs most;
+  for (const DeviceLayer& layer : layers) {
+    const auto of = [&](const DeviceMatrix& matrix, std::int32_t outputs) {
+      return is_plain_beside_groups(matrix) ? outputs : 0;
+    };
+    const std::int32_t kv = shape.kv_width();
+    most.qkv = std::max(most.qkv, of(layer.q, shape.q_width()) + of(layer.k, kv) + of(layer.v, kv));
+    most.output = std::max(most.output, of(layer.o, shape.d_model));
+    most.gate_up = std::max(most.gate_up, of(layer.gate, 2 * shape.d_ff));
+    most.down = std::max(most.down, of(layer.down, shape.d_model));
+  }
+  return most;
+}
 
 /// Takes the same pieces in the same order every time; with a null base it only measures. `out` has the
 /// model's layers, whose matrices it replaces; they are what is to be brought.
@@ -216,6 +236,7 @@ DeviceLayer* place_draft_layers(Pieces& pieces, const Checkpoint& checkpoint, We
       DeviceMatrix& placed = out[i].*matrix.placed;
       placed.data = data;
       placed.scale = scale;
+      placed.plain = nullptr;
       matrices.push_back({&source, matrix.kind, static_cast<std::int32_t>(i), data, scale, format});
     }
   return layers;
@@ -292,20 +313,35 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
               checkpoint.shape.name);
 }
 
-/// Error: the layers' matrices are not all in groups that kernels take, or in several formats.
-Result<void> check_blocks(const Checkpoint& checkpoint) {
-  const auto expected = stored_groups(checkpoint.weights.layers.front().q);
+/// The groups that the layers' matrices are stored in, or some of them; none if all are otherwise.
+std::optional<WeightFormat> layer_groups(const Checkpoint& checkpoint) {
   for (const LayerWeights& layer : checkpoint.weights.layers)
+    for (const LayerMatrix& matrix : layer_matrices)
+      if (const auto groups = stored_groups(layer.*matrix.source)) return groups;
+  return std::nullopt;
+}
+
+/// Error: the layers' matrices are in groups that no kernel takes, or in formats that kernels do not take
+/// together.
+Result<void> check_blocks(const Checkpoint& checkpoint) {
+  const auto expected = layer_groups(checkpoint);
+  const bool takes_plain = !expected || takes_plain_beside(*expected);
+  for (const LayerWeights& layer : checkpoint.weights.layers) {
     for (const LayerMatrix& matrix : layer_matrices) {
       const TensorView& tensor = layer.*matrix.source;
-      if (stored_groups(tensor) == expected && (tensor.blocks == nullptr || expected)) continue;
+      if (tensor.is_plain() ? takes_plain : tensor.scales != nullptr || stored_groups(tensor) == expected)
+        continue;
       return fail(
           "model {}: matrices are in several formats of blocks, expected q8_0, q4_0 or int4 for all of the "
-          "layers', or none on a cuda device",
+          "layers', q4_k for some, or none on a cuda device",
           checkpoint.shape.name);
     }
+    if (layer.gate.is_plain() != layer.up.is_plain())
+      return fail("model {}: gate and up of a layer are in two formats, expected one on a cuda device",
+                  checkpoint.shape.name);
+  }
   const Weights& weights = checkpoint.weights;
-  if (weights.embedding.is_plain() && (weights.head.is_plain() || stored_groups(weights.head))) return {};
+  if (weights.embedding.is_plain() && (weights.head.is_plain() || head_groups(weights.head))) return {};
   return fail("model {}: the embedding or the head is in blocks, expected it widened on a cuda device",
               checkpoint.shape.name);
 }
@@ -355,7 +391,7 @@ WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
   if (weights == speculation::WeightFormat::fp8 || checkpoint.has_fp8()) return WeightFormat::fp8;
   const DType plain = checkpoint.weights.embedding.dtype;
   if (const auto groups = weights ? grouped_format(*weights, plain) : std::nullopt) return *groups;
-  if (const auto groups = stored_groups(checkpoint.weights.layers.front().q)) return *groups;
+  if (const auto groups = layer_groups(checkpoint)) return *groups;
   return plain == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
 }
 
@@ -455,11 +491,12 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   result.shape = shape;
   result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
   result.layers = layer_format(checkpoint, weights);
-  result.head = stored_groups(checkpoint.weights.head).value_or(result.stored);
+  result.head = head_groups(checkpoint.weights.head).value_or(result.stored);
   DRAFTSCOPE_TRY_ASSIGN(result.memory,
                         DeviceMemory::allocate(gpu, model_bytes(checkpoint, weights), "the weights"));
   Layout layout(checkpoint, weights, result.memory.data());
   layout.place(result);
+  result.others = outputs_of_others(shape, result.host_layers);
   for (const Placed& matrix : layout.plain_matrices())
     DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, matrix.values));
   DRAFTSCOPE_TRY(bring_quantised(gpu, checkpoint, layout.quantised_matrices(), result.stored));

@@ -20,6 +20,7 @@ struct UploadedModel {
   WeightFormat stored = WeightFormat::bf16;  ///< the embedding
   WeightFormat head = WeightFormat::bf16;
   WeightFormat layers = WeightFormat::bf16;  ///< the layers' matrices
+  ProductOutputs others;                     ///< the most of a layer's that are in bf16 beside that format
   DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in
   std::vector<DeviceLayer> host_layers;      ///< keys and values are not filled in
   DeviceMemory memory;

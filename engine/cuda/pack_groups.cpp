@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <span>
 
 #include "checkpoint/gguf/block_formats.h"
 #include "cpu/kernels/bf16.h"
@@ -14,6 +15,7 @@
 #include "cpu/quantised/quantise.h"
 #include "cpu/quantised/stored_blocks.h"
 #include "pack_int4.h"
+#include "two_levels.h"
 
 namespace draftscope::engine::cuda {
 
@@ -28,6 +30,7 @@ struct Named {
 };
 constexpr Named names[] = {{speculation::WeightFormat::q8_0, WeightFormat::q8_0},
                            {speculation::WeightFormat::q4_0, WeightFormat::q4_0},
+                           {speculation::WeightFormat::q4_k, WeightFormat::q4_k},
                            {speculation::WeightFormat::int4, WeightFormat::int4},
                            {speculation::WeightFormat::int4, WeightFormat::int4_f16}};
 
@@ -60,9 +63,21 @@ class Packing {
   bool round(std::int64_t row) {
     std::vector<float> values(static_cast<std::size_t>(source_.columns));
     cpu::copy_row(source_, row, values.data());
+    if (blocks_.has_two_levels()) return round_to_levels(row, values);
     bool finite = true;
     for (std::int64_t block = 0; block * part_depth < source_.columns; ++block)
       finite &= put(row, block, cpu::quantise_block(blocks_, values.data() + block * part_depth, part_depth));
+    return finite;
+  }
+
+  bool round_to_levels(std::int64_t row, std::span<const float> values) {
+    constexpr std::size_t together = cpu::blocks_of_two_levels * part_depth;
+    bool finite = true;
+    for (std::size_t k = 0; k < values.size(); k += together) {
+      const auto rounded = round_to_two_levels(values.subspan(k, std::min(together, values.size() - k)));
+      for (std::size_t part = 0; part < rounded.size() && k + part * part_depth < values.size(); ++part)
+        finite &= put(row, static_cast<std::int64_t>(k / part_depth + part), rounded[part]);
+    }
     return finite;
   }
 
@@ -73,7 +88,11 @@ class Packing {
     put_codes(layout_, values.quants.data(), k % layout_.run_depth() / part_depth, run);
     std::byte* const scales = out_.data() + layout_.scales_offset(source_.rows, source_.columns, row) +
                               k / layout_.scale_depth * GroupedLayout::scale_step;
-    std::memcpy(scales + k % layout_.scale_depth / part_depth * 2, &values.scale, sizeof values.scale);
+    const std::int64_t part = k % layout_.scale_depth / part_depth;
+    if (blocks_.has_two_levels())
+      put_two_levels(values, static_cast<std::size_t>(part), scales);
+    else
+      std::memcpy(scales + part * 2, &values.scale, sizeof values.scale);
     return is_finite(values);
   }
 
@@ -115,6 +134,11 @@ std::optional<WeightFormat> stored_groups(const TensorView& tensor) {
   if (tensor.integers != nullptr) return grouped_format(speculation::WeightFormat::int4, tensor.dtype);
   if (tensor.blocks == nullptr || !tensor.blocks->multiplied) return std::nullopt;
   return grouped_format(*tensor.blocks->multiplied);
+}
+
+std::optional<WeightFormat> head_groups(const TensorView& head) {
+  const auto groups = stored_groups(head);
+  return groups && takes_plain_beside(*groups) ? std::nullopt : groups;
 }
 
 std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix, WeightFormat format) {

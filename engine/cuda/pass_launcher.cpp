@@ -45,6 +45,19 @@ std::string_view operation(Kernel kernel) {
   }
 }
 
+std::int32_t outputs_of(Kernel kernel, const ProductOutputs& outputs) {
+  switch (kernel) {
+    case Kernel::qkv:
+      return outputs.qkv;
+    case Kernel::output:
+      return outputs.output;
+    case Kernel::gate_up:
+      return outputs.gate_up;
+    default:
+      return outputs.down;
+  }
+}
+
 int ceiling(int a, int b) {
   return (a + b - 1) / b;
 }
@@ -82,34 +95,28 @@ Result<void> PassLauncher::load_inputs(std::int32_t rows) {
 Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
                                    std::int32_t rows, bool logits) {
   const profiler::GraphScope scope(trace_, operation(kernel), kernel == Kernel::head ? -1 : place_of(slot));
-  int outputs = shape_.d_model;
-  int depth = shape_.d_model;
-  bool normalises = true;
-  bool has_narrow_tiles = true;
-  switch (kernel) {
-    case Kernel::qkv:
-      outputs = shape_.q_width() + 2 * shape_.kv_width();
-      break;
-    case Kernel::gate_up:
-      outputs = 2 * shape_.d_ff;
-      has_narrow_tiles = false;
-      break;
-    case Kernel::head:
-      outputs = ranks_ == nullptr ? shape_.vocab : ranks_->tokens();
-      has_narrow_tiles = false;
-      break;
-    case Kernel::output:
-      depth = shape_.q_width();
-      normalises = false;
-      break;
-    default:
-      depth = shape_.d_ff;
-      normalises = false;
-      break;
-  }
-  if (outputs == 0) return {};  // of the head, where ranks are more than the vocabulary has blocks
-  Launch launch{.kernel = kernel, .format = kernel == Kernel::head ? formats_.head : formats_.layers};
-  const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises, launch.format);
+  // Ranks that are more than the vocabulary has blocks have none of the head.
+  if (kernel == Kernel::head)
+    return product_in(formats_.head, ranks_ == nullptr ? shape_.vocab : ranks_->tokens(), kernel, slot,
+                      first_row, rows, logits);
+  // What a layer has in each format is in device memory: a launch finds there what it is to do, if anything.
+  const ProductOutputs whole{shape_.q_width() + 2 * shape_.kv_width(), shape_.d_model, 2 * shape_.d_ff,
+                             shape_.d_model};
+  DRAFTSCOPE_TRY(
+      product_in(formats_.layers, outputs_of(kernel, whole), kernel, slot, first_row, rows, logits));
+  return product_in(WeightFormat::bf16_beside_groups, outputs_of(kernel, formats_.others), kernel, slot,
+                    first_row, rows, logits);
+}
+
+Result<void> PassLauncher::product_in(WeightFormat format, std::int32_t outputs, Kernel kernel,
+                                      std::int32_t slot, std::int32_t first_row, std::int32_t rows,
+                                      bool logits) {
+  if (outputs == 0) return {};
+  const bool normalises = kernel != Kernel::output && kernel != Kernel::down;
+  const bool has_narrow_tiles = kernel != Kernel::gate_up && kernel != Kernel::head;
+  const int depth = normalises ? shape_.d_model : kernel == Kernel::output ? shape_.q_width() : shape_.d_ff;
+  Launch launch{.kernel = kernel, .format = format};
+  const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises, format);
   launch.columns = product.columns;
   // Outputs that the busiest block computes.
   const auto busiest_outputs = [&](int half) {
@@ -189,8 +196,9 @@ Result<void> PassLauncher::layer(std::int32_t slot, std::int32_t rows) {
 
 Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, float* out,
                                     const WideShape& wide) {
-  const void* weights = matrix.data;
-  const WeightFormat held = formats_.layers;
+  const bool is_plain = is_plain_beside_groups(matrix);
+  const void* weights = is_plain ? matrix.plain : matrix.data;
+  const WeightFormat held = is_plain ? WeightFormat::bf16 : formats_.layers;
   WeightFormat format = held;
   if (is_widened(held)) {
     // One queue: the product before has read the buffer.

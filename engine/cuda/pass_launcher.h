@@ -20,6 +20,7 @@ struct PassFormats {
   WeightFormat stored = WeightFormat::bf16;  ///< the embedding
   WeightFormat layers = WeightFormat::bf16;
   WeightFormat head = WeightFormat::bf16;
+  ProductOutputs others = {};  ///< the most of a layer's that are in bf16 beside the layers' format
 };
 
 class PassLauncher {
@@ -58,6 +59,10 @@ class PassLauncher {
  private:
   [[nodiscard]] Result<void> product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
                                      std::int32_t rows, bool logits);
+  /// That of the matrices in one format, of which a layer has `outputs` at most; 0 = nothing to launch.
+  [[nodiscard]] Result<void> product_in(WeightFormat format, std::int32_t outputs, Kernel kernel,
+                                        std::int32_t slot, std::int32_t first_row, std::int32_t rows,
+                                        bool logits);
   [[nodiscard]] Result<void> attention(std::int32_t slot, std::int32_t first_row, std::int32_t rows);
   [[nodiscard]] Result<void> wide_attention(std::int32_t slot, std::int32_t rows, bool keys_are_ranges);
   /// Norms of queries and keys, and of a sublayer's outputs; nothing where the architecture has none.

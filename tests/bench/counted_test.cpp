@@ -30,6 +30,7 @@ TEST(NeededBytes, AreAPassesAltogether) {
     for (const engine::CudaWeights weights :
          {engine::CudaWeights(), engine::CudaWeights(speculation::WeightFormat::fp8),
           engine::CudaWeights(speculation::WeightFormat::q4_0),
+          engine::CudaWeights(speculation::WeightFormat::q4_k),
           engine::CudaWeights(speculation::WeightFormat::int4)}) {
       const auto checkpoint = engine::make_synthetic({.model = name}, engine::SyntheticMatrices::by_backend);
       ASSERT_TRUE(checkpoint) << checkpoint.error().message;
@@ -132,7 +133,7 @@ TEST(CountedKernels, ReadEachWeightOnceInBlocks) {
   if (kernels_ptx_file().empty()) GTEST_SKIP() << "no CUDA toolkit at build time: nothing is counted";
   const speculation::ModelShape model = speculation::find_model_shape("llama-3.2-1b").value();
   using enum speculation::WeightFormat;
-  for (const auto weights : {q8_0, q4_0, int4}) {
+  for (const auto weights : {q8_0, q4_0, q4_k, int4}) {
     const speculation::ModelShape shape = small_shape(model, 1, weights);
     const std::vector<KernelTraffic> pass = counted(shape, 1, 256, weights);
     ASSERT_FALSE(pass.empty());

@@ -115,22 +115,48 @@ bool is_multiplied_by_cuda(const gguf::BlockFormat& format) {
          speculation::makes(speculation::MadeBy::cuda, speculation::weight_format_row(*format.multiplied));
 }
 
-/// Those that stay in their blocks for the CUDA backend: the layers', if all are in one format that it
-/// multiplies, and the head's in that format.
-std::vector<bool> kept_on_gpu(const std::vector<BoundSlot>& bound) {
-  std::vector<bool> kept(bound.size(), false);
+bool is_gate_or_up(const TensorSlot& slot) {
+  return slot.kind == TensorKind::gate || slot.kind == TensorKind::up;
+}
+
+/// Whether the CUDA backend takes plain matrices beside those of a layer in the format: Q4_K, whose files mix
+/// types.
+bool mixes_on_gpu(const gguf::BlockFormat& format) {
+  return format.multiplied == speculation::WeightFormat::q4_k;
+}
+
+/// The format of the layers' matrices that stay in their blocks for the CUDA backend; null = none does. All
+/// are in it, or some are where it mixes.
+const gguf::BlockFormat* kept_format_on_gpu(const std::vector<BoundSlot>& bound) {
   const gguf::BlockFormat* shared = nullptr;
+  const gguf::BlockFormat* mixed = nullptr;
+  bool is_shared = true;
   for (const auto& [slot, place] : bound) {
     if (slot->is_vector() || slot->layer < 0) continue;
     const gguf::BlockFormat* const format = place.tensor->format;
-    if (!is_multiplied_by_cuda(*format) || (shared != nullptr && shared != format)) return kept;
+    is_shared = is_shared && is_multiplied_by_cuda(*format) && (shared == nullptr || shared == format);
     shared = format;
+    if (mixes_on_gpu(*format)) mixed = format;
   }
+  return is_shared ? shared : mixed;
+}
+
+/// Those that stay in their blocks for the CUDA backend: the layers' in one format, unless it is gate or up
+/// and the other is not in it, and a head in that format if it is none that layers mix.
+std::vector<bool> kept_on_gpu(const std::vector<BoundSlot>& bound) {
+  std::vector<bool> kept(bound.size(), false);
+  const gguf::BlockFormat* const format = kept_format_on_gpu(bound);
+  if (format == nullptr) return kept;
+  std::set<std::int32_t> widened_gates;  // and ups, by layer
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const TensorSlot& slot = *bound[i].slot;
-    kept[i] =
-        !slot.is_vector() && slot.kind != TensorKind::embedding && bound[i].place.tensor->format == shared;
+    kept[i] = !slot.is_vector() && slot.kind != TensorKind::embedding &&
+              bound[i].place.tensor->format == format && (slot.layer >= 0 || !mixes_on_gpu(*format));
+    if (!kept[i] && is_gate_or_up(slot)) widened_gates.insert(slot.layer);
   }
+  for (std::size_t i = 0; i < bound.size(); ++i)
+    if (const TensorSlot& slot = *bound[i].slot; is_gate_or_up(slot) && widened_gates.contains(slot.layer))
+      kept[i] = false;
   return kept;
 }
 

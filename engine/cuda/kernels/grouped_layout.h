@@ -13,7 +13,8 @@
 //   Scales   behind all codes: for each 8 rows, for each `scale_depth` values of k, 16 bytes a row: what a
 //            format says of that many values, so that 8 rows' lie in one line. Rows and depth are filled up
 //            with zeros. Q8_0 and Q4_0 have an fp16 number for each part; int4 a word for each run, its scale
-//            as fp16 low, and high what it takes off (int4_offset())
+//            as fp16 low, and high what it takes off (int4_offset()); Q4_K what a GGUF file has of 256
+//            weights: two fp16 numbers, and a scale and a minimum of 6 bits for each part (unpack.h)
 //
 // Rows are multiples of 64 bytes and scales begin at such a multiple of the matrix, which begins at one of
 // 256 (Pieces).
@@ -60,6 +61,7 @@ struct GroupedLayout {
 inline constexpr GroupedLayout q8_0_layout{.code_bits = 8, .scale_depth = 256};
 inline constexpr GroupedLayout q4_0_layout{.code_bits = 4, .scale_depth = 256};
 inline constexpr GroupedLayout int4_layout{.code_bits = 4, .scale_depth = 512};
+inline constexpr GroupedLayout q4_k_layout{.code_bits = 4, .scale_depth = 256};
 
 /// −(128 + zero) as bf16, which has it exactly: what a zero point takes off codes that are held 128 higher.
 constexpr std::uint32_t int4_offset(std::uint32_t zero) {

@@ -126,6 +126,47 @@ struct Int4Weights : GroupedWeights<Element, int4_layout> {
   }
 };
 
+/// Scales and minima of a run's four parts in Q4_K, a byte each, and the fp16 numbers that they are multiples
+/// of.
+struct SixBitScales {
+  std::uint32_t steps;  ///< of scales low, of minima high
+  std::uint32_t scales, minima;
+};
+
+/// GGUF's Q4_K: 4 bits times a scale, less a minimum, both multiples of 256 weights' own. Scales and minima
+/// are exact, 17 bits each, and so is a code times a scale: one fused step rounds what the file's widening
+/// rounds.
+struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
+  using Scales = SixBitScales;
+  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
+    const auto* words = reinterpret_cast<const std::uint32_t*>(from);
+    constexpr std::uint32_t lower = 0x0f0f0f0fU, upper = 0x30303030U;
+    if (depth < stage_depth) return {words[0], words[1] & (lower | upper), words[2] & (lower | upper)};
+    return {words[0], (words[3] & lower) | (words[1] >> 2 & upper),
+            (words[3] >> 4 & lower) | (words[2] >> 2 & upper)};
+  }
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
+    const float step = F16::to_float(static_cast<std::uint16_t>(scales.steps & 0xffffU));
+    const float least = F16::to_float(static_cast<std::uint16_t>(scales.steps >> 16));
+    const float scale = multiply_add(above_128(scales.scales, index), step, -128.0F * step);
+    const float minus_minimum = (128.0F - above_128(scales.minima, index)) * least;
+    Part result;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t bytes = held.words[index] >> i / 2 * 4 & 0x0f0f0f0fU;
+      const int first = i % 2 * 2;
+      // A minimum is no multiple of a scale: codes cannot stay 128 higher.
+      result.pairs[i] =
+          Bf16::pair_from_floats(multiply_add(above_128(bytes, first) - 128.0F, scale, minus_minimum),
+                                 multiply_add(above_128(bytes, first + 1) - 128.0F, scale, minus_minimum));
+    }
+    return result;
+  }
+};
+
+template <>
+inline constexpr Takes takes_of<Q4_KWeights> = Takes::own;
+
 /// Scales of a row's run at `depth`, by a thread alone, wherever they lie.
 template <typename Format>
 DRAFTSCOPE_DEVICE typename Format::Scales scales_of_run(const std::byte* matrix, int outputs, int depth,

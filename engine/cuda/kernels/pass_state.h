@@ -101,6 +101,8 @@ struct DeviceMatrix {
   const std::byte* data;
   const float* scale;  ///< one an output; null unless the weights are fp8
   const float* bias;   ///< one an output, or null
+  /// Instead of `data`, which is null then, of the plain matrices of layers whose others are in groups.
+  const std::byte* plain;
 };
 
 /// Norms are null where the architecture has none.

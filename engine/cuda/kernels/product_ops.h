@@ -25,6 +25,17 @@ DRAFTSCOPE_DEVICE float completed(const DeviceMatrix& matrix, int output, float 
   return matrix.bias != nullptr ? sum + matrix.bias[output] : sum;
 }
 
+/// Where a matrix lies that kernels of the format multiply; null if it is in another format.
+template <typename Format>
+DRAFTSCOPE_DEVICE const std::byte* data_of(const DeviceMatrix& matrix) {
+  return takes_of<Format> == Takes::plain ? matrix.plain : matrix.data;
+}
+/// Whether kernels of the format multiply a matrix, from its data_of().
+template <typename Format>
+DRAFTSCOPE_DEVICE bool takes(const std::byte* data) {
+  return takes_of<Format> == Takes::all || data != nullptr;
+}
+
 /// Two dimensions of a head that a tile holds together.
 struct HeadPair {
   int first, second;
@@ -64,16 +75,26 @@ DRAFTSCOPE_DEVICE void store_pair(const PassParams& p, int row, int head, int i,
   out[pair.second] = Element::from_float(b);
 }
 
-/// q, k and v in one launch; a tile pairs dimensions of a head that rotate together. Where a norm follows, q
-/// and k are left in `wide`.
+/// q, k and v in one launch, or those that the format takes; a tile pairs dimensions of a head that rotate
+/// together. Where a norm follows, q and k are left in `wide`.
 template <typename Format, int half_outputs>
 struct QkvOp {
   using Params = PassParams;
   static constexpr bool normalises = true;
+  struct Weights {
+    const std::byte *q, *k, *v;
+  };
+  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
+    const DeviceLayer& layer = layer_of(p);
+    return {data_of<Format>(layer.q), data_of<Format>(layer.k), data_of<Format>(layer.v)};
+  }
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].attention != 0; }
   DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).attention_norm; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
-    const int heads = p.model.n_heads + 2 * p.model.n_kv_heads;
+    const Weights own = weights(p);
+    const int heads = (takes<Format>(own.q) ? p.model.n_heads : 0) +
+                      (takes<Format>(own.k) ? p.model.n_kv_heads : 0) +
+                      (takes<Format>(own.v) ? p.model.n_kv_heads : 0);
     return {heads * p.model.head_dim / (2 * half_outputs), p.model.d_model};
   }
 
@@ -81,20 +102,16 @@ struct QkvOp {
     int head;       ///< among q's, k's, then v's
     int dimension;  ///< of r = 0 in the upper half
   };
-  DRAFTSCOPE_DEVICE static Place place(const Params& p, int tile) {
+  DRAFTSCOPE_DEVICE static Place place(const Params& p, const Weights& own, int tile) {
     const int tiles_per_head = p.model.head_dim / (2 * half_outputs);
-    return {tile / tiles_per_head, tile % tiles_per_head * half_outputs};
-  }
-  struct Weights {
-    const std::byte *q, *k, *v;
-  };
-  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
-    const DeviceLayer& layer = layer_of(p);
-    return {layer.q.data, layer.k.data, layer.v.data};
+    int head = tile / tiles_per_head;
+    if (!takes<Format>(own.q)) head += p.model.n_heads;
+    if (!takes<Format>(own.k) && head >= p.model.n_heads) head += p.model.n_kv_heads;
+    return {head, tile % tiles_per_head * half_outputs};
   }
   DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
                                                 int r) {
-    const Place at = place(p, tile);
+    const Place at = place(p, weights, tile);
     const int k_head = at.head - p.model.n_heads;
     const int v_head = k_head - p.model.n_kv_heads;
     const std::byte* matrix = k_head < 0 ? weights.q : v_head < 0 ? weights.k : weights.v;
@@ -109,7 +126,7 @@ struct QkvOp {
     if (!present) return;
     const DeviceLayer& layer = layer_of(p);
     const DeviceModel& model = p.model;
-    const Place at = place(p, tile);
+    const Place at = place(p, weights(p), tile);
     const HeadPair pair = pair_of(model, at.dimension + r);
     const int k_head = at.head - model.n_heads;
     const int v_head = k_head - model.n_kv_heads;
@@ -133,12 +150,13 @@ template <typename Format, int half_outputs>
 struct ResidualOp {
   using Params = PassParams;
   static constexpr bool normalises = false;
-  DRAFTSCOPE_DEVICE static ProductJob job_of(const Params& p, int depth) {
-    return {(p.model.d_model + (2 * half_outputs) - 1) / (2 * half_outputs), depth};
-  }
   struct Weights {
     const std::byte* matrix;
   };
+  DRAFTSCOPE_DEVICE static ProductJob job_of(const Params& p, const Weights& own, int depth) {
+    const int tiles = (p.model.d_model + (2 * half_outputs) - 1) / (2 * half_outputs);
+    return {takes<Format>(own.matrix) ? tiles : 0, depth};
+  }
   DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
                                                 int r) {
     return matrix_row(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r, p.model.d_model);
@@ -167,10 +185,12 @@ struct OutputOp : ResidualOp<Format, half_outputs> {
   using Base = ResidualOp<Format, half_outputs>;
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].attention != 0; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
-    return Base::job_of(p, p.model.n_heads * p.model.head_dim);
+    return Base::job_of(p, weights(p), p.model.n_heads * p.model.head_dim);
   }
   DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.attended; }
-  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) { return {layer_of(p).o.data}; }
+  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) {
+    return {data_of<Format>(layer_of(p).o)};
+  }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     Base::add(p, layer_of(p).o, tile, r, row, present, upper, lower);
@@ -182,9 +202,13 @@ struct DownOp : ResidualOp<Format, half_outputs> {
   using Params = PassParams;
   using Base = ResidualOp<Format, half_outputs>;
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
-  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) { return Base::job_of(p, p.model.d_ff); }
+  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+    return Base::job_of(p, weights(p), p.model.d_ff);
+  }
   DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.gated; }
-  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) { return {layer_of(p).down.data}; }
+  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) {
+    return {data_of<Format>(layer_of(p).down)};
+  }
   DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     Base::add(p, layer_of(p).down, tile, r, row, present, upper, lower);
@@ -196,7 +220,8 @@ DRAFTSCOPE_DEVICE float swiglu(float gate, float up) {
   return gate / (1.0F + expf(-gate)) * up;
 }
 
-/// gate and up in one launch: the upper half of a tile holds gate's rows, the lower half the same rows of up.
+/// gate and up, which are in one format, in one launch: the upper half of a tile holds gate's rows, the lower
+/// half the same rows of up.
 template <typename Format, int half_outputs>
 struct GateUpOp {
   using Params = PassParams;
@@ -204,14 +229,15 @@ struct GateUpOp {
   DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
   DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).mlp_norm; }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
-    return {(p.model.d_ff + half_outputs - 1) / half_outputs, p.model.d_model};
+    const int tiles = (p.model.d_ff + half_outputs - 1) / half_outputs;
+    return {takes<Format>(weights(p).gate) ? tiles : 0, p.model.d_model};
   }
   struct Weights {
     const std::byte *gate, *up;
   };
   DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
     const DeviceLayer& layer = layer_of(p);
-    return {layer.gate.data, layer.up.data};
+    return {data_of<Format>(layer.gate), data_of<Format>(layer.up)};
   }
   DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
                                                 int r) {

@@ -29,7 +29,8 @@
 //   | static constexpr bool normalises                    | whether activations are RMS-normalised residuals, staged in |
 //   |                                                     | shared memory                                               |
 //   | runs(p)                                             | whether this sublayer runs                                  |
-//   | job(p)                                              | tiles and depth                                             |
+//   | job(p)                                              | tiles and depth; no tiles where layers are in two formats   |
+//   |                                                     | and this one has none of the matrices                       |
 //   | Weights, weights(p)                                 | where its matrices begin                                    |
 //   | weight_row(p, weights, half, tile, r)               | weight row r of a half of a tile, and its matrix; always    |
 //   |                                                     | readable                                                    |
@@ -88,6 +89,8 @@ class SkinnyProduct {
     if (!Op::runs(p))
       return wait_for_previous_kernel();  // so that who waits for this one waits for those before
     SkinnyProduct product(p);
+    if constexpr (takes_of<Format> != Takes::all)
+      if (product.job_.tiles == 0) return wait_for_previous_kernel();
     product.fill_ring();
     product.fetch_behind_ring();
     if constexpr (Op::normalises) {

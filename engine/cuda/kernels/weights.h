@@ -39,6 +39,16 @@ struct PlainWeights {
   }
 };
 
+/// The plain matrices of layers whose others are in groups.
+struct PlainBesideGroups : PlainWeights<Bf16> {};
+
+/// Which of a layer's matrices a format's kernels multiply, where layers are in two formats (DeviceMatrix).
+enum class Takes : std::uint8_t { all, own, plain };
+template <typename Format>
+inline constexpr Takes takes_of = Takes::all;
+template <>
+inline constexpr Takes takes_of<PlainBesideGroups> = Takes::plain;
+
 /// e4m3 with a scale an output, computed as bf16: the eight bits moved into bf16's places are the value times
 /// 2^-120.
 struct Fp8Weights {

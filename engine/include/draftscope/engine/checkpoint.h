@@ -124,8 +124,8 @@ enum class BlockMatrices : std::uint8_t {
               ///< alone
   cuda_as_stored,  ///< those of the layers where the CUDA backend can multiply all of them: a folder's e4m3
                    ///< (TensorView::scales) or its integers (TensorView::integers) and those of its head, or
-                   ///< a GGUF file's blocks of one format, and its head in that format. For the CUDA backend
-                   ///< alone
+                   ///< a GGUF file's blocks of one format, and its head in that format; or some of them, a
+                   ///< GGUF file's Q4_K, without its head. For the CUDA backend alone
 };
 
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of

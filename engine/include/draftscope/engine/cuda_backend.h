@@ -27,11 +27,11 @@
 namespace draftscope::engine {
 
 /// Format that the layers' matrices are rounded to: fp8 (e4m3 with a scale an output), q8_0 or q4_0, by the
-/// CPU backend's search but without its weighing of columns, or int4, to the nearest of sixteen even steps
-/// from the least to the largest of 128 weights; embedding and head stay as stored. None = as the checkpoint
-/// has them: bf16, fp16, or the layers' in fp8, in GGUF's Q8_0 or Q4_0 or in the integers of AWQ and GPTQ
-/// (BlockMatrices::cuda_as_stored); others are refused. Activations are bf16 with fp8 and GGUF's blocks, and
-/// the model's with int4.
+/// CPU backend's search but without its weighing of columns, or int4 or q4_k, to the nearest of sixteen even
+/// steps from the least to the largest of 128 or 32 weights; embedding and head stay as stored. None = as the
+/// checkpoint has them: bf16, fp16, or the layers' in fp8, in GGUF's Q8_0 or Q4_0, some of them in its Q4_K,
+/// or in the integers of AWQ and GPTQ (BlockMatrices::cuda_as_stored); others are refused. Activations
+/// are bf16 with fp8 and GGUF's blocks, and the model's with int4.
 using CudaWeights = std::optional<speculation::WeightFormat>;
 
 struct CudaOptions {
@@ -54,7 +54,7 @@ struct CudaOptions {
 /// int4 are bit for bit those of the same file widened. With ranks every rank calls it, and it fails where a
 /// model can't be divided by them (cpu_backend.h), more than 16 share it, its matrices are in blocks, in int4
 /// or not in host memory, or this build has no NCCL. For drafts (Backend::hold_weights) the backend holds
-/// fp8, with d_model and d_ff multiples of 16, and q8_0, q4_0 and int4, rounded as CudaWeights, with
+/// fp8, with d_model and d_ff multiples of 16, and q8_0, q4_0, q4_k and int4, rounded as CudaWeights, with
 /// multiples of 32, not with ranks; beside layers of the same activations that are not in fp8. `checkpoint`
 /// must outlive it.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,

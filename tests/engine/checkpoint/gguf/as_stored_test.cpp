@@ -233,17 +233,17 @@ TEST_F(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
   EXPECT_FALSE(loaded(file(), BlockMatrices::cuda_as_stored).has_blocks());
   Random random(13);
   const TemporaryFolder folder;
-  for (const std::uint32_t type : {0U, 1U, 2U, 3U, 8U, 12U}) {
+  for (const std::uint32_t type : {0U, 1U, 2U, 3U, 8U, 12U, 14U}) {
     SCOPED_TRACE(type);
     GgufParts parts = fused_and_split(random, type).second;
     write_bytes(folder / "one.gguf", parts.file());
     const Checkpoint wide = loaded(folder / "one.gguf", BlockMatrices::widened);
     const Checkpoint stored = loaded(folder / "one.gguf", BlockMatrices::cuda_as_stored);
     EXPECT_EQ(stored.hash, wide.hash);
-    const bool stays = type == 2 || type == 8;
+    const bool stays = type == 2 || type == 8 || type == 12;
     EXPECT_EQ(stored.has_blocks(), stays);
     EXPECT_EQ(stored.weights.embedding.blocks, nullptr);
-    EXPECT_EQ(stored.weights.head.blocks != nullptr, stays);
+    EXPECT_EQ(stored.weights.head.blocks != nullptr, stays && type != 12);
     const auto expected = named_tensors(wide.shape, wide.weights);
     const auto found = named_tensors(stored.shape, stored.weights);
     for (std::size_t i = 0; stays && i < found.size(); ++i) {
@@ -264,6 +264,49 @@ TEST_F(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
   parts.tensor("blk.0.ffn_down.weight").bytes = random_matrix(random, 2, 512 * 256);
   write_bytes(folder / "mixed.gguf", parts.file());
   EXPECT_FALSE(loaded(folder / "mixed.gguf", BlockMatrices::cuda_as_stored).has_blocks());
+}
+
+/// Q4_K, whose files mix types, stays where it is, whatever the others are.
+TEST_F(AsStored, Q4KStaysForAGpuBesideOtherTypes) {
+  Random random(14);
+  const TemporaryFolder folder;
+  GgufParts parts = fused_and_split(random, 12).second;
+  const auto retype = [&](const char* name, std::uint32_t type, std::uint64_t weights) {
+    parts.tensor(name).type = type;
+    parts.tensor(name).bytes = random_matrix(random, type, weights);
+  };
+  const auto kept = [&](const char* file) {
+    write_bytes(folder / file, parts.file());
+    const Checkpoint wide = loaded(folder / file, BlockMatrices::widened);
+    const Checkpoint stored = loaded(folder / file, BlockMatrices::cuda_as_stored);
+    EXPECT_EQ(stored.weights.embedding.dtype, DType::bf16);
+    std::string names;
+    const auto expected = named_tensors(wide.shape, wide.weights);
+    const auto found = named_tensors(stored.shape, stored.weights);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const TensorView& view = found[i].view;
+      const auto rows = view.is_plain() ? std::vector(view.data, view.data + view.bytes())
+                                        : gguf::widened_rows(view, 0, view.rows);
+      EXPECT_EQ(std::memcmp(rows.data(), expected[i].view.data, rows.size()), 0) << found[i].name;
+      if (view.is_plain()) continue;
+      EXPECT_EQ(view.blocks->multiplied, speculation::WeightFormat::q4_k);
+      const std::string& name = found[i].name;
+      names += name.substr(name.rfind('.', name.rfind('.') - 1) + 1) + " ";
+    }
+    return names;
+  };
+  constexpr std::uint64_t d_model = 256;
+  retype("blk.0.attn_v.weight", 14, 128 * d_model);
+  retype("blk.0.ffn_down.weight", 14, 512 * d_model);
+  retype("output.weight", 14, 70 * d_model);
+  EXPECT_EQ(kept("medium.gguf"),
+            "q_proj.weight k_proj.weight o_proj.weight gate_proj.weight up_proj.weight ");
+  retype("blk.0.ffn_up.weight", 13, 512 * d_model);  // gate and up are one product
+  retype("blk.0.attn_q.weight", 8, d_model * d_model);
+  EXPECT_EQ(kept("large.gguf"), "k_proj.weight o_proj.weight ");
+  retype("blk.0.attn_k.weight", 1, 128 * d_model);
+  retype("blk.0.attn_output.weight", 20, d_model * d_model);
+  EXPECT_EQ(kept("gate.gguf"), "");
 }
 
 TEST_F(AsStored, NumbersThatAreNoneAreNamed) {

@@ -30,6 +30,7 @@
 #include "ptx_files.h"
 #include "ptx_gpu.h"
 #include "random_model.h"
+#include "weights/in_q4_k.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -142,8 +143,26 @@ speculation::ModelShape tiny_shape_of_blocks() {
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInBlocks) {
   DRAFTSCOPE_NEEDS_PTX();
   for (const speculation::WeightFormat weights :
-       {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0, speculation::WeightFormat::int4})
+       {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0, speculation::WeightFormat::q4_k,
+        speculation::WeightFormat::int4})
     compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, weights, tiny_shape_of_blocks());
+}
+
+/// Layers in two formats, of which each launch takes its own matrices.
+TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInQ4KBesidePlainMatrices) {
+  DRAFTSCOPE_NEEDS_PTX();
+  Random random(43);
+  speculation::ModelShape shape = random_q4_k_shape(random);
+  shape.n_layers = 2;
+  shape.d_ff = 256;
+  InQ4K model(random_checkpoint(shape, DType::bf16, 7), random, 0.5);
+  ComparedKernels compared(Agreement::exact);
+  const auto backend =
+      backend_of_ptx(model.packed(), ptx_files().compute_90_unfused, {.cache_rows = 40}, comparing(compared));
+  Outputs outputs;
+  ASSERT_TRUE(backend->forward(chain(shape, random, 3, 0).view(), outputs));
+  ASSERT_TRUE(backend->forward(tree(shape, random, 11, 3).view(), outputs));
+  print_counts(compared);
 }
 
 /// Int4 has activations of either type; synthetic models are in bf16.
@@ -205,8 +224,8 @@ TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
   using enum speculation::WeightFormat;
   for (const speculation::ModelShape& shape :
        {tiny_cuda_shape(), tiny_shape_with_norms(), tiny_shape_of_blocks()})
-    for (const CudaWeights weights :
-         {CudaWeights(), CudaWeights(fp8), CudaWeights(q8_0), CudaWeights(q4_0), CudaWeights(int4)}) {
+    for (const CudaWeights weights : {CudaWeights(), CudaWeights(fp8), CudaWeights(q8_0), CudaWeights(q4_0),
+                                      CudaWeights(q4_k), CudaWeights(int4)}) {
       const bool in_blocks = weights && *weights != fp8;
       if (in_blocks != (shape.d_model == tiny_shape_of_blocks().d_model)) continue;
       const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What Q4_K takes of a device's memory, alone and beside plain matrices, and where it is refused.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "cuda/backend.h"
+#include "cuda/model_upload.h"
+#include "cuda/ranks/rank_part.h"
+#include "cuda_device.h"
+#include "emulated_gpu.h"
+#include "in_blocks.h"
+#include "in_q4_k.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using speculation::WeightFormat;
+
+constexpr std::size_t memory_for_q4_k = std::size_t{1} << 30;
+
+speculation::ModelShape two_layers_of_q4_k(Random& random) {
+  speculation::ModelShape shape = random_q4_k_shape(random);
+  shape.name = "tiny";
+  shape.n_layers = 2;
+  shape.tied_embeddings = true;
+  return shape;
+}
+
+std::string q4_k_outcome(const Checkpoint& checkpoint, const CudaOptions& options,
+                         std::size_t memory_bytes = memory_for_q4_k) {
+  const auto made =
+      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint, options);
+  return made ? (*made)->describe().weights : made.error().message;
+}
+
+/// As many bytes as the file has, of those that stay packed.
+TEST(StoredQ4K, TakesTheBytesOfTheFile) {
+  Random random(211);
+  for (const double plain_share : {0.0, 0.5}) {
+    const Checkpoint plain = random_checkpoint(two_layers_of_q4_k(random), DType::bf16, 1);
+    InQ4K model(plain, random, plain_share);
+    std::size_t saved = 0;
+    for (const LayerWeights& layer : model.packed().weights.layers)
+      for (const TensorView* matrix :
+           {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+        if (matrix->blocks != nullptr)
+          saved += static_cast<std::size_t>(matrix->rows * matrix->columns) * 2 - matrix->bytes();
+    ASSERT_GT(saved, 0U);
+    const std::size_t bytes = cuda::model_bytes(model.packed(), CudaWeights());
+    EXPECT_EQ(bytes + saved, cuda::model_bytes(model.widened(), CudaWeights()));
+    EXPECT_EQ(backend_on_device(model.packed(), {.cache_rows = 9})->describe().weight_bytes, bytes);
+    std::size_t too_little = 0;
+    std::size_t enough = memory_for_q4_k;
+    while (enough - too_little > 1) {
+      const std::size_t middle = too_little + (enough - too_little) / 2;
+      const bool fits = q4_k_outcome(model.packed(), {.cache_rows = 9}, middle) == "q4_k, bf16";
+      (fits ? enough : too_little) = middle;
+    }
+    EXPECT_THAT(q4_k_outcome(model.packed(), {.cache_rows = 9}, too_little),
+                testing::HasSubstr(" of device memory ("));
+    EXPECT_THAT(q4_k_outcome(model.widened(), {.cache_rows = 9}, enough),
+                testing::HasSubstr(" of device memory ("));
+  }
+}
+
+TEST(StoredQ4K, IsRefusedWhereItCannotBeComputedOn) {
+  Random random(212);
+  const Checkpoint plain = random_checkpoint(two_layers_of_q4_k(random), DType::bf16, 1);
+  InQ4K model(plain, random);
+  EXPECT_EQ(cuda::make_rank_part(model.packed(), CudaWeights(), {0, 2}).error().message,
+            "model tiny: layers are in q4_k, expected bf16, fp16 or fp8 for ranks on cuda devices");
+  model.packed().weights.layers.back().down =
+      InBlocks(plain, WeightFormat::q8_0).packed().weights.layers.back().down;
+  EXPECT_EQ(q4_k_outcome(model.packed(), {.cache_rows = 9}),
+            "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0 or int4 for all of "
+            "the layers', q4_k for some, or none on a cuda device");
+  InQ4K other(plain, random);
+  other.packed().weights.layers.back().up = plain.weights.layers.back().up;
+  EXPECT_EQ(q4_k_outcome(other.packed(), {.cache_rows = 9}),
+            "model tiny: gate and up of a layer are in two formats, expected one on a cuda device");
+}
+
+/// Plain matrices beside Q4_K are rounded as well, and those of drafts are in one format.
+TEST(StoredQ4K, HasDraftsAndIsRoundedInOneFormat) {
+  Random random(213);
+  const speculation::ModelShape shape = two_layers_of_q4_k(random);
+  InQ4K model(random_checkpoint(shape, DType::bf16, 1), random, 0.5);
+  const auto mixed = backend_on_device(model.packed(), {.cache_rows = 40});
+  const OwnedBatch rows = chain(shape, random, 5, 0);
+  for (const WeightFormat format : {WeightFormat::fp8, WeightFormat::q4_0, WeightFormat::q4_k}) {
+    SCOPED_TRACE(speculation::weight_format_name(format));
+    ASSERT_TRUE(mixed->hold_weights(format));
+    const auto rounded = backend_on_device(model.packed(), {.cache_rows = 40, .weights = format});
+    Outputs drafted;
+    Batch batch = rows.view();
+    batch.weights = format;
+    ASSERT_TRUE(mixed->forward(batch, drafted));
+    Outputs whole;
+    ASSERT_TRUE(rounded->forward(rows.view(), whole));
+    EXPECT_EQ(drafted.logits, whole.logits);
+    EXPECT_THAT(rounded->describe().weights,
+                testing::StartsWith(std::string(speculation::weight_format_name(format))));
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
