@@ -239,7 +239,7 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
       cpu::Workspace workspace,
       cpu::Workspace::allocate(shape, kernels->products[static_cast<std::size_t>(model.dtype)],
                                std::min(cpu::largest_batch, cache_rows), cache_rows, threads,
-                               cpu::column_parts(model.matrices)));
+                               cpu::max_parts_of(model.matrices)));
   auto backend =
       std::make_unique<cpu::CpuBackend>(checkpoint, std::move(tensors), std::move(model), std::move(cache),
                                         std::move(workspace), *kernels, threads, options);

@@ -122,29 +122,39 @@ void ForwardPass::copy_hidden(std::int32_t thread, std::int32_t boundary) {
                 to_size(shape_.d_model) * sizeof(float));
 }
 
+/// A row as oneDNN takes it, [part][rows][depth] of the weights' type.
+void ForwardPass::pack_wide(const float* values, std::int32_t row, std::int32_t rows, const Matrix& matrix,
+                            std::byte* set) const {
+  const std::int64_t depth = matrix.depth;
+  for (std::int64_t part = 0; part < matrix.parts; ++part) {
+    const std::int64_t at = (part * rows + row) * depth;
+    if (engine_.model.dtype == DType::bf16)
+      engine_.kernels.to_bf16(values + part * depth, depth, reinterpret_cast<std::uint16_t*>(set) + at);
+    else
+      std::memcpy(reinterpret_cast<float*>(set) + at, values + part * depth,
+                  static_cast<std::size_t>(depth) * sizeof(float));
+  }
+}
+
 /// Normalises (if there is a norm), rounds and packs rows for a matrix; returns the set to multiply with.
 const std::byte* ForwardPass::prepare(std::int32_t thread, const Inputs& inputs, const Matrix& matrix,
                                       std::vector<float>* squares) {
-  const std::int64_t depth = matrix.depth;
-  const std::int64_t stride = inputs.stride > 0 ? inputs.stride : depth;
+  const std::int64_t columns = matrix.columns();
   ThreadWorkspace& own = workspace_.threads[to_size(thread)];
-  const bool alone = inputs.rows <= private_rows && inputs.rows * depth <= private_values;
-  std::byte* set = alone ? own.set : workspace_.set + inputs.set_offset;
+  const bool alone = inputs.rows <= private_rows && inputs.rows * columns <= private_values;
+  std::byte* set = alone ? own.set : workspace_.set;
   for (std::int32_t row = alone ? 0 : thread; row < inputs.rows; row += alone ? 1 : threads_) {
-    const float* values = inputs.values + row * stride;
+    const float* values = inputs.values + row * columns;
     if (inputs.norm != nullptr) {
-      engine_.kernels.rms_norm(values, inputs.norm, depth, epsilon_, own.row);
+      engine_.kernels.rms_norm(values, inputs.norm, columns, epsilon_, own.row);
       values = own.row;
     }
     if (matrix.is_packed())
-      engine_.kernels.packed->pack(values, row, depth, set);
+      engine_.kernels.packed->pack(values, row, matrix.depth, matrix.parts, set);
     else if (!wide_)
-      products_.pack(values, row, depth, set);
-    else if (engine_.model.dtype == DType::bf16)
-      engine_.kernels.to_bf16(values, depth, reinterpret_cast<std::uint16_t*>(set) + row * depth);
+      products_.pack(values, row, matrix.depth, matrix.parts, set);
     else
-      std::memcpy(reinterpret_cast<float*>(set) + row * depth, values,
-                  static_cast<std::size_t>(depth) * sizeof(float));
+      pack_wide(values, row, inputs.rows, matrix, set);
   }
   if (!alone) engine_.team.barrier();
   // By one thread, so that there is one order of summation.
@@ -177,26 +187,37 @@ void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::
                                     share.begin, share.end);
     return;
   }
-  if (!wide_) {
-    products_.product(
-        {matrix.data, set, matrix.bias, matrix.depth, rows, accumulate, out, out_stride, matrix.outputs},
-        share.begin, share.end);
-    return;
+  if (wide_) return wide_product(thread, matrix, set, rows, share, accumulate, out, out_stride);
+  products_.product({matrix.data, set, matrix.bias, matrix.depth, rows, accumulate, out, out_stride,
+                     matrix.outputs, matrix.parts},
+                    share.begin, share.end);
+}
+
+/// oneDNN writes plain sums of a part; what is to be added is added here, from a buffer of d_model columns.
+void ForwardPass::wide_product(std::int32_t thread, const Matrix& matrix, const std::byte* set,
+                               std::int32_t rows, Share share, bool accumulate, float* out,
+                               std::int64_t out_stride) {
+  float* const sums = accumulate || matrix.parts > 1 ? workspace_.product : out;
+  const auto value_bytes = static_cast<std::int64_t>(dtype_bytes(engine_.model.dtype));
+  const std::int64_t part_values = rows * out_stride;
+  for (std::int64_t part = 0; part < matrix.parts; ++part) {
+    const std::byte* weights = matrix.data + part * matrix.outputs * matrix.depth * value_bytes;
+    for (std::int64_t begin = share.begin; begin < share.end; begin += share.granule)
+      engine_.wide->run(thread, {weights + begin * matrix.depth * value_bytes,
+                                 set + part * rows * matrix.depth * value_bytes, rows,
+                                 std::min(share.granule, share.end - begin), matrix.depth,
+                                 sums + part * part_values + begin, out_stride});
   }
-  // oneDNN writes plain sums; what is to be added is added here, from a buffer of d_model columns.
-  float* sums = accumulate ? workspace_.product : out;
-  const std::int64_t row_bytes = matrix.depth * static_cast<std::int64_t>(dtype_bytes(engine_.model.dtype));
-  for (std::int64_t begin = share.begin; begin < share.end; begin += share.granule)
-    engine_.wide->run(thread,
-                      {matrix.data + begin * row_bytes, set, rows, std::min(share.granule, share.end - begin),
-                       matrix.depth, sums + begin, out_stride});
-  if (!accumulate && matrix.bias == nullptr) return;
-  for (std::int32_t row = 0; row < rows; ++row)
-    for (std::int64_t o = share.begin; o < share.end; ++o) {
-      const float dot = sums[row * out_stride + o] + (matrix.bias != nullptr ? matrix.bias[o] : 0.0F);
-      float& result = out[row * out_stride + o];
-      result = accumulate ? result + dot : dot;
-    }
+  if (sums == out && matrix.parts == 1 && matrix.bias == nullptr) return;
+  for (std::int32_t row = 0; row < rows; ++row) {
+    float* const own = sums + row * out_stride + share.begin;
+    const std::int64_t n = share.end - share.begin;
+    for (std::int64_t o = 0; matrix.bias != nullptr && o < n; ++o) own[o] += matrix.bias[share.begin + o];
+    add_neighbours(own, matrix.parts, part_values, n);
+    float* const result = out + row * out_stride + share.begin;
+    for (std::int64_t o = 0; result != own && o < n; ++o)
+      result[o] = accumulate ? result[o] + own[o] : own[o];
+  }
 }
 
 ForwardPass::Angles ForwardPass::angles_of(std::int32_t layer) const {
@@ -213,49 +234,22 @@ void ForwardPass::turn(float* head, Angles angles, std::int32_t row) const {
   rotate(head, width, angles.cosine + first, angles.sine + first);
 }
 
-/// A sublayer's last product, and its sum with the residual stream.
+/// A sublayer's last product, a rank's partial sum of it, and its sum with the residual stream.
 void ForwardPass::finish_sublayer(std::int32_t thread, std::int32_t layer, const LastProduct& last) {
   const bool shared = engine_.ranks != nullptr;
+  const bool adds =
+      !shared && last.norm == nullptr && static_cast<float>(shape_.traits.residual_multiplier) == 1.0F;
   {
     const auto timed = span(thread, last.name, layer);
-    if (shared) {
-      multiply_parts(thread, last);
-    } else {
-      const Matrix& matrix = last.parts.front();
-      const std::byte* set = prepare(thread, {last.input, nullptr, rows_}, matrix, last.squares);
-      const bool adds = last.norm == nullptr && static_cast<float>(shape_.traits.residual_multiplier) == 1.0F;
-      product(thread, matrix, set, rows_, share_of_outputs(matrix, thread), adds,
-              adds ? workspace_.residual : workspace_.product, shape_.d_model);
-      engine_.team.barrier();
-      if (!adds) add_to_residual(thread, last.norm);
-      return;
-    }
+    const std::byte* set = prepare(thread, {last.input, nullptr, rows_}, last.matrix, last.squares);
+    product(thread, last.matrix, set, rows_, share_of_outputs(last.matrix, thread), adds,
+            adds ? workspace_.residual : workspace_.product, shape_.d_model);
+    engine_.team.barrier();
+    if (!shared && !adds) add_to_residual(thread, last.norm);
   }
+  if (!shared) return;
   add_ranks(thread, layer);
   add_to_residual(thread, last.norm);
-}
-
-/// The rank's partial sum of a sublayer's output.
-void ForwardPass::multiply_parts(std::int32_t thread, const LastProduct& last) {
-  const std::int64_t d_model = shape_.d_model;
-  const auto parts = static_cast<std::int64_t>(last.parts.size());
-  const std::int64_t part_values = rows_ * d_model;
-  const std::int64_t columns = last.parts.front().depth;
-  const Share share = share_of_outputs(last.parts.front(), thread);
-  for (std::int64_t i = 0; i < parts; ++i) {
-    const Matrix& part = last.parts[static_cast<std::size_t>(i)];
-    const Inputs inputs{last.input + i * columns, nullptr, rows_, parts * columns,
-                        static_cast<std::size_t>(i) * workspace_.part_set_bytes};
-    const std::byte* set = prepare(thread, inputs, part, nullptr);
-    product(thread, part, set, rows_, share, false, workspace_.product + i * part_values, d_model);
-  }
-  // A thread's own outputs need nobody else's.
-  for (std::int32_t row = 0; row < rows_; ++row)
-    add_neighbours(workspace_.product + row * d_model + share.begin, parts, part_values,
-                   share.end - share.begin);
-  if (last.squares != nullptr && thread == 0)
-    add_squares(thread, {last.input, nullptr, rows_}, *last.squares);
-  engine_.team.barrier();
 }
 
 /// The sum over all ranks, in the place of this one's partial sum.

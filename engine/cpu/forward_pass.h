@@ -83,9 +83,9 @@ class ForwardPass {
     const float* values;
     const float* norm;  ///< null = they are taken as they are
     std::int32_t rows;
-    std::int64_t stride = 0;     ///< from row to row; 0 = the matrix's depth
-    std::size_t set_offset = 0;  ///< into the workspace's set
   };
+  void pack_wide(const float* values, std::int32_t row, std::int32_t rows, const Matrix& matrix,
+                 std::byte* set) const;
   const std::byte* prepare(std::int32_t thread, const Inputs& inputs, const Matrix& matrix,
                            std::vector<float>* squares);
   void add_squares(std::int32_t thread, const Inputs& inputs, std::vector<float>& sums);
@@ -94,6 +94,8 @@ class ForwardPass {
   [[nodiscard]] std::vector<float>* squares_of(std::int32_t layer, LayerSquares which) const;
   void product(std::int32_t thread, const Matrix& matrix, const std::byte* set, std::int32_t rows,
                Share share, bool accumulate, float* out, std::int64_t out_stride);
+  void wide_product(std::int32_t thread, const Matrix& matrix, const std::byte* set, std::int32_t rows,
+                    Share share, bool accumulate, float* out, std::int64_t out_stride);
   /// A layer's angles, [rows][rotary_width / 2]; null if it does not rotate.
   struct Angles {
     const float* cosine;
@@ -103,14 +105,13 @@ class ForwardPass {
   void turn(float* head, Angles angles, std::int32_t row) const;
   /// A sublayer's last product, its input and what follows it.
   struct LastProduct {
-    const std::vector<Matrix>& parts;
-    const float* input;  ///< [rows][columns of all parts]
+    const Matrix& matrix;
+    const float* input;  ///< [rows][columns]
     const float* norm;   ///< of its output; null = there is none
     std::vector<float>* squares;
     traces::StringId name;
   };
   void finish_sublayer(std::int32_t thread, std::int32_t layer, const LastProduct& last);
-  void multiply_parts(std::int32_t thread, const LastProduct& last);
   void add_ranks(std::int32_t thread, std::int32_t layer);
   void add_to_residual(std::int32_t thread, const float* norm);
   void attention_sublayer(std::int32_t thread, std::int32_t layer);

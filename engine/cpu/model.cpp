@@ -99,14 +99,14 @@ class Preparation {
     return norm(prefix + "k_norm", weights.k_norm, whole ? shape.kv_width() : shape.head_dim, out.k_norm);
   }
 
-  /// A matrix of `depth` columns, in parts.
-  Result<void> parts(const std::string& name, const std::vector<TensorView>& tensors, std::int64_t depth,
-                     std::vector<Matrix>& out) const {
-    const auto n = static_cast<std::int64_t>(tensors.size());
-    out.resize(tensors.size());
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      DRAFTSCOPE_TRY(matrix(name, tensors[i], model_.shape.d_model, depth / n, out[i]));
-    return {};
+  /// A matrix of `columns` columns, in parts that follow one another.
+  Result<void> parts(const std::string& name, const std::vector<TensorView>& tensors, std::int64_t columns,
+                     Matrix& out) const {
+    out.parts = static_cast<std::int64_t>(tensors.size());
+    Matrix part;
+    for (const TensorView& tensor : tensors)
+      DRAFTSCOPE_TRY(matrix(name, tensor, model_.shape.d_model, columns / out.parts, part));
+    return matrix(name, tensors.front(), model_.shape.d_model, columns / out.parts, out);
   }
 
   Result<void> layer(const std::string& prefix, const LayerWeights& weights,
@@ -123,10 +123,10 @@ class Preparation {
     DRAFTSCOPE_TRY(bias(prefix + "q_bias", weights.q_bias, out.q));
     DRAFTSCOPE_TRY(bias(prefix + "k_bias", weights.k_bias, out.k));
     DRAFTSCOPE_TRY(bias(prefix + "v_bias", weights.v_bias, out.v));
-    DRAFTSCOPE_TRY(bias(prefix + "o_bias", weights.o_bias, out.o.front()));
+    DRAFTSCOPE_TRY(bias(prefix + "o_bias", weights.o_bias, out.o));
     DRAFTSCOPE_TRY(bias(prefix + "gate_bias", weights.gate_bias, out.gate));
     DRAFTSCOPE_TRY(bias(prefix + "up_bias", weights.up_bias, out.up));
-    return bias(prefix + "down_bias", weights.down_bias, out.down.front());
+    return bias(prefix + "down_bias", weights.down_bias, out.down);
   }
 
  private:
@@ -145,52 +145,43 @@ class Preparation {
   std::size_t used_ = 0;
 };
 
-/// Calls visit(tensor, matrix, squares) with every part of a matrix, the tensor that it is made of, and what
+/// Calls visit(tensors, matrix, squares) with every matrix, the tensors that its parts are made of, and what
 /// is known of its inputs.
-template <typename Visit>
-void for_each_part(const std::vector<TensorView>& tensors, const std::vector<float>& squares,
-                   std::vector<Matrix>& parts, Visit visit) {
-  std::span<const float> left(squares);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::size_t n = left.empty() ? 0 : static_cast<std::size_t>(parts[i].depth);
-    visit(tensors[i], parts[i], left.first(n));
-    left = left.subspan(n);
-  }
-}
-
-/// The same with every matrix.
 template <typename Visit>
 void for_each_matrix(const RankTensors& own, const InputSquares& squares, Matrices& matrices, Visit visit) {
   const InputSquares::Layer unknown;
+  const auto one = [](const TensorView& tensor) { return std::span(&tensor, 1); };
   for (std::size_t layer = 0; layer < matrices.layers.size(); ++layer) {
     const LayerWeights& tensors = own.weights.layers[layer];
     const InputSquares::Layer& inputs = squares.layers.empty() ? unknown : squares.layers[layer];
     Layer& held = matrices.layers[layer];
-    visit(tensors.q, held.q, inputs.attention);
-    visit(tensors.k, held.k, inputs.attention);
-    visit(tensors.v, held.v, inputs.attention);
-    for_each_part(own.layers[layer].o, inputs.output, held.o, visit);
-    visit(tensors.gate, held.gate, inputs.mlp);
-    visit(tensors.up, held.up, inputs.mlp);
-    for_each_part(own.layers[layer].down, inputs.down, held.down, visit);
+    visit(one(tensors.q), held.q, inputs.attention);
+    visit(one(tensors.k), held.k, inputs.attention);
+    visit(one(tensors.v), held.v, inputs.attention);
+    visit(std::span(own.layers[layer].o), held.o, inputs.output);
+    visit(one(tensors.gate), held.gate, inputs.mlp);
+    visit(one(tensors.up), held.up, inputs.mlp);
+    visit(std::span(own.layers[layer].down), held.down, inputs.down);
   }
-  visit(own.weights.head, matrices.head, squares.head);
+  visit(one(own.weights.head), matrices.head, squares.head);
 }
 
-/// Calls visit(matrix) with every matrix, and with each part of those that are in parts.
+/// Calls visit(matrix) with every matrix.
 template <typename Visit>
 void for_each_matrix(const Matrices& matrices, Visit visit) {
-  for (const Layer& layer : matrices.layers) {
-    for (const Matrix* matrix : {&layer.q, &layer.k, &layer.v, &layer.gate, &layer.up}) visit(*matrix);
-    for (const std::vector<Matrix>* parts : {&layer.o, &layer.down})
-      for (const Matrix& part : *parts) visit(part);
-  }
+  for (const Layer& layer : matrices.layers)
+    for (const Matrix* matrix : {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
+      visit(*matrix);
   visit(matrices.head);
+}
+
+std::size_t packed_part_bytes(const PackedLayout& layout, const Matrix& matrix) {
+  return packed_bytes(layout, matrix.outputs, matrix.depth);
 }
 
 /// A matrix that is to be packed.
 struct Packing {
-  TensorView tensor;
+  std::span<const TensorView> parts;
   const PackedLayout* layout;
   Matrix* matrix;
   std::span<const float> importance;  ///< of its columns; empty = unknown
@@ -203,16 +194,20 @@ Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
   std::size_t bytes = 0;
   for (const Packing& packing : packings) {
     offsets.push_back(bytes);
-    const std::size_t own = packed_bytes(*packing.layout, packing.matrix->outputs, packing.matrix->depth);
+    const std::size_t own = packing.parts.size() * packed_part_bytes(*packing.layout, *packing.matrix);
     bytes += (own + page - 1) / page * page;
   }
   DRAFTSCOPE_TRY_ASSIGN(memory, Memory::allocate(bytes, Pages::large));
   std::vector<PackedTensor> tensors;
   for (std::size_t i = 0; i < packings.size(); ++i) {
-    const Packing& packing = packings[i];
-    tensors.push_back({packing.tensor, packing.layout, memory.data() + offsets[i], packing.importance});
-    packing.matrix->data = tensors.back().data;
-    packing.matrix->layout = packing.layout;
+    const auto& [parts, layout, matrix, importance] = packings[i];
+    matrix->data = memory.data() + offsets[i];
+    matrix->layout = layout;
+    const std::size_t columns = importance.empty() ? 0 : static_cast<std::size_t>(matrix->depth);
+    for (std::size_t part = 0; part < parts.size(); ++part)
+      tensors.push_back({parts[part], layout,
+                         memory.data() + offsets[i] + part * packed_part_bytes(*layout, *matrix),
+                         importance.subspan(part * columns, columns)});
   }
   pack_matrices(tensors);
   return {};
@@ -228,10 +223,10 @@ Result<void> pack_matrices_of(const RankTensors& tensors, const PackedLayout* la
                               const InputSquares& squares, Matrices& matrices) {
   std::vector<Packing> packings;
   for_each_matrix(tensors, squares, matrices,
-                  [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
-                    const PackedLayout* own = stored_layout(tensor);
+                  [&](std::span<const TensorView> parts, Matrix& matrix, std::span<const float> inputs) {
+                    const PackedLayout* own = stored_layout(parts.front());
                     if (own == nullptr && layout == nullptr) return;
-                    packings.push_back({tensor, own != nullptr ? own : layout, &matrix, inputs});
+                    packings.push_back({parts, own != nullptr ? own : layout, &matrix, inputs});
                   });
   return pack(packings, matrices.packed);
 }
@@ -277,13 +272,9 @@ Result<Model> prepare_model(const RankTensors& tensors) {
   return model;
 }
 
-Workspace::Parts column_parts(const Matrices& matrices) {
-  Workspace::Parts most;
-  for (const Layer& layer : matrices.layers)
-    for (const std::vector<Matrix>* parts : {&layer.o, &layer.down}) {
-      most.most = std::max(most.most, parts->size());
-      most.widest = std::max(most.widest, parts->front().depth);
-    }
+std::int64_t max_parts_of(const Matrices& matrices) {
+  std::int64_t most = 1;
+  for_each_matrix(matrices, [&](const Matrix& matrix) { most = std::max(most, matrix.parts); });
   return most;
 }
 
@@ -307,9 +298,9 @@ Result<Matrices> copy_matrices(const RankTensors& tensors, const Model& model, c
   copy.head = model.matrices.head;
   std::vector<Packing> packings;
   for_each_matrix(tensors, squares, copy,
-                  [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
+                  [&](std::span<const TensorView> parts, Matrix& matrix, std::span<const float> inputs) {
                     // One that is held in the format already is shared.
-                    if (matrix.layout != &layout) packings.push_back({tensor, &layout, &matrix, inputs});
+                    if (matrix.layout != &layout) packings.push_back({parts, &layout, &matrix, inputs});
                   });
   DRAFTSCOPE_TRY(pack(packings, copy.packed));
   return copy;
@@ -318,7 +309,7 @@ Result<Matrices> copy_matrices(const RankTensors& tensors, const Model& model, c
 std::string matrix_formats(const Model& model) {
   std::map<speculation::WeightFormat, std::int64_t> weights;
   for_each_matrix(model.matrices, [&](const Matrix& matrix) {
-    weights[format_of(matrix, model.dtype)] += matrix.outputs * matrix.depth;
+    weights[format_of(matrix, model.dtype)] += matrix.outputs * matrix.columns();
   });
   std::vector<std::pair<speculation::WeightFormat, std::int64_t>> order(weights.begin(), weights.end());
   std::stable_sort(order.begin(), order.end(),
@@ -340,8 +331,8 @@ std::size_t held_bytes(const Model& model) {
   if (!model.shape.tied_embeddings) all += model.embedding.bytes();
   for_each_matrix(model.matrices, [&](const Matrix& matrix) {
     all += matrix.is_packed()
-               ? packed_bytes(*matrix.layout, matrix.outputs, matrix.depth)
-               : static_cast<std::size_t>(matrix.outputs * matrix.depth) * dtype_bytes(model.dtype);
+               ? static_cast<std::size_t>(matrix.parts) * packed_part_bytes(*matrix.layout, matrix)
+               : static_cast<std::size_t>(matrix.outputs * matrix.columns()) * dtype_bytes(model.dtype);
   });
   return all;
 }

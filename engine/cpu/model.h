@@ -16,32 +16,32 @@
 #include "input_squares.h"
 #include "memory.h"
 #include "rank_tensors.h"
-#include "workspace.h"
 
 namespace draftscope::engine::cpu {
 
 struct Matrix {
-  const std::byte* data = nullptr;  ///< [outputs][depth], or in the layout's blocks
+  const std::byte* data = nullptr;  ///< [parts][outputs][depth], or in the layout's blocks
   std::int64_t outputs = 0;
-  std::int64_t depth = 0;
+  std::int64_t depth = 0;  ///< of a part
   const float* bias = nullptr;
   const PackedLayout* layout = nullptr;  ///< null = plain numbers of the model's type
+  std::int64_t parts = 1;                ///< of its columns, whose products are added (kernels/parts.h)
 
   [[nodiscard]] bool is_packed() const { return layout != nullptr; }
-  [[nodiscard]] PackedMatrix packed() const { return {layout, data, outputs, depth}; }
+  [[nodiscard]] PackedMatrix packed() const { return {layout, data, outputs, depth, parts}; }
+  [[nodiscard]] std::int64_t columns() const { return parts * depth; }
 };
 
 /// Norms are null where the architecture has none.
 struct Layer {
   const float* attention_norm = nullptr;
   Matrix q, k, v;
-  std::vector<Matrix> o;  ///< parts of its columns, whose products are added
+  Matrix o;
   const float* q_norm = nullptr;
   const float* k_norm = nullptr;
   const float* attention_output_norm = nullptr;
   const float* mlp_norm = nullptr;
-  Matrix gate, up;
-  std::vector<Matrix> down;  ///< as o
+  Matrix gate, up, down;
   const float* mlp_output_norm = nullptr;
 };
 
@@ -68,8 +68,8 @@ struct Model {
 /// model.
 [[nodiscard]] Result<Model> prepare_model(const RankTensors& tensors);
 
-/// How the matrices are cut along their columns, at most.
-[[nodiscard]] Workspace::Parts column_parts(const Matrices& matrices);
+/// Parts of the matrix that has most of them.
+[[nodiscard]] std::int64_t max_parts_of(const Matrices& matrices);
 
 /// The layout of a format that plain matrices can be rounded to. Errors: the format is not made here.
 [[nodiscard]] Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,

@@ -44,7 +44,7 @@ struct RankTensors {
   /// Without o and down. Their biases are rank 0's, which adds them to its first partial sum.
   Weights weights;
   struct Parts {
-    std::vector<TensorView> o, down;  ///< [d_model][columns of a part]
+    std::vector<TensorView> o, down;  ///< [d_model][columns of a part], one behind another in memory
   };
   std::vector<Parts> layers;
   TokenRange tokens;  ///< that the head has rows for

@@ -2,6 +2,7 @@
 #include "workspace.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "cpu/quantised/activations.h"
 
@@ -28,8 +29,22 @@ class Layout {
 
 struct Sizes {
   std::size_t rows, d_model, q_width, kv_width, d_ff, angles, local_angles, group, head_stride, score_stride,
-      blocks, widest, parts, part_columns;
+      blocks, widest, parts;
 };
+
+/// Bytes of the set that needs most: of the rows of any matrix, in as many parts as it may have.
+std::size_t max_set_bytes(const ProductKernels& products, std::int32_t rows,
+                          std::initializer_list<std::size_t> depths, std::size_t parts) {
+  std::size_t most = 0;
+  for (const std::size_t columns : depths) {
+    const auto depth = static_cast<std::int64_t>(columns);
+    most = std::max(most, static_cast<std::size_t>(rows) * columns * sizeof(float));  // oneDNN's
+    for (std::int64_t n = 1; n <= static_cast<std::int64_t>(parts); n *= 2)
+      most = std::max({most, products.set_bytes(rows, (depth + n - 1) / n, n),
+                       activation_set_bytes(rows, (depth + n - 1) / n, n)});
+  }
+  return most;
+}
 
 void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const ProductKernels& products) {
   layout.place(workspace.residual, sizes.rows * sizes.d_model);
@@ -45,18 +60,14 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
   }
   layout.place(workspace.product, sizes.parts * sizes.rows * sizes.d_model);
   layout.place(workspace.blocks, sizes.rows * sizes.blocks);
-  const auto widest = static_cast<std::int64_t>(sizes.widest);
-  const auto rows = static_cast<std::int32_t>(sizes.rows);
-  const auto set_bytes = [&](std::size_t columns) {
-    const auto depth = static_cast<std::int64_t>(columns);
-    return std::max({products.set_bytes(rows, depth), activation_set_bytes(rows, depth),
-                     sizes.rows * columns * sizeof(float)});
+  const std::initializer_list<std::size_t> depths{sizes.d_model, sizes.q_width, sizes.d_ff};
+  layout.place(workspace.set,
+               max_set_bytes(products, static_cast<std::int32_t>(sizes.rows), depths, sizes.parts));
+  const auto alone = [&](std::size_t depth) {
+    return std::min(depth, static_cast<std::size_t>(private_values));
   };
-  workspace.part_set_bytes = (set_bytes(sizes.part_columns) + alignment - 1) / alignment * alignment;
-  layout.place(workspace.set, std::max(set_bytes(sizes.widest), sizes.parts * workspace.part_set_bytes));
-  const std::int64_t private_depth = std::min(widest, private_values);
-  const std::size_t private_set = std::max(products.set_bytes(private_rows, private_depth),
-                                           activation_set_bytes(private_rows, private_depth));
+  const std::size_t private_set = max_set_bytes(
+      products, private_rows, {alone(sizes.d_model), alone(sizes.q_width), alone(sizes.d_ff)}, sizes.parts);
   for (ThreadWorkspace& thread : workspace.threads) {
     layout.place(thread.row, sizes.widest);
     layout.place(thread.set, private_set);
@@ -71,7 +82,7 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
 
 Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, const ProductKernels& products,
                                       std::int32_t rows, std::int32_t cache_rows, std::int32_t threads,
-                                      const Parts& parts) {
+                                      std::int64_t parts) {
   constexpr std::size_t vector_elements = 16;
   const auto round_up = [](std::size_t n, std::size_t step) { return (n + step - 1) / step * step; };
   Sizes sizes{};
@@ -88,8 +99,7 @@ Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, cons
   sizes.blocks =
       round_up(static_cast<std::size_t>(shape.vocab), static_cast<std::size_t>(head_block)) / head_block;
   sizes.widest = std::max({sizes.d_model, sizes.q_width, sizes.d_ff});
-  sizes.parts = parts.most;
-  sizes.part_columns = static_cast<std::size_t>(parts.widest);
+  sizes.parts = static_cast<std::size_t>(parts);
 
   Workspace workspace;
   workspace.threads.resize(static_cast<std::size_t>(threads));

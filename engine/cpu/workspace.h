@@ -44,24 +44,18 @@ struct Workspace {
   float* sine = nullptr;          ///< likewise
   float* local_cosine = nullptr;  ///< likewise, of layers with a window; null if they rotate as all do
   float* local_sine = nullptr;
-  std::byte* set = nullptr;  ///< packed activations of the whole batch
-  std::size_t part_set_bytes =
-      0;                     ///< from one part's set to the next, of a matrix whose columns are in parts
-  float* product = nullptr;  ///< [parts][rows][d_model], sublayers' outputs before they are added
+  std::byte* set = nullptr;        ///< packed activations of the whole batch
+  float* product = nullptr;        ///< [parts][rows][d_model], sublayers' outputs before they are added
   BlockSoftmax* blocks = nullptr;  ///< [rows][head blocks]
   std::vector<ThreadWorkspace> threads;
   std::int64_t score_stride = 0;
   Memory memory;
 
-  /// How matrices are cut along their columns.
-  struct Parts {
-    std::size_t most = 1;     ///< parts of a matrix
-    std::int64_t widest = 0;  ///< columns of a part
-  };
+  /// `parts`: those that the columns of a matrix are cut into, at most.
   [[nodiscard]] static Result<Workspace> allocate(const speculation::ModelShape& shape,
                                                   const ProductKernels& products, std::int32_t rows,
                                                   std::int32_t cache_rows, std::int32_t threads,
-                                                  const Parts& parts);
+                                                  std::int64_t parts);
 };
 
 }  // namespace draftscope::engine::cpu

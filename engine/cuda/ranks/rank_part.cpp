@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cpu/model.h"
+#include "cpu/workspace.h"
 #include "cuda/kernels/launch_shape.h"
 #include "cuda/kernels/rank_params.h"
 #include "cuda/model_upload.h"
