@@ -34,6 +34,7 @@ struct SimulateOptions {
   bool target_exits = false;          ///< exits count the layers of the model asked about
   std::int32_t batch = 1;
   std::int32_t tensor_parallel = 1;
+  std::string link;  ///< between ranks on CPUs; empty: the memory of one machine
   std::int32_t longer_context = 0;
   std::optional<std::filesystem::path> prompts;  ///< that are asked about; none: the recorded ones
   std::vector<std::string> sweeps;               ///< key=value,… or key=first..last
@@ -62,7 +63,7 @@ void add_machine_options(CLI::App& command, SimulateOptions& options);
 [[nodiscard]] Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options);
 
 /// The recorded machine (or what the options say instead) and every combination of the swept keys that are a
-/// machine's (gpu, model, weights, regime, host, batch, tensor-parallel). Errors name the option.
+/// machine's (gpu, model, weights, regime, host, batch, tensor-parallel, link). Errors name the option.
 [[nodiscard]] Result<std::vector<simulator::Machine>> swept_machines(const SimulateOptions& options,
                                                                      const simulator::Scenario& recorded);
 

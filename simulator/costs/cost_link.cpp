@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace draftscope::simulator {
 
@@ -18,9 +19,11 @@ struct LinkRow {
   std::string_view name;
   Degrees degrees;
   double sigma;
-  double small_bytes = 8192.0;
-  double large_bytes = 65536.0;
 };
+
+// Of the tables between GPUs.
+constexpr double small_bytes = 8192.0;
+constexpr double large_bytes = 65536.0;
 
 /// [LinkKind]
 constexpr std::array<LinkRow, 5> links{
@@ -28,7 +31,18 @@ constexpr std::array<LinkRow, 5> links{
      {"NVLink (as of an H100)", {{{4.5e3, 4.8e3}, {4.8e3, 5.8e3}, {5.3e3, 7.9e3}}}, 0.3},
      {"NVLink (as of a B200)", {{{7.1e3, 7.4e3}, {7.4e3, 8.1e3}, {8.1e3, 9.4e3}}}, 0.3},
      {"PCIe", {{{5e3, 8e3}, {15e3, 25e3}, {27e3, 49e3}}}, 0.5},
-     {"the memory of one machine", {{{1.6e3, 48e3}, {3.2e3, 96e3}, {4.8e3, 144e3}}}, 0.5, 1024.0}}};
+     {"the memory of one machine", {}, 0.5}}};
+
+// Of a message through it: see the header.
+constexpr double memory_latency_ns = 1.2e3;
+constexpr double memory_ns_per_byte = 0.55;
+constexpr double memory_handshake_ns = 3.8e3;
+constexpr double memory_handshake_bytes = 4096.0;
+
+double message_ns(double bytes) {
+  return memory_latency_ns + memory_ns_per_byte * bytes +
+         (bytes >= memory_handshake_bytes ? memory_handshake_ns : 0.0);
+}
 
 const LinkRow& row_of(LinkKind kind) {
   return links[static_cast<std::size_t>(kind)];
@@ -39,8 +53,8 @@ std::size_t place_of(std::int32_t degree) {
 }
 
 /// Way from the table's small end to its large one: 0 below the small one, above 1 beyond the large one.
-double share_of(const LinkRow& row, double bytes) {
-  return std::max((bytes - row.small_bytes) / (row.large_bytes - row.small_bytes), 0.0);
+double share_of(double bytes) {
+  return std::max((bytes - small_bytes) / (large_bytes - small_bytes), 0.0);
 }
 
 double growth_ns(const LinkRow& row, std::int32_t degree) {
@@ -70,15 +84,14 @@ double all_reduce_ns(const GpuSpecification& gpu, std::int32_t degree, double by
   const LinkRow& row = row_of(link_kind(gpu));
   constexpr double slow_link_gb_s = 16.0;  // of a GPU that names none
   const double link = std::max(gpu.link_gb_s.value_or(slow_link_gb_s), 1.0);
-  return row.degrees[place_of(degree)].small_ns +
-         std::min(share_of(row, bytes), 1.0) * growth_ns(row, degree) +
-         2.0 * std::max(bytes - row.large_bytes, 0.0) / link;
+  return row.degrees[place_of(degree)].small_ns + std::min(share_of(bytes), 1.0) * growth_ns(row, degree) +
+         2.0 * std::max(bytes - large_bytes, 0.0) / link;
 }
 
-double rank_all_reduce_ns(std::int32_t degree, double bytes) {
+double rank_all_reduce_ns(std::int32_t degree, double bytes, const std::optional<RankLink>& link) {
   if (degree <= 1) return 0.0;
-  const LinkRow& row = row_of(LinkKind::memory);
-  return row.degrees[place_of(degree)].small_ns + share_of(row, bytes) * growth_ns(row, degree);
+  const auto exchanges = static_cast<double>(std::bit_width(static_cast<std::uint32_t>(degree - 1)));
+  return exchanges * (link ? link->latency_ns + bytes / link->gb_s : message_ns(bytes));
 }
 
 double eager_all_reduce_ns() {

@@ -39,7 +39,7 @@ HostTimes host_times(const RegimeCosts& costs) {
 /// Time of an all-reduce of a pass's rows between what shares the model: 2 bytes a value between GPUs, 4
 /// between ranks on CPUs, whose partial sums are fp32.
 double reduce_ns(const CostModel& model, const Scenario& scenario, double values) {
-  if (!model.gpu) return rank_all_reduce_ns(scenario.tensor_parallel, 4.0 * values);
+  if (!model.gpu) return rank_all_reduce_ns(scenario.tensor_parallel, 4.0 * values, scenario.link);
   return all_reduce_ns(*model.gpu, scenario.tensor_parallel, 2.0 * values);
 }
 
@@ -93,7 +93,8 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
   for (std::int32_t rows = 1; rows <= widths; ++rows) {
     const PassForm form{.rows = static_cast<double>(rows),
                         .batch = static_cast<double>(scenario.batch),
-                        .tensor_parallel = scenario.tensor_parallel};
+                        .tensor_parallel = scenario.tensor_parallel,
+                        .sum_ends = model.sum_ends};
     const double sum_ns = scenario.tensor_parallel > 1 && eager
                               ? eager_all_reduce_ns()
                               : reduce_ns(model, scenario, form.rows * form.batch * scenario.shape.d_model);
@@ -160,7 +161,8 @@ void PassMap::fill_own(const Scenario& scenario, const Surroundings& surrounding
       const double count = times;
       const PassForm form{.rows = static_cast<double>(rows),
                           .batch = static_cast<double>(scenario.batch),
-                          .tensor_parallel = scenario.tensor_parallel};
+                          .tensor_parallel = scenario.tensor_parallel,
+                          .sum_ends = model.sum_ends};
       const auto excess = [&](std::span<const speculation::Operation> products) {
         return arithmetic_excess_ns(products, model, of_pass, form);
       };

@@ -15,6 +15,7 @@
 namespace draftscope::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Arguments = std::vector<std::string>;
 
@@ -403,6 +404,16 @@ TEST_F(Simulate, PricesRanksOnTheRecordedProcessor) {
   ASSERT_EQ(two.exit_code, 0) << two.err;
   EXPECT_THAT(two.out, HasSubstr("all-reduce of 2 ranks through the memory of one machine"));
   EXPECT_THAT(two.out, HasSubstr("as recorded tensor-parallel 2"));
+  const CommandResult apart =
+      run_command({"simulate", path, "--quiet", "--tensor-parallel", "2", "--link", "100gbe", "--json"});
+  ASSERT_EQ(apart.exit_code, 0) << apart.err;
+  EXPECT_THAT(apart.out,
+              HasSubstr("all-reduce of 2 ranks over 100 Gbit/s Ethernet from published measurements"));
+  EXPECT_THAT(apart.out, HasSubstr("as recorded tensor-parallel 2 over 100gbe"));
+  const CommandResult swept = run_command(
+      {"simulate", path, "--quiet", "--tensor-parallel", "2", "--sweep", "link=10gbe,ndr", "--json"});
+  ASSERT_EQ(swept.exit_code, 0) << swept.err;
+  EXPECT_THAT(swept.out, AllOf(HasSubstr("over 10gbe"), HasSubstr("over ndr")));
 }
 
 TEST_F(Simulate, RefusesInOneLine) {
@@ -418,6 +429,11 @@ TEST_F(Simulate, RefusesInOneLine) {
   refused({"--sweep", "colour=3"}, "colour");
   refused({"--strategy", "layerskip", "--sweep", "gamma=8..1"}, "gamma=8..1");
   refused({"--tensor-parallel", "4"}, "tensor_parallel is 4, expected a divisor of n_kv_heads (2)");
+  refused({"--tensor-parallel", "2", "--link", "string"},
+          "link is 'string', expected one of 10gbe, 25gbe, 100gbe, hdr, ndr");
+  refused({"--link", "hdr"}, "--link: found hdr for one process, expected --tensor-parallel of at least 2");
+  refused({"--gpu", "H200", "--model", "Llama-2-7B", "--tensor-parallel", "2", "--link", "hdr"},
+          "link is hdr, expected none between GPUs");
   refused({"--regime", "graph"}, "regime");
   refused({"--gpu-spec", path}, "run.dstrace");
   refused({"--weights", "int3"}, "int3");

@@ -13,6 +13,7 @@
 #include "costs/fit/observation_groups.h"
 #include "costs/fit/operation_times.h"
 #include "costs/fit/pass_times.h"
+#include "costs/sum_ends.h"
 #include "costs/verified_layers.h"
 #include "drafts/run_specification.h"
 
@@ -320,6 +321,7 @@ Result<void> read_identity(const traces::Recording& recording, CostObservations&
   out.on_gpu = !device.empty() && device != "cpu";
   out.width_law = out.on_gpu ? WidthLaw::steps : WidthLaw::ramp;
   out.ranks = std::max(parse_number<std::int32_t>(meta_text(recording.meta, "ranks")).value_or(1), 1);
+  if (!out.on_gpu) out.sum_ends = sum_ends_of(meta_text(recording.meta, "kernels"), out.weights);
   return {};
 }
 

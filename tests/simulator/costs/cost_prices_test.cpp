@@ -4,15 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <random>
 
 #include "costs/cost_link.h"
 #include "costs/cost_parameters.h"
 #include "costs/cost_prices.h"
 #include "costs/cost_work.h"
+#include "costs/sum_ends.h"
 
 namespace draftscope::simulator {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -201,6 +205,102 @@ TEST(Costs, RanksOnACpuGainLessThanTheirNumber) {
   EXPECT_THAT(prices(model, scenario).error().message, HasSubstr("expected 1 for a recording of 2 ranks"));
   scenario.tensor_parallel = 1;
   EXPECT_TRUE(prices(model, scenario));
+}
+
+TEST(Costs, ARankHasMoreThanItsShareWhereSumsEndOftener) {
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> values(1.0, 60.0);
+  for (int round = 0; round < 200; ++round) {
+    const SumEnds::Ends ends{values(random), values(random)};
+    const double columns = 8.0 * std::ceil(values(random) * values(random));
+    double before = std::numeric_limits<double>::infinity();
+    for (const std::int32_t ranks : {2, 4, 8}) {
+      const double share = rank_share(ends, columns, ranks);
+      EXPECT_GT(share, 1.0 / ranks);
+      EXPECT_LT(share, before);  // eight parts in all: more ranks have fewer each
+      EXPECT_NEAR(rank_share(ends, 1e6 * columns, ranks), 1.0 / ranks, 1e-3);
+      EXPECT_DOUBLE_EQ(rank_share({}, columns, ranks), 1.0 / ranks);
+      before = share;
+    }
+    EXPECT_EQ(rank_share(ends, columns, 1), 1.0);
+    // Three ranks do not divide eight parts: a rank's columns are summed in one.
+    EXPECT_DOUBLE_EQ(rank_share(ends, columns, 3), (columns / 3 + ends.of_part + ends.of_output) /
+                                                       (columns + ends.of_part + ends.of_output));
+  }
+}
+
+TEST(Costs, EndsOfSumsAreInThePricesOfRanksAndInNoOther) {
+  CostModel model = h100_model("Llama-3-8B");
+  model.from_trace = true;
+  Scenario scenario = fitted_scenario(model);
+  scenario.gpu.reset();
+  model.gpu.reset();
+  CostModel with_ends = model;
+  with_ends.sum_ends = sum_ends_of("avx2", WeightType::bf16);
+  EXPECT_EQ(must(prices(with_ends, scenario)).target_step.ns, must(prices(model, scenario)).target_step.ns);
+  scenario.tensor_parallel = 2;
+  const Prices plain = must(prices(model, scenario));
+  const Prices priced = must(prices(with_ends, scenario));
+  EXPECT_GT(priced.target_step.ns, plain.target_step.ns);
+  EXPECT_GT(priced.drafts[4].verify[8].ns - priced.target_step.ns,
+            plain.drafts[4].verify[8].ns - plain.target_step.ns);
+}
+
+TEST(Costs, WhatInterruptsOneRankAllWaitFor) {
+  CostModel model = h100_model("Llama-3-8B");
+  model.from_trace = true;
+  model.gpu.reset();
+  Scenario scenario = fitted_scenario(model);
+  CostModel interrupted = model;
+  interrupted.stall_share = 0.1;
+  for (const std::int32_t ranks : {1, 2, 4}) {
+    scenario.tensor_parallel = ranks;
+    EXPECT_NEAR(
+        must(prices(interrupted, scenario)).target_step.ns / must(prices(model, scenario)).target_step.ns,
+        1.0 + 0.1 * ranks, 1e-9);
+  }
+}
+
+TEST(Costs, AnExchangeOfMoreThanAMessageHoldsHasAHandshake) {
+  const auto took = [](double bytes) { return rank_all_reduce_ns(2, bytes); };
+  EXPECT_GT(took(4096.0) - took(4095.0), 100.0 * (took(4095.0) - took(4094.0)));
+  for (double bytes = 256.0; bytes < 1e6; bytes *= 1.3) EXPECT_LT(took(bytes), took(1.3 * bytes));
+  // What was measured, on two processors of different makers.
+  EXPECT_NEAR(took(1024.0), 1.7e3, 0.3e3);
+  EXPECT_NEAR(took(8192.0), 9.3e3, 1.0e3);
+  EXPECT_NEAR(took(65536.0), 42e3, 7e3);
+}
+
+TEST(Costs, ALinkBetweenMachinesTakesItsLatencyAndItsBytesForEachExchange) {
+  for (const RankLink& link : known_rank_links()) {
+    const double two = rank_all_reduce_ns(2, 0.0, link);
+    EXPECT_EQ(two, link.latency_ns);
+    EXPECT_EQ(rank_all_reduce_ns(1, 1e6, link), 0.0);
+    EXPECT_DOUBLE_EQ(rank_all_reduce_ns(2, 1e6, link) - two, 1e6 / link.gb_s);
+    for (const std::int32_t ranks : {4, 8, 16})
+      EXPECT_DOUBLE_EQ(rank_all_reduce_ns(ranks, 1e5, link),
+                       std::log2(ranks) * rank_all_reduce_ns(2, 1e5, link));
+    EXPECT_EQ(find_rank_link(link.name).value().name, link.name);
+  }
+  EXPECT_THAT(find_rank_link("token-ring").error().message,
+              AllOf(HasSubstr("token-ring"), HasSubstr("10gbe, 25gbe, 100gbe, hdr, ndr")));
+  CostModel model = h100_model("Llama-3-8B");
+  model.from_trace = true;
+  Scenario scenario = fitted_scenario(model);
+  scenario.tensor_parallel = 2;
+  scenario.link = find_rank_link("hdr").value();
+  EXPECT_THAT(prices(model, scenario).error().message, HasSubstr("link is hdr, expected none between GPUs"));
+  scenario.gpu.reset();
+  model.gpu.reset();
+  const double infiniband = must(prices(model, scenario)).target_step.ns;
+  scenario.link = find_rank_link("10gbe").value();
+  const double ethernet = must(prices(model, scenario)).target_step.ns;
+  const double sums = 2.0 * model.shape.n_layers + 2.0;
+  const double bytes = 4.0 * model.shape.d_model;
+  EXPECT_NEAR(ethernet - infiniband,
+              sums * (rank_all_reduce_ns(2, bytes, scenario.link) -
+                      rank_all_reduce_ns(2, bytes, find_rank_link("hdr").value())),
+              1e-6 * ethernet);
 }
 
 TEST(Costs, AnotherGpuKeepsTheEnginesRatioToTheSpecification) {
