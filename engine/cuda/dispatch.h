@@ -215,6 +215,7 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
     case Kernel::widen_rows:
       return visit.template operator()<WidenRows>();
     case Kernel::widen_groups:
+      if (launch.format == WeightFormat::q4_k) return visit.template operator()<WidenGroups<Q4_KAlone>>();
       return visit_grouped(
           launch.format, [&]<typename Format>() { return visit.template operator()<WidenGroups<Format>>(); });
     case Kernel::make_synthetic:

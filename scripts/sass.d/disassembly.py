@@ -42,9 +42,12 @@ class Kernel:
     def products_loop(self, beside="HMMA"):
         """The innermost loop that has matrix products, and instructions of another kind beside them; nothing, where none has."""
         best = []
+        # Behind all else stands what lanes do that are parted where a warp is asked for: its ways back are no loops.
+        parted = [int(found[1], 16) for i in self.instructions
+                  if i.operation == "BRA.DIV" and (found := re.search(r"0x([0-9a-f]+)", i.operands))]
         for instruction in self.instructions:
             target = re.search(r"0x([0-9a-f]+)", instruction.operands) if instruction.operation == "BRA" else None
-            if target is None or int(target[1], 16) > instruction.address:
+            if target is None or int(target[1], 16) > instruction.address or (parted and instruction.address >= min(parted)):
                 continue
             body = [i for i in self.instructions if int(target[1], 16) <= i.address <= instruction.address]
             has = [any(i.operation.startswith(kind) for i in body) for kind in ("HMMA", beside)]

@@ -131,12 +131,20 @@ struct Int4Weights : GroupedWeights<Element, int4_layout> {
 struct SixBitScales {
   std::uint32_t steps;  ///< of scales low, of minima high
   std::uint32_t scales, minima;
+  DRAFTSCOPE_DEVICE float scale(int part) const {
+    const float step = F16::to_float(static_cast<std::uint16_t>(steps & 0xffffU));
+    return (above_128(scales, part) - 128.0F) * step;
+  }
+  DRAFTSCOPE_DEVICE float minus_minimum(int part) const {
+    const float step = F16::to_float(static_cast<std::uint16_t>(steps >> 16));
+    return (128.0F - above_128(minima, part)) * step;
+  }
 };
 
 /// GGUF's Q4_K: 4 bits times a scale, less a minimum, both multiples of 256 weights' own. Scales and minima
 /// are exact, 17 bits each, and so is a code times a scale: one fused step rounds what the file's widening
-/// rounds.
-struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
+/// rounds. By a thread alone.
+struct Q4_KAlone : GroupedWeights<Bf16, q4_k_layout> {
   using Scales = SixBitScales;
   DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
     const auto* words = reinterpret_cast<const std::uint32_t*>(from);
@@ -145,15 +153,11 @@ struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
     return {words[0], (words[3] & lower) | (words[1] >> 2 & upper),
             (words[3] >> 4 & lower) | (words[2] >> 2 & upper)};
   }
-  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
-    const float step = F16::to_float(static_cast<std::uint16_t>(scales.steps & 0xffffU));
-    const float least = F16::to_float(static_cast<std::uint16_t>(scales.steps >> 16));
-    const float scale = multiply_add(above_128(scales.scales, index), step, -128.0F * step);
-    const float minus_minimum = (128.0F - above_128(scales.minima, index)) * least;
+  DRAFTSCOPE_DEVICE static Part numbers(std::uint32_t codes, float scale, float minus_minimum) {
     Part result;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const std::uint32_t bytes = held.words[index] >> i / 2 * 4 & 0x0f0f0f0fU;
+      const std::uint32_t bytes = codes >> i / 2 * 4 & 0x0f0f0f0fU;
       const int first = i % 2 * 2;
       // A minimum is no multiple of a scale: codes cannot stay 128 higher.
       result.pairs[i] =
@@ -161,6 +165,28 @@ struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
                                  multiply_add(above_128(bytes, first + 1) - 128.0F, scale, minus_minimum));
     }
     return result;
+  }
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
+    return numbers(held.words[index], scales.scale(index), scales.minus_minimum(index));
+  }
+};
+
+/// The same by a warp, each of the four lanes that share a row having the scale and minimum of one part: all
+/// four parts' would be more than a lane has registers for.
+struct Q4_KWeights : Q4_KAlone {
+  struct Scales {
+    float scale, minus_minimum;
+  };
+  static_assert(parts == run_lanes);
+  DRAFTSCOPE_DEVICE static int lane() { return thread_index() % run_lanes; }
+  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
+    const SixBitScales all = Q4_KAlone::scales(from, depth);
+    return {all.scale(lane()), all.minus_minimum(lane())};
+  }
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
+    const int other = lane() ^ index;
+    return numbers(held.words[index], shuffle_xor(scales.scale, other),
+                   shuffle_xor(scales.minus_minimum, other));
   }
 };
 

@@ -78,7 +78,7 @@ TEST(StoredInt4, IsRefusedWhereItCannotBeComputedOn) {
   model.packed().weights.layers.back().up = plain.weights.layers.back().up;
   EXPECT_EQ(int4_outcome(model.packed(), {.cache_rows = 9}),
             "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0 or int4 for all of "
-            "the layers', or none on a cuda device");
+            "the layers', q4_k for some, or none on a cuda device");
   InInt4 other(plain, {}, random);
   other.packed().weights.embedding.integers = other.packed().weights.layers[0].q.integers;
   EXPECT_EQ(int4_outcome(other.packed(), {.cache_rows = 9}),
