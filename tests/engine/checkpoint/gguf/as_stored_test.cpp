@@ -230,7 +230,6 @@ TEST_F(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
 
 /// Layers' matrices stay in blocks for a GPU where all of them are in one format that it multiplies.
 TEST_F(AsStored, BlocksStayForAGpuWhereTheLayersShareAFormatOfIts) {
-  EXPECT_FALSE(loaded(file(), BlockMatrices::cuda_as_stored).has_blocks());
   Random random(13);
   const TemporaryFolder folder;
   for (const std::uint32_t type : {0U, 1U, 2U, 3U, 8U, 12U, 14U}) {
