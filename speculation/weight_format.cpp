@@ -13,6 +13,8 @@ constexpr std::array all_formats{
     WeightFormatRow{WeightFormat::f32, "f32", 32.0, MadeBy::none, "plain fp32"},
     WeightFormatRow{WeightFormat::bf16, "bf16", 16.0, MadeBy::none, "plain bf16"},
     WeightFormatRow{WeightFormat::f16, "f16", 16.0, MadeBy::none, "plain fp16"},
+    WeightFormatRow{WeightFormat::fp8_block, "fp8_block", 8.03125, MadeBy::cuda,
+                    "e4m3, a scale every 128 x 128"},
     WeightFormatRow{WeightFormat::fp8, "fp8", 8.0, MadeBy::cuda, "e4m3, a scale an output"},
     WeightFormatRow{WeightFormat::q8_0, "q8_0", 8.5, MadeBy::both, "8 bits, a scale every 32 weights"},
     WeightFormatRow{WeightFormat::q6_k, "q6_k", 6.5625, MadeBy::none, "6 bits, two levels of scales"},

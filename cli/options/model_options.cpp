@@ -74,7 +74,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
           "How matrices are held: as-stored, or bf16 (packed ones widened); on a CPU also rounded to blocks "
           "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU the layers' to q8_0, q4_0, q4_k, int4 (scale "
           "and "
-          "zero point every 128) or fp8 (e4m3, a scale an output)")
+          "zero point every 128), fp8 (e4m3, a scale an output) or fp8_block (a scale every 128 x 128)")
       ->check(one_of(held_weights()))
       ->capture_default_str();
   add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
@@ -130,9 +130,12 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
   };
   DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint, open(block_matrices(options)));
   // Ranks on GPUs divide plain numbers.
-  if (options.ranks && options.device != "cpu" && (checkpoint.has_integers() || checkpoint.has_blocks())) {
+  if (options.ranks && options.device != "cpu" && (checkpoint.has_quantised() || checkpoint.has_blocks())) {
     DRAFTSCOPE_TRY_ASSIGN(checkpoint, open(engine::BlockMatrices::widened));
   }
+  if (!checkpoint.why_widened.empty())
+    print_error(fmt::format("{}: packed layers are widened to {}, for {}", options.model,
+                            engine::dtype_name(checkpoint.weights.embedding.dtype), checkpoint.why_widened));
   if (!options.adapter.empty()) DRAFTSCOPE_TRY(engine::merge_adapter(options.adapter, checkpoint));
   if (options.check_weights) DRAFTSCOPE_TRY(engine::check_finite(checkpoint));
   auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));

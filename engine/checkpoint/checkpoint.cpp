@@ -19,11 +19,16 @@ std::size_t Checkpoint::parameters() const {
 std::size_t TensorView::row_bytes() const {
   const auto n = static_cast<std::size_t>(columns);
   if (scales != nullptr) return n;
-  if (integers != nullptr) {
-    const auto bits = static_cast<std::size_t>(integers->bits);
-    const auto group = static_cast<std::size_t>(integers->block.columns);
-    const std::size_t of_a_group = bits + 8 * dtype_bytes(integers->scale_dtype);
-    return (n * bits + (n + group - 1) / group * of_a_group + 7) / 8;
+  if (quantised != nullptr) {
+    const std::size_t scale_bytes = dtype_bytes(quantised->scale_dtype);
+    const auto bits = static_cast<std::size_t>(quantised->bits);
+    const auto group = static_cast<std::size_t>(quantised->block.columns);
+    const std::size_t groups = (n + group - 1) / group;
+    if (quantised->form == PackedForm::fp8) {
+      const auto sharing = static_cast<std::size_t>(std::min(quantised->block.rows, quantised->rows));
+      return n + (groups * scale_bytes + sharing - 1) / sharing;
+    }
+    return (n * bits + groups * (bits + 8 * scale_bytes) + 7) / 8;
   }
   return blocks == nullptr ? n * dtype_bytes(dtype) : n / blocks->weights * blocks->bytes;
 }
@@ -31,7 +36,7 @@ std::size_t TensorView::row_bytes() const {
 TensorView TensorView::rows_from(std::int64_t first, std::int64_t count) const {
   TensorView part = *this;
   part.rows = count;
-  if (integers != nullptr) {
+  if (quantised != nullptr) {
     part.first_row += first;
     return part;
   }
@@ -51,9 +56,9 @@ bool Checkpoint::has_fp8() const {
                      [](const LayerWeights& layer) { return layer.q.scales != nullptr; });
 }
 
-bool Checkpoint::has_integers() const {
+bool Checkpoint::has_quantised() const {
   return std::any_of(weights.layers.begin(), weights.layers.end(),
-                     [](const LayerWeights& layer) { return layer.q.integers != nullptr; });
+                     [](const LayerWeights& layer) { return layer.q.quantised != nullptr; });
 }
 
 std::size_t Checkpoint::weight_bytes() const {

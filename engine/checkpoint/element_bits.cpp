@@ -39,7 +39,7 @@ std::optional<std::int64_t> first_non_finite(const TensorView& tensor) {
   if (tensor.scales != nullptr) return find<std::uint8_t>(tensor, 0x7FU);  // e4m3 has NaNs alone
   if (!tensor.is_plain()) {
     // Words of integers are several outputs'.
-    const std::int64_t step = tensor.integers == nullptr ? 1 : integer_rows;
+    const std::int64_t step = tensor.quantised == nullptr ? 1 : integer_rows;
     for (std::int64_t row = 0; row < tensor.rows; row += step) {
       const std::int64_t rows = std::min(step, tensor.rows - row);
       const auto wide = widened_rows(tensor, row, rows);

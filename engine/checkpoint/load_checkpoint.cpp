@@ -13,6 +13,7 @@
 #include "element_bits.h"
 #include "file_watch.h"
 #include "quantised/bind_quantised.h"
+#include "quantised/fp8_block.h"
 #include "quantised/int4.h"
 #include "shards.h"
 #include "tensor_slots.h"
@@ -26,11 +27,11 @@ constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
 constexpr std::size_t matrix_alignment = 64;
 
 /// Owner of a checkpoint's bytes: the files that its views look into, the memory of what was widened, and
-/// what the files say of matrices that stay integers.
+/// what the files say of matrices that stay as they are.
 struct Storage {
   Shards shards;
   std::optional<Mapping> memory;
-  std::vector<QuantisedMatrix> integers;
+  std::vector<QuantisedMatrix> kept;
 };
 
 std::string expected_extents(const TensorSlot& slot) {
@@ -110,35 +111,37 @@ class Binding {
 
   /// Writes the packed matrices as numbers of the plain ones' type, in memory that `storage` is given; the
   /// layers' stay as they are where that is asked for and all of them can, with scales in that memory (e4m3)
-  /// or as a description of their integers.
-  Result<void> place_packed(BlockMatrices blocks, const std::string& file, Storage& storage) const {
+  /// or as a description of what the files have.
+  Result<void> place_packed(BlockMatrices blocks, const std::string& file, Storage& storage,
+                            std::string& why_widened) const {
     if (packed_.empty()) return {};
     for (const auto& [name, shard] : shards_.by_name) shard.mapping.expect(Access::streamed);
     const bool as_stored = blocks == BlockMatrices::cuda_as_stored;
     const bool keeps_e4m3 = as_stored && are_layers(is_e4m3);
-    const bool keeps_integers = !keeps_e4m3 && as_stored && are_layers(is_int4);
-    const auto stays_e4m3 = [&](const PackedSlot& packed) { return keeps_e4m3 && packed.slot->layer >= 0; };
-    const auto stays_integers = [&](const PackedSlot& packed) {
-      const bool is_head = packed.slot->kind == TensorKind::head;
-      return keeps_integers && (packed.slot->layer >= 0 || (is_head && is_int4(packed.matrix)));
-    };
     const DType dtype = plain_ == nullptr ? DType::bf16 : plain_->view->dtype;
+    const IsPackedSo is_kept = !as_stored || keeps_e4m3 ? nullptr : kept_format(dtype);
+    if (as_stored && !keeps_e4m3 && is_kept == nullptr) why_widened = what_is_widened(dtype);
+    const auto stays_e4m3 = [&](const PackedSlot& packed) { return keeps_e4m3 && packed.slot->layer >= 0; };
+    const auto stays = [&](const PackedSlot& packed) {
+      const bool is_head = packed.slot->kind == TensorKind::head;
+      return is_kept != nullptr && (packed.slot->layer >= 0 || (is_head && is_kept(packed)));
+    };
     const auto bytes_of = [&](const PackedSlot& packed) -> std::size_t {
-      if (stays_integers(packed)) return 0;
+      if (stays(packed)) return 0;
       const TensorSlot& slot = *packed.slot;
       const std::size_t bytes =
           stays_e4m3(packed) ? static_cast<std::size_t>(slot.rows) * sizeof(float) : slot.view->bytes();
       return (bytes + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
     };
     std::size_t bytes = 0;
-    storage.integers.reserve(packed_.size());
+    storage.kept.reserve(packed_.size());
     for (const PackedSlot& packed : packed_) {
       const auto& [slot, matrix] = packed;
       *slot->view = {nullptr, dtype, slot->rows, slot->columns};
       bytes += bytes_of(packed);
-      if (!stays_integers(packed)) continue;
+      if (!stays(packed)) continue;
       slot->view->data = matrix.values;
-      slot->view->integers = &storage.integers.emplace_back(matrix);
+      slot->view->quantised = &storage.kept.emplace_back(matrix);
       slot->view->first_row = slot->first_row;
     }
     if (bytes == 0) return {};
@@ -148,7 +151,7 @@ class Binding {
     std::byte* out = memory->writable_bytes().data();
     for (const PackedSlot& packed : packed_) {
       const auto& [slot, matrix] = packed;
-      if (stays_integers(packed)) continue;
+      if (stays(packed)) continue;
       const std::size_t own_bytes = bytes_of(packed);
       if (stays_e4m3(packed)) {
         auto* const scales = reinterpret_cast<float*>(out);
@@ -167,16 +170,36 @@ class Binding {
   }
 
  private:
+  using IsPackedSo = bool (*)(const PackedSlot&);
+
   /// In e4m3, with no output that has several scales.
-  static bool is_e4m3(const QuantisedMatrix& matrix) {
-    return matrix.form == PackedForm::fp8 && matrix.block.columns >= matrix.columns;
+  static bool is_e4m3(const PackedSlot& packed) {
+    return packed.matrix.form == PackedForm::fp8 && packed.matrix.block.columns >= packed.matrix.columns;
   }
   /// Whether each matrix of the layers is packed so.
-  [[nodiscard]] bool are_layers(bool (*is_packed_so)(const QuantisedMatrix&)) const {
+  [[nodiscard]] bool are_layers(IsPackedSo is_packed_so) const {
     const auto count = std::count_if(packed_.begin(), packed_.end(), [&](const PackedSlot& packed) {
-      return packed.slot->layer >= 0 && is_packed_so(packed.matrix);
+      return packed.slot->layer >= 0 && is_packed_so(packed);
     });
     return count == layer_matrices_;
+  }
+  static bool is_in_int4(const PackedSlot& packed) { return is_int4(packed.matrix); }
+  static bool is_in_fp8_block(const PackedSlot& packed) {
+    return is_fp8_block(packed.matrix, packed.slot->first_row);
+  }
+  /// How the layers' matrices are packed, if kernels have that format with activations of `dtype`; else null.
+  [[nodiscard]] IsPackedSo kept_format(DType dtype) const {
+    if (are_layers(is_in_int4)) return is_in_int4;
+    return dtype == DType::bf16 && are_layers(is_in_fp8_block) ? is_in_fp8_block : nullptr;
+  }
+  /// The first matrix for which there is no kept_format().
+  [[nodiscard]] std::string what_is_widened(DType dtype) const {
+    if (plain_layer_ != nullptr) return plain_layer_->name + " is plain";
+    for (const PackedSlot& packed : packed_)
+      if (packed.slot->layer >= 0 && !is_in_int4(packed) &&
+          !(dtype == DType::bf16 && is_in_fp8_block(packed)))
+        return fmt::format("{} is {} beside {}", packed.slot->name, packed.matrix.text(), dtype_name(dtype));
+    return {};
   }
 
   Result<void> bind_slot(const TensorSlot& slot) {
@@ -196,6 +219,7 @@ class Binding {
     const auto& file = place->second.shard->file;
     if (slot.is_vector()) return check_vector(slot, file);
     if (plain_ == nullptr) plain_ = &slot;
+    if (plain_layer_ == nullptr && slot.layer >= 0) plain_layer_ = &slot;
     if (slot.view->dtype != plain_->view->dtype)
       return fail("{}: tensor {}: dtype is {}, expected {} as {} has", file, slot.name,
                   dtype_name(slot.view->dtype), dtype_name(plain_->view->dtype), plain_->name);
@@ -209,7 +233,8 @@ class Binding {
   std::unordered_set<std::string> known_;
   std::vector<PackedSlot> packed_;
   std::ptrdiff_t layer_matrices_ = 0;
-  const TensorSlot* plain_ = nullptr;  ///< the first plain matrix
+  const TensorSlot* plain_ = nullptr;        ///< the first plain matrix
+  const TensorSlot* plain_layer_ = nullptr;  ///< and of a layer
 };
 
 std::string folder_name(const std::filesystem::path& folder) {
@@ -251,7 +276,7 @@ Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder, BlockMat
   const auto slots = tensor_slots(checkpoint.shape, weights);
   Binding binding(shards, checkpoint.shape, quantisation);
   DRAFTSCOPE_TRY(binding.bind(slots));
-  DRAFTSCOPE_TRY(binding.place_packed(blocks, folder.string(), *storage));
+  DRAFTSCOPE_TRY(binding.place_packed(blocks, folder.string(), *storage, checkpoint.why_widened));
   if (checkpoint.shape.tied_embeddings) weights.head = weights.embedding;
   checkpoint.stored_as = "safetensors " + (quantisation ? quantisation->name()
                                                         : std::string(dtype_name(weights.embedding.dtype)));

@@ -24,8 +24,7 @@ QuantisedMatrix fp8_matrix(const TensorView& tensor) {
 std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first, std::int64_t rows) {
   if (tensor.blocks != nullptr) return gguf::widened_rows(tensor, first, rows);
   std::vector<std::byte> wide(static_cast<std::size_t>(rows * tensor.columns) * dtype_bytes(tensor.dtype));
-  const bool is_integers = tensor.integers != nullptr;
-  widen({{is_integers ? *tensor.integers : fp8_matrix(tensor), (is_integers ? tensor.first_row : 0) + first,
+  widen({{tensor.quantised != nullptr ? *tensor.quantised : fp8_matrix(tensor), tensor.first_row + first,
           rows, tensor.columns, tensor.dtype, wide.data()}});
   return wide;
 }

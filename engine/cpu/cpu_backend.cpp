@@ -224,9 +224,8 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
                 checkpoint.shape.name);
   if (checkpoint.has_fp8())
     return fail("cpu backend: {}'s matrices are in fp8, expected them widened", checkpoint.shape.name);
-  if (checkpoint.has_integers())
-    return fail("cpu backend: {}'s matrices are packed integers, expected them widened",
-                checkpoint.shape.name);
+  if (checkpoint.has_quantised())
+    return fail("cpu backend: {}'s matrices are packed, expected them widened", checkpoint.shape.name);
   DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
   DRAFTSCOPE_TRY_ASSIGN(cpu::RankTensors tensors, cpu::tensors_of(checkpoint, options.ranks));
   DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(tensors));

@@ -339,7 +339,7 @@ std::size_t held_bytes(const Model& model) {
 
 void copy_row(const TensorView& tensor, std::int64_t row, float* out) {
   const std::int64_t n = tensor.columns;
-  if (tensor.integers != nullptr) return unpack(*tensor.integers, tensor.first_row + row, 1, 0, n, out);
+  if (tensor.quantised != nullptr) return unpack(*tensor.quantised, tensor.first_row + row, 1, 0, n, out);
   const std::byte* data = tensor.data + static_cast<std::size_t>(row) * tensor.row_bytes();
   if (tensor.blocks != nullptr) {
     tensor.blocks->unpack(data, static_cast<std::size_t>(n) / tensor.blocks->weights, out);

@@ -176,6 +176,8 @@ auto visit_grouped(WeightFormat format, Visit&& visit) {
       return visit.template operator()<Int4Weights<Bf16>>();
     case WeightFormat::int4_f16:
       return visit.template operator()<Int4Weights<F16>>();
+    case WeightFormat::fp8_block:
+      return visit.template operator()<BlockFp8Weights>();
     default:
       return visit.template operator()<Q4_0Weights>();
   }

@@ -91,6 +91,7 @@ enum class WeightFormat : std::uint8_t {
   q4_k,
   int4,
   int4_f16,
+  fp8_block,
 };
 
 /// Whether layers in the format may have plain matrices beside it.
@@ -114,6 +115,8 @@ constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
     case WeightFormat::int4:
     case WeightFormat::int4_f16:
       return &int4_layout;
+    case WeightFormat::fp8_block:
+      return &fp8_block_layout;
     default:
       return nullptr;
   }

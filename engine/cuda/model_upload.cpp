@@ -332,8 +332,8 @@ Result<void> check_blocks(const Checkpoint& checkpoint) {
       if (tensor.is_plain() ? takes_plain : tensor.scales != nullptr || stored_groups(tensor) == expected)
         continue;
       return fail(
-          "model {}: matrices are in several formats of blocks, expected q8_0, q4_0 or int4 for all of the "
-          "layers', q4_k for some, or none on a cuda device",
+          "model {}: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
+          "all of the layers', q4_k for some, or none on a cuda device",
           checkpoint.shape.name);
     }
     if (layer.gate.is_plain() != layer.up.is_plain())

@@ -9,11 +9,13 @@
 #include <span>
 
 #include "checkpoint/gguf/block_formats.h"
+#include "checkpoint/quantised/quantised_matrix.h"
 #include "cpu/kernels/bf16.h"
 #include "cpu/model.h"
 #include "cpu/quantised/packed_matrix.h"
 #include "cpu/quantised/quantise.h"
 #include "cpu/quantised/stored_blocks.h"
+#include "pack_fp8_block.h"
 #include "pack_int4.h"
 #include "two_levels.h"
 
@@ -32,7 +34,8 @@ constexpr Named names[] = {{speculation::WeightFormat::q8_0, WeightFormat::q8_0}
                            {speculation::WeightFormat::q4_0, WeightFormat::q4_0},
                            {speculation::WeightFormat::q4_k, WeightFormat::q4_k},
                            {speculation::WeightFormat::int4, WeightFormat::int4},
-                           {speculation::WeightFormat::int4, WeightFormat::int4_f16}};
+                           {speculation::WeightFormat::int4, WeightFormat::int4_f16},
+                           {speculation::WeightFormat::fp8_block, WeightFormat::fp8_block}};
 
 bool is_finite(const cpu::QuantisedBlock& block) {
   return std::isfinite(cpu::f16_to_float(block.scale)) && std::isfinite(cpu::f16_to_float(block.minimum));
@@ -131,7 +134,10 @@ speculation::WeightFormat grouped_format(WeightFormat format) {
 }
 
 std::optional<WeightFormat> stored_groups(const TensorView& tensor) {
-  if (tensor.integers != nullptr) return grouped_format(speculation::WeightFormat::int4, tensor.dtype);
+  if (tensor.quantised != nullptr)
+    return tensor.quantised->form == PackedForm::fp8
+               ? WeightFormat::fp8_block
+               : grouped_format(speculation::WeightFormat::int4, tensor.dtype);
   if (tensor.blocks == nullptr || !tensor.blocks->multiplied) return std::nullopt;
   return grouped_format(*tensor.blocks->multiplied);
 }
@@ -143,6 +149,7 @@ std::optional<WeightFormat> head_groups(const TensorView& head) {
 
 std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix, WeightFormat format) {
   if (grouped_format(format) == speculation::WeightFormat::int4) return pack_int4(matrix);
+  if (format == WeightFormat::fp8_block) return pack_fp8_block(matrix);
   Packing packing(matrix, *cpu::packed_layout(grouped_format(format)), *grouped_layout(format));
   std::atomic<bool> finite = true;
   constexpr std::int64_t rows_at_a_time = 64;

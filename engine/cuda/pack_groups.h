@@ -20,8 +20,8 @@ namespace draftscope::engine::cuda {
 /// The other way: of a format with groups.
 [[nodiscard]] speculation::WeightFormat grouped_format(WeightFormat format);
 
-/// The format with groups that a tensor's own blocks or integers are in; none of plain numbers and of other
-/// blocks.
+/// The format with groups that a tensor's own blocks or packed numbers are in; none of plain numbers and of
+/// other blocks.
 [[nodiscard]] std::optional<WeightFormat> stored_groups(const TensorView& tensor);
 
 /// Those of a head: none of a format that may have plain matrices beside it, whose kernels are of layers
@@ -29,8 +29,9 @@ namespace draftscope::engine::cuda {
 [[nodiscard]] std::optional<WeightFormat> head_groups(const TensorView& head);
 
 /// The matrix in a format with groups, GroupedLayout::bytes() of it: moved if it is stored so, else rounded
-/// as cpu::quantise_block() does, to int4 (pack_int4.h) or to Q4_K (two_levels.h). Its columns are a multiple
-/// of part_depth. From all processors. None if a group holds what is no finite number.
+/// as cpu::quantise_block() does, to int4 (pack_int4.h), to fp8_block (pack_fp8_block.h) or to Q4_K
+/// (two_levels.h). Its columns are a multiple of part_depth. From all processors. None if a group holds what
+/// is no finite number.
 [[nodiscard]] std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix,
                                                                 WeightFormat format);
 

@@ -63,7 +63,8 @@ class Int4Packing {
 
   /// Rows [first, end). False if a group holds what is no finite number.
   bool pack(std::int64_t first, std::int64_t end) {
-    return source_.integers != nullptr ? move(first, end) : round(first, end);
+    const bool is_moved = source_.quantised != nullptr && source_.quantised->form != PackedForm::fp8;
+    return is_moved ? move(first, end) : round(first, end);
   }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(out_); }
 
@@ -73,7 +74,7 @@ class Int4Packing {
   }
 
   bool move(std::int64_t first, std::int64_t end) {
-    const QuantisedMatrix& matrix = *source_.integers;
+    const QuantisedMatrix& matrix = *source_.quantised;
     std::array<std::uint8_t, int4_rows_together * int4_group> numbers{};
     bool finite = true;
     for (std::int64_t k = 0; k < source_.columns; k += int4_group) {

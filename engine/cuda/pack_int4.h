@@ -12,8 +12,8 @@
 
 namespace draftscope::engine::cuda {
 
-/// The matrix in int4_layout, GroupedLayout::bytes() of it. Its columns are a multiple of part_depth, its
-/// integers, if it has any, is_int4(). From all processors. None if a group holds what is no finite number.
+/// The matrix in int4_layout, GroupedLayout::bytes() of it. Its columns are a multiple of part_depth; if
+/// it is AWQ's or GPTQ's it is_int4(). From all processors. None if a group holds what is no finite number.
 [[nodiscard]] std::optional<std::vector<std::byte>> pack_int4(const TensorView& matrix);
 
 }  // namespace draftscope::engine::cuda

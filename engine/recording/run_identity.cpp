@@ -37,7 +37,7 @@ traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,
                           const DecodingOptions& decoding, const RecordingSettings& settings) {
   const BackendDescription device = backend.describe();
   const HeldBytes held = held_bytes(checkpoint, device);
-  const bool holds_packed = is_packed(device) || checkpoint.has_blocks() || checkpoint.has_integers();
+  const bool holds_packed = is_packed(device) || checkpoint.has_blocks() || checkpoint.has_quantised();
   const ClockPair clock = read_clock_pair();
   utsname system{};
   uname(&system);

@@ -29,6 +29,7 @@ WeightType priced_as(WeightFormat format) {
     case WeightFormat::f16:
       return WeightType::fp16;
     case WeightFormat::fp8:
+    case WeightFormat::fp8_block:
       return WeightType::fp8;
     case WeightFormat::q8_0:
     case WeightFormat::q6_k:

@@ -34,7 +34,7 @@ ParameterRow weights_parameter() {
     if (row.made_by != MadeBy::none) formats.emplace_back(row.name);
   return choice("weights", std::string(own_weights), std::move(formats),
                 "what the draft computes on: as-held, the target's own; or a copy of them in fewer bits, of "
-                "blocks of 32 (cpu; on a GPU q8_0 and q4_0), or in fp8, q4_k or int4 (cuda)");
+                "blocks of 32 (cpu; on a GPU q8_0 and q4_0), or in fp8, fp8_block, q4_k or int4 (cuda)");
 }
 
 constexpr const char* gamma_meaning = "speculation length; 0 decodes as vanilla does";

@@ -36,6 +36,7 @@ TEST(PassBytes, ShrinkTheLayersMatricesInFewerBits) {
   EXPECT_NEAR(layers(speculation::WeightFormat::fp8) / layers(std::nullopt), 0.5, 0.002);
   EXPECT_NEAR(layers(speculation::WeightFormat::q4_0) / layers(std::nullopt), 4.5 / 16.0, 0.001);
   EXPECT_NEAR(layers(speculation::WeightFormat::int4) / layers(std::nullopt), 4.25 / 16.0, 0.001);
+  EXPECT_NEAR(layers(speculation::WeightFormat::fp8_block) / layers(std::nullopt), 8.03125 / 16.0, 0.001);
 }
 
 }  // namespace

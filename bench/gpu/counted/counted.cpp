@@ -85,6 +85,7 @@ json kernel_json(const KernelTraffic& traffic) {
           {"blocks", traffic.counts.blocks},
           {"needed", needed_json(traffic.needed)},
           {"moved", moved},
+          {"asked_again", traffic.asked_again},
           {"ratio", traffic.ratio()},
           {"read", read},
           {"written", written},
@@ -180,6 +181,7 @@ Result<json> plans(const speculation::ModelShape& model, const Options& options,
                            {"columns", kernel.columns},
                            {"blocks", kernel.blocks},
                            {"tiles", kernel.tiles},
+                           {"asked_again", scales_asked_again(kernel.kernel, model, weights)},
                            {"needed", needed_json(needed_bytes(kernel.kernel, model, rows, 0, weights))}});
       result.push_back({{"machine", text}, {"rows", rows}, {"kernels", kernels}});
     }

@@ -282,6 +282,8 @@ Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& sha
   for (KernelTraffic& traffic : listener.traffic()) {
     traffic.needed = needed_bytes(traffic.kernel, shape, pass.rows, pass.context, pass.weights);
     if (is_of_layers(traffic.kernel)) multiply(traffic.needed, static_cast<std::uint64_t>(shape.n_layers));
+    traffic.asked_again = static_cast<std::uint64_t>(traffic.launches) *
+                          scales_asked_again(traffic.kernel, shape, pass.weights);
   }
   return std::move(listener.traffic());
 }

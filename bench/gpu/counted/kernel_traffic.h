@@ -42,7 +42,8 @@ struct KernelTraffic {
   engine::cuda::Kernel kernel = engine::cuda::Kernel::qkv;
   std::int32_t launches = 0;
   NeededBytes needed;
-  ptx::LaunchCounts counts;  ///< sums; `kinds` by Held
+  std::uint64_t asked_again = 0;  ///< bytes of weights that were moved for scales_asked_again()
+  ptx::LaunchCounts counts;       ///< sums; `kinds` by Held
 
   /// Bytes that reach the device's memory if its second cache holds what a kernel reads again in one launch:
   /// weights, which are too many for it, by the request; all else by the different sectors touched.

@@ -32,4 +32,10 @@ struct NeededBytes {
 [[nodiscard]] NeededBytes needed_bytes(engine::cuda::Kernel kernel, const speculation::ModelShape& shape,
                                        std::int32_t rows, std::int32_t context, engine::CudaWeights weights);
 
+/// Bytes of scales that a launch of a product asks for beside those needed: those that stand together for
+/// more of the depth than a warp takes, or across the border of two warps' parts, each of these asks for.
+[[nodiscard]] std::uint64_t scales_asked_again(engine::cuda::Kernel kernel,
+                                               const speculation::ModelShape& shape,
+                                               engine::CudaWeights weights);
+
 }  // namespace draftscope::bench

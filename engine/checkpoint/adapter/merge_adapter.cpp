@@ -184,7 +184,7 @@ Result<void> merge_adapter(const std::filesystem::path& folder, Checkpoint& chec
   const std::string place = folder.string();
   if (checkpoint.synthetic)
     return fail("{}: given for a synthetic model, expected a checkpoint that it was trained on", place);
-  if (checkpoint.has_blocks() || checkpoint.has_fp8() || checkpoint.has_integers())
+  if (checkpoint.has_blocks() || checkpoint.has_fp8() || checkpoint.has_quantised())
     return fail("{}: given for packed matrices, expected them widened", place);
   const auto config_path = folder / "adapter_config.json";
   const auto weights_path = folder / "adapter_model.safetensors";

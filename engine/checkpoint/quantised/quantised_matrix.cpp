@@ -2,15 +2,15 @@
 #include "quantised_matrix.h"
 
 #include <draftscope/base/parallel.h>
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <limits>
 #include <span>
 
 #include "checkpoint/element_bits.h"
 #include "checkpoint/row_parts.h"
 #include "cpu/kernels/bf16.h"
+#include "e4m3.h"
 
 namespace draftscope::engine {
 namespace {
@@ -24,20 +24,6 @@ constexpr std::int64_t word_bits = 32;
 
 /// The nibble of AWQ's words that holds each of eight outputs.
 constexpr std::array<int, 8> awq_places{0, 4, 1, 5, 2, 6, 3, 7};
-
-/// All values of e4m3, which has no infinity and one NaN of either sign.
-constexpr std::array<float, 256> e4m3_values = [] {
-  std::array<float, 256> values{};
-  for (std::uint32_t code = 0; code < values.size(); ++code) {
-    const std::uint32_t exponent = code >> 3U & 15U;
-    const std::uint32_t mantissa = code & 7U;
-    float value = exponent == 0 ? static_cast<float>(mantissa) * 0x1p-9F
-                                : std::bit_cast<float>((exponent + 120U) << 23U | mantissa << 20U);
-    if ((code & 0x7fU) == 0x7fU) value = std::numeric_limits<float>::quiet_NaN();
-    values[code] = (code & 0x80U) != 0 ? -value : value;
-  }
-  return values;
-}();
 
 float scale_at(const QuantisedMatrix& matrix, std::int64_t index) {
   const std::byte* const place =
@@ -115,21 +101,27 @@ void unpack_integers(const QuantisedMatrix& matrix, const MatrixPart& part, floa
 
 void unpack_fp8(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
                 std::int64_t first_column, std::int64_t columns, float* out) {
-  const std::int64_t row_scales = (matrix.columns + matrix.block.columns - 1) / matrix.block.columns;
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t row = first_row + r;
     const std::byte* const values = matrix.values + row * matrix.columns + first_column;
     for (std::int64_t c = 0; c < columns;) {
       const std::int64_t block = (first_column + c) / matrix.block.columns;
       const std::int64_t end = std::min(columns, (block + 1) * matrix.block.columns - first_column);
-      const float scale = scale_at(matrix, row / matrix.block.rows * row_scales + block);
+      const float scale = fp8_scale(matrix, row, first_column + c);
       for (; c < end; ++c)
-        out[r * columns + c] = e4m3_values[std::to_integer<std::size_t>(values[c])] * scale;
+        out[r * columns + c] = e4m3_value(std::to_integer<std::uint8_t>(values[c])) * scale;
     }
   }
 }
 
 }  // namespace
+
+std::string QuantisedMatrix::text() const {
+  const QuantisationConfig config{.form = form, .bits = bits};
+  return fmt::format("{} [{}, {}] with scales of [{}, {}] in {}{}", config.name(), rows, columns,
+                     std::min(block.rows, rows), std::min(block.columns, columns), dtype_name(scale_dtype),
+                     groups == nullptr ? "" : ", out of order");
+}
 
 GroupScale group_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int64_t group) {
   const OutputPlace own = output_place(matrix, row);
@@ -138,6 +130,11 @@ GroupScale group_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int
   // A zero point of 0 is stored as the largest number where one is subtracted first.
   const int largest = (1 << matrix.bits) - 1;
   return {scale_at(matrix, group * matrix.rows + row), (stored + matrix.zero_offset) & largest};
+}
+
+float fp8_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int64_t column) {
+  const std::int64_t row_scales = (matrix.columns + matrix.block.columns - 1) / matrix.block.columns;
+  return scale_at(matrix, row / matrix.block.rows * row_scales + column / matrix.block.columns);
 }
 
 void unpack_numbers(const QuantisedMatrix& matrix, const MatrixPart& part, std::uint8_t* out) {

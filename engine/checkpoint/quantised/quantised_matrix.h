@@ -17,6 +17,7 @@
 
 #include <draftscope/engine/checkpoint.h>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "quantisation_config.h"
@@ -36,6 +37,9 @@ struct QuantisedMatrix {
   const std::byte* zeros = nullptr;
   std::int32_t zero_offset = 0;
   const std::byte* groups = nullptr;  ///< int32 [columns]: the group of each input; null = in order
+
+  /// "fp8 [256, 384] with scales of [128, 128] in fp32", "gptq 4-bit [256, 384] with …, out of order".
+  [[nodiscard]] std::string text() const;
 };
 
 /// Rows of a matrix to be written as plain numbers.
@@ -54,6 +58,9 @@ struct GroupScale {
   std::int32_t zero = 0;  ///< with the config's offset
 };
 [[nodiscard]] GroupScale group_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int64_t group);
+
+/// The scale of a weight of a matrix in fp8.
+[[nodiscard]] float fp8_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int64_t column);
 
 /// Outputs and inputs [first, first + count) of a matrix.
 struct MatrixPart {

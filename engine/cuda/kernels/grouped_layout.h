@@ -9,12 +9,14 @@
 //            a row: chunk t has, for each 32 values of the run (a part), those from 8 · t on. So the sums of
 //            a packed matrix are those of the same numbers as plain ones, bit for bit (weights.h)
 //   4 bits   a part is a word: value i < 4 is the low half of byte i, value 4 + i its high half
-//   8 bits   a part is two words, a byte a value
+//   8 bits   a part is two words, a byte a value; of e4m3 a word is e4m3_word()
 //   Scales   behind all codes: for each 8 rows, for each `scale_depth` values of k, 16 bytes a row: what a
 //            format says of that many values, so that 8 rows' lie in one line. Rows and depth are filled up
 //            with zeros. Q8_0 and Q4_0 have an fp16 number for each part; int4 a word for each run, its scale
 //            as fp16 low, and high what it takes off (int4_offset()); Q4_K what a GGUF file has of 256
-//            weights: two fp16 numbers, and a scale and a minimum of 6 bits for each part (unpack.h)
+//            weights: two fp16 numbers, and a scale and a minimum of 6 bits for each part (unpack.h);
+//            fp8_block an fp32 number for each 128 values, 256 times the scale, which `sharing_rows` rows
+//            share: they stand in for one row here
 //
 // Rows are multiples of 64 bytes and scales begin at such a multiple of the matrix, which begins at one of
 // 256 (Pieces).
@@ -34,6 +36,7 @@ inline constexpr int scale_rows = 8;  ///< whose scales lie together
 struct GroupedLayout {
   std::int32_t code_bits = 4;  ///< 4 or 8
   std::int32_t scale_depth = 256;
+  std::int32_t sharing_rows = 1;
 
   /// Values of k in a run.
   [[nodiscard]] constexpr std::int32_t run_depth() const { return run_bytes * 8 / code_bits; }
@@ -46,11 +49,13 @@ struct GroupedLayout {
   /// Where the scales of a row's first values begin, from the matrix on.
   [[nodiscard]] constexpr std::int64_t scales_offset(std::int64_t outputs, std::int64_t depth,
                                                      std::int64_t row) const {
-    return outputs * row_bytes(depth) + row / scale_rows * scale_blocks(depth) * scale_step +
-           row % scale_rows * scale_bytes;
+    const std::int64_t scale = row / sharing_rows;
+    return outputs * row_bytes(depth) + scale / scale_rows * scale_blocks(depth) * scale_step +
+           scale % scale_rows * scale_bytes;
   }
   [[nodiscard]] constexpr std::size_t bytes(std::int64_t outputs, std::int64_t depth) const {
-    const std::int64_t whole_rows = (outputs + scale_rows - 1) / scale_rows * scale_rows;
+    const std::int64_t together = std::int64_t{scale_rows} * sharing_rows;
+    const std::int64_t whole_rows = (outputs + together - 1) / together * together;
     return static_cast<std::size_t>(scales_offset(outputs, depth, whole_rows));
   }
 
@@ -62,10 +67,21 @@ inline constexpr GroupedLayout q8_0_layout{.code_bits = 8, .scale_depth = 256};
 inline constexpr GroupedLayout q4_0_layout{.code_bits = 4, .scale_depth = 256};
 inline constexpr GroupedLayout int4_layout{.code_bits = 4, .scale_depth = 512};
 inline constexpr GroupedLayout q4_k_layout{.code_bits = 4, .scale_depth = 256};
+inline constexpr GroupedLayout fp8_block_layout{.code_bits = 8, .scale_depth = 512, .sharing_rows = 8};
+inline constexpr int fp8_block_depth = 128;  ///< values of k of a scale
 
 /// −(128 + zero) as bf16, which has it exactly: what a zero point takes off codes that are held 128 higher.
 constexpr std::uint32_t int4_offset(std::uint32_t zero) {
   return 0xc300U + zero;
+}
+
+/// Four codes of e4m3 as a word whose halves hold two each, places 0 and 2 below, 1 and 3 above: the first as
+/// the fp16 number that is 2^-8 of it, the second in the bits that this leaves, its sign in bit 14.
+constexpr std::uint32_t e4m3_word(const std::uint8_t* codes) {
+  const auto half = [](std::uint32_t first, std::uint32_t second) {
+    return (first & 0x80U) << 8U | (first & 0x7fU) << 7U | (second & 0x80U) << 7U | (second & 0x7fU);
+  };
+  return half(codes[0], codes[2]) | half(codes[1], codes[3]) << 16U;
 }
 
 }  // namespace draftscope::engine::cuda

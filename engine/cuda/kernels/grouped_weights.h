@@ -7,7 +7,8 @@
 //
 // A code c is moved to where a number of fp32 ends in it: base + c, exactly. (base + c) · scale − (base +
 // zero) · scale is then one fused step, in which only the result is rounded, and that is exact: base + zero
-// has 9 bits, a scale 11, the result 19.
+// has 9 bits, a scale 11, the result 19. A code of e4m3 becomes the fp16 number that is 2^-8 of it, whose
+// product with 2^8 · scale is rounded to fp32 as the widened file's is.
 
 #include "device.h"
 #include "grouped_layout.h"
@@ -192,6 +193,35 @@ struct Q4_KWeights : Q4_KAlone {
 
 template <>
 inline constexpr Takes takes_of<Q4_KWeights> = Takes::own;
+
+/// One scale for 128 values of k.
+struct BlockScale {
+  float times_256;
+};
+
+/// e4m3 with a scale for blocks of rows and depth, as folders of fp8 have it.
+struct BlockFp8Weights : GroupedWeights<Bf16, fp8_block_layout> {
+  using Scales = BlockScale;
+  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
+    return {reinterpret_cast<const float*>(from)[depth / fp8_block_depth]};
+  }
+  /// Two values of 2^-8 in fp16.
+  DRAFTSCOPE_DEVICE static std::uint32_t scaled(std::uint32_t halves, float scale) {
+    return Bf16::pair_from_floats(F16::to_float(static_cast<std::uint16_t>(halves & 0xffffU)) * scale,
+                                  F16::to_float(static_cast<std::uint16_t>(halves >> 16)) * scale);
+  }
+  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
+    Part result;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const std::uint32_t word = held.words[2 * index + i];
+      result.pairs[2 * i] = scaled(word & 0xbf80bf80U, scales.times_256);
+      result.pairs[2 * i + 1] =
+          scaled((word << 7 & 0x3f803f80U) | (word << 1 & 0x80008000U), scales.times_256);
+    }
+    return result;
+  }
+};
 
 /// Scales of a row's run at `depth`, by a thread alone, wherever they lie.
 template <typename Format>

@@ -98,7 +98,7 @@ void put_through_everything(const MakeOnDevice& make) {
   using enum speculation::WeightFormat;
   put_through(small_shape(), {std::nullopt, fp8}, make);
   put_through(small_shape_with_norms(), {std::nullopt, fp8}, make);
-  put_through(small_shape_of_blocks(), {q8_0, q4_0, q4_k, int4}, make);
+  put_through(small_shape_of_blocks(), {q8_0, q4_0, q4_k, int4, fp8_block}, make);
 }
 
 }  // namespace draftscope::engine::test

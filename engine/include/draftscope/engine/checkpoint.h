@@ -43,16 +43,16 @@ struct TensorView {
   /// Null = not fp8. Else a scale an output, of a matrix whose `data` are e4m3 codes, which a checkpoint
   /// holds only where it was asked to; `dtype` is what they are widened to.
   const float* scales = nullptr;
-  /// Null = not a folder's packed integers. Else a matrix that is_int4(), as AWQ's and GPTQ's files have it,
-  /// whose outputs from `first_row` on these are, which a checkpoint holds only where it was asked to; `data`
-  /// are its words, which have no rows, and `dtype` is what they are widened to.
-  const QuantisedMatrix* integers = nullptr;
+  /// Null = not packed as a folder has it. Else a matrix of AWQ or GPTQ that is_int4(), or one in e4m3 that
+  /// is_fp8_block(), whose outputs from `first_row` on these are, which a checkpoint holds only where it was
+  /// asked to; `data` are its words or codes, and `dtype` is what they are widened to.
+  const QuantisedMatrix* quantised = nullptr;
   std::int64_t first_row = 0;
   [[nodiscard]] bool present() const { return data != nullptr; }
   [[nodiscard]] bool is_plain() const {
-    return blocks == nullptr && scales == nullptr && integers == nullptr;
+    return blocks == nullptr && scales == nullptr && quantised == nullptr;
   }
-  /// Bytes of a row; of integers with its share of scales and zero points.
+  /// Bytes of a row; of a folder's packed matrices with its share of scales and zero points.
   [[nodiscard]] std::size_t row_bytes() const;
   /// `count` rows from its row `first` on.
   [[nodiscard]] TensorView rows_from(std::int64_t first, std::int64_t count) const;
@@ -91,8 +91,10 @@ class Checkpoint {
   speculation::ModelShape shape;
   Weights weights;
   std::filesystem::path path;  ///< the folder or GGUF file; empty for a synthetic model
-  std::string stored_as;  ///< how a file holds the matrices: "safetensors bf16", "safetensors awq 4-bit",
-                          ///< "gguf Q4_K, Q6_K"
+  std::string stored_as;    ///< how a file holds the matrices: "safetensors bf16", "safetensors awq 4-bit",
+                            ///< "gguf Q4_K, Q6_K"
+  std::string why_widened;  ///< of a folder's packed layers that were asked for as they are (cuda_as_stored),
+                            ///< and widened nonetheless: the first matrix that stands in the way; else empty
   bool synthetic = false;
   double redundancy = 0.0;  ///< synthetic only
   std::uint64_t seed = 0;   ///< synthetic only
@@ -110,8 +112,8 @@ class Checkpoint {
   [[nodiscard]] bool has_blocks() const;
   /// Whether the layers' matrices are held in e4m3 (BlockMatrices::cuda_as_stored).
   [[nodiscard]] bool has_fp8() const;
-  /// Whether the layers' matrices are held as packed integers (BlockMatrices::cuda_as_stored).
-  [[nodiscard]] bool has_integers() const;
+  /// Whether the layers' matrices are held as a folder packs them (BlockMatrices::cuda_as_stored).
+  [[nodiscard]] bool has_quantised() const;
 
   std::shared_ptr<const void> storage;  ///< keeps the mapping or memory alive
 };
@@ -123,9 +125,9 @@ enum class BlockMatrices : std::uint8_t {
   as_stored,  ///< a GGUF file's where a backend can multiply them (TensorView::blocks): for the CPU backend
               ///< alone
   cuda_as_stored,  ///< those of the layers where the CUDA backend can multiply all of them: a folder's e4m3
-                   ///< (TensorView::scales) or its integers (TensorView::integers) and those of its head, or
-                   ///< a GGUF file's blocks of one format, and its head in that format; or some of them, a
-                   ///< GGUF file's Q4_K, without its head. For the CUDA backend alone
+                   ///< (TensorView::scales), or its integers or blocks of e4m3 (TensorView::quantised) and
+                   ///< those of its head, or a GGUF file's blocks of one format, and its head in that format;
+                   ///< or some of them, a GGUF file's Q4_K, without its head. For the CUDA backend alone
 };
 
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of
@@ -133,8 +135,8 @@ enum class BlockMatrices : std::uint8_t {
 /// norms and biases: finite, of any of the types. Data off its elements' alignment is refused.
 /// Matrices that `quantization_config` says are packed (AWQ, GPTQ, fp8) are widened in memory to the type of
 /// those that are not, each number rounded once. With cuda_as_stored, those of the layers stay e4m3 where all
-/// of them are, with a scale for the matrix or for each output, or integers where all are is_int4()
-/// (engine/checkpoint/quantised/int4.h).
+/// of them are, with a scale for the matrix or for each output, or as they are where all are is_int4() or, in
+/// a folder of bf16, is_fp8_block() (engine/checkpoint/quantised/int4.h, fp8_block.h).
 [[nodiscard]] Result<Checkpoint> load_checkpoint(const std::filesystem::path& folder,
                                                  BlockMatrices blocks = BlockMatrices::widened);
 

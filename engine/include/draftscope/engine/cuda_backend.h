@@ -27,11 +27,12 @@
 namespace draftscope::engine {
 
 /// Format that the layers' matrices are rounded to: fp8 (e4m3 with a scale an output), q8_0 or q4_0, by the
-/// CPU backend's search but without its weighing of columns, or int4 or q4_k, to the nearest of sixteen even
-/// steps from the least to the largest of 128 or 32 weights; embedding and head stay as stored. None = as the
-/// checkpoint has them: bf16, fp16, or the layers' in fp8, in GGUF's Q8_0 or Q4_0, some of them in its Q4_K,
-/// or in the integers of AWQ and GPTQ (BlockMatrices::cuda_as_stored); others are refused. Activations
-/// are bf16 with fp8 and GGUF's blocks, and the model's with int4.
+/// CPU backend's search but without its weighing of columns, int4 or q4_k, to the nearest of sixteen even
+/// steps from the least to the largest of 128 or 32 weights, or fp8_block, to e4m3 with a scale for 128 × 128
+/// weights; embedding and head stay as stored. None = as the checkpoint has them: bf16, fp16, or the layers'
+/// in fp8, in GGUF's Q8_0 or Q4_0, some of them in its Q4_K, in the integers of AWQ and GPTQ or in e4m3 with
+/// scales of blocks (BlockMatrices::cuda_as_stored); others are refused. Activations are bf16 with fp8,
+/// fp8_block and GGUF's blocks, and the model's with int4.
 using CudaWeights = std::optional<speculation::WeightFormat>;
 
 struct CudaOptions {
@@ -49,14 +50,14 @@ struct CudaOptions {
 /// Backend of a checkpoint on a GPU. Fails with one line if there is no device, its driver is too old, the
 /// model's architecture has a trait that the kernels lack (those of Gemma: caps, GELU, windows in some
 /// layers), its shape does not fit them (d_model, d_ff multiples of 8, of 16 where any are fp8, of 32 in
-/// blocks or int4; head_dim 32, 64, 96 or 128), or memory is short (with what was needed, and what there
-/// was). Synthetic matrices that are not in host memory are made on the device. Sums of matrices in blocks or
-/// int4 are bit for bit those of the same file widened. With ranks every rank calls it, and it fails where a
-/// model can't be divided by them (cpu_backend.h), more than 16 share it, its matrices are in blocks, in int4
-/// or not in host memory, or this build has no NCCL. For drafts (Backend::hold_weights) the backend holds
-/// fp8, with d_model and d_ff multiples of 16, and q8_0, q4_0, q4_k and int4, rounded as CudaWeights, with
-/// multiples of 32, not with ranks; beside layers of the same activations that are not in fp8. `checkpoint`
-/// must outlive it.
+/// blocks, int4 or fp8_block; head_dim 32, 64, 96 or 128), or memory is short (with what was needed, and what
+/// there was). Synthetic matrices that are not in host memory are made on the device. Sums of matrices in
+/// blocks, int4 or fp8_block are bit for bit those of the same file widened. With ranks every rank calls it,
+/// and it fails where a model can't be divided by them (cpu_backend.h), more than 16 share it, its matrices
+/// are in blocks, int4 or fp8_block or not in host memory, or this build has no NCCL. For drafts
+/// (Backend::hold_weights) the backend holds fp8, with d_model and d_ff multiples of 16, and q8_0, q4_0,
+/// q4_k, int4 and fp8_block, rounded as CudaWeights, with multiples of 32, not with ranks; beside layers of
+/// the same activations that are not in fp8. `checkpoint` must outlive it.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
                                                                  const CudaOptions& options);
 

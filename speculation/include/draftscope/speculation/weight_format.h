@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The number formats that matrices are held in, as data: plain numbers, the blocks of GGUF files, and fp8 and
-// int4 of GPUs. One row each; engine, catalogue and simulator speak of a format by its name here.
+// The number formats that matrices are held in, as data: plain numbers, the blocks of GGUF files, and fp8,
+// fp8_block and int4 of GPUs. One row each; engine, catalogue and simulator speak of a format by its name
+// here.
 //
 // Values; the functions are thread-safe.
 
@@ -19,6 +20,7 @@ enum class WeightFormat : std::uint8_t {
   f32,
   bf16,
   f16,
+  fp8_block,
   fp8,
   q8_0,
   q6_k,

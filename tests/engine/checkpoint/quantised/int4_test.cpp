@@ -136,7 +136,8 @@ bool stays(const Folder& folder) {
   Writer(folder).write(place.path());
   const Checkpoint widened = loaded(place.path(), BlockMatrices::widened);
   const Checkpoint kept = loaded(place.path(), BlockMatrices::cuda_as_stored);
-  EXPECT_FALSE(widened.has_integers());
+  EXPECT_FALSE(widened.has_quantised());
+  EXPECT_EQ(kept.why_widened.empty(), kept.has_quantised());
   EXPECT_EQ(kept.hash, widened.hash);
   EXPECT_EQ(kept.stored_as, widened.stored_as);
   EXPECT_TRUE(check_finite(kept));
@@ -147,11 +148,11 @@ bool stays(const Folder& folder) {
     // None, or all of the layers' matrices.
     const bool is_of_layers = found[i].name.find("layers") != std::string::npos && found[i].view.rows > 1;
     EXPECT_EQ(
-        found[i].view.integers != nullptr,
-        kept.has_integers() && (is_of_layers || (folder.packs_head && found[i].name == "lm_head.weight")))
+        found[i].view.quantised != nullptr,
+        kept.has_quantised() && (is_of_layers || (folder.packs_head && found[i].name == "lm_head.weight")))
         << found[i].name;
   }
-  return kept.has_integers();
+  return kept.has_quantised();
 }
 
 TEST(Int4Folders, StayAsTheyAreInGroupsThatInt4Has) {
@@ -191,7 +192,7 @@ TEST(Int4Folders, AreNoneForTheCpu) {
   Writer({}).write(place.path());
   const auto made = make_cpu_backend(loaded(place.path(), BlockMatrices::cuda_as_stored), {});
   ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, testing::EndsWith("are packed integers, expected them widened"));
+  EXPECT_THAT(made.error().message, testing::EndsWith("are packed, expected them widened"));
 }
 
 TEST(Int4Matrices, HaveScalesThatFp16Has) {

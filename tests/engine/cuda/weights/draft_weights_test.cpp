@@ -27,8 +27,8 @@ namespace {
 using speculation::WeightFormat;
 
 constexpr std::int32_t held_cache_rows = 160;
-constexpr WeightFormat draft_formats[] = {WeightFormat::fp8, WeightFormat::q4_0, WeightFormat::q8_0,
-                                          WeightFormat::int4, WeightFormat::q4_k};
+constexpr WeightFormat draft_formats[] = {WeightFormat::fp8,  WeightFormat::q4_0, WeightFormat::q8_0,
+                                          WeightFormat::int4, WeightFormat::q4_k, WeightFormat::fp8_block};
 
 /// Widths that kernels of every format take.
 speculation::ModelShape random_shape_for_drafts(Random& random) {
@@ -201,7 +201,8 @@ TEST(DraftWeights, AreRefusedWhereTheyCannotBe) {
   EXPECT_EQ(refusal(DType::f16, {.cache_rows = 9}, WeightFormat::q4_0),
             "model random: weights are fp16, expected bf16 beside q4_0 for drafts");
   EXPECT_EQ(refusal(DType::bf16, {.cache_rows = 9}, WeightFormat::q4_1),
-            "cuda backend: found weights q4_1 for drafts, expected one of fp8, q8_0, q4_0, q4_k, int4");
+            "cuda backend: found weights q4_1 for drafts, expected one of fp8_block, fp8, q8_0, q4_0, q4_k, "
+            "int4");
   EXPECT_EQ(refusal(DType::bf16, {.cache_rows = 9}, WeightFormat::q8_0), "held");
 }
 

@@ -95,15 +95,15 @@ void InInt4::pack(TensorView& packed, TensorView& widened, const Int4Form& form,
       }
     }
   packed.data = values;
-  packed.integers = &matrices_.emplace_back(QuantisedMatrix{.form = form.form,
-                                                            .rows = rows,
-                                                            .columns = columns,
-                                                            .values = values,
-                                                            .scales = scales,
-                                                            .scale_dtype = form.scales,
-                                                            .block = {1, group},
-                                                            .zeros = zeros,
-                                                            .zero_offset = form.zero_offset});
+  packed.quantised = &matrices_.emplace_back(QuantisedMatrix{.form = form.form,
+                                                             .rows = rows,
+                                                             .columns = columns,
+                                                             .values = values,
+                                                             .scales = scales,
+                                                             .scale_dtype = form.scales,
+                                                             .block = {1, group},
+                                                             .zeros = zeros,
+                                                             .zero_offset = form.zero_offset});
   widened.data = numbers;
 }
 

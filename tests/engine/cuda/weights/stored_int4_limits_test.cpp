@@ -76,11 +76,12 @@ TEST(StoredInt4, IsRefusedWhereItCannotBeComputedOn) {
   EXPECT_EQ(cuda::make_rank_part(model.packed(), CudaWeights(), {0, 2}).error().message,
             "model tiny: layers are in int4, expected bf16, fp16 or fp8 for ranks on cuda devices");
   model.packed().weights.layers.back().up = plain.weights.layers.back().up;
-  EXPECT_EQ(int4_outcome(model.packed(), {.cache_rows = 9}),
-            "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0 or int4 for all of "
-            "the layers', q4_k for some, or none on a cuda device");
+  EXPECT_EQ(
+      int4_outcome(model.packed(), {.cache_rows = 9}),
+      "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
+      "all of the layers', q4_k for some, or none on a cuda device");
   InInt4 other(plain, {}, random);
-  other.packed().weights.embedding.integers = other.packed().weights.layers[0].q.integers;
+  other.packed().weights.embedding.quantised = other.packed().weights.layers[0].q.quantised;
   EXPECT_EQ(int4_outcome(other.packed(), {.cache_rows = 9}),
             "model tiny: the embedding or the head is in blocks, expected it widened on a cuda device");
 }

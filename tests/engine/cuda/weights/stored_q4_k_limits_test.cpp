@@ -76,8 +76,8 @@ TEST(StoredQ4K, IsRefusedWhereItCannotBeComputedOn) {
   model.packed().weights.layers.back().down =
       InBlocks(plain, WeightFormat::q8_0).packed().weights.layers.back().down;
   EXPECT_EQ(q4_k_outcome(model.packed(), {.cache_rows = 9}),
-            "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0 or int4 for all of "
-            "the layers', q4_k for some, or none on a cuda device");
+            "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or "
+            "fp8_block for all of the layers', q4_k for some, or none on a cuda device");
   InQ4K other(plain, random);
   other.packed().weights.layers.back().up = plain.weights.layers.back().up;
   EXPECT_EQ(q4_k_outcome(other.packed(), {.cache_rows = 9}),

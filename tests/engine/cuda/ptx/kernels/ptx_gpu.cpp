@@ -148,9 +148,9 @@ const PassParams* pass_of(const KernelParams& params) {
 std::vector<Launch> all_launches() {
   std::vector<Launch> launches;
   for (int kernel = 0; kernel <= static_cast<int>(Kernel::make_synthetic); ++kernel)
-    for (const auto format :
-         {WeightFormat::bf16, WeightFormat::f16, WeightFormat::fp8, WeightFormat::q8_0, WeightFormat::q4_0,
-          WeightFormat::q4_k, WeightFormat::bf16_beside_groups, WeightFormat::int4, WeightFormat::int4_f16})
+    for (const auto format : {WeightFormat::bf16, WeightFormat::f16, WeightFormat::fp8, WeightFormat::q8_0,
+                              WeightFormat::q4_0, WeightFormat::q4_k, WeightFormat::bf16_beside_groups,
+                              WeightFormat::int4, WeightFormat::int4_f16, WeightFormat::fp8_block})
       for (const int columns : {8, 16})
         for (const int half_outputs : {tile_half, narrow_half})
           for (const int head_dim : {32, 64, 96, 128})

@@ -144,7 +144,7 @@ TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInBlocks) {
   DRAFTSCOPE_NEEDS_PTX();
   for (const speculation::WeightFormat weights :
        {speculation::WeightFormat::q8_0, speculation::WeightFormat::q4_0, speculation::WeightFormat::q4_k,
-        speculation::WeightFormat::int4})
+        speculation::WeightFormat::int4, speculation::WeightFormat::fp8_block})
     compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, weights, tiny_shape_of_blocks());
 }
 
@@ -225,7 +225,7 @@ TEST(KernelsAsPtx, GoThroughEverythingWithoutAFault) {
   for (const speculation::ModelShape& shape :
        {tiny_cuda_shape(), tiny_shape_with_norms(), tiny_shape_of_blocks()})
     for (const CudaWeights weights : {CudaWeights(), CudaWeights(fp8), CudaWeights(q8_0), CudaWeights(q4_0),
-                                      CudaWeights(q4_k), CudaWeights(int4)}) {
+                                      CudaWeights(q4_k), CudaWeights(int4), CudaWeights(fp8_block)}) {
       const bool in_blocks = weights && *weights != fp8;
       if (in_blocks != (shape.d_model == tiny_shape_of_blocks().d_model)) continue;
       const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);

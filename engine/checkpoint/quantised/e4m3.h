@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// e4m3: a sign, four bits of exponent, three of mantissa; the largest value is 448, there is no infinity and
+// one NaN of either sign. Source: Micikevicius et al., FP8 Formats for Deep Learning, arXiv 2209.05433.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace draftscope::engine {
+
+inline constexpr float largest_e4m3_value = 448.0F;
+inline constexpr std::uint8_t e4m3_nan = 0x7f;  ///< without its sign
+
+inline constexpr std::array<float, 256> all_e4m3_values = [] {
+  std::array<float, 256> values{};
+  for (std::uint32_t code = 0; code < values.size(); ++code) {
+    const std::uint32_t exponent = code >> 3U & 15U;
+    const std::uint32_t mantissa = code & 7U;
+    float value = exponent == 0 ? static_cast<float>(mantissa) * 0x1p-9F
+                                : std::bit_cast<float>((exponent + 120U) << 23U | mantissa << 20U);
+    if ((code & 0x7fU) == e4m3_nan) value = std::numeric_limits<float>::quiet_NaN();
+    values[code] = (code & 0x80U) != 0 ? -value : value;
+  }
+  return values;
+}();
+
+[[nodiscard]] constexpr float e4m3_value(std::uint8_t code) {
+  return all_e4m3_values[code];
+}
+
+/// The code of the nearest value, of two the even one; of what is beyond the largest, the largest. Not of
+/// NaN.
+[[nodiscard]] inline std::uint8_t nearest_e4m3_code(float value) {
+  const float magnitude = std::min(std::abs(value), largest_e4m3_value);
+  // Steps of an eighth of the power of two below; below 2^-6 all are those of that one.
+  const int exponent = std::max(magnitude > 0.0F ? std::ilogb(magnitude) : -6, -6);
+  const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 3 - exponent)));
+  const auto code = (static_cast<std::uint32_t>(exponent + 6) << 3U) + steps;
+  return static_cast<std::uint8_t>(code | (std::signbit(value) ? 0x80U : 0U));
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which folders of e4m3 with scales of blocks stay as they are for the CUDA backend: the same model, with the
+// same numbers.
+
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cpu_backend.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "checkpoint/quantised/e4m3.h"
+#include "checkpoint/quantised/fp8_block.h"
+#include "checkpoint/tensor_slots.h"
+#include "numbers_of.h"
+#include "tiny_checkpoint.h"
+
+namespace draftscope::engine {
+namespace {
+
+using namespace draftscope::engine::tiny;
+
+/// A folder of random codes, as DeepSeek's and Qwen3's are.
+struct Fp8BlockFolder {
+  std::uint64_t rows = 128;  ///< of a block
+  std::uint64_t columns = 128;
+  std::string scales = "F32";
+  std::string plain = "BF16";
+  std::uint64_t width = 256;
+  std::uint64_t inner = 384;
+  std::vector<std::string> plain_modules{"lm_head"};  ///< as `modules_to_not_convert` lists them
+  float scale = 0x1.23456p-9F;                        ///< of the last block of each matrix
+};
+
+class Fp8BlockWriter {
+ public:
+  explicit Fp8BlockWriter(const Fp8BlockFolder& folder) : folder_(folder) {}
+
+  void write(const std::filesystem::path& path) {
+    plain("model.embed_tokens.weight", {16, folder_.width});
+    matrix("lm_head", 16, folder_.width);
+    plain("model.norm.weight", {folder_.width});
+    const std::string layer = "model.layers.0.";
+    plain(layer + "input_layernorm.weight", {folder_.width});
+    plain(layer + "post_attention_layernorm.weight", {folder_.width});
+    for (const char* const query : {"q_proj", "o_proj"})
+      matrix(layer + "self_attn." + query, folder_.width, folder_.width);
+    for (const char* const key : {"k_proj", "v_proj"})
+      matrix(layer + "self_attn." + key, folder_.width / 2, folder_.width);
+    for (const char* const inner : {"gate_proj", "up_proj"})
+      matrix(layer + "mlp." + inner, folder_.inner, folder_.width);
+    matrix(layer + "mlp.down_proj", folder_.width, folder_.inner);
+    nlohmann::json config = tiny_config();
+    config["hidden_size"] = folder_.width;
+    config["num_hidden_layers"] = 1;
+    config["intermediate_size"] = folder_.inner;
+    config["vocab_size"] = 16;
+    config["quantization_config"] = {{"activation_scheme", "dynamic"},
+                                     {"fmt", "e4m3"},
+                                     {"modules_to_not_convert", folder_.plain_modules},
+                                     {"quant_method", "fp8"},
+                                     {"weight_block_size", {folder_.rows, folder_.columns}}};
+    write_tiny_checkpoint(path, config, tensors_);
+  }
+
+ private:
+  std::string number(float value, const std::string& dtype) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    std::string all(reinterpret_cast<const char*>(&bits), sizeof bits);
+    return dtype == "F32" ? all : all.substr(2);
+  }
+  void plain(const std::string& name, std::vector<std::uint64_t> shape) {
+    std::uint64_t n = 1;
+    for (const auto extent : shape) n *= extent;
+    std::string values;
+    // Small numbers of either 16-bit type.
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const auto bits = static_cast<std::uint16_t>((random_() % 2 << 15U) + 0x2c00U + random_() % 0x200U);
+      values.append(reinterpret_cast<const char*>(&bits), sizeof bits);
+    }
+    tensors_.push_back({name, folder_.plain, std::move(shape), std::move(values)});
+  }
+  void matrix(const std::string& module, std::uint64_t outputs, std::uint64_t inputs) {
+    for (const std::string& name : folder_.plain_modules)
+      if (module.ends_with(name)) return plain(module + ".weight", {outputs, inputs});
+    std::string codes;
+    for (std::uint64_t i = 0; i < outputs * inputs; ++i) {
+      const auto code = static_cast<std::uint8_t>(random_());
+      codes.push_back(static_cast<char>((code & 0x7fU) == 0x7fU ? 0U : code));
+    }
+    tensors_.push_back({module + ".weight", "F8_E4M3", {outputs, inputs}, std::move(codes)});
+    const std::uint64_t row_blocks = (outputs + folder_.rows - 1) / folder_.rows;
+    const std::uint64_t column_blocks = (inputs + folder_.columns - 1) / folder_.columns;
+    std::string scales;
+    for (std::uint64_t i = 0; i + 1 < row_blocks * column_blocks; ++i)
+      scales += number(1e-5F * static_cast<float>(random_() % 1000U), folder_.scales);
+    scales += number(folder_.scale, folder_.scales);
+    tensors_.push_back(
+        {module + ".weight_scale_inv", folder_.scales, {row_blocks, column_blocks}, std::move(scales)});
+  }
+
+  Fp8BlockFolder folder_;
+  std::mt19937 random_{7};
+  std::vector<StoredTensor> tensors_;
+};
+
+Checkpoint opened(const std::filesystem::path& path, BlockMatrices blocks) {
+  auto checkpoint = load_checkpoint(path, blocks);
+  if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
+  return std::move(*checkpoint);
+}
+
+/// Loads it both ways, holds them to the same model, and says whether the layers stayed as they are.
+bool stays_fp8_block(const Fp8BlockFolder& folder) {
+  const TemporaryFolder place;
+  Fp8BlockWriter(folder).write(place.path());
+  const Checkpoint widened = opened(place.path(), BlockMatrices::widened);
+  const Checkpoint kept = opened(place.path(), BlockMatrices::cuda_as_stored);
+  EXPECT_FALSE(widened.has_quantised());
+  EXPECT_EQ(widened.why_widened, "");
+  EXPECT_EQ(kept.why_widened.empty(), kept.has_quantised());
+  EXPECT_EQ(kept.hash, widened.hash);
+  EXPECT_EQ(kept.stored_as, "safetensors fp8");
+  EXPECT_TRUE(check_finite(kept));
+  const auto expected = named_tensors(widened.shape, widened.weights);
+  const auto found = named_tensors(kept.shape, kept.weights);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(numbers_of(found[i].view), numbers_of(expected[i].view)) << found[i].name;
+    // None, or all of the layers' matrices.
+    const bool is_of_layers = found[i].name.find("layers") != std::string::npos && found[i].view.rows > 1;
+    const bool is_packed_head = folder.plain_modules.empty() && found[i].name == "lm_head.weight";
+    EXPECT_EQ(found[i].view.quantised != nullptr, kept.has_quantised() && (is_of_layers || is_packed_head))
+        << found[i].name;
+  }
+  return kept.has_quantised();
+}
+
+TEST(Fp8BlockFolders, StayAsTheyAreInBlocksThatCoverWholeScales) {
+  EXPECT_TRUE(stays_fp8_block({}));
+  EXPECT_TRUE(stays_fp8_block({.scales = "BF16", .plain_modules = {}}));
+  EXPECT_TRUE(stays_fp8_block({.rows = 8, .columns = 256}));
+  EXPECT_TRUE(stays_fp8_block({.rows = 384, .columns = 128}));
+  EXPECT_TRUE(stays_fp8_block({.width = 96, .inner = 160}));
+  EXPECT_TRUE(stays_fp8_block({.scale = -0x1p-140F}));
+}
+
+TEST(Fp8BlockFolders, AreWidenedWhereTheirNumbersAreNotFp8Blocks) {
+  EXPECT_FALSE(stays_fp8_block({.rows = 128, .columns = 64}));
+  EXPECT_FALSE(stays_fp8_block({.rows = 4, .columns = 128}));
+  EXPECT_FALSE(stays_fp8_block({.rows = 1, .columns = 128}));
+  EXPECT_FALSE(stays_fp8_block({.plain_modules = {"lm_head", "mlp.down_proj"}}));
+  EXPECT_FALSE(stays_fp8_block({.plain = "F16"}));             // whose activations kernels of e4m3 have not
+  EXPECT_FALSE(stays_fp8_block({.width = 96, .inner = 136}));  // no whole parts of 32 inputs
+}
+
+TEST(Fp8BlockFolders, SayWhatIsInTheWayWhereTheyAreWidened) {
+  const auto reason = [](const Fp8BlockFolder& folder) {
+    const TemporaryFolder place;
+    Fp8BlockWriter(folder).write(place.path());
+    return opened(place.path(), BlockMatrices::cuda_as_stored).why_widened;
+  };
+  EXPECT_EQ(reason({.columns = 64}),
+            "model.layers.0.self_attn.q_proj.weight is fp8 [256, 256] with scales of [128, 64] in fp32 "
+            "beside bf16");
+  EXPECT_EQ(reason({.plain = "F16"}),
+            "model.layers.0.self_attn.q_proj.weight is fp8 [256, 256] with scales of [128, 128] in fp32 "
+            "beside fp16");
+  EXPECT_EQ(reason({.plain_modules = {"lm_head", "mlp.down_proj"}}),
+            "model.layers.0.mlp.down_proj.weight is plain");
+}
+
+TEST(Fp8BlockFolders, TakeWhatTheirFilesTake) {
+  const TemporaryFolder place;
+  Fp8BlockWriter({.width = 512, .inner = 4096}).write(place.path());
+  const Checkpoint kept = opened(place.path(), BlockMatrices::cuda_as_stored);
+  const TensorView& down = kept.weights.layers[0].down;
+  EXPECT_EQ(down.row_bytes(), 4096U + 4096 / 128 * 4 / 128);
+  // A view of some rows is those rows.
+  const std::vector<std::byte> all = numbers_of(down);
+  const std::vector<std::byte> some = numbers_of(down.rows_from(77, 131));
+  EXPECT_EQ(some, std::vector(all.begin() + 77 * 8192, all.begin() + (77 + 131) * 8192));
+}
+
+TEST(Fp8BlockFolders, AreNoneForTheCpu) {
+  const TemporaryFolder place;
+  Fp8BlockWriter({}).write(place.path());
+  const auto made = make_cpu_backend(opened(place.path(), BlockMatrices::cuda_as_stored), {});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, testing::EndsWith("'s matrices are packed, expected them widened"));
+}
+
+TEST(Fp8BlockMatrices, BeginAndEndWithWholeScales) {
+  const std::vector<std::byte> codes(256 * 128);
+  std::vector<float> scales(2, 0.25F);
+  QuantisedMatrix matrix{.form = PackedForm::fp8, .bits = 8, .rows = 256, .columns = 128};
+  matrix.values = codes.data();
+  matrix.scales = reinterpret_cast<const std::byte*>(scales.data());
+  matrix.scale_dtype = DType::f32;
+  matrix.block = {128, 128};
+  EXPECT_TRUE(is_fp8_block(matrix, 0));
+  EXPECT_TRUE(is_fp8_block(matrix, 120));
+  EXPECT_FALSE(is_fp8_block(matrix, 124));
+  // Products beyond what bf16 has are not known to be none.
+  scales[1] = -0x1p101F;
+  EXPECT_FALSE(is_fp8_block(matrix, 0));
+  scales[1] = -0x1p100F;
+  EXPECT_TRUE(is_fp8_block(matrix, 0));
+  matrix.block = {256, 128};
+  EXPECT_TRUE(is_fp8_block(matrix, 124));
+  matrix.form = PackedForm::gptq;
+  EXPECT_FALSE(is_fp8_block(matrix, 0));
+}
+
+TEST(E4m3, RoundsToTheNearestOfAllItsValues) {
+  for (std::uint32_t code = 0; code < 0x7eU; ++code) {
+    const float here = e4m3_value(static_cast<std::uint8_t>(code));
+    const float next = e4m3_value(static_cast<std::uint8_t>(code + 1));
+    const float middle = (here + next) / 2;
+    EXPECT_EQ(nearest_e4m3_code(here), code);
+    EXPECT_EQ(nearest_e4m3_code(-here), code | 0x80U);
+    EXPECT_EQ(nearest_e4m3_code(std::nextafter(middle, 0.0F)), code);
+    EXPECT_EQ(nearest_e4m3_code(middle), code + code % 2);  // the even one
+    EXPECT_EQ(nearest_e4m3_code(std::nextafter(middle, next)), code + 1);
+  }
+  EXPECT_EQ(nearest_e4m3_code(1e30F), 0x7e);
+  EXPECT_EQ(nearest_e4m3_code(-std::numeric_limits<float>::infinity()), 0xfe);
+  EXPECT_EQ(nearest_e4m3_code(std::numeric_limits<float>::denorm_min()), 0);
+}
+
+}  // namespace
+}  // namespace draftscope::engine
