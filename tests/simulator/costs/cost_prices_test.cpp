@@ -218,6 +218,9 @@ TEST(Costs, ARankHasMoreThanItsShareWhereSumsEndOftener) {
       const double share = rank_share(ends, columns, ranks);
       EXPECT_GT(share, 1.0 / ranks);
       EXPECT_LT(share, before);  // eight parts in all: more ranks have fewer each
+      // All ranks together have all columns once, and end eight parts.
+      const double total = columns + ends.of_part + ends.of_output;
+      EXPECT_NEAR(ranks * (share * total - ends.of_output), columns + 8.0 * ends.of_part, 1e-9 * total);
       EXPECT_NEAR(rank_share(ends, 1e6 * columns, ranks), 1.0 / ranks, 1e-3);
       EXPECT_DOUBLE_EQ(rank_share({}, columns, ranks), 1.0 / ranks);
       before = share;
