@@ -46,7 +46,7 @@ SumEnds sum_ends_of(std::string_view kernels, WeightType weights) {
 double rank_share(const SumEnds::Ends& ends, double columns, std::int32_t ranks) {
   if (ranks <= 1) return 1.0;
   const bool is_fixed = parts_of_all % ranks == 0 && std::fmod(columns, parts_of_all) == 0.0;
-  const double parts = is_fixed ? parts_of_all / ranks : 1.0;
+  const std::int32_t parts = is_fixed ? parts_of_all / ranks : 1;
   return (columns / ranks + parts * ends.of_part + ends.of_output) /
          (columns + ends.of_part + ends.of_output);
 }
