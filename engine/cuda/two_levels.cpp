@@ -78,8 +78,8 @@ std::array<cpu::QuantisedBlock, cpu::blocks_of_two_levels> round_to_two_levels(
 void put_two_levels(const cpu::QuantisedBlock& block, std::size_t part, std::byte* scales) {
   std::memcpy(scales, &block.scale, sizeof block.scale);
   std::memcpy(scales + sizeof block.scale, &block.minimum, sizeof block.minimum);
-  const auto scale = static_cast<unsigned>(block.own_scales[0]);
-  const auto minimum = static_cast<unsigned>(block.own_minimum);
+  const unsigned scale = static_cast<std::uint8_t>(block.own_scales[0]);
+  const unsigned minimum = static_cast<std::uint8_t>(block.own_minimum);
   std::byte* const low_scales = scales + 4;
   std::byte* const low_minima = scales + 8;
   std::byte* const upper = scales + 12;
