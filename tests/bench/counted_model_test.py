@@ -18,21 +18,24 @@ def gpu(**changes):
     return Gpu(**(figures | changes))
 
 
-def counted(rows=(1, 8), launches=1, excess=1.0, work=0):
-    """One product and attention; a full model ten times as wide, with eight times the K/V heads and four times the layers."""
+def counted(rows=(1, 8), launches=1, excess=1.0, work=0, again=(0, 0)):
+    """One product and attention; a full model ten times as wide, with eight times the K/V heads and four times the layers.
+    `again` are bytes of scales that the small and the full product ask for once more."""
     def needed(weights, cache, others):
         return {"weights": weights, "cache_read": cache, "cache_written": 0, "others_read": others, "others_written": 0}
 
     def kernel(name, need, cache=0):
-        moved = {"weights": need["weights"] * excess, "cache": cache, "others": need["others_read"]}
-        return {"kernel": name, "launches": 2, "needed": need, "moved": moved, "warp_instructions": work}
+        more = again[0] if need["weights"] else 0
+        moved = {"weights": need["weights"] * excess + more, "cache": cache, "others": need["others_read"]}
+        return {"kernel": name, "launches": 2, "needed": need, "asked_again": more, "moved": moved, "warp_instructions": work}
 
     passes = [{"rows": r, "context": c, "kernels": [kernel("down", needed(2000, 0, 20 * r)),
                                                     kernel("attention", needed(0, 4 * c, 0), 4 * c)]}
               for r in rows for c in (512, 1024)]
     plans = [{"machine": "100:1000", "rows": r, "kernels": [
-        {"kernel": "down", "launches": launches, "blocks": 100, "tiles": 150, "needed": needed(10**9, 0, 1000)},
-        {"kernel": "attention", "launches": 1, "blocks": 200, "tiles": 0, "needed": needed(0, 0, 0)}]} for r in rows]
+        {"kernel": "down", "launches": launches, "blocks": 100, "tiles": 150, "asked_again": again[1],
+         "needed": needed(10**9, 0, 1000)},
+        {"kernel": "attention", "launches": 1, "blocks": 200, "tiles": 0, "asked_again": 0, "needed": needed(0, 0, 0)}]} for r in rows]
     sizes = {"small": {"n_layers": 2, "n_kv_heads": 1}, "full": {"n_layers": 8, "n_kv_heads": 8}}
     return Counted({"model": "made up", "sizes": sizes, "passes": passes, "plans": plans})
 
@@ -46,6 +49,11 @@ class Bytes(unittest.TestCase):
         cache = 8 * 8 / 2 * 4 * 8192  # layers, heads, of two small layers
         self.assertAlmostEqual(needed, 8 * (10**9 + 1000) + cache)
         self.assertAlmostEqual(moved - needed, 8 * 0.25 * 10**9, delta=1)
+
+    def test_ask_for_scales_again_as_the_full_depth_says(self):
+        once = counted().pass_bytes("100:1000", 1, 512)[1]
+        again = counted(again=(300, 7 * 10**6)).pass_bytes("100:1000", 1, 512)[1]
+        self.assertAlmostEqual(again - once, 8 * 7 * 10**6, delta=1)
 
     def test_count_weights_once_a_launch(self):
         once = counted().pass_bytes("100:1000", 1, 512)[1]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From counts of a small model to those of a published one.
 
-What is scaled by what: weights and instructions of products by the bytes of their matrices; attention by K/V heads, at the
-contexts counted, and between them along a line; all else by the bytes that the shapes say."""
+What is scaled by what: weights and instructions of products by the bytes of their matrices, but for the scales that several warps
+ask for, which follow from the depth; attention by K/V heads, at the contexts counted, and between them along a line; all else by the
+bytes that the shapes say."""
 
 HELD = ("weights", "cache", "others")
 LAYER_KERNELS = ("qkv", "attention", "output", "gate_up", "down")
@@ -54,7 +55,8 @@ class Counted:
             return needed, moved, work
         needed = {held: needed_of(planned, held) for held in HELD}
         moved = {held: needed[held] * ratio(small["moved"][held], needed_of(small, held)) for held in HELD}
-        moved["weights"] *= again
+        once = ratio(small["moved"]["weights"] - small["asked_again"], needed_of(small, "weights"))
+        moved["weights"] = (needed["weights"] * once + planned["asked_again"]) * again
         by = "weights" if small["needed"]["weights"] else "others"
         work = small["warp_instructions"] * ratio(needed[by], needed_of(small, by)) * again
         return needed, moved, work
