@@ -164,6 +164,10 @@ auto visit_formatted(const Launch& launch, Visit&& visit) {
   }
 }
 
+/// A format with groups as a thread takes it that has no others to share scales with.
+template <typename Format>
+using ByOneThread = std::conditional_t<std::is_same_v<Format, Q4_KWeights>, Q4_KAlone, Format>;
+
 /// Calls visit.template operator()<Format>() of a format with groups.
 template <typename Visit>
 auto visit_grouped(WeightFormat format, Visit&& visit) {
@@ -217,9 +221,9 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
     case Kernel::widen_rows:
       return visit.template operator()<WidenRows>();
     case Kernel::widen_groups:
-      if (launch.format == WeightFormat::q4_k) return visit.template operator()<WidenGroups<Q4_KAlone>>();
-      return visit_grouped(
-          launch.format, [&]<typename Format>() { return visit.template operator()<WidenGroups<Format>>(); });
+      return visit_grouped(launch.format, [&]<typename Format>() {
+        return visit.template operator()<WidenGroups<ByOneThread<Format>>>();
+      });
     case Kernel::make_synthetic:
       return visit.template operator()<MakeSynthetic>();
     default:
