@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lane_painter.h"
 
-#include <QImage>
-#include <QPaintEngine>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "data/rounds/round_times.h"
 #include "views/theme.h"
@@ -55,19 +52,11 @@ class LaneColors {
   std::array<Look, traces::phase_count> faded_;
 };
 
-/// Adjacent columns of one look become one rectangle. Where a pixel of the lane is one of the device, the
-/// rectangles are written into a picture of the lane: drawn one by one they take several times as long.
+/// Adjacent columns of one look become one rectangle.
 class ColumnRun {
  public:
-  ColumnRun(QPainter& painter, const QRect& area)
-      : painter_(painter),
-        area_(area),
-        has_picture_(painter.paintEngine()->type() == QPaintEngine::Raster &&
-                     painter.deviceTransform().type() <= QTransform::TxTranslate) {}
-  ~ColumnRun() {
-    flush();
-    if (!picture_.isNull()) painter_.drawImage(area_.topLeft(), picture_);
-  }
+  ColumnRun(QPainter& painter, const QRect& area) : painter_(painter), area_(area) {}
+  ~ColumnRun() { flush(); }
   ColumnRun(const ColumnRun&) = delete;
   ColumnRun& operator=(const ColumnRun&) = delete;
 
@@ -82,31 +71,14 @@ class ColumnRun {
     end_ = pixel + 1;
   }
   void flush() {
-    const QRect filled(start_, area_.bottom() + 1 - height_, end_ - start_, height_);
-    if (end_ > start_ && has_picture_)
-      write(filled.translated(-area_.topLeft()) & QRect(QPoint(), area_.size()));
-    else if (end_ > start_)
-      painter_.fillRect(filled, color_);
+    if (end_ > start_)
+      painter_.fillRect(start_, area_.bottom() + 1 - height_, end_ - start_, height_, color_);
     start_ = end_ = std::numeric_limits<int>::min();
   }
 
  private:
-  void write(const QRect& filled) {
-    if (picture_.isNull()) {
-      picture_ = QImage(area_.size(), QImage::Format_ARGB32_Premultiplied);
-      picture_.fill(Qt::transparent);
-    }
-    const QRgb pixel = qPremultiply(color_.rgba());
-    for (int y = filled.top(); y <= filled.bottom(); ++y) {
-      auto* line = reinterpret_cast<QRgb*>(picture_.scanLine(y));
-      std::fill(line + filled.left(), line + filled.right() + 1, pixel);
-    }
-  }
-
   QPainter& painter_;
   QRect area_;
-  bool has_picture_;
-  QImage picture_;
   int start_ = std::numeric_limits<int>::min();
   int end_ = std::numeric_limits<int>::min();
   int height_ = 0;
@@ -275,31 +247,6 @@ class StretchPainter {
   std::vector<LabelInk> inks_;
 };
 
-/// Sums of pixels from left to right, of which one ends where the next begins.
-class SumsByPixel {
- public:
-  SumsByPixel(const Lane& lane, const LaneTime& time) : lane_(lane), time_(time) {}
-
-  [[nodiscard]] BusyColumns::ByPhase of(TimeRange axis) {
-    const CutSums& sums = time_.sums();
-    // The slices have not been read.
-    if (!lane_.columns.empty()) return sums.summarise(lane_, time_.cut, axis);
-    if (axis.start_ns != end_ns_) until_end_ = sums.until(lane_, time_.cut, axis.start_ns);
-    const BusyPyramid::ByPhase before = std::exchange(until_end_, sums.until(lane_, time_.cut, axis.end_ns));
-    end_ns_ = axis.end_ns;
-    BusyColumns::ByPhase sum{};
-    for (std::size_t phase = 0; phase < sum.size(); ++phase)
-      sum[phase] = static_cast<double>(until_end_[phase] - before[phase]);
-    return sum;
-  }
-
- private:
-  const Lane& lane_;
-  const LaneTime& time_;
-  std::int64_t end_ns_ = std::numeric_limits<std::int64_t>::min();
-  BusyPyramid::ByPhase until_end_{};
-};
-
 /// The axis with a stretch's times in place of its own.
 TimeAxis recorded_axis(const TimeAxis& axis, const Stretch& stretch) {
   const std::int64_t shift = stretch.time.start_ns - stretch.at_ns;
@@ -316,7 +263,6 @@ void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, c
                 const TimeAxis& axis, const QRect& area, const LaneLook& look) {
   ColumnRun columns(painter, area);
   StretchPainter stretch_painter(painter, timeline, lane, area, look, columns);
-  SumsByPixel sums(lane, time);
   const std::vector<Stretch>& stretches = time.cut.stretches();
   const int right = axis.left + axis.width;
   for (int pixel = axis.left; pixel < right;) {
@@ -335,7 +281,7 @@ void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, c
       bool is_left_out = look.left != nullptr;
       for (std::size_t i = index; is_left_out && i < stretches.size() && stretches[i].at_ns < at.end_ns; ++i)
         is_left_out = stretch_painter.is_left_out(stretches[i].recorded(at));
-      stretch_painter.paint_busy(pixel, axis, sums.of(at), is_left_out);
+      stretch_painter.paint_busy(pixel, axis, time.sums().summarise(lane, time.cut, at), is_left_out);
       ++pixel;
     }
   }

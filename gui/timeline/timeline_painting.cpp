@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the timeline is painted.
-#include <QImage>
 #include <QPainter>
 #include <QPixmap>
 #include <QScrollBar>
@@ -137,7 +136,8 @@ void TimelineView::paint_header(QPainter& painter, const LaneRow& row) const {
                               ? title_of(row, true)
                               : title_of(row, false);
     painter.drawText(QRect(left, header.top(), right - left, header.height()),
-                     is_counter ? Qt::AlignTop : Qt::AlignVCenter, elided(painter, title, right - left));
+                     is_counter ? Qt::AlignTop : Qt::AlignVCenter,
+                     painter.fontMetrics().elidedText(title, Qt::ElideRight, right - left));
   }
   if (is_counter) {
     const auto [low, high] = counter_range(state_.timeline()->counters[row.index]);
@@ -149,15 +149,6 @@ void TimelineView::paint_header(QPainter& painter, const LaneRow& row) const {
   painter.setPen(QPen(palette().color(QPalette::Highlight), 2));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(header.adjusted(1, 1, -1, -1));
-}
-
-const QString& TimelineView::elided(const QPainter& painter, const QString& title, int width) const {
-  constexpr std::size_t max_kept = 1000;
-  if (elided_font_ != painter.font() || elided_.size() > max_kept) elided_.clear();
-  elided_font_ = painter.font();
-  const auto [kept, is_new] = elided_.try_emplace({title, width});
-  if (is_new) kept->second = painter.fontMetrics().elidedText(title, Qt::ElideRight, width);
-  return kept->second;
 }
 
 void TimelineView::paint_axis(QPainter& painter, const TimeAxis& axis) const {
@@ -250,29 +241,16 @@ void TimelineView::paint_borders(QPainter& painter, const TimeAxis& axis) const 
     for (const Stretch& stretch : shown_.chosen().stretches()) starts.push_back(stretch.at_ns);
   QColor color = palette().color(QPalette::WindowText);
   color.setAlpha(border_alpha);
-  std::vector<int> places;
+  // A picture of a line: as a box of see-through colour each would take many times as long.
+  QPixmap line(1, std::max(1, std::min(rows_.height(), viewport()->height() - axis_height)));
+  line.fill(color);
   auto start = std::lower_bound(starts.begin(), starts.end(), axis.range.start_ns);
   for (double last = -min_stretch_pixels; start != starts.end() && *start < axis.range.end_ns; ++start) {
     const double x = axis.x(*start);
     if (x - last < min_stretch_pixels) continue;
     last = x;
-    places.push_back(static_cast<int>(std::floor(x)));
+    painter.drawPixmap(QPointF(std::floor(x), axis_height), line);
   }
-  if (places.empty()) return;
-  // Pictures, of a line or of a row of many of them: boxes of see-through colour would take many times as
-  // long.
-  constexpr std::size_t min_of_row = 16;
-  const bool is_row = places.size() >= min_of_row;
-  const int height = std::max(1, std::min(rows_.height(), viewport()->height() - axis_height));
-  QImage picture(is_row ? viewport()->width() : 1, is_row ? 1 : height, QImage::Format_ARGB32_Premultiplied);
-  picture.fill(is_row ? QColor(Qt::transparent) : color);
-  for (const int x : places)
-    if (!is_row)
-      painter.drawImage(x, axis_height, picture);
-    else if (x < picture.width())
-      picture.setPixelColor(x, 0, color);
-  if (is_row)
-    painter.drawTiledPixmap(QRect(0, axis_height, picture.width(), height), QPixmap::fromImage(picture));
 }
 
 void TimelineView::paint_time(QPainter& painter, const TimeAxis& axis, TimeRange time, const QColor& fill,

@@ -153,8 +153,6 @@ class TimelineView : public QAbstractScrollArea {
   void paint_rows(QPainter& painter, const TimeAxis& axis, bool pinned) const;
   void paint_row(QPainter& painter, const LaneRow& row, const TimeAxis& axis, LabelBatch& labels) const;
   void paint_header(QPainter& painter, const LaneRow& row) const;
-  /// Title as far as it fits.
-  const QString& elided(const QPainter& painter, const QString& title, int width) const;
   void paint_axis(QPainter& painter, const TimeAxis& axis) const;
   void paint_ticks(QPainter& painter, const TimeAxis& axis) const;
   void paint_slots(QPainter& painter, const TimeAxis& axis) const;
@@ -189,8 +187,6 @@ class TimelineView : public QAbstractScrollArea {
   std::optional<LeftRounds> left_;  ///< absent without a filter
   /// By lane and run whose axis it is on; made when first needed.
   mutable std::map<std::pair<std::size_t, std::size_t>, CutSums> sums_;
-  mutable std::map<std::pair<QString, int>, QString> elided_;  ///< by title and width, in one font
-  mutable QFont elided_font_;
   QTimer fold_timer_;
   RangeNavigation navigation_;
 };

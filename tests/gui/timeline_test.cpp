@@ -5,13 +5,10 @@
 #include <QHelpEvent>
 #include <QLineEdit>
 #include <QMouseEvent>
-#include <QPainter>
-#include <QPicture>
 #include <QScrollBar>
 #include <QStatusBar>
 #include <QToolTip>
 
-#include "timeline/lane_painter.h"
 #include "timeline/timeline_view.h"
 #include "window_fixture.h"
 
@@ -49,38 +46,6 @@ TEST_F(TimelineInWindow, ASearchScrollsToTheMatchAndLeavesTheRun) {
   }
   ASSERT_GT(deepest, 20U) << "a lane that does not fit on the screen";
   EXPECT_GT(lowest, 0) << "it was scrolled to";
-}
-
-TEST_F(TimelineInWindow, LanesLookAlikeAsAPictureAndAsBoxes) {
-  const Timeline& timeline = *window_.state().timeline();
-  const std::vector<bool> no_matches(timeline.names.size(), false);
-  const CutTime clock;
-  int drawn = 0;
-  for (const Lane& lane : timeline.lanes)
-    for (const int zoom : {1, 5, 40})
-      for (const bool is_faded : {false, true}) {
-        const TimeRange whole = timeline.whole;
-        const TimeAxis axis{{whole.start_ns, whole.start_ns + whole.duration_ns() / zoom}, 10, 300};
-        const CutSums sums(lane, clock);
-        LaneLook look;
-        if (is_faded) look.matches = &no_matches;
-        const auto paint = [&](QPaintDevice& onto) {
-          QPainter painter(&onto);
-          paint_lane(painter, timeline, lane, {clock, [&]() -> const CutSums& { return sums; }}, axis,
-                     {10, 5, 300, 18}, look);
-        };
-        QImage picture(320, 30, QImage::Format_RGB32);
-        picture.fill(Qt::white);
-        QImage boxes = picture;
-        const QImage nothing = picture;
-        paint(picture);
-        QPicture recorded;  // which takes boxes as they are
-        paint(recorded);
-        QPainter(&boxes).drawPicture(0, 0, recorded);
-        EXPECT_EQ(picture, boxes) << &lane - timeline.lanes.data() << ", zoom " << zoom;
-        drawn += picture == nothing ? 0 : 1;
-      }
-  EXPECT_GT(drawn, 100);
 }
 
 TEST_F(TimelineInWindow, AClickOnAnotherRunStillTakesTheCursorThere) {

@@ -11,11 +11,6 @@ void add(const BusyColumns::ByPhase& part, BusyColumns::ByPhase& into) {
   for (std::size_t phase = 0; phase < into.size(); ++phase) into[phase] += part[phase];
 }
 
-BusyPyramid::ByPhase difference(BusyPyramid::ByPhase all, const BusyPyramid::ByPhase& part) {
-  for (std::size_t phase = 0; phase < all.size(); ++phase) all[phase] -= part[phase];
-  return all;
-}
-
 }  // namespace
 
 BusyColumns::ByPhase busy_time(const Lane& lane, TimeRange time) {
@@ -34,16 +29,6 @@ CutSums::CutSums(const Lane& lane, const CutTime& time) {
     add(busy_time(lane, stretch.time), sum);
     before_.push_back(sum);
   }
-  if (!lane.columns.empty()) return;
-  const BusyPyramid& pyramid = lane.pyramid;
-  BusyPyramid::ByPhase sum{};
-  for (const Stretch& stretch : time.stretches()) {
-    const BusyPyramid::ByPhase start = pyramid.until(lane.slices, stretch.time.start_ns);
-    const BusyPyramid::ByPhase end = pyramid.until(lane.slices, stretch.time.end_ns);
-    before_in_pyramid_.push_back(difference(sum, start));
-    sum = difference(sum, difference(start, end));
-  }
-  before_in_pyramid_.push_back(sum);
 }
 
 BusyColumns::ByPhase CutSums::summarise(const Lane& lane, const CutTime& time, TimeRange axis) const {
@@ -62,15 +47,6 @@ BusyColumns::ByPhase CutSums::summarise(const Lane& lane, const CutTime& time, T
     for (std::size_t phase = 0; phase < sum.size(); ++phase)
       sum[phase] += before_[last][phase] - before_[first][phase];
   return sum;
-}
-
-BusyPyramid::ByPhase CutSums::until(const Lane& lane, const CutTime& time, std::int64_t at_ns) const {
-  const std::size_t index = time.first_ending_after(at_ns);
-  BusyPyramid::ByPhase sum = before_in_pyramid_[index];
-  if (index == time.stretches().size()) return sum;
-  const Stretch& stretch = time.stretches()[index];
-  const std::int64_t moment_ns = stretch.time.start_ns + std::max<std::int64_t>(at_ns - stretch.at_ns, 0);
-  return difference(sum, difference({}, lane.pyramid.until(lane.slices, moment_ns)));
 }
 
 }  // namespace draftscope::gui

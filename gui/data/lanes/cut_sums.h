@@ -2,7 +2,7 @@
 #pragma once
 
 // Level of detail of a lane on a cut axis (cut_time.h): how busy any part of the axis was, and with what,
-// however many stretches it has. Exact. Memory: 128 bytes a stretch. Immutable once built.
+// however many stretches it has. Exact. Memory: 64 bytes a stretch. Immutable once built.
 
 #include <vector>
 
@@ -22,14 +22,9 @@ class CutSums {
 
   /// Busy time of the lane in a part of the axis, both as this was built of. O(log slices + log stretches).
   [[nodiscard]] BusyColumns::ByPhase summarise(const Lane& lane, const CutTime& time, TimeRange axis) const;
-  /// Busy time of a lane whose slices have been read before a place of the axis. O(log slices + log
-  /// stretches).
-  [[nodiscard]] BusyPyramid::ByPhase until(const Lane& lane, const CutTime& time, std::int64_t at_ns) const;
 
  private:
   std::vector<BusyColumns::ByPhase> before_;  ///< in all stretches before the i-th; one more than there are
-  /// The same without what the lane's pyramid sums up before the i-th; the last with nothing to leave out.
-  std::vector<BusyPyramid::ByPhase> before_in_pyramid_;
 };
 
 }  // namespace draftscope::gui

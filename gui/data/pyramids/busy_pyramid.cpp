@@ -104,17 +104,6 @@ BusySummary BusyPyramid::summarise(const LaneSlices& slices, TimeRange range, st
   return sum;
 }
 
-BusyPyramid::ByPhase BusyPyramid::until(const LaneSlices& slices, std::int64_t time_ns) const {
-  if (before_.empty()) return {};
-  const std::size_t index = slices.first_ending_after(time_ns);
-  ByPhase sum = before_[index / block];
-  for (std::size_t i = index / block * block; i < index; ++i)
-    sum[phase_index(slices, i)] += slices.end_ns(i) - slices.start_ns(i);
-  if (index < slices.size())
-    sum[phase_index(slices, index)] += std::max<std::int64_t>(time_ns - slices.start_ns(index), 0);
-  return sum;
-}
-
 std::size_t BusyPyramid::block_at(std::int64_t time_ns, std::size_t from) const {
   std::size_t low = from;
   std::size_t reach = 1;
