@@ -13,7 +13,7 @@
 #include "checkpoint/widened_rows.h"
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
-#include "pack_groups.h"
+#include "packing/pack_groups.h"
 
 namespace draftscope::engine::cuda {
 

@@ -13,7 +13,7 @@
 
 #include "cuda/backend.h"
 #include "cuda/kernels/launch_shape.h"
-#include "cuda/pack_groups.h"
+#include "cuda/packing/pack_groups.h"
 #include "ptx_gpu.h"
 
 namespace draftscope::bench {

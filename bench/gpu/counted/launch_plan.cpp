@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cuda/gpu.h"
-#include "cuda/pack_groups.h"
+#include "cuda/packing/pack_groups.h"
 #include "cuda/pass_launcher.h"
 
 namespace draftscope::bench {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cuda/kernels/launch_shape.h"
-#include "cuda/pack_groups.h"
+#include "cuda/packing/pack_groups.h"
 #include "layer_weights.h"
 
 namespace draftscope::bench {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "launch.h"
+#include "cuda/launch.h"
 
 namespace draftscope::engine::cuda {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "cpu/quantised/packed_matrix.h"
-#include "kernels/grouped_layout.h"
+#include "cuda/kernels/grouped_layout.h"
 
 namespace draftscope::engine::cuda {
 
