@@ -8,6 +8,7 @@
 #include "checkpoint/gguf/widen.h"
 #include "cpu/model.h"
 #include "cpu/quantised/quantise.h"
+#include "layer_matrices.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -37,14 +38,8 @@ void write_block(WeightFormat format, const cpu::QuantisedBlock& block, std::byt
 }  // namespace
 
 InBlocks::InBlocks(const Checkpoint& plain, WeightFormat format) : packed_(plain), widened_(plain) {
-  for (std::size_t i = 0; i < plain.weights.layers.size(); ++i) {
-    LayerWeights& packed = packed_.weights.layers[i];
-    LayerWeights& widened = widened_.weights.layers[i];
-    for (TensorView LayerWeights::*const matrix :
-         {&LayerWeights::q, &LayerWeights::k, &LayerWeights::v, &LayerWeights::o, &LayerWeights::gate,
-          &LayerWeights::up, &LayerWeights::down})
-      pack(packed.*matrix, widened.*matrix, format);
-  }
+  for_each_layer_matrix(packed_, widened_,
+                        [&](TensorView& packed, TensorView& widened) { pack(packed, widened, format); });
   if (plain.weights.head.data != plain.weights.embedding.data)
     pack(packed_.weights.head, widened_.weights.head, format);
 }

@@ -6,6 +6,7 @@
 
 #include "cpu/kernels/bf16.h"
 #include "e4m3.h"
+#include "layer_matrices.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -37,14 +38,9 @@ float put_scale(std::byte* to, DType dtype, float value) {
 
 InFp8Block::InFp8Block(const Checkpoint& plain, const Fp8BlockForm& form, Random& random)
     : packed_(plain), widened_(plain) {
-  for (std::size_t i = 0; i < plain.weights.layers.size(); ++i) {
-    LayerWeights& packed = packed_.weights.layers[i];
-    LayerWeights& widened = widened_.weights.layers[i];
-    for (TensorView LayerWeights::*const matrix :
-         {&LayerWeights::q, &LayerWeights::k, &LayerWeights::v, &LayerWeights::o, &LayerWeights::gate,
-          &LayerWeights::up, &LayerWeights::down})
-      pack(packed.*matrix, widened.*matrix, form, random);
-  }
+  for_each_layer_matrix(packed_, widened_, [&](TensorView& packed, TensorView& widened) {
+    pack(packed, widened, form, random);
+  });
   if (form.packs_head) pack(packed_.weights.head, widened_.weights.head, form, random);
 }
 

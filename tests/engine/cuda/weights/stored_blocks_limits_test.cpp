@@ -8,12 +8,11 @@
 #include <cstring>
 #include <string>
 
-#include "cuda/backend.h"
 #include "cuda/model_upload.h"
-#include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "emulated_gpu.h"
+#include "device_memory.h"
 #include "in_blocks.h"
+#include "layer_matrices.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -21,13 +20,6 @@ namespace {
 using speculation::WeightFormat;
 
 constexpr WeightFormat formats[] = {WeightFormat::q8_0, WeightFormat::q4_0};
-
-/// "made", or the error.
-std::string outcome(const Checkpoint& checkpoint, std::size_t memory_bytes) {
-  const auto made =
-      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint, {.cache_rows = 40});
-  return made ? "made" : made.error().message;
-}
 
 TEST(StoredBlocks, TakeTheirBytesAndAreRefusedBeforeAnyIsAllocated) {
   Random random(155);
@@ -44,26 +36,18 @@ TEST(StoredBlocks, TakeTheirBytesAndAreRefusedBeforeAnyIsAllocated) {
   for (const WeightFormat format : formats) {
     InBlocks model(plain, format);
     const std::size_t bytes = cuda::model_bytes(model.packed(), CudaWeights());
-    EXPECT_EQ(backend_on_device(model.packed(), {.cache_rows = 40})->describe().weight_bytes, bytes);
     // What the file's blocks are, beside embedding, norms and the padding of each piece to 256 bytes.
     double packed = 0.0;
     std::size_t others = model.packed().weights.embedding.bytes();
     for (const LayerWeights& layer : model.packed().weights.layers) {
-      for (const TensorView* matrix :
-           {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
-        packed += static_cast<double>(matrix->bytes());
+      for (TensorView LayerWeights::*const matrix : layer_matrices)
+        packed += static_cast<double>((layer.*matrix).bytes());
       others += 256 * 20 + 6 * 4 * static_cast<std::size_t>(shape.d_ff);
     }
     EXPECT_GE(static_cast<double>(bytes), packed);
     EXPECT_LE(static_cast<double>(bytes), packed + static_cast<double>(others) + 4096.0);
-    std::size_t too_little = 0;
-    std::size_t enough = std::size_t{1} << 30;
-    while (enough - too_little > 1) {
-      const std::size_t middle = too_little + (enough - too_little) / 2;
-      (outcome(model.packed(), middle) == "made" ? enough : too_little) = middle;
-    }
-    EXPECT_THAT(outcome(model.packed(), too_little), testing::HasSubstr(" of device memory ("));
-    EXPECT_THAT(outcome(model.widened(), enough), testing::HasSubstr(" of device memory ("));
+    expect_memory_of_packed(model.packed(), model.widened(),
+                            std::string(speculation::weight_format_name(format)) + ", bf16");
   }
 }
 
@@ -73,23 +57,22 @@ TEST(StoredBlocks, AreRefusedWhereTheyCannotBeComputedOn) {
   shape.d_model = 64;
   shape.d_ff = 96;
   const Checkpoint plain = random_checkpoint(shape, DType::bf16, 1);
-  constexpr std::size_t plenty = std::size_t{1} << 30;
+  const CudaOptions options{.cache_rows = 40};
   {
     InBlocks model(plain, WeightFormat::q8_0);
     model.packed().weights.layers.back().up = plain.weights.layers.back().up;
-    EXPECT_THAT(outcome(model.packed(), plenty),
+    EXPECT_THAT(held_weights(model.packed(), options),
                 testing::HasSubstr("model random: matrices are in several formats of blocks, expected "));
   }
   for (const WeightFormat format : formats) {
     InBlocks model(plain, format);
     const std::uint16_t infinity = 0x7c00;
     std::memcpy(model.last_blocks().data(), &infinity, sizeof infinity);
-    EXPECT_THAT(outcome(model.packed(), plenty), testing::HasSubstr(" holds "));
-    EXPECT_THAT(outcome(model.packed(), plenty), testing::HasSubstr(", expected finite numbers"));
+    EXPECT_THAT(held_weights(model.packed(), options), testing::HasSubstr(" holds "));
+    EXPECT_THAT(held_weights(model.packed(), options), testing::HasSubstr(", expected finite numbers"));
   }
   InBlocks model(plain, WeightFormat::q4_0);
-  EXPECT_EQ(outcome(model.packed(), plenty), "made");
-  EXPECT_EQ(backend_on_device(model.packed(), {.cache_rows = 9})->describe().weights, "q4_0, bf16");
+  EXPECT_EQ(held_weights(model.packed(), options), "q4_0, bf16");
 }
 
 }  // namespace

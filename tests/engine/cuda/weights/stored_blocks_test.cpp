@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Matrices that stay in a file's blocks: whatever is computed has the bits of the same file widened.
 
-#include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "decoded_text.h"
-#include "every_strategy.h"
 #include "in_blocks.h"
+#include "packed_text.h"
 #include "same_bits.h"
 
 namespace draftscope::engine::test {
@@ -72,36 +67,20 @@ TEST(StoredBlocks, HaveThemInEveryFamily) {
   }
 }
 
-/// The device's own rounds and graphs, greedy and coupled; formats take turns with strategies.
+/// The device's own rounds and graphs; strategies take turns at greedy text in q8_0 and coupled text in q4_0.
 TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
   Random random(154);
-  for (const WeightFormat format : block_formats) {
-    speculation::ModelShape shape = random_block_shape(random);
-    shape.n_layers = 3;
-    shape.d_model = 64;
-    shape.d_ff = 96;
-    shape.head_dim = 32;
-    shape.sliding_window = 0;
-    shape.vocab = 50;
-    InBlocks model(random_checkpoint(shape, DType::bf16, random()), format);
-    const auto packed = backend_on_device(model.packed(), {.cache_rows = packed_cache_rows});
-    const auto widened = backend_on_device(model.widened(), {.cache_rows = packed_cache_rows});
-    const Checkpoint other = random_checkpoint(shape, DType::bf16, random());
-    const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = packed_cache_rows}));
-    const StrategyResources resources{
-        .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
-    const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, 12);
-    DecodeRequest request{.prompt = prompt, .max_new_tokens = 8};
-    if (format == WeightFormat::q4_0) request.sampling = {.temperature = 0.8, .coupled = true};
-    const std::vector<std::int32_t> expected = text_under(*widened, "vanilla", request, resources);
-    const EveryStrategy every(shape, {});  // and the files that they name
-    const std::vector<std::string>& strategies = every.specifications();
-    const std::size_t turn = format == block_formats[0] ? 0 : 1;
-    for (std::size_t i = turn; i < strategies.size(); i += 2) {
-      SCOPED_TRACE(strategies[i]);
-      EXPECT_EQ(text_under(*packed, strategies[i], request, resources), expected);
-    }
-  }
+  speculation::ModelShape shape = random_block_shape(random);
+  shape.n_layers = 3;
+  shape.d_model = 64;
+  shape.d_ff = 96;
+  shape.head_dim = 32;
+  shape.sliding_window = 0;
+  shape.vocab = 50;
+  InBlocks first(random_checkpoint(shape, DType::bf16, random()), WeightFormat::q8_0);
+  InBlocks second(random_checkpoint(shape, DType::bf16, random()), WeightFormat::q4_0);
+  const PackedAndWidened models[] = {{first.packed(), first.widened()}, {second.packed(), second.widened()}};
+  expect_text_of_widened(models, 1, 8, random);
 }
 
 /// Layers that are rounded to fp8 on the device are those of the widened file.

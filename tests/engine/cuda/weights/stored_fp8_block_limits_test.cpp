@@ -7,12 +7,11 @@
 #include <cstdint>
 #include <string>
 
-#include "cuda/backend.h"
 #include "cuda/model_upload.h"
 #include "cuda/ranks/rank_part.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "emulated_gpu.h"
+#include "device_memory.h"
 #include "in_fp8_block.h"
 
 namespace draftscope::engine::test {
@@ -20,69 +19,37 @@ namespace {
 
 using speculation::WeightFormat;
 
-constexpr std::size_t memory_for_fp8_block = std::size_t{1} << 30;
-
-/// Widths that are multiples of what stands together, so that nothing is filled up.
-speculation::ModelShape whole_fp8_block_shape() {
-  speculation::ModelShape shape = tiny_cuda_shape();
-  shape.d_model = 512;
-  shape.d_ff = 1024;
-  shape.n_heads = 16;
-  shape.n_kv_heads = 4;
-  shape.vocab = 64;
-  return shape;
-}
-
-std::string fp8_block_outcome(const Checkpoint& checkpoint, const CudaOptions& options,
-                              std::size_t memory_bytes = memory_for_fp8_block) {
-  const auto made =
-      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint, options);
-  return made ? (*made)->describe().weights : made.error().message;
-}
-
 TEST(StoredFp8Block, TakesAByteAWeightAndFourForEachThousand) {
   Random random(211);
-  const speculation::ModelShape shape = whole_fp8_block_shape();
+  const speculation::ModelShape shape = shape_of_whole_groups();
   InFp8Block model(random_checkpoint(shape, DType::bf16, 1), {}, random);
   constexpr std::size_t layer_weights = 512 * 512 * 2 + 512 * 128 * 2 + 3 * 512 * 1024;
   const std::size_t saved = 2 * layer_weights - 2 * layer_weights / 1024 * 4;
   EXPECT_EQ(cuda::model_bytes(model.packed(), CudaWeights()) + saved,
             cuda::model_bytes(model.widened(), CudaWeights()));
-  EXPECT_EQ(backend_on_device(model.packed(), {.cache_rows = 40})->describe().weight_bytes,
-            cuda::model_bytes(model.packed(), CudaWeights()));
   // Beside what the file has: a scale for each 8 outputs instead of 128.
   const TensorView& down = model.packed().weights.layers[0].down;
   EXPECT_EQ(down.row_bytes(), 1024U + 1U);
   EXPECT_LT(speculation::weight_format_row(WeightFormat::fp8_block).bits / (8.0 + 32.0 / (128 * 128)), 1.004);
-  std::size_t too_little = 0;
-  std::size_t enough = memory_for_fp8_block;
-  while (enough - too_little > 1) {
-    const std::size_t middle = too_little + (enough - too_little) / 2;
-    const bool fits = fp8_block_outcome(model.packed(), {.cache_rows = 9}, middle) == "fp8_block, bf16";
-    (fits ? enough : too_little) = middle;
-  }
-  EXPECT_THAT(fp8_block_outcome(model.packed(), {.cache_rows = 9}, too_little),
-              testing::HasSubstr(" of device memory ("));
-  EXPECT_THAT(fp8_block_outcome(model.widened(), {.cache_rows = 9}, enough),
-              testing::HasSubstr(" of device memory ("));
+  expect_memory_of_packed(model.packed(), model.widened(), "fp8_block, bf16");
 }
 
 TEST(StoredFp8Block, IsRefusedWhereItCannotBeComputedOn) {
   Random random(212);
-  const Checkpoint plain = random_checkpoint(whole_fp8_block_shape(), DType::bf16, 1);
+  const Checkpoint plain = random_checkpoint(shape_of_whole_groups(), DType::bf16, 1);
   InFp8Block model(plain, {}, random);
-  EXPECT_EQ(fp8_block_outcome(model.packed(), {.cache_rows = 9}), "fp8_block, bf16");
+  EXPECT_EQ(held_weights(model.packed(), {.cache_rows = 9}), "fp8_block, bf16");
   EXPECT_EQ(cuda::make_rank_part(model.packed(), CudaWeights(), {0, 2}).error().message,
             "model tiny: layers are in fp8_block, expected bf16, fp16 or fp8 for ranks on cuda devices");
   for (const std::uint8_t nan : {0x7f, 0xff}) {
     InFp8Block other(plain, {}, random);
     other.last_codes()[77] = std::byte{nan};
-    EXPECT_THAT(fp8_block_outcome(other.packed(), {.cache_rows = 9}),
+    EXPECT_THAT(held_weights(other.packed(), {.cache_rows = 9}),
                 testing::HasSubstr("mlp.down_proj.weight holds nan, expected finite numbers"));
   }
   model.packed().weights.layers.back().up = plain.weights.layers.back().up;
   EXPECT_EQ(
-      fp8_block_outcome(model.packed(), {.cache_rows = 9}),
+      held_weights(model.packed(), {.cache_rows = 9}),
       "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
       "all of the layers', q4_k for some, or none on a cuda device");
 }
@@ -103,10 +70,10 @@ TEST(StoredFp8Block, HasDraftsInFewerBits) {
 }
 
 TEST(StoredFp8Block, IsMadeOfPlainNumbersOfEitherType) {
-  const speculation::ModelShape shape = whole_fp8_block_shape();
+  const speculation::ModelShape shape = shape_of_whole_groups();
   const CudaOptions options{.cache_rows = 9, .weights = WeightFormat::fp8_block};
-  EXPECT_EQ(fp8_block_outcome(random_checkpoint(shape, DType::bf16, 1), options), "fp8_block, bf16");
-  EXPECT_EQ(fp8_block_outcome(random_checkpoint(shape, DType::f16, 1), options), "fp8_block, fp16");
+  EXPECT_EQ(held_weights(random_checkpoint(shape, DType::bf16, 1), options), "fp8_block, bf16");
+  EXPECT_EQ(held_weights(random_checkpoint(shape, DType::f16, 1), options), "fp8_block, fp16");
 }
 
 }  // namespace

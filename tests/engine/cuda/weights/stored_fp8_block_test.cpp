@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Matrices that stay e4m3 with scales of blocks: whatever is computed has the bits of the same file widened.
 
-#include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "decoded_text.h"
-#include "every_strategy.h"
 #include "in_fp8_block.h"
+#include "packed_text.h"
 #include "same_bits.h"
 
 namespace draftscope::engine::test {
@@ -84,26 +79,8 @@ TEST(StoredFp8Block, DecodesTheTextOfTheWidenedFileUnderStrategies) {
   shape.sliding_window = 0;
   shape.vocab = 48;
   InFp8Block model(random_checkpoint(shape, DType::bf16, random()), {}, random);
-  const auto packed = backend_on_device(model.packed(), {.cache_rows = packed_cache_rows});
-  const auto widened = backend_on_device(model.widened(), {.cache_rows = packed_cache_rows});
-  const Checkpoint other = random_checkpoint(shape, DType::bf16, random());
-  const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = packed_cache_rows}));
-  const StrategyResources resources{
-      .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
-  const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, 9);
-  DecodeRequest requests[] = {{.prompt = prompt, .max_new_tokens = 8},
-                              {.prompt = prompt, .max_new_tokens = 8}};
-  requests[1].sampling = {.temperature = 0.8, .coupled = true};
-  std::vector<std::int32_t> expected[2];
-  for (std::size_t i = 0; i < 2; ++i) expected[i] = text_under(*widened, "vanilla", requests[i], resources);
-  const EveryStrategy strategies(shape, {});
-  std::size_t turn = 0;
-  for (const std::string& specification : strategies.specifications()) {
-    const std::size_t i = turn % 2;
-    if (turn++ % 3 != 0) continue;
-    SCOPED_TRACE(specification);
-    EXPECT_EQ(text_under(*packed, specification, requests[i], resources), expected[i]);
-  }
+  const PackedAndWidened models[] = {{model.packed(), model.widened()}};
+  expect_text_of_widened(models, 3, 8, random);
 }
 
 /// Layers that are rounded to another format are those of the widened file.

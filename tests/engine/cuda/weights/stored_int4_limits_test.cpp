@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What packed integers take of a device's memory, and where they are refused.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <string>
 
-#include "cuda/backend.h"
 #include "cuda/model_upload.h"
 #include "cuda/ranks/rank_part.h"
 #include "cuda_device.h"
-#include "cuda_shapes.h"
-#include "emulated_gpu.h"
+#include "device_memory.h"
 #include "in_int4.h"
 
 namespace draftscope::engine::test {
@@ -20,69 +16,37 @@ namespace {
 
 using speculation::WeightFormat;
 
-constexpr std::size_t plenty_of_memory = std::size_t{1} << 30;
-
-/// Widths that are multiples of what stands together, so that nothing is filled up.
-speculation::ModelShape whole_int4_shape() {
-  speculation::ModelShape shape = tiny_cuda_shape();
-  shape.d_model = 512;
-  shape.d_ff = 1024;
-  shape.n_heads = 16;
-  shape.n_kv_heads = 4;
-  shape.vocab = 64;
-  return shape;
-}
-
-std::string int4_outcome(const Checkpoint& checkpoint, const CudaOptions& options,
-                         std::size_t memory_bytes = plenty_of_memory) {
-  const auto made =
-      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint, options);
-  return made ? (*made)->describe().weights : made.error().message;
-}
-
 TEST(StoredInt4, TakesFourAndAQuarterBitsAWeight) {
   Random random(171);
-  const speculation::ModelShape shape = whole_int4_shape();
+  const speculation::ModelShape shape = shape_of_whole_groups();
   const Checkpoint plain = random_checkpoint(shape, DType::f16, 1);
   InInt4 model(plain, {}, random);
   constexpr std::size_t layer_weights = 512 * 512 * 2 + 512 * 128 * 2 + 3 * 512 * 1024;
   const std::size_t saved = 2 * layer_weights * 2 - 2 * layer_weights * 17 / 32;
   EXPECT_EQ(cuda::model_bytes(model.packed(), CudaWeights()) + saved,
             cuda::model_bytes(model.widened(), CudaWeights()));
-  EXPECT_EQ(backend_on_device(model.packed(), {.cache_rows = 40})->describe().weight_bytes,
-            cuda::model_bytes(model.packed(), CudaWeights()));
   // Beside what the file has: a zero point of 16 bits instead of 4.
   const double stored = 4.0 + (16.0 + 4.0) / 128.0;
   EXPECT_DOUBLE_EQ(model.packed().weights.layers[0].down.weight_bits(), stored);
   EXPECT_LT(speculation::weight_format_row(WeightFormat::int4).bits / stored, 1.023);
-  std::size_t too_little = 0;
-  std::size_t enough = plenty_of_memory;
-  while (enough - too_little > 1) {
-    const std::size_t middle = too_little + (enough - too_little) / 2;
-    const bool fits = int4_outcome(model.packed(), {.cache_rows = 9}, middle) == "int4, fp16";
-    (fits ? enough : too_little) = middle;
-  }
-  EXPECT_THAT(int4_outcome(model.packed(), {.cache_rows = 9}, too_little),
-              testing::HasSubstr(" of device memory ("));
-  EXPECT_THAT(int4_outcome(model.widened(), {.cache_rows = 9}, enough),
-              testing::HasSubstr(" of device memory ("));
+  expect_memory_of_packed(model.packed(), model.widened(), "int4, fp16");
 }
 
 TEST(StoredInt4, IsRefusedWhereItCannotBeComputedOn) {
   Random random(172);
-  const Checkpoint plain = random_checkpoint(whole_int4_shape(), DType::bf16, 1);
+  const Checkpoint plain = random_checkpoint(shape_of_whole_groups(), DType::bf16, 1);
   InInt4 model(plain, {}, random);
-  EXPECT_EQ(int4_outcome(model.packed(), {.cache_rows = 9}), "int4, bf16");
+  EXPECT_EQ(held_weights(model.packed(), {.cache_rows = 9}), "int4, bf16");
   EXPECT_EQ(cuda::make_rank_part(model.packed(), CudaWeights(), {0, 2}).error().message,
             "model tiny: layers are in int4, expected bf16, fp16 or fp8 for ranks on cuda devices");
   model.packed().weights.layers.back().up = plain.weights.layers.back().up;
   EXPECT_EQ(
-      int4_outcome(model.packed(), {.cache_rows = 9}),
+      held_weights(model.packed(), {.cache_rows = 9}),
       "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
       "all of the layers', q4_k for some, or none on a cuda device");
   InInt4 other(plain, {}, random);
   other.packed().weights.embedding.quantised = other.packed().weights.layers[0].q.quantised;
-  EXPECT_EQ(int4_outcome(other.packed(), {.cache_rows = 9}),
+  EXPECT_EQ(held_weights(other.packed(), {.cache_rows = 9}),
             "model tiny: the embedding or the head is in blocks, expected it widened on a cuda device");
 }
 
@@ -90,7 +54,7 @@ TEST(StoredInt4, IsRefusedWhereItCannotBeComputedOn) {
 TEST(StoredInt4, HasDraftsOfItsActivations) {
   Random random(173);
   for (const DType dtype : {DType::bf16, DType::f16}) {
-    const Checkpoint plain = random_checkpoint(whole_int4_shape(), dtype, 1);
+    const Checkpoint plain = random_checkpoint(shape_of_whole_groups(), dtype, 1);
     InInt4 model(plain, {}, random);
     const auto packed = backend_on_device(model.packed(), {.cache_rows = 9});
     const auto widened = backend_on_device(plain, {.cache_rows = 9});
@@ -107,10 +71,10 @@ TEST(StoredInt4, HasDraftsOfItsActivations) {
 }
 
 TEST(StoredInt4, IsMadeOfPlainNumbersOfEitherType) {
-  const speculation::ModelShape shape = whole_int4_shape();
+  const speculation::ModelShape shape = shape_of_whole_groups();
   const CudaOptions options{.cache_rows = 9, .weights = WeightFormat::int4};
-  EXPECT_EQ(int4_outcome(random_checkpoint(shape, DType::bf16, 1), options), "int4, bf16");
-  EXPECT_EQ(int4_outcome(random_checkpoint(shape, DType::f16, 1), options), "int4, fp16");
+  EXPECT_EQ(held_weights(random_checkpoint(shape, DType::bf16, 1), options), "int4, bf16");
+  EXPECT_EQ(held_weights(random_checkpoint(shape, DType::f16, 1), options), "int4, fp16");
 }
 
 }  // namespace

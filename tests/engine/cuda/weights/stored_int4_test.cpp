@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Matrices that stay AWQ's or GPTQ's integers: whatever is computed has the bits of the same file widened.
 
-#include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "decoded_text.h"
-#include "every_strategy.h"
 #include "in_int4.h"
+#include "packed_text.h"
 #include "same_bits.h"
 
 namespace draftscope::engine::test {
@@ -78,18 +73,6 @@ TEST(StoredInt4, HasThemInEveryFamily) {
   }
 }
 
-/// A model packed and widened, each on a device.
-struct Int4Pair {
-  Int4Pair(const speculation::ModelShape& shape, DType dtype, const Int4Form& form, Random& random)
-      : model(random_checkpoint(shape, dtype, random()), form, random),
-        packed(backend_on_device(model.packed(), {.cache_rows = packed_cache_rows})),
-        widened(backend_on_device(model.widened(), {.cache_rows = packed_cache_rows})) {}
-
-  InInt4 model;
-  std::unique_ptr<Backend> packed;
-  std::unique_ptr<Backend> widened;
-};
-
 /// The device's own rounds and graphs; strategies take turns at greedy text in bf16 and coupled text in fp16.
 TEST(StoredInt4, DecodesTheTextOfTheWidenedFileUnderEveryStrategy) {
   Random random(164);
@@ -100,26 +83,10 @@ TEST(StoredInt4, DecodesTheTextOfTheWidenedFileUnderEveryStrategy) {
   shape.head_dim = 32;
   shape.sliding_window = 0;
   shape.vocab = 48;
-  const Int4Pair pairs[] = {{shape, DType::bf16, int4_forms[0], random},
-                            {shape, DType::f16, int4_forms[1], random}};
-  const Checkpoint other = random_checkpoint(shape, DType::bf16, random());
-  const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = packed_cache_rows}));
-  const StrategyResources resources{
-      .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
-  const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, 12);
-  DecodeRequest requests[] = {{.prompt = prompt, .max_new_tokens = 8},
-                              {.prompt = prompt, .max_new_tokens = 8}};
-  requests[1].sampling = {.temperature = 0.8, .coupled = true};
-  std::vector<std::int32_t> expected[2];
-  for (std::size_t i = 0; i < 2; ++i)
-    expected[i] = text_under(*pairs[i].widened, "vanilla", requests[i], resources);
-  const EveryStrategy strategies(shape, {});
-  std::size_t turn = 0;
-  for (const std::string& specification : strategies.specifications()) {
-    SCOPED_TRACE(specification);
-    const std::size_t i = turn++ % 2;
-    EXPECT_EQ(text_under(*pairs[i].packed, specification, requests[i], resources), expected[i]);
-  }
+  InInt4 first(random_checkpoint(shape, DType::bf16, random()), int4_forms[0], random);
+  InInt4 second(random_checkpoint(shape, DType::f16, random()), int4_forms[1], random);
+  const PackedAndWidened models[] = {{first.packed(), first.widened()}, {second.packed(), second.widened()}};
+  expect_text_of_widened(models, 1, 8, random);
 }
 
 /// Layers that are rounded to another format are those of the widened file.

@@ -7,20 +7,18 @@
 #include <cstdint>
 #include <string>
 
-#include "cuda/backend.h"
 #include "cuda/model_upload.h"
 #include "cuda/ranks/rank_part.h"
 #include "cuda_device.h"
-#include "emulated_gpu.h"
+#include "device_memory.h"
 #include "in_blocks.h"
 #include "in_q4_k.h"
+#include "layer_matrices.h"
 
 namespace draftscope::engine::test {
 namespace {
 
 using speculation::WeightFormat;
-
-constexpr std::size_t memory_for_q4_k = std::size_t{1} << 30;
 
 speculation::ModelShape two_layers_of_q4_k(Random& random) {
   speculation::ModelShape shape = random_q4_k_shape(random);
@@ -28,13 +26,6 @@ speculation::ModelShape two_layers_of_q4_k(Random& random) {
   shape.n_layers = 2;
   shape.tied_embeddings = true;
   return shape;
-}
-
-std::string q4_k_outcome(const Checkpoint& checkpoint, const CudaOptions& options,
-                         std::size_t memory_bytes = memory_for_q4_k) {
-  const auto made =
-      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint, options);
-  return made ? (*made)->describe().weights : made.error().message;
 }
 
 /// As many bytes as the file has, of those that stay packed.
@@ -45,25 +36,13 @@ TEST(StoredQ4K, TakesTheBytesOfTheFile) {
     InQ4K model(plain, random, plain_share);
     std::size_t saved = 0;
     for (const LayerWeights& layer : model.packed().weights.layers)
-      for (const TensorView* matrix :
-           {&layer.q, &layer.k, &layer.v, &layer.o, &layer.gate, &layer.up, &layer.down})
-        if (matrix->blocks != nullptr)
-          saved += static_cast<std::size_t>(matrix->rows * matrix->columns) * 2 - matrix->bytes();
+      for (TensorView LayerWeights::*const place : layer_matrices)
+        if (const TensorView& matrix = layer.*place; matrix.blocks != nullptr)
+          saved += static_cast<std::size_t>(matrix.rows * matrix.columns) * 2 - matrix.bytes();
     ASSERT_GT(saved, 0U);
-    const std::size_t bytes = cuda::model_bytes(model.packed(), CudaWeights());
-    EXPECT_EQ(bytes + saved, cuda::model_bytes(model.widened(), CudaWeights()));
-    EXPECT_EQ(backend_on_device(model.packed(), {.cache_rows = 9})->describe().weight_bytes, bytes);
-    std::size_t too_little = 0;
-    std::size_t enough = memory_for_q4_k;
-    while (enough - too_little > 1) {
-      const std::size_t middle = too_little + (enough - too_little) / 2;
-      const bool fits = q4_k_outcome(model.packed(), {.cache_rows = 9}, middle) == "q4_k, bf16";
-      (fits ? enough : too_little) = middle;
-    }
-    EXPECT_THAT(q4_k_outcome(model.packed(), {.cache_rows = 9}, too_little),
-                testing::HasSubstr(" of device memory ("));
-    EXPECT_THAT(q4_k_outcome(model.widened(), {.cache_rows = 9}, enough),
-                testing::HasSubstr(" of device memory ("));
+    EXPECT_EQ(cuda::model_bytes(model.packed(), CudaWeights()) + saved,
+              cuda::model_bytes(model.widened(), CudaWeights()));
+    expect_memory_of_packed(model.packed(), model.widened(), "q4_k, bf16");
   }
 }
 
@@ -75,12 +54,12 @@ TEST(StoredQ4K, IsRefusedWhereItCannotBeComputedOn) {
             "model tiny: layers are in q4_k, expected bf16, fp16 or fp8 for ranks on cuda devices");
   model.packed().weights.layers.back().down =
       InBlocks(plain, WeightFormat::q8_0).packed().weights.layers.back().down;
-  EXPECT_EQ(q4_k_outcome(model.packed(), {.cache_rows = 9}),
+  EXPECT_EQ(held_weights(model.packed(), {.cache_rows = 9}),
             "model tiny: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or "
             "fp8_block for all of the layers', q4_k for some, or none on a cuda device");
   InQ4K other(plain, random);
   other.packed().weights.layers.back().up = plain.weights.layers.back().up;
-  EXPECT_EQ(q4_k_outcome(other.packed(), {.cache_rows = 9}),
+  EXPECT_EQ(held_weights(other.packed(), {.cache_rows = 9}),
             "model tiny: gate and up of a layer are in two formats, expected one on a cuda device");
 }
 

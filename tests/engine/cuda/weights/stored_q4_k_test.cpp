@@ -2,19 +2,13 @@
 // Matrices that stay Q4_K, all of the layers' or some of them: whatever is computed has the bits of the same
 // file widened.
 
-#include <draftscope/engine/decode.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "decoded_text.h"
-#include "every_strategy.h"
 #include "in_q4_k.h"
+#include "packed_text.h"
 #include "same_bits.h"
 
 namespace draftscope::engine::test {
@@ -60,29 +54,17 @@ TEST(StoredQ4K, HasThemBesidePlainMatricesInEveryFamily) {
   }
 }
 
-/// The device's own rounds and graphs, whose layers are in two formats by turns.
-TEST(StoredQ4K, DecodesTheTextOfTheWidenedFileUnderEveryStrategy) {
+/// The device's own rounds and graphs, whose layers are in two formats by turns. Every fifth strategy: all go
+/// through blocks and int4.
+TEST(StoredQ4K, DecodesTheTextOfTheWidenedFileUnderStrategies) {
   Random random(194);
   speculation::ModelShape shape = random_q4_k_shape(random);
   shape.n_layers = 3;
   shape.d_ff = 256;
   shape.sliding_window = 0;
   InQ4K model(random_checkpoint(shape, DType::bf16, random()), random, 0.4);
-  const auto packed = backend_on_device(model.packed(), {.cache_rows = packed_cache_rows});
-  const auto widened = backend_on_device(model.widened(), {.cache_rows = packed_cache_rows});
-  const Checkpoint other = random_checkpoint(shape, DType::bf16, random());
-  const auto draft = std::shared_ptr<Backend>(backend_on_device(other, {.cache_rows = packed_cache_rows}));
-  const StrategyResources resources{
-      .open_draft_model = [&](const std::string&) -> Result<std::shared_ptr<Backend>> { return draft; }};
-  const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, 12);
-  DecodeRequest request{.prompt = prompt, .max_new_tokens = 4};
-  const std::vector<std::int32_t> expected = text_under(*widened, "vanilla", request, resources);
-  const EveryStrategy strategies(shape, {});
-  for (std::size_t i = 0; i < strategies.specifications().size(); i += 5) {
-    const std::string& specification = strategies.specifications()[i];
-    SCOPED_TRACE(specification);
-    EXPECT_EQ(text_under(*packed, specification, request, resources), expected);
-  }
+  const PackedAndWidened models[] = {{model.packed(), model.widened()}};
+  expect_text_of_widened(models, 5, 4, random);
 }
 
 }  // namespace
