@@ -2,8 +2,6 @@
 // Which 4-bit folders stay as they are for the CUDA backend: the same model, with the same numbers.
 
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/engine/cpu_backend.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,7 +12,7 @@
 #include <vector>
 
 #include "checkpoint/quantised/int4.h"
-#include "checkpoint/tensor_slots.h"
+#include "kept_layers.h"
 #include "numbers_of.h"
 #include "tiny_checkpoint.h"
 
@@ -124,35 +122,10 @@ class Writer {
   std::vector<StoredTensor> tensors_;
 };
 
-Checkpoint loaded(const std::filesystem::path& path, BlockMatrices blocks) {
-  auto checkpoint = load_checkpoint(path, blocks);
-  if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
-  return std::move(*checkpoint);
-}
-
-/// Loads it both ways, holds them to the same model, and says whether the layers stayed as they are.
 bool stays(const Folder& folder) {
   const TemporaryFolder place;
   Writer(folder).write(place.path());
-  const Checkpoint widened = loaded(place.path(), BlockMatrices::widened);
-  const Checkpoint kept = loaded(place.path(), BlockMatrices::cuda_as_stored);
-  EXPECT_FALSE(widened.has_quantised());
-  EXPECT_EQ(kept.why_widened.empty(), kept.has_quantised());
-  EXPECT_EQ(kept.hash, widened.hash);
-  EXPECT_EQ(kept.stored_as, widened.stored_as);
-  EXPECT_TRUE(check_finite(kept));
-  const auto expected = named_tensors(widened.shape, widened.weights);
-  const auto found = named_tensors(kept.shape, kept.weights);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_EQ(numbers_of(found[i].view), numbers_of(expected[i].view)) << found[i].name;
-    // None, or all of the layers' matrices.
-    const bool is_of_layers = found[i].name.find("layers") != std::string::npos && found[i].view.rows > 1;
-    EXPECT_EQ(
-        found[i].view.quantised != nullptr,
-        kept.has_quantised() && (is_of_layers || (folder.packs_head && found[i].name == "lm_head.weight")))
-        << found[i].name;
-  }
-  return kept.has_quantised();
+  return keeps_layers(place.path(), folder.packs_head);
 }
 
 TEST(Int4Folders, StayAsTheyAreInGroupsThatInt4Has) {
@@ -177,7 +150,7 @@ TEST(Int4Folders, AreWidenedWhereInt4HasNotTheirNumbers) {
 TEST(Int4Folders, TakeWhatTheirFilesTake) {
   const TemporaryFolder place;
   Writer({.width = 512, .inner = 1024}).write(place.path());
-  const Checkpoint kept = loaded(place.path(), BlockMatrices::cuda_as_stored);
+  const Checkpoint kept = opened(place.path(), BlockMatrices::cuda_as_stored);
   const TensorView& down = kept.weights.layers[0].down;
   EXPECT_EQ(down.row_bytes(), 1024U / 2 + 8 * 2 + 8 / 2);
   EXPECT_DOUBLE_EQ(down.weight_bits(), 4.15625);
@@ -190,9 +163,7 @@ TEST(Int4Folders, TakeWhatTheirFilesTake) {
 TEST(Int4Folders, AreNoneForTheCpu) {
   const TemporaryFolder place;
   Writer({}).write(place.path());
-  const auto made = make_cpu_backend(loaded(place.path(), BlockMatrices::cuda_as_stored), {});
-  ASSERT_FALSE(made);
-  EXPECT_THAT(made.error().message, testing::EndsWith("are packed, expected them widened"));
+  expect_none_for_the_cpu(place.path());
 }
 
 TEST(Int4Matrices, HaveScalesThatFp16Has) {
