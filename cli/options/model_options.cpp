@@ -73,8 +73,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
           "--weights", options.weights,
           "How matrices are held: as-stored, or bf16 (packed ones widened); on a CPU also rounded to blocks "
           "of q8_0, q5_1, q5_0, q4_1, q4_0 or q3_0; on a GPU the layers' to q8_0, q4_0, q4_k, int4 (scale "
-          "and "
-          "zero point every 128), fp8 (e4m3, a scale an output) or fp8_block (a scale every 128 x 128)")
+          "and zero point every 128), fp8 (e4m3, a scale an output) or fp8_block (a scale every 128 x 128)")
       ->check(one_of(held_weights()))
       ->capture_default_str();
   add_number(command, "--threads", options.threads, "Threads; 0 = one a core (cpu)", {0, 1024})
