@@ -56,6 +56,25 @@ TEST_F(Comparing, SaysThatNoSeventhRunFitsAndKeepsTheChoice) {
   EXPECT_FALSE(is_said("Six runs at most"));
 }
 
+TEST_F(Comparing, KeepsItsItemsWhenOneOfThemIsChecked) {
+  auto* choice = view_.findChild<QTreeWidget*>();
+  QTreeWidgetItem* first = choice->topLevelItem(0)->child(0);
+  QTreeWidgetItem* run = choice->topLevelItem(0)->child(8);
+  choice->setCurrentItem(run);
+  // Too many, one fewer, and then as many as may be.
+  run->setCheckState(0, Qt::Checked);
+  EXPECT_EQ(choice->currentItem(), run) << "the keyboard goes on from where it was";
+  choice->topLevelItem(0)->child(1)->setCheckState(0, Qt::Unchecked);
+  run->setCheckState(0, Qt::Checked);
+  EXPECT_EQ(choice->currentItem(), run);
+  EXPECT_EQ(view_.runs().back().run, 8U);
+  // A run that becomes the baseline takes the mark from the other.
+  run->setCheckState(1, Qt::Checked);
+  EXPECT_EQ(choice->currentItem(), run);
+  EXPECT_EQ(run->checkState(1), Qt::Checked);
+  EXPECT_EQ(first->checkState(1), Qt::Unchecked);
+}
+
 TEST_F(Comparing, CountsThePromptsThatARunIsFasterOn) {
   for (const RunAgainstBaseline& run : view_.model().comparison().runs) {
     if (run.is_baseline) {

@@ -26,8 +26,6 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int recording_role = Qt::UserRole;
-constexpr int run_role = Qt::UserRole + 1;
 constexpr int widest_name = 300;
 
 QString notes_of(const RunsComparison& comparison) {
@@ -218,25 +216,31 @@ void CompareView::take_opened() {
 
 void CompareView::list_runs() {
   is_listing_ = true;
+  listed_.clear();
   choice_->clear();
-  for (std::size_t i = 0; i < state_.opened().size(); ++i) {
-    const RecordingPointer& recording = state_.opened()[i];
+  for (const RecordingPointer& recording : state_.opened()) {
     auto* file = new QTreeWidgetItem(choice_, {QString::fromStdString(recording->name())});
     file->setToolTip(0, QString::fromStdString(recording->recording().path.string()));
     for (std::size_t run = 0; run < recording->runs().size(); ++run) {
       auto* item =
           new QTreeWidgetItem(file, {QString::fromStdString(recording->runs()[run].run->specification)});
-      const ComparedRun compared{recording, run};
-      const auto place = std::find(runs_.begin(), runs_.end(), compared);
-      const bool is_baseline =
-          place != runs_.end() && static_cast<std::size_t>(place - runs_.begin()) == baseline_;
-      item->setCheckState(0, place != runs_.end() ? Qt::Checked : Qt::Unchecked);
-      item->setCheckState(1, is_baseline ? Qt::Checked : Qt::Unchecked);
-      item->setData(0, recording_role, static_cast<qulonglong>(i));
-      item->setData(0, run_role, static_cast<qulonglong>(run));
       item->setToolTip(0, item->text(0));
+      listed_.emplace_back(item, ComparedRun{recording, run});
     }
     file->setExpanded(true);
+  }
+  is_listing_ = false;
+  check_chosen();
+}
+
+void CompareView::check_chosen() {
+  is_listing_ = true;
+  for (const auto& [item, run] : listed_) {
+    const auto place = std::find(runs_.begin(), runs_.end(), run);
+    const bool is_baseline =
+        place != runs_.end() && static_cast<std::size_t>(place - runs_.begin()) == baseline_;
+    item->setCheckState(0, place != runs_.end() ? Qt::Checked : Qt::Unchecked);
+    item->setCheckState(1, is_baseline ? Qt::Checked : Qt::Unchecked);
   }
   is_listing_ = false;
 }
@@ -245,19 +249,15 @@ void CompareView::take_checked() {
   std::vector<ComparedRun> chosen;
   std::optional<ComparedRun> baseline;
   const ComparedRun before = runs_.empty() ? ComparedRun{} : runs_[baseline_];
-  for (int file = 0; file < choice_->topLevelItemCount(); ++file)
-    for (int i = 0; i < choice_->topLevelItem(file)->childCount(); ++i) {
-      const QTreeWidgetItem* item = choice_->topLevelItem(file)->child(i);
-      const ComparedRun run{state_.opened()[item->data(0, recording_role).toULongLong()],
-                            static_cast<std::size_t>(item->data(0, run_role).toULongLong())};
-      const bool is_baseline = item->checkState(1) == Qt::Checked;
-      if (item->checkState(0) != Qt::Checked && !is_baseline) continue;
-      chosen.push_back(run);
-      // Of two that are checked, the new one is meant.
-      if (is_baseline && (!baseline || *baseline == before)) baseline = run;
-    }
+  for (const auto& [item, run] : listed_) {
+    const bool is_baseline = item->checkState(1) == Qt::Checked;
+    if (item->checkState(0) != Qt::Checked && !is_baseline) continue;
+    chosen.push_back(run);
+    // Of two that are checked, the new one is meant.
+    if (is_baseline && (!baseline || *baseline == before)) baseline = run;
+  }
   if (chosen.size() > max_runs) {
-    list_runs();
+    check_chosen();
     notes_->setText(
         tr("<b>Six runs at most can be compared: uncheck one of them first.</b><br>%1").arg(notes()));
     return;
@@ -272,7 +272,7 @@ void CompareView::take_checked() {
 void CompareView::set_runs(std::vector<ComparedRun> runs, std::size_t baseline) {
   runs_ = std::move(runs);
   baseline_ = std::min(baseline, runs_.empty() ? 0 : runs_.size() - 1);
-  list_runs();
+  check_chosen();
   is_stale_ = true;
   start();
 }

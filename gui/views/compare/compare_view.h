@@ -7,6 +7,8 @@
 // request. Compared on a worker, when the view is first seen and when the choice changes.
 
 #include <QWidget>
+#include <utility>
+#include <vector>
 
 #include "charts/chart_places.h"
 #include "data/run_comparison/all_runs.h"
@@ -74,6 +76,9 @@ class CompareView : public QWidget {
   /// Others are open.
   void take_opened();
   void list_runs();
+  /// Checks the boxes of what is compared, and no others. Its items stay: one of them may be telling that it
+  /// changed.
+  void check_chosen();
   void take_checked();
   /// Lines on what is compared, and on what to make of it.
   [[nodiscard]] QString notes() const;
@@ -91,6 +96,7 @@ class CompareView : public QWidget {
   bool is_stale_ = true;
   bool is_listing_ = false;
   QTreeWidget* choice_;
+  std::vector<std::pair<QTreeWidgetItem*, ComparedRun>> listed_;  ///< items of `choice_` and their runs
   QLabel* notes_;
   QTableView* table_;
   QTabWidget* tabs_;
