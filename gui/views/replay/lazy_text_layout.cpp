@@ -48,6 +48,25 @@ QRectF LazyTextLayout::without_margins(QRectF box) const {
   return box & QRectF(margin, box.top(), text_width(), box.height());
 }
 
+void LazyTextLayout::set_formats(QList<QTextLayout::FormatRange> formats) {
+  formats_ = std::move(formats);
+}
+
+QList<QTextLayout::FormatRange> LazyTextLayout::formats_in(const QTextBlock& block) const {
+  const int begin = block.position();
+  const int end = begin + block.length() - 1;  // the last is what ends the block
+  QList<QTextLayout::FormatRange> formats;
+  for (auto format = std::ranges::partition_point(formats_,
+                                                  [&](const QTextLayout::FormatRange& candidate) {
+                                                    return candidate.start + candidate.length <= begin;
+                                                  });
+       format != formats_.end() && format->start < end; ++format) {
+    const int first = std::max(format->start, begin);
+    formats.push_back({first - begin, std::min(format->start + format->length, end) - first, format->format});
+  }
+  return formats;
+}
+
 double LazyTextLayout::break_lines(const QTextBlock& block, QTextLayout& layout) const {
   QTextOption option = document()->defaultTextOption();
   option.setTextDirection(block.textDirection());
@@ -69,6 +88,7 @@ void LazyTextLayout::lay_out(const QTextBlock& block, Glyphs glyphs) const {
   const auto paragraph = static_cast<std::size_t>(block.blockNumber());
   if (is_laid_out_[paragraph]) return;
   block.layout()->setCacheEnabled(glyphs == Glyphs::kept);
+  block.layout()->setFormats(formats_in(block));
   const double height = break_lines(block, *block.layout());
   is_laid_out_[paragraph] = true;
   --n_estimated_;

@@ -3,8 +3,9 @@
 
 // Layout of a long read-only text that costs what is seen of it: a paragraph is laid out when somebody looks
 // at it or asks where it is, and what the others take is estimated until they are laid out, too. Draws what
-// Qt's own layout draws, to the pixel, and has a place up to which the text has been read. On the main thread
-// only.
+// Qt's own layout draws, to the pixel, and has a place up to which the text has been read. Formats are the
+// layout's, as those of a highlighter are: a document that holds many takes far longer to be written. On the
+// main thread only.
 
 #include <QAbstractTextDocumentLayout>
 #include <QColor>
@@ -33,6 +34,9 @@ class LazyTextLayout : public QAbstractTextDocumentLayout {
   /// The document takes it by setDocumentLayout().
   explicit LazyTextLayout(QTextDocument* document);
 
+  /// Formats of the text that is written next: in order, without overlaps, by positions in the document.
+  void set_formats(QList<QTextLayout::FormatRange> formats);
+  [[nodiscard]] const QList<QTextLayout::FormatRange>& formats() const { return formats_; }
   void set_place(const std::optional<ReadingPlace>& place);
 
   /// Something that stays what it is while paragraphs above it are laid out.
@@ -78,6 +82,8 @@ class LazyTextLayout : public QAbstractTextDocumentLayout {
     bool is_later = false;
   };
 
+  /// As far as they lie in the block, by positions in it.
+  [[nodiscard]] QList<QTextLayout::FormatRange> formats_in(const QTextBlock& block) const;
   /// Lays it out unless it is.
   void lay_out(const QTextBlock& block, Glyphs glyphs) const;
   /// Lines of a layout of the block's text; returns their height.
@@ -96,6 +102,7 @@ class LazyTextLayout : public QAbstractTextDocumentLayout {
   const QPixmap& picture_of(const Strip& strip, const QTextBlock& block, double scale);
   void drop_pictures();
 
+  QList<QTextLayout::FormatRange> formats_;
   std::optional<ReadingPlace> place_;
   // By the paragraph. What is laid out and when follows from what is asked.
   mutable std::vector<double> heights_;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "replay_document.h"
 
+#include <QMimeData>
 #include <QScrollBar>
 #include <QTextCursor>
 #include <QTimerEvent>
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "views/appearance.h"
 #include "views/replay/lazy_text_layout.h"
@@ -19,6 +21,12 @@ namespace {
 
 /// Laid out in a turn of the event loop, a millisecond or two.
 constexpr int characters_per_turn = 4096;
+
+/// Ends of paragraphs as a document holds them: one position each.
+QString with_paragraphs(QString text) {
+  if (!text.contains(u'\r')) return text;
+  return text.replace(QStringLiteral("\r\n"), QStringLiteral("\n")).replace(u'\r', u'\n');
+}
 
 }  // namespace
 
@@ -55,27 +63,21 @@ void ReplayDocument::write(const RecordingPointer& recording, const ReplayedText
   struck.setFontPointSize(font().pointSizeF() * 0.8);
   pieces_.clear();
   piece_of_token_.assign(text.tokens.size(), 0);
-  layout_->set_place(std::nullopt);
-  clear();
-  QTextCursor cursor(document());
-  cursor.beginEditBlock();
-  // Neighbours of one format together, which takes half the time of one by one.
-  QString waiting;
-  const QTextCharFormat* format_of_waiting = &struck;
-  const auto write_waiting = [&] {
-    cursor.insertText(waiting, *format_of_waiting);
-    waiting.clear();
-  };
+  QString whole;
+  // Neighbours of one format together: letters are shaped across tokens.
+  QList<QTextLayout::FormatRange> formats;
+  const QTextCharFormat* last_format = nullptr;
   const auto write_piece = [&](const QString& words, const QTextCharFormat& format, std::size_t token_index,
                                std::uint32_t draft_index) {
-    if (&format != format_of_waiting) write_waiting();
-    format_of_waiting = &format;
-    const int begin = cursor.position() + static_cast<int>(waiting.size());
-    waiting += words;
-    // With a line feed behind it, a carriage return takes no position of its own.
-    if (words.contains(u'\r')) write_waiting();
-    pieces_.push_back(
-        {begin, cursor.position() + static_cast<int>(waiting.size()), token_index, draft_index});
+    const auto begin = static_cast<int>(whole.size());
+    whole += words;
+    const auto end = static_cast<int>(whole.size());
+    pieces_.push_back({begin, end, token_index, draft_index});
+    if (begin == end) return;
+    if (std::exchange(last_format, &format) == &format)
+      formats.back().length += end - begin;
+    else
+      formats.push_back({begin, end - begin, format});
   };
   auto rejected = text.rejected.begin();
   const auto write_rejected = [&](std::size_t before) {
@@ -91,11 +93,17 @@ void ReplayDocument::write(const RecordingPointer& recording, const ReplayedText
     write_rejected(i);
     const ReplayedToken& token = text.tokens[i];
     piece_of_token_[i] = pieces_.size();
-    write_piece(QString::fromStdString(token.text), by_origin[static_cast<std::size_t>(token.origin)], i,
-                no_index);
+    write_piece(with_paragraphs(QString::fromStdString(token.text)),
+                by_origin[static_cast<std::size_t>(token.origin)], i, no_index);
   }
   write_rejected(text.tokens.size());
-  write_waiting();
+  layout_->set_place(std::nullopt);
+  layout_->set_formats({});
+  clear();
+  layout_->set_formats(std::move(formats));
+  QTextCursor cursor(document());
+  cursor.beginEditBlock();  // outside of one the cursor asks where it is, which lays its paragraph out
+  cursor.insertText(whole);
   cursor.endEditBlock();
 }
 
@@ -133,6 +141,35 @@ const ReplayDocument::Piece* ReplayDocument::piece_at(int position) const {
 
 const ReplayDocument::Piece& ReplayDocument::piece_of(std::size_t token_index) const {
   return pieces_[piece_of_token_[token_index]];
+}
+
+std::unique_ptr<QTextDocument> ReplayDocument::formatted(int begin, int end) const {
+  auto made = std::make_unique<QTextDocument>();
+  made->setUndoRedoEnabled(false);
+  made->setDefaultFont(document()->defaultFont());
+  QTextCursor from(document());
+  QTextCursor to(made.get());
+  const auto take = [&](int next, const QTextCharFormat& format) {
+    from.setPosition(begin);
+    from.setPosition(next, QTextCursor::KeepAnchor);
+    to.insertText(from.selectedText(), format);
+    begin = next;
+  };
+  for (const QTextLayout::FormatRange& range : layout_->formats()) {
+    if (range.start + range.length <= begin) continue;
+    if (begin >= end) break;
+    take(std::min(range.start + range.length, end), range.format);
+  }
+  return made;
+}
+
+QMimeData* ReplayDocument::createMimeDataFromSelection() const {
+  const QTextCursor selected = textCursor();
+  const std::unique_ptr<QTextDocument> copied = formatted(selected.selectionStart(), selected.selectionEnd());
+  auto* data = new QMimeData;
+  data->setText(copied->toPlainText());
+  data->setHtml(copied->toHtml());
+  return data;
 }
 
 void ReplayDocument::lay_out_more(int characters) {

@@ -3,10 +3,11 @@
 
 // The text of a replay as it is read: tokens by their origin, drafts in vain between them, struck through,
 // and the token at the cursor, behind which there is less ink. Writing is linear in the tokens; what is laid
-// out and drawn is what can be seen.
+// out and drawn is what can be seen. The document holds the words, its layout their formats.
 
 #include <QBasicTimer>
 #include <QTextEdit>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,11 +38,14 @@ class ReplayDocument : public QTextEdit {
   /// nullptr behind the last one.
   [[nodiscard]] const Piece* piece_at(int position) const;
   [[nodiscard]] const Piece& piece_of(std::size_t token_index) const;
+  /// The text between two positions, with its formats.
+  [[nodiscard]] std::unique_ptr<QTextDocument> formatted(int begin, int end) const;
   /// Does at once what otherwise follows in later turns of the event loop: what is out of sight.
   void lay_out_all();
   [[nodiscard]] bool is_laid_out() const;
 
  protected:
+  [[nodiscard]] QMimeData* createMimeDataFromSelection() const override;
   void timerEvent(QTimerEvent* event) override;
 
  private:

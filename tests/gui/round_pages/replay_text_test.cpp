@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <QAccessible>
+#include <QClipboard>
+#include <QMimeData>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QTextDocumentFragment>
@@ -65,8 +67,9 @@ class ReplayText : public Window {
     auto whole = std::make_unique<QTextEdit>();
     whole->setReadOnly(true);
     whole->setFont(document_.font());
-    whole->setDocument(document_.document()->clone(whole.get()));
-    whole->document()->setDefaultFont(document_.document()->defaultFont());
+    QTextDocument* formatted = document_.formatted(0, document_.document()->characterCount() - 1).release();
+    formatted->setParent(whole.get());
+    whole->setDocument(formatted);
     whole->resize(document_.size());
     whole->show();
     const auto selection = [&](int begin, int end, const QColor& back, const QColor& ink) {
@@ -131,6 +134,41 @@ TEST_F(ReplayText, IsWholeForWhoCopiesItOrHearsIt) {
       if (piece.begin < piece.end) {
         ASSERT_EQ(document_.piece_at(piece.begin), &piece);
       }
+    }
+  }
+}
+
+TEST_F(ReplayText, IsCopiedWithItsFormats) {
+  const ReplayedText text = random_text(2000, 40);
+  document_.write(recording_, text, true);
+  ASSERT_FALSE(text.rejected.empty());
+  const std::size_t after = text.rejected[text.rejected.size() / 2].after;
+  QTextCursor selected = document_.textCursor();
+  selected.setPosition(document_.piece_of(after - 1).begin);
+  selected.setPosition(document_.piece_of(after).end, QTextCursor::KeepAnchor);
+  document_.setTextCursor(selected);
+  document_.copy();
+  const QMimeData* copied = QGuiApplication::clipboard()->mimeData();
+  ASSERT_NE(copied, nullptr);
+  EXPECT_EQ(copied->text(), selected.selection().toPlainText());
+  EXPECT_TRUE(copied->html().contains(QStringLiteral("line-through"))) << copied->html().toStdString();
+  EXPECT_TRUE(copied->html().contains(QStringLiteral("background-color")));
+  // Its formats are those of its tokens, wherever it begins and ends.
+  const std::unique_ptr<QTextDocument> all =
+      document_.formatted(0, document_.document()->characterCount() - 1);
+  for (int round = 0; round < 50; ++round) {
+    const auto length = static_cast<std::size_t>(document_.document()->characterCount());
+    const int begin = static_cast<int>(below(length));
+    const int end = begin + static_cast<int>(below(length - static_cast<std::size_t>(begin)));
+    const std::unique_ptr<QTextDocument> part = document_.formatted(begin, end);
+    ASSERT_EQ(part->toPlainText(), document_.toPlainText().mid(begin, end - begin));
+    QTextCursor there(part.get());
+    QTextCursor here(all.get());
+    for (int position = 1; position <= end - begin; ++position) {
+      there.setPosition(position);
+      here.setPosition(begin + position);
+      if (there.atBlockStart()) continue;  // the format there is the paragraph's
+      ASSERT_EQ(there.charFormat(), here.charFormat()) << begin << " to " << end << " at " << position;
     }
   }
 }
