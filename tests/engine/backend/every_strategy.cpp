@@ -44,6 +44,12 @@ std::vector<std::string> held_weights(Backend& backend) {
   return held;
 }
 
+std::vector<std::string> half_of_turn(const std::vector<std::string>& names, int turn) {
+  std::vector<std::string> half;
+  for (auto i = static_cast<std::size_t>(turn % 2); i < names.size(); i += 2) half.push_back(names[i]);
+  return half;
+}
+
 EveryStrategy::EveryStrategy(const speculation::ModelShape& shape, std::vector<std::string> weights)
     : policy_(std::filesystem::temp_directory_path() /
               fmt::format("draftscope-policy-{}.json", std::random_device{}())),

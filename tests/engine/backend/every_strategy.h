@@ -16,6 +16,9 @@ namespace draftscope::engine::test {
 /// Names of the formats that the backend can hold for drafts; it holds them from then on.
 [[nodiscard]] std::vector<std::string> held_weights(Backend& backend);
 
+/// Half of them, the other half in the next turn: two models of a test have them all.
+[[nodiscard]] std::vector<std::string> half_of_turn(const std::vector<std::string>& names, int turn);
+
 /// Owns the file that `tuned` reads.
 class EveryStrategy {
  public:

@@ -75,7 +75,7 @@ TEST(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
       EXPECT_TRUE(decoded) << decoded.error().message;
       return decoded ? decoded->tokens : std::vector<std::int32_t>();
     };
-    const EveryStrategy strategies(shape, held_weights(*backend));
+    const EveryStrategy strategies(shape, half_of_turn(held_weights(*backend), trial));
     CountedDrafts unused;
     const std::vector<std::int32_t> vanilla = text("vanilla", unused);
     for (const std::string& specification : strategies.specifications()) {

@@ -51,11 +51,7 @@ TEST(LedDevices, EveryStrategyDecodesTheTextOfVanilla) {
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
     if (trial == 1) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
     const auto vanilla = text_under(ranks.backend(), "vanilla", request);
-    // Each format of drafts on either number of devices, which leaves every strategy with each of them.
-    const std::vector<std::string> held = held_weights(ranks.backend());
-    std::vector<std::string> weights;
-    for (auto i = static_cast<std::size_t>(trial % 2); i < held.size(); i += 2) weights.push_back(held[i]);
-    const EveryStrategy strategies(shape, weights);
+    const EveryStrategy strategies(shape, half_of_turn(held_weights(ranks.backend()), trial));
     for (const std::string& specification : strategies.specifications()) {
       SCOPED_TRACE(specification);
       EXPECT_EQ(text_under(ranks.backend(), specification, request, all, drafting_by(checkpoint)), vanilla);
