@@ -63,6 +63,12 @@ MatrixXd covariance_root(const std::vector<double>& covariance) {
   return deviation.asDiagonal() * root;
 }
 
+/// Normal numbers of a draw before those of corrections.
+constexpr std::size_t of_law = factor_count + cost_parameter_count;
+/// And behind them: one of each kind of own passes; then the drift's of the recorded machine, or the engine's
+/// of another: the others are the same numbers with and without.
+constexpr std::size_t last_numbers = std::tuple_size_v<PassMap::OwnNoise> + 1;
+
 /// All that speculation takes and vanilla decoding does not.
 void scale_speculation(double factor, Prices& prices) {
   const auto scale = [factor](AffineTime& time) {
@@ -82,7 +88,7 @@ void scale_speculation(double factor, Prices& prices) {
 PriceMap::PriceMap(std::shared_ptr<const PassMap> passes) : passes_(std::move(passes)) {}
 
 Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario,
-                                std::span<const std::int32_t> exits) {
+                                std::span<const std::int32_t> exits, const PriceMap* before) {
   DRAFTSCOPE_TRY(check_scenario(scenario));
   if (model.covariance.size() != cost_parameter_count * cost_parameter_count)
     return fail("cost model: covariance has {} values, expected {}", model.covariance.size(),
@@ -133,7 +139,7 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
                                                                scenario.tensor_parallel)
                                           .fixed[draft_start_parameter]);
   if (is_recorded(model, scenario, surroundings)) {
-    made->correct_passes(model);
+    made->correct_passes(model, before == nullptr ? nullptr : before->passes_.get());
     made->correct_own(model);
     made->drift = model.drift;
     constexpr double unsteady = 0.05;
@@ -200,21 +206,28 @@ Prices PriceMap::draw(std::uint64_t seed, std::uint64_t index) const {
   return result;
 }
 
+std::size_t PriceMap::noise_size() const {
+  const PassMap& made = *passes_;
+  const auto of_corrections = static_cast<std::size_t>(made.corrections ? made.corrections->noise_size() : 0);
+  return of_law + of_corrections + last_numbers;
+}
+
 void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const {
+  // Between those of the passes that are priced and the last ones are those of the others.
+  const auto used = static_cast<std::size_t>(passes_->no_noise().size());
+  std::vector<double> normal(noise_size());
+  fill_normal(seed, index, std::span(normal).first(of_law + used));
+  fill_normal(seed, index, std::span(normal).last(last_numbers), normal.size() - last_numbers);
+  draw(normal, vary, into);
+}
+
+void PriceMap::draw(std::span<const double> normal, PriceSources vary, Prices& into) const {
   const PassMap& made = *passes_;
   VectorXd correction_noise = made.no_noise();
   PassMap::OwnNoise own_noise{};
-  constexpr std::size_t of_law = factor_count + cost_parameter_count;
-  const auto used = static_cast<std::size_t>(correction_noise.size());
-  const auto of_corrections = static_cast<std::size_t>(made.corrections ? made.corrections->noise_size() : 0);
-  std::vector<double> normal(of_law + used);
-  fill_normal(seed, index, normal);
-  // The last one is the drift's of the recorded machine, or the engine's of another: the others are the same
-  // numbers with and without.
-  std::array<double, std::tuple_size_v<PassMap::OwnNoise> + 1> last{};
-  fill_normal(seed, index, last, of_law + of_corrections);
+  const std::span<const double> last = normal.last(last_numbers);
   if (vary.fit) {
-    std::copy_n(normal.begin() + of_law, used, correction_noise.begin());
+    std::copy_n(normal.begin() + of_law, correction_noise.size(), correction_noise.begin());
     std::copy_n(last.begin(), own_noise.size(), own_noise.begin());
   }
   std::array<double, factor_count> factor{};
@@ -239,7 +252,7 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
 }
 
 bool PriceMap::is_as_recorded() const {
-  return passes_->corrections.has_value();
+  return passes_->corrections != nullptr;
 }
 
 std::span<const CostNote> PriceMap::notes() const {

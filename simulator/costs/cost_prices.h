@@ -30,9 +30,10 @@ class PriceMap {
  public:
   /// With `exits`, places in Prices::drafts, ascending, those drafts alone are priced, to the bit as among
   /// all: a draw takes as long as it has drafts, and one setting has few. Others' verifications are then
-  /// empty.
+  /// empty. `before`, of the same model, gives what it knows of the same passes; null: nothing.
   [[nodiscard]] static Result<PriceMap> make(const CostModel& model, const Scenario& scenario,
-                                             std::span<const std::int32_t> exits = {});
+                                             std::span<const std::int32_t> exits = {},
+                                             const PriceMap* before = nullptr);
 
   [[nodiscard]] Prices mean() const;
 
@@ -43,6 +44,9 @@ class PriceMap {
   /// The same into prices that are kept, which costs no allocation after the first. What does not vary stays
   /// at its mean: `fit` and `width` are the parameters', `transfer` the factors.
   void draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const;
+  /// The same from the first noise_size() normal numbers of (seed, index).
+  void draw(std::span<const double> normal, PriceSources vary, Prices& into) const;
+  [[nodiscard]] std::size_t noise_size() const;
 
   /// Whether prices are of the recording's own circumstances, and so corrected by its passes.
   [[nodiscard]] bool is_as_recorded() const;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace draftscope::simulator {
 
@@ -11,5 +12,22 @@ namespace draftscope::simulator {
 /// Muller's transform, since the standard library's distributions differ between implementations. With
 /// `first` the same numbers from that place on.
 void fill_normal(std::uint64_t seed, std::uint64_t index, std::span<double> out, std::size_t first = 0);
+
+/// fill_normal()'s numbers of one seed, each made once. Indices apart from one another may be asked for by
+/// several threads at once.
+class KeptNormals {
+ public:
+  /// `count`: of the indices, which begin at 0.
+  KeptNormals(std::uint64_t seed, std::size_t count) : seed_(seed), numbers_(count) {}
+
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] std::size_t count() const { return numbers_.size(); }
+  /// The first `size` numbers of an index; valid until more of it are asked for.
+  [[nodiscard]] std::span<const double> first(std::uint64_t index, std::size_t size);
+
+ private:
+  std::uint64_t seed_;
+  std::vector<std::vector<double>> numbers_;
+};
 
 }  // namespace draftscope::simulator

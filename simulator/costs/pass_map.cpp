@@ -198,11 +198,11 @@ void PassMap::fill_own(const Scenario& scenario, const Surroundings& surrounding
   }
 }
 
-void PassMap::correct_passes(const CostModel& model) {
+void PassMap::correct_passes(const CostModel& model, const PassMap* before) {
   if (model.passes.empty()) return;
   const bool has_vanilla = std::any_of(model.passes.begin(), model.passes.end(),
                                        [](const MeasuredPass& pass) { return pass.kind.is_vanilla; });
-  std::vector<MeasuredPassKind> kinds{{.is_vanilla = has_vanilla, .n_layers = n_layers}};
+  kinds = {{.is_vanilla = has_vanilla, .n_layers = n_layers}};
   for (const speculation::DraftSublayers& draft : drafts)
     kinds.push_back({.is_draft = true,
                      .attention = draft.attention,
@@ -213,10 +213,15 @@ void PassMap::correct_passes(const CostModel& model) {
   for (std::size_t i = 0; i < verifiers; ++i)
     for (std::int32_t rows = 2; rows <= widths; ++rows)
       kinds.push_back({.rows = rows, .one_row = above_exit ? drafts[i].attention : 0, .n_layers = n_layers});
-  corrections.emplace(model.passes, model.correction_scale, kinds);
-  const VectorXd deviations = corrections->deviations();
+  if (before != nullptr && before->of_all_kinds && std::ranges::equal(kinds, before->kinds, is_same_kind))
+    of_all_kinds = before->of_all_kinds;
+  else
+    of_all_kinds = std::make_shared<const PassCorrections>(model.passes, model.correction_scale, kinds);
+  const VectorXd deviations = of_all_kinds->deviations();
   correction_deviations.assign(deviations.begin(), deviations.end());
-  if (priced.size() < drafts.size()) corrections = corrections->of(priced_places());
+  corrections = priced.size() < drafts.size()
+                    ? std::make_shared<const PassCorrections>(of_all_kinds->of(priced_places()))
+                    : of_all_kinds;
 }
 
 std::vector<Index> PassMap::priced_places() const {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -71,15 +72,18 @@ struct PassMap {
   /// [own pass]: what it took where it was recorded, and how sure that is; a negative price where it was not.
   std::vector<AffineTime> own_measured;
   std::vector<double> own_error;
-  std::optional<PassCorrections> corrections;  ///< of passes by place, below; those of `priced`
-  std::vector<double> correction_deviations;   ///< [place]: of its ln(correction)
-  Drift drift;                                 ///< CostModel::drift where it is used
+  std::vector<MeasuredPassKind> kinds;                  ///< [place], below: passes that are corrected
+  std::shared_ptr<const PassCorrections> of_all_kinds;  ///< null where nothing was measured
+  std::shared_ptr<const PassCorrections> corrections;   ///< the same, but of the places of `priced` alone
+  std::vector<double> correction_deviations;            ///< [place]: of its ln(correction)
+  Drift drift;                                          ///< CostModel::drift where it is used
 
   void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
            double link_ns);
   void fill_map(const Scenario& scenario, const Surroundings& surroundings);
   void fill_own(const Scenario& scenario, const Surroundings& surroundings);
-  void correct_passes(const CostModel& model);
+  /// `before`, of the same model, may have the same kinds of passes; null: none.
+  void correct_passes(const CostModel& model, const PassMap* before);
   void correct_own(const CostModel& model);
   /// Row of the map for what is fixed; a context row's is the next one.
   [[nodiscard]] Eigen::Index own_row(std::size_t own) const {

@@ -4,7 +4,9 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/simulator/hardware/gpu.h>
 #include <draftscope/simulator/hardware/scenario.h>
+#include <draftscope/speculation/weight_format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -39,8 +41,10 @@ DraftWeightsShares::DraftWeightsShares(const traces::Run& run, const traces::Met
 
 double DraftWeightsShares::of(std::string_view origin) const {
   if (target_bits_ <= 0.0) return 1.0;
-  const auto format = speculation::parse_weight_format(origin);
-  return format ? speculation::weight_format_row(*format).bits / target_bits_ : of_run_;
+  // Of each round: most origins are no format's name, and an error's words would be written for nothing.
+  const auto row =
+      std::ranges::find(speculation::weight_formats(), origin, &speculation::WeightFormatRow::name);
+  return row == speculation::weight_formats().end() ? of_run_ : row->bits / target_bits_;
 }
 
 }  // namespace draftscope::simulator

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/what_if/kept_prices.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "costs/cost_prices.h"
+#include "hardware/same_scenario.h"
 #include "other_texts/text_spread.h"
 #include "what_if/answer_prices.h"
+#include "what_if/kept_draws.h"
 
 namespace draftscope::simulator {
 
@@ -113,33 +115,6 @@ void slow_down(Answer& answer, double ratio) {
   }
 }
 
-/// Draws of prices from all sources, each made once: speed and speedup at both ends ask for the same ones.
-struct KeptDraws {
-  explicit KeptDraws(std::size_t draws) : prices(draws), once(draws) {}
-  std::vector<Prices> prices;
-  std::vector<std::once_flag> once;
-};
-
-/// Mean prices and their draws.
-SweepTarget target_of(const PriceMap& map, const std::string& name, const SweepOptions& options) {
-  constexpr std::int32_t max_kept = 4096;  // some kilobytes each
-  const auto kept =
-      std::make_shared<KeptDraws>(static_cast<std::size_t>(std::clamp(options.draws, 0, max_kept)));
-  return SweepTarget{.name = name,
-                     .prices = map.mean(),
-                     .draws = [map, kept, seed = options.seed](std::uint64_t draw, PriceSources vary) {
-                       const bool is_of_all = vary.fit && vary.width && vary.transfer;
-                       if (!is_of_all || draw >= kept->prices.size()) {
-                         Prices prices;
-                         map.draw(seed, draw, vary, prices);
-                         return prices;
-                       }
-                       std::call_once(kept->once[draw],
-                                      [&] { map.draw(seed, draw, vary, kept->prices[draw]); });
-                       return kept->prices[draw];
-                     }};
-}
-
 /// Spread of the strategy's speedup between the recorded kinds of texts.
 TextSpread spread_of(const StrategyRounds& rounds, const Prices& prices) {
   std::vector<ClusterSums> requests;
@@ -178,16 +153,25 @@ Result<PredictedRate> rate_of(const StrategyRounds& rounds, const PriceMap& map,
   return rate;
 }
 
-}  // namespace
+/// Question to the cost model that an answer begins with.
+struct PriceQuestion {
+  Scenario scenario;
+  std::vector<std::int32_t> exits;
+  DeviceCheck device;
+};
 
-Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
-                   const SweepOptions& options, bool with_budget) {
-  const Scenario scenario = answer_scenario(rounds, machine);
-  DRAFTSCOPE_TRY_ASSIGN(const DeviceCheck device, check_device(trained, scenario, machine));
-  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(machine.costs_or(trained), scenario,
-                                                           drafts_that_count(rounds.setting)));
+Result<PriceQuestion> price_question(const CostModel& trained, const StrategyRounds& rounds,
+                                     const Machine& machine) {
+  PriceQuestion question{
+      .scenario = answer_scenario(rounds, machine), .exits = drafts_that_count(rounds.setting), .device = {}};
+  DRAFTSCOPE_TRY_ASSIGN(question.device, check_device(trained, question.scenario, machine));
+  return question;
+}
+
+Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const DeviceCheck& device,
+                         const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
+                         bool with_budget) {
   DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
-  const SweepTarget priced = target_of(map, machine.name, options);
   Answer answer{.status = rounds.setting.status,
                 .strategy = rounds.strategy,
                 .machine = machine.name,
@@ -220,6 +204,56 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
   if (device.note) answer.cost_notes.push_back(*device.note);
   answer.cost_notes.insert(answer.cost_notes.end(), map.notes().begin(), map.notes().end());
   return answer;
+}
+
+}  // namespace
+
+Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
+                   const SweepOptions& options, bool with_budget) {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceQuestion question, price_question(trained, rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
+                        PriceMap::make(machine.costs_or(trained), question.scenario, question.exits));
+  const SweepTarget priced = kept_draws(map, machine.name, options);
+  return answer_at(map, priced, question.device, rounds, machine, options, with_budget);
+}
+
+struct KeptPrices::Last {
+  std::shared_ptr<const CostModel> trained;
+  std::shared_ptr<const CostModel> costs;  // the machine's own, if it has any
+  Scenario scenario;
+  std::vector<std::int32_t> exits;
+  std::int32_t draws = 0;
+  PriceMap map;
+  SweepTarget priced;
+  std::shared_ptr<KeptNormals> normals;
+};
+
+KeptPrices::KeptPrices() = default;
+KeptPrices::~KeptPrices() = default;
+KeptPrices::KeptPrices(KeptPrices&&) noexcept = default;
+KeptPrices& KeptPrices::operator=(KeptPrices&&) noexcept = default;
+
+Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const StrategyRounds& rounds,
+                   const Machine& machine, const SweepOptions& options, KeptPrices& kept) {
+  DRAFTSCOPE_TRY_ASSIGN(PriceQuestion question, price_question(*trained, rounds, machine));
+  const std::unique_ptr<KeptPrices::Last>& last = kept.last_;
+  const bool is_same_model = last != nullptr && last->trained == trained && last->costs == machine.costs;
+  const bool has_same_draws =
+      last != nullptr && last->draws == options.draws && last->normals->seed() == options.seed;
+  if (!is_same_model || !has_same_draws || last->exits != question.exits ||
+      !same_scenario(last->scenario, question.scenario)) {
+    DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(*trained), question.scenario,
+                                                       question.exits, is_same_model ? &last->map : nullptr));
+    auto normals = has_same_draws ? last->normals
+                                  : std::make_shared<KeptNormals>(
+                                        options.seed, static_cast<std::size_t>(std::max(options.draws, 0)));
+    SweepTarget priced = kept_draws(map, machine.name, options, normals);
+    kept.last_ = std::make_unique<KeptPrices::Last>(
+        KeptPrices::Last{trained, machine.costs, std::move(question.scenario), std::move(question.exits),
+                         options.draws, std::move(map), std::move(priced), std::move(normals)});
+  }
+  last->priced.name = machine.name;
+  return answer_at(last->map, last->priced, question.device, rounds, machine, options, false);
 }
 
 }  // namespace draftscope::simulator

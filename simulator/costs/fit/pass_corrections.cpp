@@ -108,10 +108,6 @@ VectorXd product(const MatrixXd& matrix, const VectorXd& vector) {
   return sums;
 }
 
-bool same(const MeasuredPassKind& a, const MeasuredPassKind& b) {
-  return !(a < b) && !(b < a);
-}
-
 /// The first target pass of as many rows, vanilla's apart from the others; −1 if there is none.
 Index first_of_rows(std::span<const MeasuredPass> passes, const MeasuredPassKind& kind) {
   const auto first = std::find_if(passes.begin(), passes.end(), [&](const MeasuredPass& pass) {
@@ -143,8 +139,9 @@ MatrixXd features_of(std::span<const MeasuredPassKind> kinds, std::span<const Me
     const auto row = static_cast<Index>(i);
     const MeasuredPassKind& kind = kinds[i];
     result.row(row).head(shared_weights) = shared_features(kind, scale);
-    const auto measured = std::find_if(passes.begin(), passes.end(),
-                                       [&](const MeasuredPass& pass) { return same(pass.kind, kind); });
+    const auto measured = std::find_if(passes.begin(), passes.end(), [&](const MeasuredPass& pass) {
+      return is_same_kind(pass.kind, kind);
+    });
     const Index of_rows = kind.is_draft ? -1 : first_of_rows(passes, kind);
     if (measured != passes.end())
       result(row, shared_weights + (measured - passes.begin())) = own_part(kind, scale);
@@ -180,6 +177,10 @@ MatrixXd gain_of(std::span<const MeasuredPass> passes, const CorrectionScale& sc
 }
 
 }  // namespace
+
+bool is_same_kind(const MeasuredPassKind& a, const MeasuredPassKind& b) {
+  return !(a < b) && !(b < a);
+}
 
 CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const CostVector& values) {
   if (all_passes.empty()) return {};

@@ -276,6 +276,35 @@ TEST_F(PlantedFit, AFewDraftsArePricedAsAmongAllToTheBit) {
     }
 }
 
+TEST_F(PlantedFit, WhatAnotherMapKnowsAndNumbersThatAreKeptChangeNoBit) {
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  planted.of_rows = {{1, 1.1}, {5, 1.3}};
+  const CostFit found = fit(planted);
+  Scenario narrow = fitted_scenario(found.model);
+  narrow.verified_layers = VerifiedLayers::above_exit;
+  narrow.widths = 6;
+  Scenario wide = narrow;
+  wide.widths = 11;
+  Scenario elsewhere = wide;
+  elsewhere.batch = 2;
+  Scenario longer = wide;
+  longer.context += 300.0;
+  const std::vector<std::int32_t> exits{2, 5};
+  KeptNormals normals(5, 12);
+  std::optional<PriceMap> before;
+  for (const Scenario& scenario : {narrow, wide, longer, elsewhere, wide, narrow}) {
+    const PriceMap alone = PriceMap::make(found.model, scenario, exits).value();
+    PriceMap behind = PriceMap::make(found.model, scenario, exits, before ? &*before : nullptr).value();
+    EXPECT_EQ(numbers(behind.mean(), exits), numbers(alone.mean(), exits));
+    for (std::uint64_t draw = 0; draw < normals.count(); ++draw) {
+      Prices of_behind;
+      behind.draw(normals.first(draw, behind.noise_size()), {}, of_behind);
+      EXPECT_EQ(numbers(of_behind, exits), numbers(alone.draw(5, draw), exits)) << draw;
+    }
+    before = std::move(behind);
+  }
+}
+
 TEST_F(PlantedFit, DrawnCorrectionsSpreadAroundTheExpectedOnes) {
   PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
   planted.of_rows = {{1, 1.1}, {5, 1.3}};
@@ -309,6 +338,15 @@ TEST(NormalNumbers, AreTheSameFromAnyPlaceOn) {
       const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
       EXPECT_EQ(some, std::vector<double>(from, from + static_cast<std::ptrdiff_t>(count))) << first;
     }
+}
+
+TEST(NormalNumbers, AreTheSameWhenTheyAreKept) {
+  KeptNormals kept(3, 9);
+  for (const std::size_t size : {5U, 0U, 8U, 3U, 41U, 40U, 601U, 1201U, 600U}) {
+    std::vector<double> all(size);
+    fill_normal(3, 7, all);
+    EXPECT_THAT(kept.first(7, size), testing::ElementsAreArray(all)) << size;
+  }
 }
 
 TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {

@@ -8,6 +8,7 @@
 //   figures/comparison.h               How do two recordings differ, and is the difference real?
 //   what_if/what_if.h                  What would another strategy, machine or model have given?
 //   what_if/answer.h                   How is such an answer priced, and why is it not the speedup of layers?
+//   what_if/kept_prices.h              How do many answers, asked one after another, share what they draw?
 //   advice/advice.h                    What should be set on a machine, and how sure is that?
 //   advice/recording_waterfall.h       How much could any policy have gained, and where does the rest go?
 //   calibration/calibration.h          What does a machine take, from a minute of measurements on it?
