@@ -27,7 +27,7 @@ bool is_as_recorded(const Question& question) {
 }
 
 Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions& options,
-                  WhatIfAnswer& answer) {
+                  simulator::KeptPrices* kept, WhatIfAnswer& answer) {
   const Question& question = answer.question;
   DRAFTSCOPE_TRY_ASSIGN(answer.what_if, trained.what_if(question));
   const simulator::WhatIf& what_if = *answer.what_if;
@@ -37,8 +37,11 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
   if (question.longer_context > 0) simulator::lengthen_context(answer.rounds, question.longer_context);
   answer.rounds =
       simulator::for_shape(std::move(answer.rounds), recorded.shape, answer.machine.scenario.shape);
-  const simulator::CostModel& costs = what_if.costs().model;
-  DRAFTSCOPE_TRY_ASSIGN(answer.prediction, simulator::ask(costs, answer.rounds, answer.machine, options));
+  const std::shared_ptr<const simulator::CostModel> costs(answer.what_if, &what_if.costs().model);
+  DRAFTSCOPE_TRY_ASSIGN(answer.prediction,
+                        kept == nullptr
+                            ? simulator::ask(*costs, answer.rounds, answer.machine, options)
+                            : simulator::ask(costs, answer.rounds, answer.machine, options, *kept));
   answer.rate = answer.prediction.rate;
   if (is_as_recorded(question))
     for (const MeasuredRun& run : trained.measured())
@@ -59,12 +62,12 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
 }  // namespace
 
 WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
-                       const simulator::SweepOptions& options) {
+                       const simulator::SweepOptions& options, simulator::KeptPrices* kept) {
   const traces::Meta& meta = trained.recording().meta;
   WhatIfAnswer answer{.question = question,
                       .recorded_level = simulator::meta_value(meta, "level"),
                       .recorded_repeats = simulator::meta_value(meta, "repeats")};
-  if (const Result<void> filled = fill(trained, options, answer); !filled)
+  if (const Result<void> filled = fill(trained, options, kept, answer); !filled)
     answer.refusal = filled.error().message;
   return answer;
 }

@@ -7,6 +7,7 @@
 #include <draftscope/simulator/closed_forms/closed_forms.h>
 #include <draftscope/simulator/closed_forms/tpt_ladder.h>
 #include <draftscope/simulator/hardware/roofline.h>
+#include <draftscope/simulator/what_if/kept_prices.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <memory>
 #include <optional>
@@ -35,8 +36,10 @@ struct WhatIfAnswer {
   bool is_extrapolated = false;
 };
 
+/// `kept`: of the question before, to the same bits; null: nothing is kept.
 [[nodiscard]] WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
-                                     const simulator::SweepOptions& options = {});
+                                     const simulator::SweepOptions& options = {},
+                                     simulator::KeptPrices* kept = nullptr);
 
 /// "exact", "bounded", "approximate" rounds, and whether times are of the recorded circumstances,
 /// specifications or beyond what was measured: "exact rounds, extrapolated times".

@@ -45,6 +45,7 @@ void WhatIfWorker::clear() {
   waiting_.reset();
   trained_.reset();
   heat_map_rounds_.reset();
+  kept_prices_.reset();
 }
 
 void WhatIfWorker::cancel() {
@@ -80,6 +81,7 @@ void WhatIfWorker::train(const RecordingPointer& recording, const std::string& r
       if (trained) {
         trained_ = *trained;
         heat_map_rounds_ = std::make_shared<HeatMapRounds>(trained_);
+        kept_prices_ = std::make_shared<simulator::KeptPrices>();
         emit trained_on();
       } else {
         emit refused(QString::fromStdString(trained.error().message));
@@ -110,9 +112,9 @@ void WhatIfWorker::answer_next() {
   const Question question = *waiting_;
   waiting_.reset();
   answering_ = std::make_shared<Job>();
-  questions_.start([this, job = answering_, trained = trained_, question] {
+  questions_.start([this, job = answering_, trained = trained_, kept = kept_prices_, question] {
     if (job->cancelled) return;
-    auto answer = std::make_shared<const WhatIfAnswer>(answer_of(*trained, question));
+    auto answer = std::make_shared<const WhatIfAnswer>(answer_of(*trained, question, {}, kept.get()));
     post(job, [this, answer = std::move(answer)] { take(answer); });
   });
 }

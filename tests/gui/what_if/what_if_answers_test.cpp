@@ -130,6 +130,55 @@ TEST_F(WhatIfAnswers, AreThoseOfTheCommandThatTheyName) {
   }
 }
 
+/// Words and numbers of an answer, to the bit.
+std::string shown(const WhatIfAnswer& answer) {
+  if (!answer.refusal.empty()) return answer.refusal;
+  const simulator::Answer& prediction = answer.prediction;
+  std::string all = fmt::format("{} {} {} {} {} {}", prediction.machine, prediction.tokens_per_second,
+                                prediction.c, prediction.v, prediction.o, prediction.own);
+  const auto add = [&](const simulator::RatioEstimate& estimate) {
+    all += fmt::format(" {}", estimate.value);
+    for (const auto& interval : {estimate.interval_80, estimate.interval_95})
+      if (interval) all += fmt::format(" {} {}", interval->low, interval->high);
+  };
+  add(answer.rate.min_drafted);
+  if (answer.rate.max_drafted) add(*answer.rate.max_drafted);
+  add(prediction.speedup.min_drafted.total);
+  add(prediction.speedup.min_drafted.request_mean);
+  if (prediction.speedup.max_drafted) add(prediction.speedup.max_drafted->total);
+  for (const std::string& note : notes_of(answer)) all += "\n" + note;
+  return all;
+}
+
+TEST_F(WhatIfAnswers, AreTheSameBitsBehindOneAnother) {
+  const TrainedPointer trained = train(write());
+  std::vector<Question> asked = questions();
+  for (const double threshold : {0.2, 0.5, 0.6, 0.95})
+    for (const std::int32_t longest : {9, 9, 4})
+      asked.push_back({.kind = StrategyKind::threshold, .exit = 3, .gamma = longest, .threshold = threshold});
+  Question longer = fixed(3, 6);
+  longer.longer_context = 100;
+  Question calibrated = fixed(3, 6);
+  calibrated.machine_file = machine_file(calibration_file());
+  // There and back between what the recording shows, another context, another machine and none.
+  for (const Question& question : {fixed(3, 6), longer, fixed(3, 6), fixed(5, 6), calibrated, fixed(99, 6),
+                                   calibrated, fixed(3, 6), fixed(3, 6)})
+    asked.push_back(question);
+  simulator::KeptPrices kept;
+  for (Question& question : asked) {
+    if (!question.gpu.empty()) question.gpu = some_gpu();
+    EXPECT_EQ(shown(answer_of(*trained, question, {}, &kept)), shown(answer_of(*trained, question)))
+        << command_line_of(question, "run.dstrace");
+  }
+  // Other draws, and other numbers.
+  for (const simulator::SweepOptions& options :
+       {simulator::SweepOptions{.draws = 300}, simulator::SweepOptions{.draws = 500},
+        simulator::SweepOptions{.draws = 500, .seed = 9}, simulator::SweepOptions{.draws = 5000}})
+    EXPECT_EQ(shown(answer_of(*trained, fixed(3, 6), options, &kept)),
+              shown(answer_of(*trained, fixed(3, 6), options)))
+        << options.draws;
+}
+
 TEST_F(WhatIfAnswers, AreThoseOfTheCommandOnMachinesAndModelsOfFiles) {
   const TrainedPointer trained = train(write());
   Question measured = fixed(3, 4);
