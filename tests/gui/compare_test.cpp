@@ -2,6 +2,7 @@
 // The comparison in the real window: what it says of choices and figures, and what can be read of its charts.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QTreeWidget>
 
@@ -73,6 +74,14 @@ TEST_F(Comparing, KeepsItsItemsWhenOneOfThemIsChecked) {
   EXPECT_EQ(choice->currentItem(), run);
   EXPECT_EQ(run->checkState(1), Qt::Checked);
   EXPECT_EQ(first->checkState(1), Qt::Unchecked);
+}
+
+TEST_F(Comparing, TheTextsOfItsTableAreThoseThatTheStyleDraws) {
+  auto& table = *view_.findChild<QTableView*>();
+  const QImage drawn = table.grab().toImage();
+  table.setItemDelegate(new QStyledItemDelegate(&table));
+  table.setItemDelegateForColumn(ComparisonModel::run, nullptr);
+  EXPECT_EQ(table.grab().toImage(), drawn);
 }
 
 TEST_F(Comparing, CountsThePromptsThatARunIsFasterOn) {

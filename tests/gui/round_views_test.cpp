@@ -23,7 +23,7 @@
 #include "views/background_job.h"
 #include "views/mark_pictures.h"
 #include "views/replay/replay_view.h"
-#include "views/rounds/text_cell.h"
+#include "views/text_cell.h"
 #include "window/main_window.h"
 
 namespace draftscope::gui {
@@ -142,6 +142,27 @@ TEST(TextCell, IsWhatTheStyleDraws) {
     table.setItemDelegate(new QStyledItemDelegate(&table));
     EXPECT_EQ(table.grab().toImage(), large) << name << ", larger letters";
   }
+}
+
+TEST(TextCell, IsAsWideAndHighAsTheStyleSays) {
+  QTableWidget table;
+  fill_table(table);
+  const auto sizes_by = [&](QStyledItemDelegate* delegate) {
+    table.setItemDelegate(delegate);
+    std::vector<int> sizes;
+    for (const bool is_large : {false, true}) {
+      QFont font = table.font();
+      font.setPointSizeF(is_large ? 17.3 : 10.0);
+      table.setFont(font);
+      table.resizeColumnsToContents();
+      table.resizeRowsToContents();
+      for (int column = 0; column < table.columnCount(); ++column) sizes.push_back(table.columnWidth(column));
+      for (int row = 0; row < table.rowCount(); ++row) sizes.push_back(table.rowHeight(row));
+    }
+    return sizes;
+  };
+  const std::vector<int> by_style = sizes_by(new QStyledItemDelegate(&table));
+  EXPECT_EQ(sizes_by(new TextCell(&table)), by_style);
 }
 
 TEST_F(RoundViews, SwitchByKeyToEachOfTheirPictures) {

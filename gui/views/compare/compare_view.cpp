@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QSplitter>
+#include <QStyledItemDelegate>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTimer>
@@ -19,6 +20,7 @@
 #include "views/compare/comparison_charts.h"
 #include "views/compare/race_view.h"
 #include "views/scrollable.h"
+#include "views/text_cell.h"
 #include "views/theme.h"
 #include "views/time_text.h"
 
@@ -123,6 +125,9 @@ void CompareView::set_up_widgets() {
   notes_->setWordWrap(true);
   notes_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   table_->setModel(&model_);
+  table_->setItemDelegate(new TextCell(table_));
+  // This one has the colours of the runs beside its texts.
+  table_->setItemDelegateForColumn(ComparisonModel::run, new QStyledItemDelegate(table_));
   table_->setAccessibleName(tr("Compared runs"));
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);

@@ -19,6 +19,7 @@
 #include "views/phase_legend.h"
 #include "views/summary/run_cells.h"
 #include "views/summary/why_card.h"
+#include "views/text_cell.h"
 #include "views/time_text.h"
 
 namespace draftscope::gui {
@@ -124,6 +125,7 @@ void SummaryView::set_up_table() {
   const int speedup = RunsModel::column_of("speedup.value");
   const int decode_tokens_per_second = RunsModel::column_of("decode_tokens_per_second");
   const int decode_speedup = RunsModel::column_of("speedup.decode_value");
+  table_->setItemDelegate(new TextCell(table_));
   table_->setItemDelegateForColumn(speedup, new SpeedupCell(runs_, RunSpan::whole, this));
   table_->setItemDelegateForColumn(decode_speedup, new SpeedupCell(runs_, RunSpan::decoding, this));
   table_->setItemDelegateForColumn(RunsModel::phases_column(), phases_);

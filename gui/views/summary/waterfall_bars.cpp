@@ -144,18 +144,19 @@ void WaterfallBars::paintEvent(QPaintEvent* /*event*/) {
   painter.drawText(QRect(0, 0, width(), title_height), Qt::AlignLeft | Qt::AlignVCenter, accessibleName());
   double longest = 1.0;
   for (const TokenTimeStep& step : steps_) longest = std::max({longest, step.before_ns, step.after_ns()});
-  const int room = std::max(1, width() - names_width() - numbers_width() - 2 * gap);
-  for (std::size_t place = 0; place < steps_.size(); ++place) paint_step(painter, place, longest / room);
+  Columns columns{names_width(), numbers_width()};
+  columns.ns_per_pixel = longest / std::max(1, width() - columns.names - columns.numbers - 2 * gap);
+  for (std::size_t place = 0; place < steps_.size(); ++place) paint_step(painter, place, columns);
 }
 
-void WaterfallBars::paint_step(QPainter& painter, std::size_t place, double ns_per_pixel) const {
+void WaterfallBars::paint_step(QPainter& painter, std::size_t place, const Columns& columns) const {
   const TokenTimeStep& step = steps_[place];
   const int top = title_height + static_cast<int>(place) * step_height;
-  const int left = names_width() + gap;
-  const auto x = [&](double ns) { return left + static_cast<int>(std::lround(ns / ns_per_pixel)); };
+  const int left = columns.names + gap;
+  const auto x = [&](double ns) { return left + static_cast<int>(std::lround(ns / columns.ns_per_pixel)); };
   const QColor text = palette().color(QPalette::WindowText);
   painter.setPen(text);
-  painter.drawText(QRect(0, top, names_width(), step_height), Qt::AlignRight | Qt::AlignVCenter,
+  painter.drawText(QRect(0, top, columns.names, step_height), Qt::AlignRight | Qt::AlignVCenter,
                    name_of(step.what));
   const int from = x(std::min(step.before_ns, step.after_ns()));
   const int to = std::max(x(std::max(step.before_ns, step.after_ns())), from + 1);
@@ -175,7 +176,7 @@ void WaterfallBars::paint_step(QPainter& painter, std::size_t place, double ns_p
     painter.drawLine(end, top + step_height - 4, end, top + step_height + 4);
   }
   painter.setPen(text);
-  painter.drawText(QRect(width() - numbers_width(), top, numbers_width(), step_height),
+  painter.drawText(QRect(width() - columns.numbers, top, columns.numbers, step_height),
                    Qt::AlignRight | Qt::AlignVCenter, time_of(step));
   if (hasFocus() && place == current_) {
     painter.setPen(QPen(text, 1, Qt::DotLine));

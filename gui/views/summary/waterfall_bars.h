@@ -44,7 +44,13 @@ class WaterfallBars : public QWidget {
   /// Left of the bars; of all names.
   [[nodiscard]] int names_width() const;
   [[nodiscard]] int numbers_width() const;
-  void paint_step(QPainter& painter, std::size_t place, double ns_per_pixel) const;
+  /// Widths that all steps share.
+  struct Columns {
+    int names = 0;
+    int numbers = 0;
+    double ns_per_pixel = 1.0;
+  };
+  void paint_step(QPainter& painter, std::size_t place, const Columns& columns) const;
 
   std::vector<TokenTimeStep> steps_;
   double tokens_per_round_ = 0.0;

@@ -7,9 +7,11 @@
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QTableView>
+#include <QTextBlock>
 #include <QVBoxLayout>
 
 #include "models/copy_rows.h"
+#include "views/text_cell.h"
 #include "what_if/answers/answer_bars.h"
 
 namespace draftscope::gui {
@@ -82,6 +84,19 @@ QString break_even_line(const WhatIfAnswer& answer) {
                    .arg(100.0 * answer.prediction.acceptance_rate, 0, 'f', 1);
 }
 
+/// Writes lines of which a slider's step changes a few: those alone are laid out and painted anew.
+void write_lines(const QStringList& lines, QPlainTextEdit& into) {
+  const QTextDocument& document = *into.document();
+  if (document.blockCount() != lines.size()) return into.setPlainText(lines.join(u'\n'));
+  for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+    const QString& line = lines[block.blockNumber()];
+    if (block.text() == line) continue;
+    QTextCursor cursor(block);
+    cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+    cursor.insertText(line);
+  }
+}
+
 }  // namespace
 
 AnswerPanel::AnswerPanel(QWidget* parent)
@@ -100,12 +115,14 @@ AnswerPanel::AnswerPanel(QWidget* parent)
   beside_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   bars_->setAccessibleName(tr("Tokens a second and speedup with error bars"));
   table_->setModel(&numbers_);
+  table_->setItemDelegate(new TextCell(table_));
   table_->setAccessibleName(tr("Figures of the answer"));
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(20);
   table_->setAlternatingRowColors(true);
   offer_copying(*table_);
   notes_->setReadOnly(true);
+  notes_->setUndoRedoEnabled(false);
   notes_->setAccessibleName(tr("What the answer rests on"));
   auto* lower = new QHBoxLayout;
   lower->addWidget(table_, 3);
@@ -179,7 +196,7 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
   QStringList lines;
   for (const std::string& note : notes_of(*answer)) lines << QString::fromUtf8(note);
   lines << tr("the same from a terminal: %1").arg(QString::fromUtf8(command_line));
-  notes_->setPlainText(lines.join(u'\n'));
+  write_lines(lines, *notes_);
 }
 
 }  // namespace draftscope::gui

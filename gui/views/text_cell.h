@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Cells of a table that has a thousand of them in sight: a text that is laid out once.
+// Cells of a table that is drawn often, or has a thousand of them in sight: a text that is laid out once.
 
 #include <QCache>
 #include <QStaticText>
@@ -18,10 +18,13 @@ class TextCell : public QStyledItemDelegate {
   using QStyledItemDelegate::QStyledItemDelegate;
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+  /// The style's.
+  [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  private:
-  /// Laid out in the painter's font; owned by the cache, and valid until the next call.
-  [[nodiscard]] const QStaticText& laid_out(const QString& text, const QPainter& painter) const;
+  /// Owned by the cache, and valid until the next call.
+  [[nodiscard]] const QStaticText& laid_out(const QString& text, const QFont& font,
+                                            const QTransform& transform) const;
 
   static constexpr int max_texts = 8192;  ///< a few screens full
   mutable QCache<QString, QStaticText> texts_{max_texts};

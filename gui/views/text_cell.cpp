@@ -4,9 +4,19 @@
 #include <QPainter>
 #include <QStyle>
 #include <QWidget>
+#include <QtMath>
 #include <memory>
 
 namespace draftscope::gui {
+
+namespace {
+
+/// Pixels that the style leaves beside a cell's text.
+int margin_of(const QStyleOptionViewItem& option) {
+  return option.widget->style()->pixelMetric(QStyle::PM_FocusFrameHMargin, &option, option.widget) + 1;
+}
+
+}  // namespace
 
 void TextCell::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
   if (option.state.testAnyFlags(QStyle::State_Selected | QStyle::State_HasFocus))
@@ -14,9 +24,8 @@ void TextCell::paint(QPainter* painter, const QStyleOptionViewItem& option, cons
   const QString text = index.data(Qt::DisplayRole).toString();
   if (text.isEmpty()) return;
   painter->setFont(option.font);
-  const QStaticText& drawn = laid_out(text, *painter);
-  const QStyle& style = *option.widget->style();
-  const int margin = style.pixelMetric(QStyle::PM_FocusFrameHMargin, &option, option.widget) + 1;
+  const QStaticText& drawn = laid_out(text, option.font, painter->transform());
+  const int margin = margin_of(option);
   const QRect box = option.rect.adjusted(margin, 0, -margin, 0);
   const QSizeF size = drawn.size();
   if (size.width() > box.width()) return QStyledItemDelegate::paint(painter, option, index);
@@ -28,15 +37,23 @@ void TextCell::paint(QPainter* painter, const QStyleOptionViewItem& option, cons
   painter->drawStaticText(QPointF(box.left() + left, top), drawn);
 }
 
-const QStaticText& TextCell::laid_out(const QString& text, const QPainter& painter) const {
-  if (font_ != painter.font()) {
+QSize TextCell::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const QString text = index.data(Qt::DisplayRole).toString();
+  if (text.isEmpty()) return QStyledItemDelegate::sizeHint(option, index);
+  const QSizeF size = laid_out(text, option.font, {}).size();
+  return {qCeil(size.width()) + 2 * margin_of(option), qCeil(size.height())};
+}
+
+const QStaticText& TextCell::laid_out(const QString& text, const QFont& font,
+                                      const QTransform& transform) const {
+  if (font_ != font) {
     texts_.clear();
-    font_ = painter.font();
+    font_ = font;
   }
   if (const QStaticText* known = texts_.object(text)) return *known;
   auto made = std::make_unique<QStaticText>(text);
   made->setTextFormat(Qt::PlainText);
-  made->prepare(painter.transform(), font_);
+  made->prepare(transform, font_);
   const QStaticText& result = *made;
   texts_.insert(text, made.release());
   return result;
