@@ -28,6 +28,7 @@ ChartPlot::ChartPlot(const QString& name, QWidget* parent) : QCustomPlot(parent)
   setAccessibleName(name);
   setFocusPolicy(Qt::StrongFocus);
   setMinimumWidth(240);
+  connect(this, &QCustomPlot::afterReplot, this, [this] { is_to_replot_ = false; });
 }
 
 void ChartPlot::set_chart(Chart chart) {
@@ -67,7 +68,19 @@ void ChartPlot::redraw() {
   }
   set_cursor(cursor_);
   draw_marks();
-  replot(QCustomPlot::rpQueuedReplot);
+  replot_when_painted();
+}
+
+void ChartPlot::replot_when_painted() {
+  is_to_replot_ = true;
+  update();
+}
+
+void ChartPlot::replot_soon() {
+  if (isVisible() && !is_to_replot_)
+    replot(QCustomPlot::rpQueuedReplot);
+  else
+    replot_when_painted();
 }
 
 void ChartPlot::link_panels() {
@@ -89,7 +102,7 @@ void ChartPlot::set_cursor(std::optional<double> x) {
     line->point1->setCoords(x.value_or(0.0), 0.0);
     line->point2->setCoords(x.value_or(0.0), 1.0);
   }
-  replot(QCustomPlot::rpQueuedReplot);
+  replot_soon();
 }
 
 void ChartPlot::set_marks(std::size_t panel, const std::vector<QPointF>& places) {
@@ -101,7 +114,7 @@ void ChartPlot::set_marks(std::size_t panel, const std::vector<QPointF>& places)
     mark_graphs_.clear();
   }
   draw_marks();
-  replot(QCustomPlot::rpQueuedReplot);
+  replot_soon();
 }
 
 void ChartPlot::draw_marks() {
@@ -235,8 +248,10 @@ void ChartPlot::changeEvent(QEvent* event) {
   if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) redraw();
 }
 
-void ChartPlot::resizeEvent(QResizeEvent* event) {
-  QCustomPlot::resizeEvent(event);
+void ChartPlot::resizeEvent(QResizeEvent* /*event*/) {
+  // QCustomPlot would plot here, for each size on the way to the last one, seen or not.
+  setViewport(rect());
+  replot_when_painted();
   if (width() == drawn_width_ || chart_.empty()) return;
   // Legend and names take another form; what was zoomed to stays.
   std::vector<std::pair<QCPRange, QCPRange>> ranges;
@@ -250,6 +265,7 @@ void ChartPlot::resizeEvent(QResizeEvent* event) {
 }
 
 void ChartPlot::paintEvent(QPaintEvent* event) {
+  if (is_to_replot_) replot(QCustomPlot::rpQueuedRefresh);
   QCustomPlot::paintEvent(event);
   if (!hasFocus()) return;
   QPainter painter(this);

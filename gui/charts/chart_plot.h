@@ -47,6 +47,10 @@ class ChartPlot : public QCustomPlot {
 
  private:
   void redraw();
+  /// Plots anew once it is seen, however much changes until then.
+  void replot_when_painted();
+  /// Plots anew what moved.
+  void replot_soon();
   void draw_marks();
   void link_panels();
   void go_to(const ChartPlace& place);
@@ -62,6 +66,7 @@ class ChartPlot : public QCustomPlot {
   std::vector<QCPItemStraightLine*> cursor_lines_;
   QPoint pressed_;
   int drawn_width_ = 0;
+  bool is_to_replot_ = false;
 };
 
 }  // namespace draftscope::gui

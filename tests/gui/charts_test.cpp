@@ -4,6 +4,7 @@
 
 #include <QFile>
 #include <QRegularExpression>
+#include <QSignalSpy>
 #include <random>
 
 #include "charts/chart_colors.h"
@@ -13,6 +14,7 @@
 #include "export/figure_file.h"
 #include "export/table_file.h"
 #include "sample.h"
+#include "settle.h"
 #include "small_disk.h"
 
 namespace draftscope::gui {
@@ -60,6 +62,40 @@ TEST(ChartPlaces, ArrowsMeetEveryPointOfASeriesInTheOrderOfItsKeys) {
       EXPECT_TRUE(is_in(chart, other));
       EXPECT_FALSE(words_of(chart, other).isEmpty());
     }
+}
+
+TEST(ChartPlot, IsPlottedOnceWhenItIsSeenHoweverOftenItChangedBefore) {
+  ChartPlot plot(QStringLiteral("some chart"));
+  plot.setFocusPolicy(Qt::NoFocus);  // it would have a frame around it
+  plot.set_chart(some_chart(1, false));
+  plot.resize(400, 300);
+  plot.show();
+  settle();
+  QSignalSpy plotted(&plot, &QCustomPlot::afterReplot);
+  for (const QSize& size : {QSize(500, 300), QSize(500, 420), QSize(640, 420)}) plot.resize(size);
+  plot.set_cursor(1.2);
+  EXPECT_EQ(plotted.size(), 0);
+  const auto picture_of = [](const QSize& size) {
+    ChartPlot fresh(QStringLiteral("some chart"));
+    fresh.resize(size);
+    fresh.set_chart(some_chart(1, false));
+    fresh.set_cursor(1.2);
+    return fresh.grab().toImage();
+  };
+  EXPECT_EQ(plot.grab().toImage(), picture_of(plot.size()));
+  EXPECT_EQ(plotted.size(), 1);
+  settle();
+  plot.set_cursor(0.7);
+  settle();
+  EXPECT_EQ(plotted.size(), 2) << "what moves is plotted by itself";
+  plot.hide();
+  plot.set_cursor(1.2);
+  plot.set_chart(some_chart(1, false));
+  plot.set_cursor(1.2);
+  settle();
+  EXPECT_EQ(plotted.size(), 2) << "nobody sees it";
+  plot.show();
+  EXPECT_EQ(plot.grab().toImage(), picture_of(plot.size()));
 }
 
 TEST(ChartColors, AreTheSameOnBothSidesOfOneAndFurtherApartFurtherOut) {
