@@ -4,7 +4,6 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
-#include <QPaintEngine>
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
@@ -40,7 +39,6 @@ QPolygonF diamond(const QPointF& center) {
 void HeatMapPlot::set_map(HeatMap map, const QString& title) {
   map_ = std::move(map);
   title_ = title;
-  unmarked_ = {};
   intervals_.clear();
   wanted_ = {0, 0};
   hovered_ = {0, 0};
@@ -84,6 +82,10 @@ QSize HeatMapPlot::min_picture_size() const {
 QRectF HeatMapPlot::area() const {
   return QRectF(rect()).adjusted(heat_map_left_margin, heat_map_top_margin, -heat_map_legend_width,
                                  -heat_map_bottom_margin);
+}
+
+bool HeatMapPlot::has_room() const {
+  return !map_.cells.empty() && area().width() >= 20.0 && area().height() >= 20.0;
 }
 
 QRectF HeatMapPlot::cell_rect(std::int32_t exit, std::int32_t gamma) const {
@@ -151,7 +153,8 @@ void HeatMapPlot::paint_axes(QPainter& painter) const {
   paint_names(painter, all, title_, tr("exit layer E of the recorded model"), tr("draft length γ"));
 }
 
-void HeatMapPlot::paint_marks(QPainter& painter) const {
+void HeatMapPlot::paint_marks(QPainter& painter) {
+  if (!has_room()) return;
   const auto ring = [&](const QPointF& center, double radius) {
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(Qt::black, 4.0));
@@ -246,39 +249,12 @@ void HeatMapPlot::paint_signs(QPainter& painter, int left, int top) const {
 }
 
 void HeatMapPlot::paint(QPainter& painter) {
-  if (map_.cells.empty() || area().width() < 20.0 || area().height() < 20.0) return;
-  // A file has the numbers, not their picture.
-  if (painter.paintEngine()->type() == QPaintEngine::Raster)
-    painter.drawPixmap(0, 0, unmarked(painter.device()->devicePixelRatioF()));
-  else
-    paint_unmarked(painter);
-  paint_marks(painter);
-}
-
-void HeatMapPlot::paint_unmarked(QPainter& painter) const {
+  if (!has_room()) return;
   painter.setRenderHint(QPainter::Antialiasing, false);
   for (const HeatCell& cell : map_.cells) paint_cell(painter, cell);
   painter.setRenderHint(QPainter::Antialiasing);
   paint_axes(painter);
   paint_legend(painter);
-}
-
-const QPixmap& HeatMapPlot::unmarked(double pixel_ratio) {
-  // A step of a slider moves a mark and dims the picture: hundreds of numbers stay as they are.
-  const QSize pixels = (QSizeF(size()) * pixel_ratio).toSize();
-  if (unmarked_.size() == pixels && unmarked_.devicePixelRatio() == pixel_ratio) return unmarked_;
-  unmarked_ = QPixmap(pixels);
-  unmarked_.setDevicePixelRatio(pixel_ratio);
-  unmarked_.fill(palette().color(QPalette::Base));
-  QPainter painter(&unmarked_);
-  painter.setFont(font());
-  paint_unmarked(painter);
-  return unmarked_;
-}
-
-void HeatMapPlot::changeEvent(QEvent* event) {
-  unmarked_ = {};  // letters and colours may be others
-  WhatIfPicture::changeEvent(event);
 }
 
 QString HeatMapPlot::words_of(const HeatCell& cell) const {

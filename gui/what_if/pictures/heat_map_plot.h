@@ -6,7 +6,6 @@
 // cells without an answer crossed out; rings are recorded runs, the frame is the current setting, the diamond
 // the fastest. A click or the arrow keys choose another setting.
 
-#include <QPixmap>
 #include <functional>
 #include <map>
 #include <optional>
@@ -43,10 +42,10 @@ class HeatMapPlot : public WhatIfPicture {
 
  protected:
   void paint(QPainter& painter) override;
+  void paint_marks(QPainter& painter) override;
   [[nodiscard]] QSize min_picture_size() const override;
   [[nodiscard]] QString tooltip_at(const QPoint& point) const override;
   bool event(QEvent* event) override;
-  void changeEvent(QEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
 
@@ -55,12 +54,10 @@ class HeatMapPlot : public WhatIfPicture {
   [[nodiscard]] QRectF cell_rect(std::int32_t exit, std::int32_t gamma) const;
   [[nodiscard]] const HeatCell* cell_at(const QPointF& point) const;
   [[nodiscard]] QString words_of(const HeatCell& cell) const;
-  /// The whole picture but for the marks, as sharp as the device is.
-  [[nodiscard]] const QPixmap& unmarked(double pixel_ratio);
-  void paint_unmarked(QPainter& painter) const;
+  /// Whether there is a map, and a place for it.
+  [[nodiscard]] bool has_room() const;
   void paint_cell(QPainter& painter, const HeatCell& cell) const;
   void paint_axes(QPainter& painter) const;
-  void paint_marks(QPainter& painter) const;
   void paint_legend(QPainter& painter) const;
   void paint_scale(QPainter& painter, const QRect& box) const;
   /// Each sign on the map with its meaning, below one another.
@@ -70,7 +67,6 @@ class HeatMapPlot : public WhatIfPicture {
   HeatMap map_;
   HeatMapMarks marks_;
   QString title_;
-  QPixmap unmarked_;    ///< null: to be drawn anew
   double limit_ = 1.0;  ///< of the scale; only grows
   std::map<std::pair<int, int>, QString> intervals_;
   std::pair<int, int> wanted_{0, 0};  ///< the cell whose interval was asked for last

@@ -2,6 +2,7 @@
 #include "what_if_picture.h"
 
 #include <QHelpEvent>
+#include <QPaintEngine>
 #include <QPainter>
 
 #include "views/tool_tip.h"
@@ -18,6 +19,7 @@ QSize WhatIfPicture::minimumSizeHint() const {
 
 void WhatIfPicture::set_message(const QString& words) {
   message_ = words;
+  picture_ = {};
   updateGeometry();
   if (!words.isEmpty()) setAccessibleDescription(words);
   update();
@@ -41,7 +43,12 @@ void WhatIfPicture::paintEvent(QPaintEvent* /*event*/) {
     return;
   }
   painter.save();
-  paint(painter);
+  // A file has texts and lines, not their picture.
+  if (painter.paintEngine()->type() == QPaintEngine::Raster)
+    painter.drawPixmap(0, 0, picture(painter.device()->devicePixelRatioF()));
+  else
+    paint(painter);
+  paint_marks(painter);
   painter.restore();
   if (!is_stale_) return;
   QColor veil = palette().color(QPalette::Base);
@@ -54,6 +61,26 @@ void WhatIfPicture::paintEvent(QPaintEvent* /*event*/) {
   painter.setPen(palette().color(QPalette::ToolTipText));
   painter.drawRect(badge);
   painter.drawText(badge, Qt::AlignCenter, words);
+}
+
+const QPixmap& WhatIfPicture::picture(double pixel_ratio) {
+  // A step of a slider dims a picture, and moves its marks: hundreds of texts stay as they are.
+  const QSize pixels = (QSizeF(size()) * pixel_ratio).toSize();
+  if (picture_.size() == pixels && picture_.devicePixelRatio() == pixel_ratio) return picture_;
+  picture_ = QPixmap(pixels);
+  picture_.setDevicePixelRatio(pixel_ratio);
+  picture_.fill(palette().color(QPalette::Base));
+  QPainter painter(&picture_);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.setFont(font());
+  painter.setPen(palette().color(QPalette::WindowText));
+  paint(painter);
+  return picture_;
+}
+
+void WhatIfPicture::changeEvent(QEvent* event) {
+  picture_ = {};  // letters and colours may be others
+  QWidget::changeEvent(event);
 }
 
 void WhatIfPicture::paint_names(QPainter& painter, const QRectF& area, const QString& title, const QString& x,

@@ -77,6 +77,12 @@ std::vector<NamedAnswer> ScenariosPane::all() const {
 
 void ScenariosPane::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
+  fit_and_draw();
+}
+
+void ScenariosPane::fit_and_draw() {
+  table_->resizeColumnsToContents();
+  for (const int column : {1, 2}) table_->setColumnWidth(column, std::min(table_->columnWidth(column), 260));
   chart_->set_chart(scenario_chart(all()));
 }
 
@@ -84,11 +90,9 @@ void ScenariosPane::show_all() {
   const int row = table_->currentIndex().row();
   ChartTable table = scenario_table(all());
   numbers_.set_numbers(std::move(table.columns), std::move(table.rows));
-  table_->resizeColumnsToContents();
-  for (const int column : {1, 2}) table_->setColumnWidth(column, std::min(table_->columnWidth(column), 260));
   table_->selectRow(std::clamp(row, 0, std::max(0, numbers_.rowCount() - 1)));
-  // Answers come with every step of a slider: a chart that nobody sees would only hold them up.
-  if (isVisible()) chart_->set_chart(scenario_chart(all()));
+  // Answers come with every step of a slider: what nobody sees would only hold them up.
+  if (isVisible()) fit_and_draw();
   for (QPushButton* button : {choose_, unpin_}) button->setEnabled(!pinned_.empty());
 }
 

@@ -37,6 +37,8 @@ class ScenariosPane : public QWidget {
 
  private:
   void show_all();
+  /// Fits the columns to their texts, and draws the chart.
+  void fit_and_draw();
   /// Pinned ones, and the one at hand.
   [[nodiscard]] std::vector<NamedAnswer> all() const;
   [[nodiscard]] QString free_letter() const;

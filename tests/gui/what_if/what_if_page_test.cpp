@@ -8,6 +8,7 @@
 #include <QCheckBox>
 #include <QComboBox>
 #include <QLabel>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
@@ -57,6 +58,37 @@ TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {
     EXPECT_FALSE(named.pane->picture().is_stale()) << named.name.toStdString();
     EXPECT_EQ(named.pane->picture().message(), QString()) << named.name.toStdString();
     EXPECT_GT(named.pane->numbers().rowCount(), 3) << named.name.toStdString();
+  }
+}
+
+TEST_F(WhatIfPage, AnAnswerLooksTheSameWhateverWasAnsweredBefore) {
+  open(write());
+  raise();
+  wait_until_settled();
+  const auto picture = [](AnswerPanel& panel) {
+    panel.resize(900, 520);
+    (void)panel.grab();
+    QApplication::processEvents();
+    return panel.grab().toImage();
+  };
+  AnswerPanel used;
+  Question asked = page().answer()->question;
+  for (const double threshold : {0.0, 0.3, 0.8, 0.85, 0.0}) {
+    if (threshold == 0.0)
+      asked = page().worker().trained()->first_question({});
+    else
+      asked.kind = StrategyKind::threshold;
+    asked.threshold = threshold;
+    const auto answer = std::make_shared<const WhatIfAnswer>(answer_of(*page().worker().trained(), asked));
+    const std::string command = command_line_of(asked, "run.dstrace");
+    used.forget();
+    used.set_answer(answer, command);
+    AnswerPanel fresh;
+    fresh.set_answer(answer, command);
+    EXPECT_EQ(picture(used), picture(fresh)) << command;
+    const auto* notes = used.findChild<QPlainTextEdit*>();
+    EXPECT_EQ(notes->toPlainText(), fresh.findChild<QPlainTextEdit*>()->toPlainText()) << command;
+    EXPECT_THAT(notes->toPlainText().toStdString(), testing::EndsWith(command));
   }
 }
 

@@ -166,6 +166,48 @@ TEST(WhatIfPictures, AHeatMapThatWasKeptLooksAsOneThatIsDrawnAnew) {
   expect_same("another map");
 }
 
+TEST(WhatIfPictures, BarsThatWereKeptLookAsThoseThatAreDrawnAnew) {
+  const auto fill = [](BarRows& bars, double value) {
+    bars.set_rows(QStringLiteral("t"), {QStringLiteral("speedup")},
+                  {{.name = QStringLiteral("a"), .value = value, .numbers = {QStringLiteral("1.3")}},
+                   {.name = QStringLiteral("b"), .value = 1.7, .before = value, .low = 1.5, .high = 1.8}},
+                  {QStringLiteral("below")});
+  };
+  BarRows kept;
+  double value = 1.3;
+  QPalette palette;
+  QSize size(600, 400);
+  QFont font = kept.font();
+  bool is_stale = false;
+  const auto show = [&](BarRows& bars) {
+    bars.setPalette(palette);
+    bars.setFont(font);
+    bars.resize(size);
+    bars.set_stale(is_stale);
+    return bars.grab().toImage();
+  };
+  const auto expect_same = [&](const char* what) {
+    BarRows fresh;
+    fill(fresh, value);
+    EXPECT_EQ(show(kept), show(fresh)) << what;
+  };
+  fill(kept, value);
+  expect_same("first");
+  is_stale = true;
+  expect_same("dimmed");
+  is_stale = false;
+  expect_same("clear again");
+  value = 1.5;
+  fill(kept, value);
+  expect_same("other numbers");
+  size = {700, 450};
+  expect_same("another size");
+  font.setPointSizeF(font.pointSizeF() * 1.3);
+  expect_same("larger letters");
+  palette.setColor(QPalette::Base, QColor(20, 20, 20));
+  expect_same("other colours");
+}
+
 TEST(WhatIfPictures, AFileHasTheNumbersOfAHeatMapAsText) {
   HeatMap map{.exits = 1, .lengths = 1};
   map.cells.push_back({.exit = 1, .gamma = 1, .speedup = 1.37});
