@@ -70,7 +70,7 @@ void LabelBatch::add(const QPoint& at, const QString& text, std::span<const Labe
   const bool has_all = has_glyphs_ && std::all_of(text.begin(), text.end(), [this](QChar character) {
                          return character == u' ' || font_.letter(character).glyph != 0;
                        });
-  if (!has_all) return draw_text(at, text, inks);
+  if (!has_all) return texts_.push_back({at, text, {inks.begin(), inks.end()}});
   double x = at.x();
   std::size_t piece = 0;
   Run* run = &run_of(inks.front().color);
@@ -87,24 +87,27 @@ void LabelBatch::add(const QPoint& at, const QString& text, std::span<const Labe
   }
 }
 
-void LabelBatch::draw_text(const QPoint& at, const QString& text, std::span<const LabelInk> inks) {
+void LabelBatch::draw_text(const Text& text) {
+  const std::span<const LabelInk> inks = text.inks;
   const bool is_one_ink = std::all_of(inks.begin(), inks.end(),
                                       [&](const LabelInk& ink) { return ink.color == inks.front().color; });
-  int left = at.x();
+  int left = text.at.x();
   for (const LabelInk& ink : is_one_ink ? inks.first(1) : inks) {
     painter_.save();
     const int height = painter_.fontMetrics().height();
     if (!is_one_ink)
-      painter_.setClipRect(QRect(left, at.y() - height, std::max(0, ink.right - left), 2 * height),
+      painter_.setClipRect(QRect(left, text.at.y() - height, std::max(0, ink.right - left), 2 * height),
                            Qt::IntersectClip);
     painter_.setPen(ink.color);
-    painter_.drawText(at, text);
+    painter_.drawText(text.at, text.words);
     painter_.restore();
     left = std::max(left, ink.right);
   }
 }
 
 void LabelBatch::draw() {
+  for (const Text& text : texts_) draw_text(text);
+  texts_.clear();
   for (Run& run : runs_) {
     if (run.glyphs.empty()) continue;
     QGlyphRun glyphs;

@@ -56,7 +56,7 @@ class LabelBatch {
 
   [[nodiscard]] const LabelFont& font() const { return font_; }
   /// A text whose baseline begins at a point, with its inks from the left, at least one. What takes a layout
-  /// is drawn at once, and so is everything where the painter writes no pixels, that files have texts.
+  /// is drawn as a text, and so is everything where the painter writes no pixels, that files have texts.
   void add(const QPoint& at, const QString& text, std::span<const LabelInk> inks);
   /// Draws what has been added since the last time.
   void draw();
@@ -67,13 +67,19 @@ class LabelBatch {
     std::vector<quint32> glyphs;
     std::vector<QPointF> places;
   };
+  struct Text {
+    QPoint at;
+    QString words;
+    std::vector<LabelInk> inks;
+  };
   [[nodiscard]] Run& run_of(const QColor& ink);
-  void draw_text(const QPoint& at, const QString& text, std::span<const LabelInk> inks);
+  void draw_text(const Text& text);
 
   QPainter& painter_;
   const LabelFont& font_;
   bool has_glyphs_;
   std::vector<Run> runs_;
+  std::vector<Text> texts_;
 };
 
 }  // namespace draftscope::gui

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "data/rounds/round_times.h"
+#include "timeline/lane_canvas.h"
 #include "views/theme.h"
 
 namespace draftscope::gui {
@@ -55,7 +57,7 @@ class LaneColors {
 /// Adjacent columns of one look become one rectangle.
 class ColumnRun {
  public:
-  ColumnRun(QPainter& painter, const QRect& area) : painter_(painter), area_(area) {}
+  explicit ColumnRun(LaneCanvas& canvas) : canvas_(canvas), area_(canvas.area()) {}
   ~ColumnRun() { flush(); }
   ColumnRun(const ColumnRun&) = delete;
   ColumnRun& operator=(const ColumnRun&) = delete;
@@ -71,13 +73,12 @@ class ColumnRun {
     end_ = pixel + 1;
   }
   void flush() {
-    if (end_ > start_)
-      painter_.fillRect(start_, area_.bottom() + 1 - height_, end_ - start_, height_, color_);
+    if (end_ > start_) canvas_.fill({start_, area_.bottom() + 1 - height_, end_ - start_, height_}, color_);
     start_ = end_ = std::numeric_limits<int>::min();
   }
 
  private:
-  QPainter& painter_;
+  LaneCanvas& canvas_;
   QRect area_;
   int start_ = std::numeric_limits<int>::min();
   int end_ = std::numeric_limits<int>::min();
@@ -88,14 +89,15 @@ class ColumnRun {
 /// Paints pixels of a lane that lie within one stretch of the axis.
 class StretchPainter {
  public:
-  StretchPainter(QPainter& painter, const Timeline& timeline, const Lane& lane, const QRect& area,
-                 const LaneLook& look, ColumnRun& columns)
-      : painter_(painter),
+  StretchPainter(const QFontMetrics& metrics, const Timeline& timeline, const Lane& lane,
+                 const LaneLook& look, LaneCanvas& canvas, ColumnRun& columns)
+      : metrics_(metrics),
         timeline_(timeline),
         lane_(lane),
-        area_(area),
+        area_(canvas.area()),
         look_(look),
         colors_(lane, look.dark),
+        canvas_(canvas),
         columns_(columns) {}
 
   /// `axis` has the recording's time.
@@ -159,6 +161,8 @@ class StretchPainter {
         BusySummary busy = lane_.pyramid.summarise(slices, time, index);
         if (busy.slices == 0) busy.longest = index;
         paint_column(pixel++, busy, time);
+        // The next pixel begins in the last of these slices, or behind it.
+        index += std::max<std::size_t>(busy.slices, 1) - 1;
       }
     }
   }
@@ -203,15 +207,15 @@ class StretchPainter {
     const QString text =
         look_.labels->font().fitting(slice_label(*look_.opened, timeline_, lane_, index), box.width() - 6);
     if (text.isEmpty()) return;
-    const QFontMetrics metrics = painter_.fontMetrics();
-    look_.labels->add({box.left() + 3, box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2},
-                      text, inks_);
+    look_.labels->add(
+        {box.left() + 3, box.top() + (box.height() + metrics_.ascent() - metrics_.descent()) / 2}, text,
+        inks_);
   }
 
   /// From where the last piece ended.
   void paint_piece(const QRect& filled, int right, traces::Phase phase, bool faded) {
     const LaneColors::Look& look = colors_.of(phase, faded);
-    painter_.fillRect(left_, filled.top(), right - left_, filled.height(), look.back);
+    canvas_.fill({left_, filled.top(), right - left_, filled.height()}, look.back);
     inks_.push_back({right, look.ink});
     left_ = right;
   }
@@ -236,15 +240,40 @@ class StretchPainter {
     }
   }
 
-  QPainter& painter_;
+  QFontMetrics metrics_;
   const Timeline& timeline_;
   const Lane& lane_;
   QRect area_;
   const LaneLook& look_;
   LaneColors colors_;
+  LaneCanvas& canvas_;
   ColumnRun& columns_;
   int left_ = 0;  ///< of the next piece of a slice
   std::vector<LabelInk> inks_;
+};
+
+/// Busy time of pixels in which stretches meet, from left to right: one often begins where the last ended.
+class MeetingPixels {
+ public:
+  MeetingPixels(const Lane& lane, const LaneTime& time) : lane_(lane), time_(time) {}
+
+  [[nodiscard]] BusyColumns::ByPhase busy_time(TimeRange axis) {
+    const CutSums& sums = time_.sums();
+    if (!lane_.columns.empty()) return sums.summarise(lane_, time_.cut, axis);
+    if (end_ns_ != axis.start_ns) until_end_ = sums.until(lane_, time_.cut, axis.start_ns);
+    end_ns_ = axis.end_ns;
+    const BusyPyramid::ByPhase before = std::exchange(until_end_, sums.until(lane_, time_.cut, axis.end_ns));
+    BusyColumns::ByPhase busy{};
+    for (std::size_t phase = 0; phase < busy.size(); ++phase)
+      busy[phase] = static_cast<double>(until_end_[phase] - before[phase]);
+    return busy;
+  }
+
+ private:
+  const Lane& lane_;
+  const LaneTime& time_;
+  std::optional<std::int64_t> end_ns_;  ///< of the last pixel
+  BusyPyramid::ByPhase until_end_{};
 };
 
 /// The axis with a stretch's times in place of its own.
@@ -261,8 +290,10 @@ int whole_pixels(double x, const TimeAxis& axis) {
 
 void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const LaneTime& time,
                 const TimeAxis& axis, const QRect& area, const LaneLook& look) {
-  ColumnRun columns(painter, area);
-  StretchPainter stretch_painter(painter, timeline, lane, area, look, columns);
+  LaneCanvas canvas(painter, area, look.back);
+  ColumnRun columns(canvas);
+  StretchPainter stretch_painter(painter.fontMetrics(), timeline, lane, look, canvas, columns);
+  MeetingPixels meeting(lane, time);
   const std::vector<Stretch>& stretches = time.cut.stretches();
   const int right = axis.left + axis.width;
   for (int pixel = axis.left; pixel < right;) {
@@ -281,7 +312,7 @@ void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, c
       bool is_left_out = look.left != nullptr;
       for (std::size_t i = index; is_left_out && i < stretches.size() && stretches[i].at_ns < at.end_ns; ++i)
         is_left_out = stretch_painter.is_left_out(stretches[i].recorded(at));
-      stretch_painter.paint_busy(pixel, axis, time.sums().summarise(lane, time.cut, at), is_left_out);
+      stretch_painter.paint_busy(pixel, axis, meeting.busy_time(at), is_left_out);
       ++pixel;
     }
   }

@@ -5,6 +5,7 @@
 // are narrower, a column of one pixel shows how busy that time was by its height and what with by its colour,
 // so that gaps stay visible at any zoom. O(width · log slices), whatever the lane holds.
 
+#include <QColor>
 #include <QPainter>
 #include <QRect>
 #include <functional>
@@ -24,6 +25,7 @@ namespace draftscope::gui {
 
 struct LaneLook {
   bool dark = false;
+  QColor back;  ///< what the lane has been filled with, so that its boxes can be drawn at once
   /// By Timeline::names: slices of other names are faded; null fades none.
   const std::vector<bool>* matches = nullptr;
   /// Slices of rounds that a filter leaves out are faded, and requests without any that it leaves; null fades

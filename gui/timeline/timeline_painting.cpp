@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the timeline is painted.
+#include <QImage>
 #include <QPainter>
-#include <QPixmap>
 #include <QScrollBar>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <span>
+#include <vector>
 
 #include "timeline/lane_painter.h"
 #include "timeline/timeline_bar.h"
@@ -21,6 +24,8 @@ constexpr int min_tick_pixels = 90;
 /// Borders of stretches that are narrower are left out.
 constexpr double min_stretch_pixels = 8.0;
 constexpr int border_alpha = 110;
+/// Borders that are further from one another are cheaper drawn each for itself.
+constexpr int max_joined_pixels = 100;
 constexpr int sign_room = 16;
 
 /// "▸" or "▾" as a picture, whatever the font has.
@@ -36,6 +41,20 @@ void paint_sign(QPainter& painter, const QPointF& middle, bool is_collapsed, con
   painter.setBrush(color);
   painter.drawPolygon(is_collapsed ? right : down);
   painter.restore();
+}
+
+/// Lines through pixels of rising x, as pictures of all of them from the top down: the pixels of one line lie
+/// far from one another in memory, and each line for itself, or boxes of see-through colour, would take many
+/// times as long.
+void paint_lines(QPainter& painter, std::span<const int> places, int top, int bottom, const QColor& color) {
+  constexpr int rows = 16;
+  QImage lines(places.back() + 1 - places.front(), rows, QImage::Format_ARGB32_Premultiplied);
+  lines.fill(Qt::transparent);
+  for (const int place : places)
+    for (int row = 0; row < rows; ++row) lines.setPixelColor(place - places.front(), row, color);
+  for (; top < bottom; top += rows)
+    painter.drawImage(QPoint(places.front(), top), lines,
+                      QRect(0, 0, lines.width(), std::min(rows, bottom - top)));
 }
 
 void paint_pin(QPainter& painter, const QPointF& middle, const QColor& color) {
@@ -105,8 +124,11 @@ void TimelineView::paint_row(QPainter& painter, const LaneRow& row, const TimeAx
                   phase_color(traces::Phase::verify, dark));
     return;
   }
-  LaneLook look{
-      .dark = dark, .run_index = row.run_index, .opened = state_.recording().get(), .labels = &labels};
+  LaneLook look{.dark = dark,
+                .back = palette().color(QPalette::Base),
+                .run_index = row.run_index,
+                .opened = state_.recording().get(),
+                .labels = &labels};
   if (!matches_.empty()) look.matches = &matches_;
   if (left_) look.left = &*left_;
   paint_lane(painter, timeline, timeline.lanes[row.index],
@@ -241,15 +263,21 @@ void TimelineView::paint_borders(QPainter& painter, const TimeAxis& axis) const 
     for (const Stretch& stretch : shown_.chosen().stretches()) starts.push_back(stretch.at_ns);
   QColor color = palette().color(QPalette::WindowText);
   color.setAlpha(border_alpha);
-  // A picture of a line: as a box of see-through colour each would take many times as long.
-  QPixmap line(1, std::max(1, std::min(rows_.height(), viewport()->height() - axis_height)));
-  line.fill(color);
+  std::vector<int> places;
   auto start = std::lower_bound(starts.begin(), starts.end(), axis.range.start_ns);
   for (double last = -min_stretch_pixels; start != starts.end() && *start < axis.range.end_ns; ++start) {
     const double x = axis.x(*start);
     if (x - last < min_stretch_pixels) continue;
     last = x;
-    painter.drawPixmap(QPointF(std::floor(x), axis_height), line);
+    places.push_back(static_cast<int>(std::floor(x)));
+  }
+  const int bottom = std::max(axis_height + 1, std::min(axis_height + rows_.height(), viewport()->height()));
+  for (auto first = places.begin(); first != places.end();) {
+    const auto last = std::adjacent_find(
+        first, places.end(), [](int place, int next) { return next - place > max_joined_pixels; });
+    const auto behind = last == places.end() ? last : std::next(last);
+    paint_lines(painter, {first, behind}, axis_height, bottom, color);
+    first = behind;
   }
 }
 

@@ -22,9 +22,14 @@ class CutSums {
 
   /// Busy time of the lane in a part of the axis, both as this was built of. O(log slices + log stretches).
   [[nodiscard]] BusyColumns::ByPhase summarise(const Lane& lane, const CutTime& time, TimeRange axis) const;
+  /// The same before a place of the axis, of a lane whose slices have been read.
+  [[nodiscard]] BusyPyramid::ByPhase until(const Lane& lane, const CutTime& time, std::int64_t at_ns) const;
 
  private:
-  std::vector<BusyColumns::ByPhase> before_;  ///< in all stretches before the i-th; one more than there are
+  /// Busy time in all stretches before the i-th, one more than there are; of a lane that has columns.
+  std::vector<BusyColumns::ByPhase> before_;
+  /// Busy time until the i-th stretch begins, less that in stretches before it; of a lane that has slices.
+  std::vector<BusyPyramid::ByPhase> left_out_;
 };
 
 }  // namespace draftscope::gui

@@ -116,6 +116,10 @@ TEST_P(AxesThatLeaveTimeOut, AddUpALaneAsItsSlicesDo) {
             ++expected[static_cast<std::size_t>(lane.slices.phase(i))];
       }
     EXPECT_EQ(sums.summarise(lane, cut, axis), expected);
+    const BusyPyramid::ByPhase until_end = sums.until(lane, cut, axis.end_ns);
+    const BusyPyramid::ByPhase until_start = sums.until(lane, cut, axis.start_ns);
+    for (std::size_t phase = 0; phase < expected.size(); ++phase)
+      EXPECT_EQ(static_cast<double>(until_end[phase] - until_start[phase]), expected[phase]);
     const bool any = std::any_of(expected.begin(), expected.end(), [](double ns) { return ns > 0.0; });
     if (any) {
       EXPECT_TRUE(is_busy(lane, cut, axis));

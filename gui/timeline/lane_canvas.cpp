@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "lane_canvas.h"
+
+#include <QPaintEngine>
+#include <QRgba64>
+#include <algorithm>
+#include <cmath>
+
+namespace draftscope::gui {
+
+namespace {
+
+/// Pixels of a box that are faster filled column by column.
+constexpr int narrow = 8;
+
+/// How many pixels of the device are one of the lane in each direction; 0 if they are no such square.
+int square_of(const QPainter& painter) {
+  if (painter.paintEngine() == nullptr || painter.paintEngine()->type() != QPaintEngine::Raster) return 0;
+  const QTransform transform = painter.deviceTransform();
+  const bool is_placed =
+      std::floor(transform.dx()) == transform.dx() && std::floor(transform.dy()) == transform.dy();
+  const bool is_square = transform.type() <= QTransform::TxScale && transform.m11() == transform.m22() &&
+                         std::floor(transform.m11()) == transform.m11();
+  return is_placed && is_square ? std::max(0, static_cast<int>(transform.m11())) : 0;
+}
+
+}  // namespace
+
+LaneCanvas::LaneCanvas(QPainter& painter, const QRect& area, const QColor& back)
+    : painter_(painter), area_(area), back_(back), scale_(back.isValid() ? square_of(painter) : 0) {}
+
+LaneCanvas::~LaneCanvas() {
+  blender_.reset();
+  if (picture_.isNull()) return;
+  picture_.setDevicePixelRatio(scale_);
+  painter_.drawImage(QPoint(left_, area_.top()), picture_,
+                     QRect((left_ - area_.left()) * scale_, 0, (right_ - left_) * scale_, picture_.height()));
+}
+
+void LaneCanvas::make_picture() {
+  picture_ = QImage(area_.size() * scale_, QImage::Format_RGB32);
+  picture_.fill(back_);
+  pixels_ = reinterpret_cast<QRgb*>(picture_.bits());
+  per_line_ = picture_.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb));
+  left_ = area_.right() + 1;
+  right_ = area_.left();
+}
+
+void LaneCanvas::fill(const QRect& box, const QColor& color) {
+  if (scale_ == 0) return painter_.fillRect(box, color);
+  const QRect inside = box & area_;
+  if (inside.isEmpty()) return;
+  if (picture_.isNull()) make_picture();
+  left_ = std::min(left_, inside.left());
+  right_ = std::max(right_, inside.right() + 1);
+  const QPoint at = (inside.topLeft() - area_.topLeft()) * scale_;
+  const QSize size = inside.size() * scale_;
+  if (color.alpha() != 255) {
+    if (!blender_) blender_.emplace(&picture_);
+    return blender_->fillRect(QRect(at, size), color);
+  }
+  // As the painter rounds colours.
+  const QRgb pixel = color.rgba64().toArgb32();
+  QRgb* const first = pixels_ + at.y() * per_line_ + at.x();
+  QRgb* const behind = first + size.height() * per_line_;
+  if (size.width() > narrow)
+    for (QRgb* line = first; line != behind; line += per_line_) std::fill_n(line, size.width(), pixel);
+  else
+    for (int x = 0; x < size.width(); ++x)
+      for (QRgb* line = first; line != behind; line += per_line_) line[x] = pixel;
+}
+
+}  // namespace draftscope::gui
