@@ -7,6 +7,7 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
+#include <array>
 
 #include "data/decisions/mask_change.h"
 #include "views/legend_row.h"
@@ -23,10 +24,24 @@ namespace {
 constexpr std::size_t share_window = 50;
 constexpr int bar_room = 150;
 
-QColor mixed(const QColor& from, const QColor& to, double share) {
-  const auto mix = [&](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
-  return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
-}
+/// Colours from one to another, by the thousand in a frame.
+class ColorMix {
+ public:
+  ColorMix(const QColor& from, const QColor& to)
+      : from_{from.red(), from.green(), from.blue()},
+        by_{to.red() - from.red(), to.green() - from.green(), to.blue() - from.blue()} {}
+
+  /// `share` of the way, from 0 to 1.
+  [[nodiscard]] QRgb at(double share) const { return qRgb(part(0, share), part(1, share), part(2, share)); }
+
+ private:
+  [[nodiscard]] int part(std::size_t channel, double share) const {
+    return static_cast<int>(from_[channel] + by_[channel] * share + 0.5);
+  }
+
+  std::array<int, 3> from_;
+  std::array<int, 3> by_;
+};
 
 /// Colour of a sublayer that runs: attention and MLP apart.
 QColor run_color(std::size_t sublayer, bool dark) {
@@ -44,10 +59,12 @@ template <typename Color>
 void paint_cells(QPainter& painter, const QRect& area, const std::vector<RoundColumn>& columns,
                  std::size_t rows, const QColor& gap, const Color& color) {
   QImage image(area.width(), static_cast<int>(rows), QImage::Format_RGB32);
+  auto* const top = reinterpret_cast<QRgb*>(image.bits()) - area.left();
+  const std::size_t per_row = static_cast<std::size_t>(image.bytesPerLine()) / sizeof(QRgb);
   for (const RoundColumn& column : columns) {
     const auto color_of = color(column);
     for (std::size_t row = 0; row < rows; ++row) {
-      auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(rows - 1 - row))) - area.left();
+      QRgb* const line = top + (rows - 1 - row) * per_row;
       std::fill(line + column.left, line + column.right, color_of(row));
     }
   }
@@ -160,12 +177,13 @@ void SkipMap::paint_runs(QPainter& painter, const RoundAxis& axis) const {
 
   const std::size_t sublayers = skips_.sublayers();
   const std::vector<RoundColumn> columns = round_columns(axis, 1, SkipPyramid::block);
+  const std::array<ColorMix, 2> mixes{ColorMix(run_color(0, dark), skipped_color),
+                                      ColorMix(run_color(1, dark), skipped_color)};
   SkipSummary sum;
   paint_cells(painter, area, columns, sublayers, base, [&](const RoundColumn& column) {
     skips_.summarise(column.first, column.last, sum);
     return [&](std::size_t sublayer) {
-      if (sum.drafting == 0) return base.rgb();
-      return mixed(run_color(sublayer, dark), skipped_color, share_of(sum, sublayer)).rgb();
+      return sum.drafting == 0 ? base.rgb() : mixes[sublayer % 2].at(share_of(sum, sublayer));
     };
   });
   // What large cells skipped is hatched too.
