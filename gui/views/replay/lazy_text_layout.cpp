@@ -19,7 +19,7 @@ namespace {
 /// Texts of so many characters are laid out at once: nothing of them is estimated.
 constexpr int short_text = 8192;
 /// Lines of a paragraph that have a picture together.
-constexpr int lines_per_strip = 8;
+constexpr int lines_per_strip = 2;
 /// Pixels of all pictures: some windows' full of text.
 constexpr double max_pixels = 16e6;
 
