@@ -335,6 +335,8 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     shown->show();
   }
   QApplication::processEvents();
+  // Where the keyboard is tells nothing in a picture.
+  if (QWidget* focused = QApplication::focusWidget()) focused->clearFocus();
   // What a view reads on a worker when it is first shown.
   rendered(*shown, look);
   QApplication::processEvents();

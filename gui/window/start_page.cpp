@@ -18,15 +18,21 @@ namespace {
 
 constexpr int page_width = 640;
 
-void fill(QListWidget& list, const QStringList& paths) {
+/// Words beside the name of a file.
+enum class Beside { folder, nothing };
+
+void fill(QListWidget& list, const QStringList& paths, Beside beside) {
   list.clear();
   if (paths.isEmpty()) {
     auto* none = new QListWidgetItem(StartPage::tr("none yet"), &list);
     none->setFlags(Qt::NoItemFlags);
   }
   for (const QString& path : paths) {
-    auto* item = new QListWidgetItem(
-        QStringLiteral("%1    %2").arg(QFileInfo(path).fileName(), QFileInfo(path).path()), &list);
+    const QFileInfo file(path);
+    auto* item = new QListWidgetItem(beside == Beside::nothing
+                                         ? file.fileName()
+                                         : QStringLiteral("%1    %2").arg(file.fileName(), file.path()),
+                                     &list);
     item->setData(Qt::UserRole, path);
     item->setToolTip(path);
   }
@@ -81,8 +87,9 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
   layout->addStretch(1);
   recent_->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(recent_, &QListWidget::customContextMenuRequested, this, &StartPage::show_menu);
-  fill(*recent_, {});
-  fill(*samples_, sample_recordings(QCoreApplication::applicationDirPath()));
+  fill(*recent_, {}, Beside::folder);
+  // Where the program keeps its own files tells nobody anything.
+  fill(*samples_, sample_recordings(QCoreApplication::applicationDirPath()), Beside::nothing);
   auto* outer = new QHBoxLayout(this);
   outer->addStretch();
   outer->addWidget(column, 2);
@@ -126,7 +133,7 @@ void StartPage::show_menu(const QPoint& place) {
 }
 
 void StartPage::set_recent(const QStringList& paths) {
-  fill(*recent_, paths);
+  fill(*recent_, paths, Beside::folder);
 }
 
 QStringList sample_recordings(const QString& program_folder) {
