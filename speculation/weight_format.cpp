@@ -2,7 +2,9 @@
 #include <draftscope/speculation/weight_format.h>
 
 #include <draftscope/base/quote.h>
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace draftscope::speculation {
 
@@ -42,18 +44,21 @@ const WeightFormatRow& weight_format_row(WeightFormat format) {
   return all_formats[static_cast<std::size_t>(format)];
 }
 
+const WeightFormatRow* find_weight_format(std::string_view name) {
+  const auto row = std::ranges::find(all_formats, name, &WeightFormatRow::name);
+  return row == std::end(all_formats) ? nullptr : &*row;
+}
+
 Result<WeightFormat> parse_weight_format(std::string_view name) {
-  for (const WeightFormatRow& row : all_formats)
-    if (row.name == name) return row.format;
+  if (const WeightFormatRow* row = find_weight_format(name)) return row->format;
   std::string names;
   for (const WeightFormatRow& row : all_formats) names += (names.empty() ? "" : ", ") + std::string(row.name);
   return fail("weights: found {}, expected one of: {}", quote(name), names);
 }
 
 std::optional<double> leading_bits(std::string_view formats) {
-  const auto format = parse_weight_format(formats.substr(0, formats.find(',')));
-  if (!format) return std::nullopt;
-  return weight_format_row(*format).bits;
+  const WeightFormatRow* row = find_weight_format(formats.substr(0, formats.find(',')));
+  return row == nullptr ? std::nullopt : std::optional(row->bits);
 }
 
 std::string made_weight_formats(MadeBy by) {

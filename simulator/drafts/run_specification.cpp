@@ -6,7 +6,6 @@
 #include <draftscope/simulator/hardware/scenario.h>
 #include <draftscope/speculation/weight_format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -41,10 +40,8 @@ DraftWeightsShares::DraftWeightsShares(const traces::Run& run, const traces::Met
 
 double DraftWeightsShares::of(std::string_view origin) const {
   if (target_bits_ <= 0.0) return 1.0;
-  // Of each round: most origins are no format's name, and an error's words would be written for nothing.
-  const auto row =
-      std::ranges::find(speculation::weight_formats(), origin, &speculation::WeightFormatRow::name);
-  return row == speculation::weight_formats().end() ? of_run_ : row->bits / target_bits_;
+  const speculation::WeightFormatRow* row = speculation::find_weight_format(origin);
+  return row == nullptr ? of_run_ : row->bits / target_bits_;
 }
 
 }  // namespace draftscope::simulator

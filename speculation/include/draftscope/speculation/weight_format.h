@@ -60,6 +60,8 @@ struct WeightFormatRow {
   return weight_format_row(format).name;
 }
 
+/// Row of a format by its name; null if none has it.
+[[nodiscard]] const WeightFormatRow* find_weight_format(std::string_view name);
 /// Errors: no format has that name.
 [[nodiscard]] Result<WeightFormat> parse_weight_format(std::string_view name);
 
