@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lane_canvas.h"
 
-#include <QPaintEngine>
 #include <QRgba64>
 #include <algorithm>
-#include <cmath>
+
+#include "views/whole_pixels.h"
 
 namespace draftscope::gui {
 
@@ -13,21 +13,10 @@ namespace {
 /// Pixels of a box that are faster filled column by column.
 constexpr int narrow = 8;
 
-/// How many pixels of the device are one of the lane in each direction; 0 if they are no such square.
-int square_of(const QPainter& painter) {
-  if (painter.paintEngine() == nullptr || painter.paintEngine()->type() != QPaintEngine::Raster) return 0;
-  const QTransform transform = painter.deviceTransform();
-  const bool is_placed =
-      std::floor(transform.dx()) == transform.dx() && std::floor(transform.dy()) == transform.dy();
-  const bool is_square = transform.type() <= QTransform::TxScale && transform.m11() == transform.m22() &&
-                         std::floor(transform.m11()) == transform.m11();
-  return is_placed && is_square ? std::max(0, static_cast<int>(transform.m11())) : 0;
-}
-
 }  // namespace
 
 LaneCanvas::LaneCanvas(QPainter& painter, const QRect& area, const QColor& back)
-    : painter_(painter), area_(area), back_(back), scale_(back.isValid() ? square_of(painter) : 0) {}
+    : painter_(painter), area_(area), back_(back), scale_(back.isValid() ? whole_pixels(painter, {}) : 0) {}
 
 LaneCanvas::~LaneCanvas() {
   blender_.reset();

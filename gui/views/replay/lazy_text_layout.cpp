@@ -2,7 +2,6 @@
 #include "lazy_text_layout.h"
 
 #include <QFontMetricsF>
-#include <QPaintEngine>
 #include <QPainter>
 #include <QStyle>
 #include <QTextBlock>
@@ -11,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "views/whole_pixels.h"
 
 namespace draftscope::gui {
 
@@ -22,16 +23,6 @@ constexpr int short_text = 8192;
 constexpr int lines_per_strip = 2;
 /// Pixels of all pictures: some windows' full of text.
 constexpr double max_pixels = 16e6;
-
-/// Whether a picture that was drawn at a place of its own is the same to the pixel when it is put at `at`.
-bool is_on_pixels(const QPainter& painter, const QPointF& at) {
-  if (painter.paintEngine()->type() != QPaintEngine::Raster) return false;
-  const QTransform transform = painter.deviceTransform();
-  const double scale = transform.m11();
-  const QPointF pixel = transform.map(at);
-  return transform.type() <= QTransform::TxScale && scale == transform.m22() && scale == std::round(scale) &&
-         pixel.x() == std::round(pixel.x()) && pixel.y() == std::round(pixel.y());
-}
 
 }  // namespace
 
@@ -253,7 +244,7 @@ LazyTextLayout::Strip LazyTextLayout::strip_of(const QTextBlock& block, int inde
 void LazyTextLayout::draw_block(QPainter& painter, const PaintContext& context, const QTextBlock& block) {
   QTextLayout& layout = *block.layout();
   layout.setPosition(blockBoundingRect(block).topLeft());
-  const bool has_pictures = is_on_pixels(painter, QPointF(0.0, layout.position().y()));
+  const bool has_pictures = whole_pixels(painter, QPointF(0.0, layout.position().y())) > 0;
   if (!has_pictures)
     layout.draw(&painter, {}, selections_in(block, context.selections),
                 without_margins(context.clip.isValid() ? context.clip : QRectF(QPointF(), documentSize())));
