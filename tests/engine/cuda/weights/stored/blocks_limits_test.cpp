@@ -10,9 +10,9 @@
 
 #include "cuda/model_upload.h"
 #include "cuda_shapes.h"
-#include "device_memory.h"
-#include "in_blocks.h"
-#include "layer_matrices.h"
+#include "weights/device_memory.h"
+#include "weights/in_blocks.h"
+#include "weights/layer_matrices.h"
 
 namespace draftscope::engine::test {
 namespace {

@@ -11,8 +11,8 @@
 #include "cuda/ranks/rank_part.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "device_memory.h"
-#include "in_fp8_block.h"
+#include "weights/device_memory.h"
+#include "weights/in_fp8_block.h"
 
 namespace draftscope::engine::test {
 namespace {

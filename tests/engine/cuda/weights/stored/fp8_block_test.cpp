@@ -7,9 +7,9 @@
 
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "in_fp8_block.h"
-#include "packed_text.h"
-#include "same_bits.h"
+#include "weights/in_fp8_block.h"
+#include "weights/packed_text.h"
+#include "weights/same_bits.h"
 
 namespace draftscope::engine::test {
 namespace {

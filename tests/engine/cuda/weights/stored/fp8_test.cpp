@@ -15,7 +15,7 @@
 #include "cpu/model.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "in_e4m3.h"
+#include "weights/in_e4m3.h"
 
 namespace draftscope::engine::test {
 namespace {

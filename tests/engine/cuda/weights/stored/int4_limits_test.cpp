@@ -8,8 +8,8 @@
 #include "cuda/model_upload.h"
 #include "cuda/ranks/rank_part.h"
 #include "cuda_device.h"
-#include "device_memory.h"
-#include "in_int4.h"
+#include "weights/device_memory.h"
+#include "weights/in_int4.h"
 
 namespace draftscope::engine::test {
 namespace {

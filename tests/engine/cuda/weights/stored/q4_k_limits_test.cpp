@@ -10,10 +10,10 @@
 #include "cuda/model_upload.h"
 #include "cuda/ranks/rank_part.h"
 #include "cuda_device.h"
-#include "device_memory.h"
-#include "in_blocks.h"
-#include "in_q4_k.h"
-#include "layer_matrices.h"
+#include "weights/device_memory.h"
+#include "weights/in_blocks.h"
+#include "weights/in_q4_k.h"
+#include "weights/layer_matrices.h"
 
 namespace draftscope::engine::test {
 namespace {

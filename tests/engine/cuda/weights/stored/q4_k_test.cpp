@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "cuda_shapes.h"
-#include "in_q4_k.h"
-#include "packed_text.h"
-#include "same_bits.h"
+#include "weights/in_q4_k.h"
+#include "weights/packed_text.h"
+#include "weights/same_bits.h"
 
 namespace draftscope::engine::test {
 namespace {
