@@ -4,12 +4,16 @@
 // An application that knows how long its main thread was busy with one event: so long the window could not
 // answer. Events that are handled within another one count as its part.
 
+#include <fmt/format.h>
+
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMetaEnum>
 #include <QThread>
 #include <ctime>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace draftscope::bench {
 
@@ -20,7 +24,7 @@ class StallWatch : public QApplication {
   struct Stall {
     double ms = 0.0;
     double busy_ms = 0.0;  ///< of which the thread computed; the rest it waited, for a processor or a worker
-    std::string what;      ///< "MetaCall of draftscope::gui::RecordingLoader"
+    std::string what;      ///< "MetaCall of RecordingLoader"
   };
 
   /// Time that this thread has computed since it began.
@@ -37,7 +41,7 @@ class StallWatch : public QApplication {
     if (is_inside_ || QThread::currentThread() != thread()) return QApplication::notify(receiver, event);
     is_inside_ = true;
     // Neither may be there any more behind it.
-    const char* name = receiver->metaObject()->className();
+    const std::string_view name = receiver->metaObject()->className();
     const QEvent::Type type = event->type();
     QElapsedTimer timer;
     timer.start();
@@ -47,7 +51,8 @@ class StallWatch : public QApplication {
     if (ms > longest_.ms) {
       const char* event_name = QMetaEnum::fromType<QEvent::Type>().valueToKey(type);
       longest_ = {ms, busy_ms() - busy_before,
-                  std::string(event_name == nullptr ? "event" : event_name) + " of " + name};
+                  fmt::format("{} of {}", event_name == nullptr ? "event" : event_name,
+                              name.substr(name.rfind(':') + 1))};
     }
     is_inside_ = false;
     return is_done;
