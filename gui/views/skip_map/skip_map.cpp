@@ -28,7 +28,7 @@ constexpr int bar_room = 150;
 class ColorMix {
  public:
   ColorMix(const QColor& from, const QColor& to)
-      : from_{from.red(), from.green(), from.blue()},
+      : from_{from.red() + 0.5, from.green() + 0.5, from.blue() + 0.5},
         by_{to.red() - from.red(), to.green() - from.green(), to.blue() - from.blue()} {}
 
   /// `share` of the way, from 0 to 1.
@@ -36,10 +36,11 @@ class ColorMix {
 
  private:
   [[nodiscard]] int part(std::size_t channel, double share) const {
-    return static_cast<int>(from_[channel] + by_[channel] * share + 0.5);
+    return static_cast<int>(from_[channel] + by_[channel] * share);
   }
 
-  std::array<int, 3> from_;
+  /// Half a step more than the colour: what is cut off then leaves the nearest one.
+  std::array<double, 3> from_;
   std::array<int, 3> by_;
 };
 
