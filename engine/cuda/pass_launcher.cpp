@@ -233,15 +233,15 @@ Result<void> PassLauncher::finish_wide_sublayer(std::int32_t slot, const DeviceM
                        WideParams{params(slot, 0), rows, sublayer});
   }
   const std::int32_t parts = ranks_->parts(sublayer);
-  const std::int32_t part_depth = depth / parts;
+  const std::int32_t own_depth = depth / parts;
   const std::size_t value_bytes = matrix.scale != nullptr ? 1 : sizeof(std::uint16_t);
   for (std::int32_t part = 0; part < parts; ++part) {
     const RankLauncher::WidePart wide = ranks_->wide_part(sublayer, part);
     DeviceMatrix own = matrix;
     own.data += static_cast<std::size_t>(part) * static_cast<std::size_t>(d_model) *
-                static_cast<std::size_t>(part_depth) * value_bytes;
+                static_cast<std::size_t>(own_depth) * value_bytes;
     DRAFTSCOPE_TRY(
-        multiply(own, x + wide.first_column, wide.out, {rows, d_model, part_depth, d_model, depth}));
+        multiply(own, x + wide.first_column, wide.out, {rows, d_model, own_depth, d_model, depth}));
   }
   return ranks_->add_wide_parts(params(slot, 0), sublayer, matrix.scale, rows);
 }
