@@ -102,6 +102,23 @@ TEST(EmulatedKernels, MustWaitForTheirCopies) {
   EXPECT_THROW(finish(run), std::logic_error);
 }
 
+TEST(EmulatedKernels, StartNoMoreCopiesAndGroupsThanThereIsRoomFor) {
+  const auto start_and_wait = [](int groups, int copies) {
+    GridRun run({.blocks = 1, .threads = 32, .shared_bytes = 32 * 16}, [&] {
+      for (int group = 0; group < groups; ++group) {
+        for (int copy = 0; copy < copies; ++copy)
+          begin_copy(shared_memory() + thread_index() * 16, nullptr, false);
+        end_copy_group();
+      }
+      wait_for_copies<0>();
+    });
+    finish(run);
+  };
+  EXPECT_NO_THROW(start_and_wait(8, 4));
+  EXPECT_THROW(start_and_wait(1, 33), std::logic_error);
+  EXPECT_THROW(start_and_wait(9, 1), std::logic_error);
+}
+
 /// Runs a kernel that ends or goes on with a loop.
 void say(LoopHandle loop, bool goes_on) {
   GridRun run({.blocks = 1, .threads = 32}, [&] {

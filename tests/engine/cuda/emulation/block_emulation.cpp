@@ -7,6 +7,7 @@
 #include <boost/context/pooled_fixedsize_stack.hpp>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -25,8 +26,8 @@ namespace {
 
 namespace context = boost::context;
 
-/// A lane's part of an exchange within its warp.
-using Words = std::array<std::uint32_t, 6>;
+/// A lane's part of an exchange within its warp: a number, or the factors of an mma.
+using Words = std::array<float, 12>;
 
 /// The place of the fiber that runs at the moment.
 struct Here {
@@ -34,12 +35,13 @@ struct Here {
   std::byte* shared;
 };
 
-constexpr std::size_t stack_bytes = 64 * 1024;
+/// No power of two: lanes that take turns would find all of their stacks in the same few lines of a cache.
+constexpr std::size_t stack_bytes = 64 * 1024 + 5 * 64;
 constexpr int blocks_at_a_time = 8;  // each has a stack a thread
 
 using Order = std::minstd_rand;
 
-enum class Waits { for_nothing, for_warp, for_block, for_kernels_before, ended };
+enum class Waits : std::uint8_t { for_nothing, for_warp, for_block, for_kernels_before, ended };
 
 constexpr std::size_t copy_bytes = 16;
 
@@ -49,14 +51,40 @@ struct Copy {
   const std::byte* from;
 };
 
+/// Some in a row, of which the first leave first; no more than `most`.
+template <typename Value, std::size_t most>
+class Queue {
+ public:
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// False if it is full.
+  bool push(const Value& value) {
+    if (size_ == most) return false;
+    values_[(first_ + size_++) % most] = value;
+    return true;
+  }
+  /// The first value, which must be there; it leaves.
+  Value pop() {
+    const Value value = values_[first_];
+    first_ = (first_ + 1) % most;
+    --size_;
+    return value;
+  }
+  void clear() { first_ = size_ = 0; }
+
+ private:
+  std::array<Value, most> values_;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+};
+
 struct Thread {
-  context::fiber fiber;
-  Waits waits = Waits::for_nothing;
+  context::fiber fiber;  ///< while it waits
   int exchanges = 0;
   bool has_waited_for_kernels = false;
-  std::vector<Copy> copies;              ///< in the order in which they were started
-  std::vector<std::size_t> copy_groups;  ///< how many copies each has that nobody has waited for
-  std::size_t ungrouped = 0;             ///< copies that are in no group yet
+  // As few as kernels need: what 256 threads have shall stay in a cache.
+  Queue<Copy, 32> copies;              ///< in the order in which they were started
+  Queue<std::uint8_t, 8> copy_groups;  ///< how many copies each has that nobody has waited for
+  std::uint8_t ungrouped = 0;          ///< copies that are in no group yet
 };
 
 context::pooled_fixedsize_stack& stacks() {
@@ -64,29 +92,25 @@ context::pooled_fixedsize_stack& stacks() {
   return all;
 }
 
-/// One block under way. Shared memory holds anything at its start; this is a NaN in every format.
+/// One block under way.
 class Block {
  public:
   enum class State { goes_on, waits_for_kernels, ended };
 
-  Block(const Grid& grid, int index, const std::function<void()>& body)
-      : must_wait_(grid.may_start_early),
-        shared_(grid.shared_bytes, std::byte{0xff}),
-        threads_(static_cast<std::size_t>(grid.threads)),
-        warps_(threads_.size() / 32),
-        warp_order_(warps_.size()) {
+  /// Makes it a grid's block `index`; none of its threads may be under way. Shared memory holds anything at
+  /// its start; this is a NaN in every format.
+  void begin(const Grid& grid, int index, const std::function<void()>& body) {
+    must_wait_ = grid.may_start_early;
+    kernels_before_have_ended_ = false;
+    fault_ = nullptr;
+    shared_.assign(grid.shared_bytes, std::byte{0xff});
+    threads_.resize(static_cast<std::size_t>(grid.threads));
+    waits_.assign(threads_.size(), Waits::for_nothing);
+    warps_.resize(threads_.size() / warp_threads);
+    warp_order_.resize(warps_.size());
     std::iota(warp_order_.begin(), warp_order_.end(), std::size_t{0});
     here_ = {0, index, grid.blocks, grid.threads, shared_.data()};
-    for (std::size_t i = 0; i < threads_.size(); ++i)
-      threads_[i].fiber =
-          context::fiber(std::allocator_arg, stacks(), [this, i, &body](context::fiber&& scheduler) {
-            scheduler_ = std::move(scheduler);
-            body();
-            threads_[i].waits = Waits::ended;
-            if (!threads_[i].copies.empty())
-              fault_ = "a thread ends while copies that it started are under way";
-            return std::move(scheduler_);
-          });
+    for (std::size_t i = 0; i < threads_.size(); ++i) begin(i, body);
   }
 
   /// The kernels before have ended.
@@ -118,9 +142,15 @@ class Block {
   }
 
   void wait(Waits what) {
-    Thread& thread = threads_[static_cast<std::size_t>(here_.thread)];
-    thread.waits = what;
-    scheduler_ = std::move(scheduler_).resume();
+    const auto mine = static_cast<std::size_t>(here_.thread);
+    waits_[mine] = what;
+    const std::optional<std::size_t> next = lane_to_run(mine + 1, warp_end(mine));
+    if (!next) return came_from(std::move(scheduler_).resume());
+    enter(*next);
+    came_from(std::move(threads_[*next].fiber).resume_with([this, mine](context::fiber&& waiting) {
+      threads_[mine].fiber = std::move(waiting);
+      return context::fiber();
+    }));
   }
 
   void wait_for_kernels() {
@@ -129,13 +159,16 @@ class Block {
     if (!kernels_before_have_ended_) wait(Waits::for_kernels_before);
   }
 
+  /// Words of this lane for its next exchange.
+  Words& to_hand_in() {
+    const auto mine = static_cast<std::size_t>(here_.thread);
+    return words_of(mine)[mine % warp_threads];
+  }
   /// All lanes of the warp call it; returns what each handed in, valid until this lane's next exchange.
-  const std::array<Words, 32>& exchange(const Words& mine) {
-    const auto index = static_cast<std::size_t>(here_.thread);
-    const int turn = threads_[index].exchanges++ % 2;
-    // Two turns: a lane may be one exchange ahead of another that still reads.
-    std::array<Words, 32>& words = warps_[index / 32][static_cast<std::size_t>(turn)];
-    words[index % 32] = mine;
+  const std::array<Words, warp_threads>& exchange() {
+    const auto mine = static_cast<std::size_t>(here_.thread);
+    const std::array<Words, warp_threads>& words = words_of(mine);
+    ++threads_[mine].exchanges;
     wait(Waits::for_warp);
     return words;
   }
@@ -146,49 +179,91 @@ class Block {
     if (place % copy_bytes != 0) fault_ = "a copy is not aligned to 16 bytes";
     std::memset(copy.to, 0xff, copy_bytes);
     Thread& thread = threads_[static_cast<std::size_t>(here_.thread)];
-    thread.copies.push_back(copy);
-    ++thread.ungrouped;
+    if (thread.copies.push(copy))
+      ++thread.ungrouped;
+    else
+      fault_ = "a thread has more than 32 copies under way";
   }
   void end_copy_group() {
     Thread& thread = threads_[static_cast<std::size_t>(here_.thread)];
-    thread.copy_groups.push_back(std::exchange(thread.ungrouped, 0));
+    if (!thread.copy_groups.push(std::exchange(thread.ungrouped, std::uint8_t{0})))
+      fault_ = "a thread has more than 8 groups of copies under way";
   }
   void wait_for_copies(std::size_t left) {
     Thread& thread = threads_[static_cast<std::size_t>(here_.thread)];
-    if (thread.copy_groups.size() <= left) return;
-    const auto groups = thread.copy_groups.end() - static_cast<std::ptrdiff_t>(left);
-    const std::size_t n = std::accumulate(thread.copy_groups.begin(), groups, std::size_t{0});
-    thread.copy_groups.erase(thread.copy_groups.begin(), groups);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Copy& copy = thread.copies[i];
-      if (copy.from == nullptr)
-        std::memset(copy.to, 0, copy_bytes);
-      else
-        std::memcpy(copy.to, copy.from, copy_bytes);
-    }
-    thread.copies.erase(thread.copies.begin(), thread.copies.begin() + static_cast<std::ptrdiff_t>(n));
+    while (thread.copy_groups.size() > left)
+      for (std::size_t n = thread.copy_groups.pop(); n > 0; --n) {
+        const Copy copy = thread.copies.pop();
+        if (copy.from == nullptr)
+          std::memset(copy.to, 0, copy_bytes);
+        else
+          std::memcpy(copy.to, copy.from, copy_bytes);
+      }
   }
 
   [[nodiscard]] const Here& here() const { return here_; }
   void note_fault(const char* fault) { fault_ = fault; }
 
  private:
+  void begin(std::size_t index, const std::function<void()>& body) {
+    Thread& thread = threads_[index];
+    thread.exchanges = 0;
+    thread.has_waited_for_kernels = false;
+    thread.copies.clear();
+    thread.copy_groups.clear();
+    thread.ungrouped = 0;
+    thread.fiber = context::fiber(std::allocator_arg, stacks(), [this, index, &body](context::fiber&& from) {
+      came_from(std::move(from));
+      body();
+      waits_[index] = Waits::ended;
+      if (threads_[index].copies.size() != 0)
+        fault_ = "a thread ends while copies that it started are under way";
+      const std::optional<std::size_t> next = lane_to_run(index + 1, warp_end(index));
+      if (!next) return std::move(scheduler_);
+      enter(*next);
+      return std::move(threads_[*next].fiber);
+    });
+  }
+
+  static std::size_t warp_end(std::size_t thread) { return (thread / warp_threads + 1) * warp_threads; }
+
+  /// The first thread from `begin` on, before `end`, that waits for nothing.
+  [[nodiscard]] std::optional<std::size_t> lane_to_run(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin; i < end; ++i)
+      if (waits_[i] == Waits::for_nothing) return i;
+    return std::nullopt;
+  }
+
+  /// The thread that runs from here on.
+  void enter(std::size_t thread) {
+    here_.thread = static_cast<int>(thread);
+    runs_before_wait = must_wait_ && !threads_[thread].has_waited_for_kernels;
+  }
+
+  /// A thread goes on, let on by the scheduler, or by another thread, which leaves nothing.
+  void came_from(context::fiber&& from) {
+    if (from) scheduler_ = std::move(from);
+  }
+
+  /// Two turns: a lane may be one exchange ahead of another that still reads.
+  std::array<Words, warp_threads>& words_of(std::size_t thread) {
+    return warps_[thread / warp_threads][static_cast<std::size_t>(threads_[thread].exchanges % 2)];
+  }
+
   /// Runs what can run of a warp; true if anything did.
   bool run_warp(std::size_t warp) {
-    const std::size_t begin = warp * 32;
-    const std::size_t end = begin + 32;
+    const std::size_t begin = warp * warp_threads;
+    const std::size_t end = begin + warp_threads;
     bool progress = false;
-    for (;;) {
-      for (std::size_t i = begin; i < end; ++i) {
-        if (threads_[i].waits != Waits::for_nothing) continue;
-        progress = true;
-        here_.thread = static_cast<int>(i);
-        runs_before_wait = must_wait_ && !threads_[i].has_waited_for_kernels;
-        threads_[i].fiber = std::move(threads_[i].fiber).resume();
-      }
-      if (count(Waits::for_warp, begin, end) != 32) return progress;
-      release(Waits::for_warp, begin, end);
+    while (const std::optional<std::size_t> first = lane_to_run(begin, end)) {
+      progress = true;
+      // Each lets the next one on, and the last one comes back.
+      enter(*first);
+      context::fiber last = std::move(threads_[*first].fiber).resume();
+      threads_[static_cast<std::size_t>(here_.thread)].fiber = std::move(last);
+      if (count(Waits::for_warp, begin, end) == warp_threads) release(Waits::for_warp, begin, end);
     }
+    return progress;
   }
 
   void check_waits() const {
@@ -201,28 +276,32 @@ class Block {
   }
 
   [[nodiscard]] std::size_t count(Waits what, std::size_t begin, std::size_t end) const {
-    std::size_t n = 0;
-    for (std::size_t i = begin; i < end; ++i) n += threads_[i].waits == what ? 1U : 0U;
-    return n;
+    return static_cast<std::size_t>(std::count(&waits_[begin], waits_.data() + end, what));
   }
 
   void release(Waits what, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      if (threads_[i].waits == what) threads_[i].waits = Waits::for_nothing;
+    std::replace(&waits_[begin], waits_.data() + end, what, Waits::for_nothing);
   }
 
-  bool must_wait_;
+  bool must_wait_ = false;
   bool kernels_before_have_ended_ = false;
   const char* fault_ = nullptr;  ///< of a thread, found where nothing can be thrown
   std::vector<std::byte> shared_;
   std::vector<Thread> threads_;
-  std::vector<std::array<std::array<Words, 32>, 2>> warps_;
+  std::vector<Waits> waits_;  ///< of each thread
+  std::vector<std::array<std::array<Words, warp_threads>, 2>> warps_;
   std::vector<std::size_t> warp_order_;
   context::fiber scheduler_;
   Here here_{};
 };
 
 Block* current = nullptr;
+
+/// Blocks that have ended, whose memory others take.
+std::vector<std::unique_ptr<Block>>& spare_blocks() {
+  static std::vector<std::unique_ptr<Block>> all;
+  return all;
+}
 
 }  // namespace
 
@@ -260,7 +339,10 @@ class GridRun::Implementation {
         return false;
     }
     if (order_() % stay == 0) std::swap(under_way_[order_() % under_way_.size()], under_way_.back());
-    if (run(*under_way_.back()) == Block::State::ended) under_way_.pop_back();
+    if (run(*under_way_.back()) == Block::State::ended) {
+      spare_blocks().push_back(std::move(under_way_.back()));
+      under_way_.pop_back();
+    }
     return true;
   }
 
@@ -268,7 +350,15 @@ class GridRun::Implementation {
   Block& begin_block() {
     const int index = to_start_.back();
     to_start_.pop_back();
-    return *under_way_.emplace_back(std::make_unique<Block>(grid_, index, body_));
+    std::unique_ptr<Block> block;
+    if (spare_blocks().empty()) {
+      block = std::make_unique<Block>();
+    } else {
+      block = std::move(spare_blocks().back());
+      spare_blocks().pop_back();
+    }
+    block->begin(grid_, index, body_);
+    return *under_way_.emplace_back(std::move(block));
   }
 
   Block::State run(Block& block) {
@@ -348,21 +438,23 @@ void go_on_if(std::uint64_t loop, bool goes_on) {
 }
 
 std::uint32_t shuffle_xor(std::uint32_t value, int mask) {
-  const int lane = thread_index() % 32;
-  return emulation::current->exchange({value})[static_cast<std::size_t>(lane ^ mask)][0];
+  const int lane = thread_index() % warp_threads;
+  emulation::current->to_hand_in()[0] = std::bit_cast<float>(value);
+  return std::bit_cast<std::uint32_t>(
+      emulation::current->exchange()[static_cast<std::size_t>(lane ^ mask)][0]);
 }
 
 namespace emulation {
 
 template <typename Element>
-void multiply_accumulate(float (&sum)[4], const Words& mine) {
-  const auto& all = current->exchange(mine);
-  const auto lane = static_cast<std::size_t>(thread_index() % 32);
+void multiply_accumulate(float (&sum)[4], const std::array<std::uint32_t, 6>& mine) {
+  Words& factors = current->to_hand_in();
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    factors[i] = Element::to_float(static_cast<std::uint16_t>(mine[i / 2] >> (16 * (i % 2))));
+  const auto& all = current->exchange();
+  const auto lane = static_cast<std::size_t>(thread_index() % warp_threads);
   const std::size_t g = lane / 4;
   const std::size_t t = lane % 4;
-  const auto half = [](std::uint32_t word, std::size_t which) {
-    return Element::to_float(static_cast<std::uint16_t>(word >> (16 * which)));
-  };
   for (std::size_t i = 0; i < 4; ++i) {
     const std::size_t lower = i / 2;  // row g or g + 8
     const std::size_t column = t * 2 + i % 2;
@@ -370,7 +462,7 @@ void multiply_accumulate(float (&sum)[4], const Words& mine) {
       const std::size_t pair = k % 8 / 2;
       const Words& a = all[g * 4 + pair];
       const Words& b = all[column * 4 + pair];
-      sum[i] += half(a[k / 8 * 2 + lower], k % 2) * half(b[4 + k / 8], k % 2);
+      sum[i] += a[(k / 8 * 2 + lower) * 2 + k % 2] * b[(4 + k / 8) * 2 + k % 2];
     }
   }
 }
