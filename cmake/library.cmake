@@ -47,9 +47,10 @@ function(draftscope_library name)
   install(DIRECTORY include/draftscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 endfunction()
 
-# draftscope_test(NAME SOURCES … LIBRARIES …): one GoogleTest program, its cases listed to CTest one by one.
+# draftscope_test(NAME SOURCES … LIBRARIES … [LONG FILTER]): one GoogleTest program, its cases listed to CTest one by one.
+# Those that FILTER takes, in the words of --gtest_filter, have the label "long".
 function(draftscope_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "LONG" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE draftscope_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE DRAFTSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -59,5 +60,9 @@ function(draftscope_test name)
     draftscope_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   draftscope_unity(${name})
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  if(ARG_LONG)
+    gtest_discover_tests(${name} TEST_FILTER "${ARG_LONG}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 1200 LABELS long)
+    set(others TEST_FILTER "-${ARG_LONG}")
+  endif()
+  gtest_discover_tests(${name} ${others} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()

@@ -55,7 +55,7 @@ def clocks(runner: Runner, scale: Scale) -> dict:
 
 QUESTIONS = (
     Question("losslessness", "does every strategy decode vanilla's text?",
-             lambda runner, _: tests(runner, "EveryStrategyOnTheDevice.*:CoupledText.*:ClaspOnTheDevice.*")),
+             lambda runner, _: tests(runner, "*/EveryStrategyOnTheDevice.*:CoupledText.*:ClaspOnTheDevice.*")),
     Question("stale reads", "do rounds of ever other widths keep their bits, turn by turn?",
              lambda runner, _: tests(runner, "ChainRounds.*:GraphReuse.*", f"--gtest_repeat={TURNS_OF_ROUNDS}")),
     Question("clocks", "does the card keep its clocks under load?", clocks),
