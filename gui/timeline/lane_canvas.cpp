@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "lane_canvas.h"
 
-#include <QRgba64>
 #include <algorithm>
 
 #include "views/whole_pixels.h"
@@ -48,8 +47,7 @@ void LaneCanvas::fill(const QRect& box, const QColor& color) {
     if (!blender_) blender_.emplace(&picture_);
     return blender_->fillRect(QRect(at, size), color);
   }
-  // As the painter rounds colours.
-  const QRgb pixel = color.rgba64().toArgb32();
+  const QRgb pixel = color.rgb();
   QRgb* const first = pixels_ + at.y() * per_line_ + at.x();
   QRgb* const behind = first + size.height() * per_line_;
   if (size.width() > narrow)

@@ -53,7 +53,7 @@ TEST_F(TimelineInWindow, ASearchScrollsToTheMatchAndLeavesTheRun) {
 TEST_F(TimelineInWindow, LanesLookAlikeAsAPictureAndAsBoxes) {
   Timeline timeline = *window_.state().timeline();
   for (std::size_t name = 0; name < timeline.names.size(); name += 3)
-    timeline.names[name] += " ξ";  // which takes a layout
+    timeline.names[name] += " 日";  // which takes a layout
   const std::vector<bool>* const none = nullptr;
   const std::vector<bool> no_matches(timeline.names.size(), false);
   std::vector<bool> every_other = no_matches;
@@ -64,7 +64,7 @@ TEST_F(TimelineInWindow, LanesLookAlikeAsAPictureAndAsBoxes) {
   const QColor back(250, 240, 230);
   int drawn = 0;
   for (const Lane& lane : timeline.lanes)
-    for (const int zoom : {1, 5, 40})
+    for (const int zoom : {1, 5, 40, 4000})
       for (const std::vector<bool>* matches : {none, &no_matches, &some_matches})
         for (const int pixels : {1, 2}) {
           const TimeRange whole = timeline.whole;
