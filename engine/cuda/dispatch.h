@@ -94,6 +94,12 @@ auto visit_layer_product(const Launch& launch, Visit&& visit) {
     if (launch.half_outputs == narrow_half) return with_tile.template operator()<narrow_half, Op>();
     return with_tile.template operator()<tile_half, Op>();
   };
+  if (launch.reads_normed) {
+    if (launch.kernel == Kernel::qkv)
+      return visit.template operator()<ProductKernel<Format, 16, tile_half, QkvOfNormedRows>>();
+    if (launch.kernel == Kernel::gate_up)
+      return visit.template operator()<ProductKernel<Format, 16, tile_half, GateUpOfNormedRows>>();
+  }
   switch (launch.kernel) {
     case Kernel::qkv:
       return with_op.template operator()<QkvOp>();
@@ -119,6 +125,8 @@ auto visit_product(const Launch& launch, Visit&& visit) {
   // Ranks hold no blocks (make_rank_part()).
   if constexpr (!Whole::is_grouped)
     if (launch.kernel == Kernel::rank_product) return with_op.template operator()<RankProductOp>();
+  if (launch.reads_normed)
+    return visit.template operator()<ProductKernel<Whole, 16, tile_half, HeadOfNormedRows>>();
   return with_op.template operator()<HeadOp>();
 }
 

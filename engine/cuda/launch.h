@@ -72,6 +72,7 @@ constexpr bool waits_by_itself(Kernel kernel) {
     case Kernel::sum_own_parts:
     case Kernel::add_rank_sums:
     case Kernel::join_head:
+    case Kernel::normalise_rows:
       return true;
     default:
       return false;
@@ -151,7 +152,8 @@ struct Launch {
   int columns = 8;  ///< of a product: rows it computes, 8 or 16
   /// Outputs of half a product's tile; all but gate_up, head and rank_product may have narrow_half.
   int half_outputs = tile_half;
-  int head_dim = 0;  ///< of attention
+  bool reads_normed = false;  ///< of a product: see ProductShape; of 16 columns and wide tiles alone
+  int head_dim = 0;           ///< of attention
   int blocks = 1;
   std::size_t shared_bytes = 0;
 };

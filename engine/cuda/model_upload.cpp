@@ -14,6 +14,7 @@
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
 #include "packing/pack_groups.h"
+#include "product_shape.h"
 
 namespace draftscope::engine::cuda {
 
@@ -417,11 +418,9 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
   if (shape.head_dim % dimension_block != 0 || shape.head_dim > max_head_dim)
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
-  // Normalised rows of activations stay in a block's shared memory while weights stream past.
-  const ProductShape least{.columns = 8,
-                           .rows = 1,
-                           .stages = 1,
-                           .stage_bytes = stage_bytes(layer_format(checkpoint, options.weights))};
+  // What a block of one row must hold while weights stream past.
+  const ProductShape least =
+      product_shape(device, 1, shape.d_model, true, layer_format(checkpoint, options.weights));
   if (const std::size_t needed = product_shared_bytes(least, shape.d_model, true);
       needed > device.shared_bytes)
     return fail("model {}: d_model is {}, which takes {} bytes of shared memory, expected at most {} ({})",

@@ -2,6 +2,7 @@
 #include "pass_launcher.h"
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/launch_shape.h"
 #include "product_shape.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr int attention_blocks_per_multiprocessor = 2;
 constexpr int widen_blocks = 8;  // a multiprocessor
 
-/// The words of the CPU's spans; norms, RoPE, gates and residuals are fused into the products.
+/// The words of the CPU's spans; RoPE, gates and residuals are fused into the products, and most norms.
 std::string_view operation(Kernel kernel) {
   switch (kernel) {
     case Kernel::qkv:
@@ -43,6 +44,27 @@ std::string_view operation(Kernel kernel) {
     default:
       return "head";
   }
+}
+
+std::string_view operation(Norm norm) {
+  switch (norm) {
+    case Norm::attention:
+      return "attention norm";
+    case Norm::mlp:
+      return "mlp norm";
+    default:
+      return operation(Kernel::head);
+  }
+}
+
+bool is_normalised(Kernel product) {
+  return product != Kernel::output && product != Kernel::down;
+}
+
+/// The norm ahead of a product that is_normalised().
+Norm norm_of(Kernel product) {
+  if (product == Kernel::head) return Norm::head;
+  return product == Kernel::qkv ? Norm::attention : Norm::mlp;
 }
 
 std::int32_t outputs_of(Kernel kernel, const ProductOutputs& outputs) {
@@ -94,37 +116,54 @@ Result<void> PassLauncher::load_inputs(std::int32_t rows) {
 
 Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
                                    std::int32_t rows, bool logits) {
+  const std::array<ProductPart, 2> parts = parts_of(kernel);
+  if (is_normalised(kernel)) {
+    const bool is_read = std::any_of(parts.begin(), parts.end(), [&](const ProductPart& part) {
+      return part.outputs > 0 && product_shape(device_, rows, shape_.d_model, true, part.format).reads_normed;
+    });
+    if (is_read) DRAFTSCOPE_TRY(normalise_rows(norm_of(kernel), parts.front().format, slot, first_row, rows));
+  }
   const profiler::GraphScope scope(trace_, operation(kernel), kernel == Kernel::head ? -1 : place_of(slot));
+  for (const ProductPart& part : parts)
+    if (part.outputs > 0) DRAFTSCOPE_TRY(product_in(part, kernel, slot, first_row, rows, logits));
+  return {};
+}
+
+std::array<PassLauncher::ProductPart, 2> PassLauncher::parts_of(Kernel product) const {
   // Ranks that are more than the vocabulary has blocks have none of the head.
-  if (kernel == Kernel::head)
-    return product_in(formats_.head, ranks_ == nullptr ? shape_.vocab : ranks_->tokens(), kernel, slot,
-                      first_row, rows, logits);
+  if (product == Kernel::head)
+    return {{{formats_.head, ranks_ == nullptr ? shape_.vocab : ranks_->tokens()}, {}}};
   // What a layer has in each format is in device memory: a launch finds there what it is to do, if anything.
   const ProductOutputs whole{shape_.q_width() + 2 * shape_.kv_width(), shape_.d_model, 2 * shape_.d_ff,
                              shape_.d_model};
-  DRAFTSCOPE_TRY(
-      product_in(formats_.layers, outputs_of(kernel, whole), kernel, slot, first_row, rows, logits));
-  return product_in(WeightFormat::bf16_beside_groups, outputs_of(kernel, formats_.others), kernel, slot,
-                    first_row, rows, logits);
+  return {{{formats_.layers, outputs_of(product, whole)},
+           {WeightFormat::bf16_beside_groups, outputs_of(product, formats_.others)}}};
 }
 
-Result<void> PassLauncher::product_in(WeightFormat format, std::int32_t outputs, Kernel kernel,
-                                      std::int32_t slot, std::int32_t first_row, std::int32_t rows,
-                                      bool logits) {
-  if (outputs == 0) return {};
-  const bool normalises = kernel != Kernel::output && kernel != Kernel::down;
-  const bool has_narrow_tiles = kernel != Kernel::gate_up && kernel != Kernel::head;
+Result<void> PassLauncher::normalise_rows(Norm norm, WeightFormat format, std::int32_t slot,
+                                          std::int32_t first_row, std::int32_t rows) {
+  const profiler::GraphScope scope(trace_, operation(norm), norm == Norm::head ? -1 : place_of(slot));
+  return gpu_.launch(
+      {.kernel = Kernel::normalise_rows, .format = format, .blocks = rows, .shared_bytes = row_shared_bytes},
+      WideParams{params(slot, first_row), rows, norm});
+}
+
+Result<void> PassLauncher::product_in(const ProductPart& part, Kernel kernel, std::int32_t slot,
+                                      std::int32_t first_row, std::int32_t rows, bool logits) {
+  const bool normalises = is_normalised(kernel);
   const int depth = normalises ? shape_.d_model : kernel == Kernel::output ? shape_.q_width() : shape_.d_ff;
-  Launch launch{.kernel = kernel, .format = format};
-  const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises, format);
+  Launch launch{.kernel = kernel, .format = part.format};
+  const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises, part.format);
+  const bool has_narrow_tiles = kernel != Kernel::gate_up && kernel != Kernel::head && !product.reads_normed;
   launch.columns = product.columns;
+  launch.reads_normed = product.reads_normed;
   // Outputs that the busiest block computes.
   const auto busiest_outputs = [&](int half) {
-    return ceiling(ceiling(outputs, 2 * half), device_.multiprocessors) * 2 * half;
+    return ceiling(ceiling(part.outputs, 2 * half), device_.multiprocessors) * 2 * half;
   };
   if (has_narrow_tiles && busiest_outputs(narrow_half) < busiest_outputs(tile_half))
     launch.half_outputs = narrow_half;
-  launch.blocks = std::min(ceiling(outputs, 2 * launch.half_outputs), device_.multiprocessors);
+  launch.blocks = std::min(ceiling(part.outputs, 2 * launch.half_outputs), device_.multiprocessors);
   launch.shared_bytes = product_shared_bytes(product, depth, normalises);
   for (std::int32_t done = 0; done < rows; done += product.rows) {
     PassParams arguments = params(slot, first_row + done);
@@ -259,7 +298,7 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
     const std::int32_t q = shape_.q_width();
     const std::int32_t kv = shape_.kv_width();
     const std::int32_t stride = q + 2 * kv;
-    DRAFTSCOPE_TRY(launch_wide(Kernel::normalise_rows, Norm::attention));
+    DRAFTSCOPE_TRY(normalise_rows(Norm::attention, formats_.layers, slot, 0, rows));
     DRAFTSCOPE_TRY(multiply(layer.q, work.normed, work.wide, {rows, q, d_model, stride, d_model}));
     DRAFTSCOPE_TRY(multiply(layer.k, work.normed, work.wide + q, {rows, kv, d_model, stride, d_model}));
     DRAFTSCOPE_TRY(multiply(layer.v, work.normed, work.wide + q + kv, {rows, kv, d_model, stride, d_model}));
@@ -271,7 +310,7 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
   if (!runs_mlp) return {};
   const std::int32_t d_ff = shape_.d_ff;
   float* up = work.wide + static_cast<std::size_t>(rows) * static_cast<std::size_t>(d_ff);
-  DRAFTSCOPE_TRY(launch_wide(Kernel::normalise_rows, Norm::mlp));
+  DRAFTSCOPE_TRY(normalise_rows(Norm::mlp, formats_.layers, slot, 0, rows));
   DRAFTSCOPE_TRY(multiply(layer.gate, work.normed, work.wide, {rows, d_ff, d_model, d_ff, d_model}));
   DRAFTSCOPE_TRY(multiply(layer.up, work.normed, up, {rows, d_ff, d_model, d_ff, d_model}));
   DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_gate, Norm::mlp));

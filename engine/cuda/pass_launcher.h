@@ -7,6 +7,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/speculation/model_shape.h>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -59,10 +60,18 @@ class PassLauncher {
  private:
   [[nodiscard]] Result<void> product(Kernel kernel, std::int32_t slot, std::int32_t first_row,
                                      std::int32_t rows, bool logits);
-  /// That of the matrices in one format, of which a layer has `outputs` at most; 0 = nothing to launch.
-  [[nodiscard]] Result<void> product_in(WeightFormat format, std::int32_t outputs, Kernel kernel,
-                                        std::int32_t slot, std::int32_t first_row, std::int32_t rows,
-                                        bool logits);
+  /// Matrices of a product that are in one format, of which a layer has `outputs` at most; 0 = none.
+  struct ProductPart {
+    WeightFormat format = WeightFormat::bf16;
+    std::int32_t outputs = 0;
+  };
+  [[nodiscard]] std::array<ProductPart, 2> parts_of(Kernel product) const;
+  [[nodiscard]] Result<void> product_in(const ProductPart& part, Kernel kernel, std::int32_t slot,
+                                        std::int32_t first_row, std::int32_t rows, bool logits);
+  /// Ahead of a product that does not normalise its rows: a wide one, or one whose blocks have no room for
+  /// them. `format`: any of the product's.
+  [[nodiscard]] Result<void> normalise_rows(Norm norm, WeightFormat format, std::int32_t slot,
+                                            std::int32_t first_row, std::int32_t rows);
   [[nodiscard]] Result<void> attention(std::int32_t slot, std::int32_t first_row, std::int32_t rows);
   [[nodiscard]] Result<void> wide_attention(std::int32_t slot, std::int32_t rows, bool keys_are_ranges);
   /// Norms of queries and keys, and of a sublayer's outputs; nothing where the architecture has none.

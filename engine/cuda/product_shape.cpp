@@ -9,7 +9,8 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-/// Columns and rows for the fewest launches of which a block fits with one stage.
+/// Columns and rows for the fewest launches of which a block fits with one stage: rows that are normalised
+/// in the block if it holds them, else ahead of it.
 ProductShape widest(const GpuDescription& device, std::int32_t rows, std::int32_t d_model, bool normalises,
                     WeightFormat format) {
   const ProductShape least{.columns = 8, .rows = 1, .stages = 1, .stage_bytes = stage_bytes(format)};
@@ -17,6 +18,10 @@ ProductShape widest(const GpuDescription& device, std::int32_t rows, std::int32_
     ProductShape shape = least;
     shape.rows = (rows + launches - 1) / launches;
     shape.columns = shape.rows > 8 ? max_launch_rows : 8;
+    if (product_shared_bytes(shape, d_model, normalises) <= device.shared_bytes) return shape;
+    if (!normalises) continue;
+    shape.reads_normed = true;
+    shape.columns = max_launch_rows;
     if (product_shared_bytes(shape, d_model, normalises) <= device.shared_bytes) return shape;
   }
   return least;

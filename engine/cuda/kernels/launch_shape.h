@@ -34,6 +34,8 @@ struct ProductShape {
   std::int32_t rows = 8;                        ///< of activations it computes at most, up to `columns`
   std::int32_t stages = max_ring_stages;        ///< of weights on their way: 1, 2 or 4
   std::int32_t stage_bytes = ring_stage_bytes;  ///< and ring_scale_bytes more of formats with groups
+  /// Rows are those that normalise_rows() left in `normed`: a product that stages none. Its tiles are wide.
+  bool reads_normed = false;
 };
 
 /// Bytes from one row of staged activations to the next: half a bank cycle off, so that eight lanes that read
@@ -44,11 +46,11 @@ inline constexpr int staged_row_bytes(int depth) {
 inline constexpr std::size_t product_partial_bytes(int columns) {
   return std::size_t{2} * product_slices * tile_outputs * static_cast<std::size_t>(columns) * sizeof(float);
 }
-/// Sums of the slices, the ring of weights, rows of activations that the product normalises.
+/// Sums of the slices, the ring of weights, rows of activations that the product normalises itself.
 inline constexpr std::size_t product_shared_bytes(const ProductShape& shape, int depth, bool normalises) {
   return product_partial_bytes(shape.columns) +
          static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(shape.stage_bytes) +
-         (normalises
+         (normalises && !shape.reads_normed
               ? static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(staged_row_bytes(depth))
               : 0);
 }

@@ -41,8 +41,8 @@ struct StateParams {
   float* to;
 };
 
-/// Norm that a wide pass applies.
-enum class Norm : std::int32_t { attention, mlp };
+/// The norm ahead of a sublayer, or of the head.
+enum class Norm : std::int32_t { attention, mlp, head };
 
 struct WideParams {
   PassParams pass;

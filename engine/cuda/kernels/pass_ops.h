@@ -70,9 +70,8 @@ DRAFTSCOPE_DEVICE void add_outputs(const WideParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   const DeviceModel& model = p.pass.model;
-  const LayerSlot& slot = p.pass.work.slots[p.pass.slot];
   const bool of_attention = p.norm == Norm::attention;
-  if ((of_attention ? slot.attention : slot.mlp) == 0 || p.pass.work.state->stopped != 0) return;
+  if (!runs_sublayer(p.pass, p.norm) || p.pass.work.state->stopped != 0) return;
   const DeviceLayer& layer = layer_of(p.pass);
   const DeviceMatrix& matrix = of_attention ? layer.o : layer.down;
   const float* norm = of_attention ? layer.attention_output_norm : layer.mlp_output_norm;
@@ -276,15 +275,23 @@ DRAFTSCOPE_DEVICE void move_cache_rows(const MoveParams& p) {
   }
 }
 
-/// Normalised rows in 16 bits for a wide product: a block a row.
+/// Normalised rows in 16 bits for a product that does not normalise its own, a library's or one of
+/// OfNormedRows: a block a row. They are rows [row_begin, row_begin + rows) of the pass, those that there
+/// are.
 template <typename Element>
 DRAFTSCOPE_DEVICE void normalise_rows(const WideParams& p) {
-  const DeviceLayer& layer = layer_of(p.pass);
+  static_assert(row_threads == product_threads);  // so that bits are those of rows that a product stages
+  let_next_kernel_start();
   const std::int64_t depth = p.pass.model.d_model;
-  const RowNorm<Element> norm(p.norm == Norm::attention ? layer.attention_norm : layer.mlp_norm,
-                              p.pass.model.d_model, p.pass.model.rms_epsilon);
-  const int left = p.rows - block_index();
-  const auto place = [&](int i) { return (block_index() + std::int64_t{i} * block_count()) * depth; };
+  const RowNorm<Element> norm(norm_weights(p.pass, p.norm), p.pass.model.d_model, p.pass.model.rms_epsilon);
+  wait_for_previous_kernel();
+  const PassState& state = *p.pass.work.state;
+  if (state.stopped != 0 || !runs_sublayer(p.pass, p.norm)) return;
+  const int present = state.rows - p.pass.row_begin;
+  const int left = (p.rows < present ? p.rows : present) - block_index();
+  const auto place = [&](int i) {
+    return (p.pass.row_begin + block_index() + std::int64_t{i} * block_count()) * depth;
+  };
   norm.bring(
       left > 0 ? (left + block_count() - 1) / block_count() : 0, reinterpret_cast<float*>(shared_memory()),
       [&](int i) { return p.pass.work.residual + place(i); },

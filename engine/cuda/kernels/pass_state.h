@@ -145,7 +145,7 @@ struct Workspace {
   std::uint16_t* queries;          ///< [max_pass_rows][n_heads · head_dim], rotated
   std::uint16_t* attended;         ///< likewise
   std::uint16_t* gated;            ///< [max_pass_rows][d_ff]
-  std::uint16_t* normed;           ///< [max_pass_rows][d_model]; wide passes only
+  std::uint16_t* normed;           ///< [max_pass_rows][d_model], of products that do not normalise theirs
   float* wide;                     ///< fp32 products of a wide pass, or those that a norm follows
   std::uint16_t* widened;          ///< a matrix that is not 16-bit as bf16, for a wide pass
   float* split_sums;               ///< attention: unnormalised sums of each split, see attention.h

@@ -14,6 +14,18 @@ DRAFTSCOPE_DEVICE const DeviceLayer& layer_of(const PassParams& p) {
   return p.layers[p.work.slots[p.slot].layer];
 }
 
+/// Whether a sublayer runs; the head always does.
+DRAFTSCOPE_DEVICE bool runs_sublayer(const PassParams& p, Norm sublayer) {
+  if (sublayer == Norm::head) return true;
+  const LayerSlot& slot = p.work.slots[p.slot];
+  return (sublayer == Norm::attention ? slot.attention : slot.mlp) != 0;
+}
+/// Weights of the norm ahead of it, or null.
+DRAFTSCOPE_DEVICE const float* norm_weights(const PassParams& p, Norm sublayer) {
+  if (sublayer == Norm::head) return p.model.final_norm;
+  return sublayer == Norm::attention ? layer_of(p).attention_norm : layer_of(p).mlp_norm;
+}
+
 /// Row `row` of a matrix, or its last one: rows beyond the end are read and forgotten.
 DRAFTSCOPE_DEVICE WeightRow matrix_row(const std::byte* matrix, int row, int outputs) {
   return {matrix, row < outputs ? row : outputs - 1, outputs};
@@ -88,8 +100,8 @@ struct QkvOp {
     const DeviceLayer& layer = layer_of(p);
     return {data_of<Format>(layer.q), data_of<Format>(layer.k), data_of<Format>(layer.v)};
   }
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].attention != 0; }
-  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).attention_norm; }
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::attention); }
+  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return norm_weights(p, Norm::attention); }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     const Weights own = weights(p);
     const int heads = (takes<Format>(own.q) ? p.model.n_heads : 0) +
@@ -183,7 +195,7 @@ template <typename Format, int half_outputs>
 struct OutputOp : ResidualOp<Format, half_outputs> {
   using Params = PassParams;
   using Base = ResidualOp<Format, half_outputs>;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].attention != 0; }
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::attention); }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     return Base::job_of(p, weights(p), p.model.n_heads * p.model.head_dim);
   }
@@ -201,7 +213,7 @@ template <typename Format, int half_outputs>
 struct DownOp : ResidualOp<Format, half_outputs> {
   using Params = PassParams;
   using Base = ResidualOp<Format, half_outputs>;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::mlp); }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     return Base::job_of(p, weights(p), p.model.d_ff);
   }
@@ -226,8 +238,8 @@ template <typename Format, int half_outputs>
 struct GateUpOp {
   using Params = PassParams;
   static constexpr bool normalises = true;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return p.work.slots[p.slot].mlp != 0; }
-  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return layer_of(p).mlp_norm; }
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::mlp); }
+  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return norm_weights(p, Norm::mlp); }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     const int tiles = (p.model.d_ff + half_outputs - 1) / half_outputs;
     return {takes<Format>(weights(p).gate) ? tiles : 0, p.model.d_model};
@@ -292,8 +304,8 @@ struct HeadOp {
   static_assert(half_outputs == tile_half);  // its statistics are those of tiles of 32
   using Params = PassParams;
   static constexpr bool normalises = true;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& /*p*/) { return true; }
-  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return p.model.final_norm; }
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::head); }
+  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return norm_weights(p, Norm::head); }
   DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
     return {(p.model.vocab + (2 * half_outputs) - 1) / (2 * half_outputs), p.model.d_model};
   }
@@ -330,5 +342,20 @@ struct HeadOp {
     if (counts && r == 0) p.work.head_partials[std::int64_t{head_row} * job.tiles + tile] = mine;
   }
 };
+
+/// An op whose rows are normalised by a kernel of their own ahead of it (normalise_rows()), where a block's
+/// shared memory does not hold them.
+template <typename Op>
+struct OfNormedRows : Op {
+  using Params = PassParams;
+  static constexpr bool normalises = false;
+  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.normed; }
+};
+template <typename Format, int half_outputs>
+struct QkvOfNormedRows : OfNormedRows<QkvOp<Format, half_outputs>> {};
+template <typename Format, int half_outputs>
+struct GateUpOfNormedRows : OfNormedRows<GateUpOp<Format, half_outputs>> {};
+template <typename Format, int half_outputs>
+struct HeadOfNormedRows : OfNormedRows<HeadOp<Format, half_outputs>> {};
 
 }  // namespace draftscope::engine::cuda

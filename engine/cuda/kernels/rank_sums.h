@@ -18,10 +18,7 @@ template <typename Format, int half_outputs>
 struct RankProductOp {
   using Params = RankProductParams;
   static constexpr bool normalises = false;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) {
-    const LayerSlot& slot = p.work.slots[p.slot];
-    return (p.sublayer == Norm::attention ? slot.attention : slot.mlp) != 0;
-  }
+  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, p.sublayer); }
   DRAFTSCOPE_DEVICE static int tiles_of_part(const Params& p) {
     return (p.model.d_model + (2 * half_outputs) - 1) / (2 * half_outputs);
   }
@@ -73,11 +70,6 @@ DRAFTSCOPE_DEVICE float sum_of_neighbours(int first, int n, const Value& value) 
   }
 }
 
-DRAFTSCOPE_DEVICE bool runs_sublayer(const RankSumParams& p) {
-  const LayerSlot& slot = p.pass.work.slots[p.pass.slot];
-  return (p.sublayer == Norm::attention ? slot.attention : slot.mlp) != 0;
-}
-
 /// Rows of a launch that there are.
 DRAFTSCOPE_DEVICE int rows_of(const RankSumParams& p) {
   const int rows = p.pass.work.state->rows - p.pass.row_begin;
@@ -88,7 +80,7 @@ DRAFTSCOPE_DEVICE int rows_of(const RankSumParams& p) {
 DRAFTSCOPE_DEVICE void sum_own_parts(const RankSumParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
-  if (!runs_sublayer(p)) return;
+  if (!runs_sublayer(p.pass, p.sublayer)) return;
   const int d_model = p.pass.model.d_model;
   const int values = rows_of(p) * d_model;
   for (int i = block_index() * block_threads() + thread_index(); i < values;
@@ -104,7 +96,7 @@ DRAFTSCOPE_DEVICE void sum_own_parts(const RankSumParams& p) {
 DRAFTSCOPE_DEVICE void add_rank_sums(const RankSumParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
-  if (!runs_sublayer(p)) return;
+  if (!runs_sublayer(p.pass, p.sublayer)) return;
   const DeviceModel& model = p.pass.model;
   const DeviceLayer& layer = layer_of(p.pass);
   const bool of_attention = p.sublayer == Norm::attention;

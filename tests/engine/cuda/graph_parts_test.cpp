@@ -105,6 +105,22 @@ TEST_F(GraphPartsOfTheBackend, NameEveryKernelOfARoundOnce) {
   EXPECT_THAT(heard_.launches, ElementsAre(ElementsAre(1, 2), ElementsAre(0, 2)));
 }
 
+TEST_F(GraphPartsOfTheBackend, NameNormsThatAreKernelsOfTheirOwn) {
+  Random random(6);
+  speculation::ModelShape shape = tiny_cuda_shape();
+  shape.n_layers = 1;
+  shape.d_model = 5760;  // no GPU's blocks hold sixteen rows of it
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
+  backend_ = backend_on_device(checkpoint, {.cache_rows = 32, .device_trace = &heard_});
+  const OwnedBatch batch = chain(shape, random, 9, 0);
+  Outputs outputs;
+  const auto done = backend_->forward(batch.view(), outputs);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_THAT(heard_.parts, ElementsAre("forward", ".embedding", ".attention norm 0", ".qkv 0",
+                                        ".attention 0", ".output projection 0", ".mlp norm 0", ".gate up 0",
+                                        ".down 0", ".head", ".head", ".head"));
+}
+
 TEST_F(GraphPartsOfTheBackend, TellALaunchWhichLayersRunWhereAPassIsAGraph) {
   const std::vector<Row> rows{{.token = 1, .hidden = -1, .position = 0}};
   Outputs outputs;

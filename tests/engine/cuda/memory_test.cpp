@@ -21,9 +21,10 @@ using testing::HasSubstr;
 constexpr std::size_t plenty = std::size_t{1} << 32;
 
 /// "made", or the error.
-std::string outcome(const Checkpoint& checkpoint, const CudaOptions& options, std::size_t memory_bytes) {
-  const auto made =
-      cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes), checkpoint, options);
+std::string outcome(const Checkpoint& checkpoint, const CudaOptions& options, std::size_t memory_bytes,
+                    std::size_t shared_bytes = cuda::emulation::usual_shared_bytes) {
+  const auto made = cuda::make_backend(cuda::emulation::make_emulated_gpu(2, memory_bytes, 1, shared_bytes),
+                                       checkpoint, options);
   return made ? "made" : made.error().message;
 }
 
@@ -60,6 +61,10 @@ TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
     EXPECT_THAT(refused, HasSubstr("K/V cache of 50 rows and buffers"));
     EXPECT_THAT(refused, HasSubstr("emulated GPU has "));
     EXPECT_EQ(refused.find('\n'), std::string::npos);
+    // Rows that a block does not hold have a place that there is anyway.
+    constexpr std::size_t little = std::size_t{48} << 10;
+    EXPECT_EQ(outcome(checkpoint, options, needed, little), "made");
+    EXPECT_NE(outcome(checkpoint, options, needed - 1, little), "made");
     // More context needs more, and in fp8 the layers' matrices less.
     EXPECT_GT(min_memory(checkpoint, {.cache_rows = 51, .weights = weights}), needed);
   }
@@ -101,7 +106,8 @@ TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
   EXPECT_FALSE((*whole)->forward(last.view(), outputs));
 }
 
-TEST(DeviceShape, ThatNeedsMoreSharedMemoryThanABlockHasIsRefusedInOneLine) {
+/// A block holds not even one row of it.
+TEST(DeviceShape, MayBeOfAnyWidthWhereABlockHoldsSixteenSums) {
   Random random(8);
   speculation::ModelShape shape = random_small_shape(random);
   shape.n_layers = 1;
@@ -109,9 +115,21 @@ TEST(DeviceShape, ThatNeedsMoreSharedMemoryThanABlockHasIsRefusedInOneLine) {
   shape.d_model = 131072;
   const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint);
-  EXPECT_THAT(
-      outcome(*checkpoint, {.cache_rows = 1}, plenty),
-      HasSubstr("d_model is 131072, which takes 294976 bytes of shared memory, expected at most 232448"));
+  EXPECT_EQ(outcome(*checkpoint, {.cache_rows = 1}, plenty), "made");
+}
+
+TEST(DeviceShape, ThatNeedsMoreSharedMemoryThanABlockHasIsRefusedInOneLine) {
+  Random random(8);
+  speculation::ModelShape shape = random_small_shape(random);
+  shape.n_layers = 1;
+  shape.vocab = 3;
+  shape.d_model = 8192;
+  const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(checkpoint);
+  constexpr std::size_t enough = std::size_t{48} << 10;
+  EXPECT_EQ(outcome(*checkpoint, {.cache_rows = 1}, plenty, enough), "made");
+  EXPECT_THAT(outcome(*checkpoint, {.cache_rows = 1}, plenty, enough - 1),
+              HasSubstr("d_model is 8192, which takes 49216 bytes of shared memory, expected at most 49151"));
 }
 
 }  // namespace

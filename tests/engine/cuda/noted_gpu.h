@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cuda/gpu.h"
 
@@ -15,9 +16,10 @@ namespace draftscope::engine::test {
 
 /// Calls of a device.
 struct NotedCalls {
-  std::set<cuda::Kernel> kernels;  ///< launched or captured
-  int captured = 0;                ///< graphs
-  int launched = 0;                ///< graphs
+  std::set<cuda::Kernel> kernels;      ///< launched or captured
+  std::vector<cuda::Launch> launches;  ///< of them, in order
+  int captured = 0;                    ///< graphs
+  int launched = 0;                    ///< graphs
   int loops = 0;
   int exchanges = 0;  ///< asked for or captured
 };
@@ -44,6 +46,7 @@ class NotedGpu : public cuda::Gpu {
   Result<void> clear(void* memory, std::size_t bytes) override { return gpu_->clear(memory, bytes); }
   Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
     calls_.kernels.insert(launch.kernel);
+    calls_.launches.push_back(launch);
     return gpu_->launch(launch, params);
   }
   Result<void> multiply(const cuda::WideProduct& product) override { return gpu_->multiply(product); }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "cuda/kernels/pass_state.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
+#include "noted_gpu.h"
 #include "random_model.h"
 
 namespace draftscope::engine::test {
@@ -39,7 +41,7 @@ GpuDescription device(std::size_t shared_kib, std::size_t bytes_in_flight = 0) {
 /// Shared memory of a multiprocessor since compute capability 8.0, as NVIDIA's programming guide lists it.
 constexpr std::size_t every_shared_kib[] = {100, 164, 228};
 
-TEST(ProductShape, FitsABlockAndTakesEveryRowInTheFewestLaunches) {
+TEST(ProductShape, FitsABlockAndTakesEverySixteenRowsInALaunch) {
   for (const std::size_t shared_kib : every_shared_kib)
     for (const std::int32_t d_model : {64, 2048, 4096, 5120, 8192, 16384})
       for (std::int32_t rows = 1; rows <= cuda::max_decode_rows; ++rows)
@@ -52,16 +54,29 @@ TEST(ProductShape, FitsABlockAndTakesEveryRowInTheFewestLaunches) {
           EXPECT_LE(product_shared_bytes(shape, d_model, normalises), gpu.shared_bytes);
           EXPECT_LE(shape.rows, shape.columns);
           EXPECT_LE(shape.rows, rows);
-          const std::int32_t launches = (rows + shape.rows - 1) / shape.rows;
-          if (launches == (rows + 15) / 16) continue;
-          // One launch less would take more rows than a block holds beside a single stage.
-          ProductShape more{.columns = 8,
-                            .rows = (rows + launches - 2) / (launches - 1),
-                            .stages = 1,
-                            .stage_bytes = shape.stage_bytes};
-          more.columns = more.rows > 8 ? 16 : 8;
-          EXPECT_GT(product_shared_bytes(more, d_model, normalises), gpu.shared_bytes);
+          EXPECT_EQ((rows + shape.rows - 1) / shape.rows, (rows + 15) / 16);
+          // Rows are normalised ahead where a block has no room for them beside a single stage, and there
+          // alone.
+          const ProductShape staged{.columns = shape.rows > 8 ? 16 : 8,
+                                    .rows = shape.rows,
+                                    .stages = 1,
+                                    .stage_bytes = shape.stage_bytes};
+          EXPECT_EQ(shape.reads_normed,
+                    normalises && product_shared_bytes(staged, d_model, true) > gpu.shared_bytes);
+          EXPECT_EQ(shape.columns, shape.reads_normed ? 16 : staged.columns);
         }
+}
+
+/// Less than any GPU has.
+TEST(ProductShape, TakesMoreLaunchesWhereABlockHasNoRoomForSixteenSums) {
+  for (const std::size_t shared_kib : {43, 37})
+    for (const std::int32_t rows : {8, 16, 20}) {
+      const ProductShape shape = product_shape(device(shared_kib), rows, 1088, true);
+      EXPECT_FALSE(shape.reads_normed);
+      EXPECT_EQ(shape.columns, 8);
+      EXPECT_LE(product_shared_bytes(shape, 1088, true), (shared_kib - 1) * kib);
+      EXPECT_EQ(product_shape(device(shared_kib), rows, 1088, false).columns, 8);
+    }
 }
 
 TEST(ProductShape, KeepsAFullRingWhereMemoryIsFast) {
@@ -89,11 +104,12 @@ TEST(ProductShape, LeavesRoomForTheNextKernelWhereThatCostsNoBandwidth) {
 
 /// Logits of a model, rows one after another in one pass.
 std::vector<float> logits(const Checkpoint& checkpoint, std::size_t shared_bytes, int multiprocessors,
-                          std::int32_t n_rows) {
-  auto backend =
-      cuda::make_backend(cuda::emulation::make_emulated_gpu(
-                             multiprocessors, cuda::emulation::usual_memory_bytes, 1, shared_bytes),
-                         checkpoint, {.cache_rows = 32});
+                          std::int32_t n_rows, NotedCalls& calls) {
+  auto backend = cuda::make_backend(
+      std::make_unique<NotedGpu>(cuda::emulation::make_emulated_gpu(
+                                     multiprocessors, cuda::emulation::usual_memory_bytes, 1, shared_bytes),
+                                 calls),
+      checkpoint, {.cache_rows = 32});
   if (!backend) throw std::runtime_error(backend.error().message);
   std::vector<Row> rows;
   for (std::int32_t i = 0; i < n_rows; ++i)
@@ -118,13 +134,21 @@ TEST(ProductShape, DoesNotChangeABit) {
     shape.n_heads = shape.n_kv_heads;
     shape.head_dim = 64;  // attention of 16 queries takes 34 KiB
     const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());
-    const std::vector<float> expected = logits(checkpoint, 227 * kib, 2, 16);
+    NotedCalls staged;
+    const std::vector<float> expected = logits(checkpoint, 227 * kib, 2, 16, staged);
     ASSERT_FALSE(expected.empty());
-    for (const std::size_t shared_kib : {80, 60, 42, 36})
-      EXPECT_EQ(logits(checkpoint, shared_kib * kib, 2, 16), expected) << shared_kib;
+    EXPECT_FALSE(staged.kernels.contains(cuda::Kernel::normalise_rows));
+    for (const std::size_t shared_kib : {80, 60, 42, 36}) {
+      NotedCalls calls;
+      EXPECT_EQ(logits(checkpoint, shared_kib * kib, 2, 16, calls), expected) << shared_kib;
+      // In the smallest there is no room for sixteen rows' sums: their products take more launches.
+      EXPECT_EQ(calls.kernels.contains(cuda::Kernel::normalise_rows), shared_kib >= 60) << shared_kib;
+      EXPECT_EQ(calls.launches.size() > staged.launches.size() + 5, shared_kib < 60) << shared_kib;
+    }
     // Of one multiprocessor all tiles are wide, of many those of most products narrow.
     for (const int multiprocessors : {1, 50})
-      EXPECT_EQ(logits(checkpoint, 227 * kib, multiprocessors, 3), logits(checkpoint, 227 * kib, 2, 3))
+      EXPECT_EQ(logits(checkpoint, 227 * kib, multiprocessors, 3, staged),
+                logits(checkpoint, 227 * kib, 2, 3, staged))
           << multiprocessors;
   }
 }

@@ -51,15 +51,27 @@ speculation::ModelShape small_shape_with_norms() {
   return shape;
 }
 
-std::vector<std::int32_t> prompt_of_squares(std::size_t tokens) {
+/// So wide that no GPU's blocks hold sixteen normalised rows, and little beside.
+speculation::ModelShape small_shape_of_wide_rows() {
+  speculation::ModelShape shape = small_shape();
+  shape.n_layers = 2;
+  shape.n_heads = 2;
+  shape.n_kv_heads = 1;
+  shape.d_model = 5760;
+  shape.d_ff = 64;
+  shape.vocab = 40;
+  return shape;
+}
+
+std::vector<std::int32_t> prompt_of_squares(std::size_t tokens, std::int32_t vocab) {
   std::vector<std::int32_t> prompt;
-  for (std::size_t i = 0; i < tokens; ++i) prompt.push_back(static_cast<std::int32_t>(i * i % 150));
+  for (std::size_t i = 0; i < tokens; ++i) prompt.push_back(static_cast<std::int32_t>(i * i) % vocab);
   return prompt;
 }
 
 /// Greedy text of vanilla, and the same of others.
 void decode_all(Backend& backend, std::size_t prompt_tokens, std::initializer_list<const char*> strategies) {
-  const std::vector<std::int32_t> prompt = prompt_of_squares(prompt_tokens);
+  const std::vector<std::int32_t> prompt = prompt_of_squares(prompt_tokens, backend.shape().vocab);
   const DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
   const std::vector<std::int32_t> vanilla = text_under(backend, "vanilla", request);
   ASSERT_EQ(vanilla.size(), 12U);
@@ -68,7 +80,7 @@ void decode_all(Backend& backend, std::size_t prompt_tokens, std::initializer_li
 }
 
 void decode_sampled(Backend& backend) {
-  const std::vector<std::int32_t> prompt = prompt_of_squares(5);
+  const std::vector<std::int32_t> prompt = prompt_of_squares(5, backend.shape().vocab);
   DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
   request.sampling = {.temperature = 0.9, .top_k = 40, .top_p = 0.9};
   EXPECT_EQ(text_under(backend, "layerskip:exit=2,gamma=3", request).size(), 12U);
@@ -92,6 +104,14 @@ void put_through(const speculation::ModelShape& shape, std::initializer_list<Cud
   }
 }
 
+/// Verifications of more than eight rows, which are normalised ahead of their products.
+void verify_wide_rows(std::initializer_list<CudaWeights> held, const MakeOnDevice& make) {
+  const auto checkpoint = make_synthetic(small_shape_of_wide_rows(), 0.6, 5, SyntheticMatrices::by_backend);
+  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
+  for (const CudaWeights weights : held)
+    decode_all(*make(*checkpoint, weights), 5, {"layerskip:exit=1,gamma=9"});
+}
+
 }  // namespace
 
 void put_through_everything(const MakeOnDevice& make) {
@@ -99,6 +119,7 @@ void put_through_everything(const MakeOnDevice& make) {
   put_through(small_shape(), {std::nullopt, fp8}, make);
   put_through(small_shape_with_norms(), {std::nullopt, fp8}, make);
   put_through(small_shape_of_blocks(), {q8_0, q4_0, q4_k, int4, fp8_block}, make);
+  verify_wide_rows({std::nullopt, q4_k}, make);
 }
 
 }  // namespace draftscope::engine::test

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -27,6 +28,11 @@ TEST(SmallModel, LaunchesEveryKernelOfOneDevice) {
     return std::move(*backend);
   });
   expect_kernels_of_one_device(calls.kernels);
+  for (const cuda::Kernel kernel : {cuda::Kernel::qkv, cuda::Kernel::gate_up, cuda::Kernel::head})
+    EXPECT_TRUE(std::any_of(
+        calls.launches.begin(), calls.launches.end(),
+        [&](const cuda::Launch& launch) { return launch.kernel == kernel && launch.reads_normed; }))
+        << "kernel " << static_cast<int>(kernel);
 }
 
 }  // namespace

@@ -25,7 +25,10 @@ constexpr std::size_t memory_bytes = std::size_t{1} << 30;
 class PtxGpu final : public Gpu {
  public:
   explicit PtxGpu(PtxGpuOptions options)
-      : options_(std::move(options)), device_({.seed = options_.seed, .set_condition = set_condition}) {}
+      : options_(std::move(options)),
+        device_({.seed = options_.seed,
+                 .max_shared_bytes = options_.shared_bytes,
+                 .set_condition = set_condition}) {}
 
   Result<void> open(const std::string& ptx_file) {
     DRAFTSCOPE_TRY_ASSIGN(std::string text, read_text_file(ptx_file, max_settings_bytes));
@@ -36,7 +39,7 @@ class PtxGpu final : public Gpu {
   GpuDescription describe() const override {
     return {.name = "PTX interpreter",
             .multiprocessors = options_.multiprocessors,
-            .shared_bytes = ptx::DeviceOptions().max_shared_bytes,
+            .shared_bytes = options_.shared_bytes,
             .has_loops = true};
   }
   Result<std::size_t> free_bytes() const override { return memory_bytes; }
@@ -153,8 +156,10 @@ std::vector<Launch> all_launches() {
                               WeightFormat::int4, WeightFormat::int4_f16, WeightFormat::fp8_block})
       for (const int columns : {8, 16})
         for (const int half_outputs : {tile_half, narrow_half})
-          for (const int head_dim : {32, 64, 96, 128})
-            launches.push_back({static_cast<Kernel>(kernel), format, columns, half_outputs, head_dim});
+          for (const bool reads_normed : {false, true})
+            for (const int head_dim : {32, 64, 96, 128})
+              launches.push_back(
+                  {static_cast<Kernel>(kernel), format, columns, half_outputs, reads_normed, head_dim});
   return launches;
 }
 

@@ -6,6 +6,7 @@
 
 #include <draftscope/base/result.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,6 +21,7 @@ namespace draftscope::engine::cuda::emulation {
 struct PtxGpuOptions {
   std::int32_t multiprocessors = 2;
   std::uint32_t seed = 1;  ///< of the order of blocks, warps and lanes
+  std::size_t shared_bytes = ptx::DeviceOptions().max_shared_bytes;  ///< of a block
   bool counts = false;
   /// Pieces of memory that a kernel's counts tell apart (run/counts.h). Absent = none.
   std::function<std::vector<ptx::CountedRange>(ptx::Device&, const KernelParams&)> ranges;
