@@ -27,15 +27,16 @@ def counted(rows=(1, 8), launches=1, excess=1.0, work=0, again=(0, 0)):
     def kernel(name, need, cache=0):
         more = again[0] if need["weights"] else 0
         moved = {"weights": need["weights"] * excess + more, "cache": cache, "others": need["others_read"]}
-        return {"kernel": name, "launches": 2, "needed": need, "asked_again": more, "moved": moved, "warp_instructions": work}
+        return {"kernel": name, "launches": 2, "needed": need, "asked_again": more, "passed_on": 0, "moved": moved, "warp_instructions": work}
 
-    passes = [{"rows": r, "context": c, "kernels": [kernel("down", needed(2000, 0, 20 * r)),
+    passes = [{"rows": r, "context": c, "normed": False, "kernels": [kernel("down", needed(2000, 0, 20 * r)),
                                                     kernel("attention", needed(0, 4 * c, 0), 4 * c)]}
               for r in rows for c in (512, 1024)]
     plans = [{"machine": "100:1000", "rows": r, "kernels": [
-        {"kernel": "down", "launches": launches, "blocks": 100, "tiles": 150, "asked_again": again[1],
-         "needed": needed(10**9, 0, 1000)},
-        {"kernel": "attention", "launches": 1, "blocks": 200, "tiles": 0, "asked_again": 0, "needed": needed(0, 0, 0)}]} for r in rows]
+        {"kernel": "down", "launches": launches, "blocks": 100, "tiles": 150, "normed": False, "asked_again": again[1],
+         "passed_on": 0, "needed": needed(10**9, 0, 1000)},
+        {"kernel": "attention", "launches": 1, "blocks": 200, "tiles": 0, "normed": False, "asked_again": 0, "passed_on": 0,
+         "needed": needed(0, 0, 0)}]} for r in rows]
     sizes = {"small": {"n_layers": 2, "n_kv_heads": 1}, "full": {"n_layers": 8, "n_kv_heads": 8}}
     return Counted({"model": "made up", "sizes": sizes, "passes": passes, "plans": plans})
 
@@ -59,6 +60,36 @@ class Bytes(unittest.TestCase):
         once = counted().pass_bytes("100:1000", 1, 512)[1]
         twice = counted(launches=2).pass_bytes("100:1000", 1, 512)[1]
         self.assertAlmostEqual(twice - once, 8 * 10**9, delta=1)
+
+
+def counted_of_normed_rows():
+    """A product of rows that are normalised ahead of it; counted apart from the same one that normalises them."""
+    def kernel(name, weights, others, moved_others, passed_on, **more):
+        need = {"weights": weights, "cache_read": 0, "cache_written": 0, "others_read": others, "others_written": 0}
+        moved = {"weights": weights, "cache": 0, "others": moved_others}
+        return {"kernel": name, "launches": 1, "needed": need, "asked_again": 0, "passed_on": passed_on, "moved": moved,
+                "warp_instructions": 100} | more
+
+    staged = [kernel("qkv", 2000, 120, 120, 0)]
+    normed = [kernel("qkv_norm", 0, 100, 150, 50), kernel("qkv", 2000, 20, 70, 50)]
+    passes = [{"rows": 8, "context": c, "normed": False, "kernels": staged} for c in (512, 1024)]
+    passes.append({"rows": 8, "context": 512, "normed": True, "kernels": normed})
+    place = {"blocks": 100, "tiles": 150}
+    plans = [{"machine": "100:1000", "rows": 8, "kernels": [
+        kernel("qkv_norm", 0, 1000, 0, 500, normed=True, **place), kernel("qkv", 10**9, 200, 0, 500, normed=True, **place)]}]
+    sizes = {"small": {"n_layers": 1, "n_kv_heads": 1}, "full": {"n_layers": 8, "n_kv_heads": 8}}
+    return Counted({"model": "made up", "sizes": sizes, "passes": passes, "plans": plans})
+
+
+class NormedRows(unittest.TestCase):
+    def test_are_moved_and_not_needed(self):
+        needed, moved = counted_of_normed_rows().pass_bytes("100:1000", 8, 512)
+        self.assertAlmostEqual(needed, 8 * (10**9 + 1000 + 200))
+        self.assertAlmostEqual(moved - needed, 8 * (500 + 500))
+
+    def test_take_a_boundary_more_in_each_layer(self):
+        slow = [pass_seconds(counted_of_normed_rows(), gpu(boundary=b), PACE, 8, 512)[1] for b in (0.0, 3e-6)]
+        self.assertAlmostEqual(slow[1] - slow[0], 8 * 2 * 3e-6)
 
 
 class Times(unittest.TestCase):

@@ -20,10 +20,6 @@ using engine::cuda::Kernel;
 
 constexpr PlannedMachine h200{132, 232448};
 
-bool is_of_layers(Kernel kernel) {
-  return kernel != Kernel::load_inputs && kernel != Kernel::head && kernel != Kernel::finish_head;
-}
-
 TEST(NeededBytes, AreAPassesAltogether) {
   for (const char* name : {"llama-3.2-1b", "llama-3-8b"})
     for (const engine::CudaWeights weights :
@@ -40,9 +36,9 @@ TEST(NeededBytes, AreAPassesAltogether) {
       const auto plan = launch_plan(shape, h200, 1, weights);
       ASSERT_TRUE(plan) << plan.error().message;
       for (const PlannedKernel& kernel : *plan) {
-        const NeededBytes needed = needed_bytes(kernel.kernel, shape, 1, context, weights);
+        const NeededBytes needed = needed_bytes(kernel, shape, 1, context, weights);
         bytes += (needed.weights + needed.cache_read) *
-                 (is_of_layers(kernel.kernel) ? static_cast<std::uint64_t>(shape.n_layers) : 1U);
+                 (is_of_layers(kernel) ? static_cast<std::uint64_t>(shape.n_layers) : 1U);
       }
       const auto whole = static_cast<double>(pass_bytes(*checkpoint, weights, shape.n_layers, context + 1));
       EXPECT_NEAR(static_cast<double>(bytes) / whole, 1.0, 3e-4) << name;  // norms
@@ -60,14 +56,41 @@ TEST(LaunchPlans, HaveEveryKernelOfAPassAndTilesToShare) {
                                 Kernel::gate_up, Kernel::down, Kernel::head, Kernel::finish_head})
       EXPECT_TRUE(std::any_of(many->begin(), many->end(), [&](const PlannedKernel& planned) {
         return planned.kernel == kernel;
-      })) << kernel_word(kernel);
+      })) << kernel_word({kernel});
     for (std::size_t i = 0; i < few->size(); ++i) {
       EXPECT_LE((*few)[i].blocks, (*many)[i].blocks);
       // Tiles of many multiprocessors may be half as wide.
       const std::int32_t tiles = (*few)[i].tiles;
-      EXPECT_TRUE((*many)[i].tiles == tiles || (*many)[i].tiles == 2 * tiles)
-          << kernel_word((*few)[i].kernel);
+      EXPECT_TRUE((*many)[i].tiles == tiles || (*many)[i].tiles == 2 * tiles) << kernel_word((*few)[i]);
       EXPECT_GE((*few)[i].launches, 1);
+    }
+  }
+}
+
+std::uint64_t needed_by_plan(const speculation::ModelShape& shape, const PlannedMachine& machine,
+                             std::int32_t rows) {
+  std::uint64_t bytes = 0;
+  const auto plan = launch_plan(shape, machine, rows, std::nullopt);
+  EXPECT_TRUE(plan) << plan.error().message;
+  for (const PlannedKernel& kernel : *plan) bytes += needed_bytes(kernel, shape, rows, 512, {}).total();
+  return bytes;
+}
+
+/// Each product is one launch, whatever a block holds, and needs no more bytes for it.
+TEST(LaunchPlans, NormaliseRowsAheadWhereABlockDoesNotHoldThem) {
+  constexpr PlannedMachine small{132, 101376};
+  for (const char* name : {"llama-3.2-1b", "llama-3-8b", "llama-3-70b"}) {
+    const speculation::ModelShape shape = speculation::find_model_shape(name).value();
+    for (const std::int32_t rows : {1, 8, 16}) {
+      const auto plan = launch_plan(shape, small, rows, std::nullopt);
+      ASSERT_TRUE(plan) << plan.error().message;
+      const bool is_normed = rows == 16 || (rows == 8 && shape.d_model == 8192);
+      for (const PlannedKernel& kernel : *plan) EXPECT_EQ(kernel.launches, 1) << kernel_word(kernel);
+      EXPECT_EQ(plan->size(), is_normed ? 8 + 3U : 8U) << name << ", " << rows << " rows";
+      EXPECT_EQ(std::count_if(plan->begin(), plan->end(),
+                              [](const PlannedKernel& kernel) { return kernel.reads_normed; }),
+                is_normed ? 3 : 0);
+      EXPECT_EQ(needed_by_plan(shape, small, rows), needed_by_plan(shape, {132, std::size_t{1} << 20}, rows));
     }
   }
 }
@@ -93,6 +116,18 @@ std::vector<KernelTraffic> counted(const speculation::ModelShape& shape, std::in
   return pass.value_or(std::vector<KernelTraffic>());
 }
 
+std::vector<KernelTraffic> counted_of_wide_rows(const speculation::ModelShape& model, std::int32_t rows,
+                                                engine::CudaWeights weights) {
+  const auto pass =
+      count_pass(shape_of_wide_rows(model, 1, weights), {.ptx_file = kernels_ptx_file(),
+                                                         .rows = rows,
+                                                         .context = 256,
+                                                         .weights = weights,
+                                                         .shared_bytes = wide_rows_shared_bytes});
+  EXPECT_TRUE(pass) << pass.error().message;
+  return pass.value_or(std::vector<KernelTraffic>());
+}
+
 constexpr Kernel products[] = {Kernel::qkv, Kernel::output, Kernel::gate_up, Kernel::down, Kernel::head};
 
 /// Twice as wide: four times the weights and what is done for each.
@@ -103,7 +138,7 @@ TEST(CountedKernels, OfASmallModelAreThoseOfALargerOne) {
   const std::vector<KernelTraffic> large = counted(small_shape(model, 2), 1, 256);
   ASSERT_FALSE(small.empty() || large.empty());
   for (const Kernel kernel : products) {
-    SCOPED_TRACE(std::string(kernel_word(kernel)));
+    SCOPED_TRACE(std::string(kernel_word({kernel})));
     const KernelTraffic& a = of(small, kernel);
     const KernelTraffic& b = of(large, kernel);
     EXPECT_EQ(a.moved(Held::weights), a.needed.weights);
@@ -139,11 +174,43 @@ TEST(CountedKernels, ReadEachWeightOnceInBlocks) {
     const std::vector<KernelTraffic> pass = counted(shape, 1, 256, weights);
     ASSERT_FALSE(pass.empty());
     for (const Kernel kernel : products) {
-      SCOPED_TRACE(std::string(kernel_word(kernel)));
+      SCOPED_TRACE(std::string(kernel_word({kernel})));
       const KernelTraffic& traffic = of(pass, kernel);
       EXPECT_EQ(traffic.moved(Held::weights), traffic.needed.weights + traffic.asked_again);
       EXPECT_EQ(traffic.asked_again > 0, kernel != Kernel::head);
     }
+  }
+}
+
+/// Rows that a block does not hold are moved beside what is needed: once written, and once read from the
+/// device's memory.
+TEST(CountedKernels, ReadEachWeightOnceOfRowsThatAreNormalisedAhead) {
+  if (kernels_ptx_file().empty()) GTEST_SKIP() << "no CUDA toolkit at build time: nothing is counted";
+  const speculation::ModelShape model = speculation::find_model_shape("llama-3.2-1b").value();
+  using engine::cuda::Norm;
+  for (const engine::CudaWeights weights :
+       {engine::CudaWeights(), engine::CudaWeights(speculation::WeightFormat::q4_0)}) {
+    const std::vector<KernelTraffic> pass = counted_of_wide_rows(model, 16, weights);
+    ASSERT_FALSE(pass.empty());
+    for (const Kernel kernel : products) {
+      SCOPED_TRACE(std::string(kernel_word({kernel})));
+      const KernelTraffic& traffic = of(pass, kernel);
+      EXPECT_EQ(traffic.reads_normed, kernel != Kernel::output && kernel != Kernel::down);
+      EXPECT_EQ(traffic.launches, 1);
+      EXPECT_EQ(traffic.moved(Held::weights), traffic.needed.weights + traffic.asked_again);
+    }
+    const std::uint64_t rows =
+        16 * static_cast<std::uint64_t>(shape_of_wide_rows(model, 1, weights).d_model) * 2;
+    for (const Norm norm : {Norm::attention, Norm::mlp, Norm::head}) {
+      const auto found =
+          std::find(pass.begin(), pass.end(), PassKernel{.kernel = Kernel::normalise_rows, .norm = norm});
+      ASSERT_NE(found, pass.end());
+      EXPECT_EQ(found->passed_on, rows);
+      EXPECT_NEAR(static_cast<double>(found->moved(Held::others)),
+                  static_cast<double>(found->needed.total() + rows), 256.0);  // the pass's state
+    }
+    for (const KernelTraffic& kernel : pass)
+      EXPECT_EQ(kernel.passed_on, is_of_normed_rows(kernel) ? rows : 0U) << kernel_word(kernel);
   }
 }
 
@@ -153,7 +220,7 @@ TEST(CountedKernels, ReadEachWeightOnceForEightRows) {
   const std::vector<KernelTraffic> pass = counted(small_shape(model, 1), 8, 256);
   ASSERT_FALSE(pass.empty());
   for (const Kernel kernel : products) {
-    SCOPED_TRACE(std::string(kernel_word(kernel)));
+    SCOPED_TRACE(std::string(kernel_word({kernel})));
     EXPECT_EQ(of(pass, kernel).moved(Held::weights), of(pass, kernel).needed.weights);
   }
   EXPECT_EQ(of(pass, Kernel::attention).moved(Held::cache), of(pass, Kernel::attention).needed.cache_read);

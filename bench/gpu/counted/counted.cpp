@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernel_traffic.h"
@@ -80,12 +81,13 @@ json kernel_json(const KernelTraffic& traffic) {
     written[name] = memory_json(traffic.counts.kinds[i].stores);
     moved[name] = traffic.moved(static_cast<Held>(i));
   }
-  return {{"kernel", kernel_word(traffic.kernel)},
+  return {{"kernel", kernel_word(traffic)},
           {"launches", traffic.launches},
           {"blocks", traffic.counts.blocks},
           {"needed", needed_json(traffic.needed)},
           {"moved", moved},
           {"asked_again", traffic.asked_again},
+          {"passed_on", traffic.passed_on},
           {"ratio", traffic.ratio()},
           {"read", read},
           {"written", written},
@@ -124,8 +126,8 @@ void print_table(const speculation::ModelShape& shape, const CountedPass& pass,
         "  "
         "{:<12}{:>10.1f}{:>10.1f}{:>8.3f}{:>10.1f}{:>10.1f}{:>10.1f}{:>10.1f}{:>12.1f}{:>12.1f}{:>11}{:>10}"
         "\n",
-        kernel_word(kernel.kernel), kilobytes(kernel.needed.total()), kilobytes(kernel.moved()),
-        kernel.ratio(), read(Held::weights), read(Held::cache), read(Held::others),
+        kernel_word(kernel), kilobytes(kernel.needed.total()), kilobytes(kernel.moved()), kernel.ratio(),
+        read(Held::weights), read(Held::cache), read(Held::others),
         kilobytes(32 * counts.global_stores.unique_sectors), kilobytes(asked),
         kilobytes(counts.shared_loads.bytes + counts.shared_stores.bytes),
         counts.shared_loads.conflicts + counts.shared_stores.conflicts, counts.warp_instructions);
@@ -142,7 +144,7 @@ void print_instructions(const std::vector<KernelTraffic>& kernels) {
   for (const char* name : classes) fmt::print("{:>12}", name);
   fmt::print("\n");
   for (const KernelTraffic& kernel : kernels) {
-    fmt::print("  {:<12}", kernel_word(kernel.kernel));
+    fmt::print("  {:<12}", kernel_word(kernel));
     const auto counts = classes_of(kernel.counts);
     for (const char* name : classes) {
       const auto found = counts.find(name);
@@ -166,27 +168,86 @@ Result<PlannedMachine> parse_machine(const std::string& text) {
   return machine;
 }
 
-Result<json> plans(const speculation::ModelShape& model, const Options& options,
-                   engine::CudaWeights weights) {
-  json result = json::array();
-  for (const std::string& text : options.machines) {
-    DRAFTSCOPE_TRY_ASSIGN(const PlannedMachine machine, parse_machine(text));
-    for (const std::int32_t rows : options.rows) {
+json planned_json(const PlannedKernel& kernel, const speculation::ModelShape& model, std::int32_t rows,
+                  engine::CudaWeights weights) {
+  return {{"kernel", kernel_word(kernel)},
+          {"launches", kernel.launches},
+          {"columns", kernel.columns},
+          {"blocks", kernel.blocks},
+          {"tiles", kernel.tiles},
+          {"normed", is_of_normed_rows(kernel)},
+          {"asked_again", scales_asked_again(kernel.kernel, model, weights)},
+          {"passed_on", passed_on_bytes(kernel, model, rows)},
+          {"needed", needed_json(needed_bytes(kernel, model, rows, 0, weights))}};
+}
+
+struct Plans {
+  json as_json = json::array();
+  std::vector<std::int32_t> normed_rows;  ///< widths at which a device normalises rows ahead of products
+};
+
+Result<Plans> plans(const speculation::ModelShape& model, const Options& options,
+                    engine::CudaWeights weights) {
+  Plans result;
+  for (const std::int32_t rows : options.rows) {
+    bool has_normed = false;
+    for (const std::string& text : options.machines) {
+      DRAFTSCOPE_TRY_ASSIGN(const PlannedMachine machine, parse_machine(text));
       DRAFTSCOPE_TRY_ASSIGN(const std::vector<PlannedKernel> plan,
                             launch_plan(model, machine, rows, weights));
       json kernels = json::array();
-      for (const PlannedKernel& kernel : plan)
-        kernels.push_back({{"kernel", kernel_word(kernel.kernel)},
-                           {"launches", kernel.launches},
-                           {"columns", kernel.columns},
-                           {"blocks", kernel.blocks},
-                           {"tiles", kernel.tiles},
-                           {"asked_again", scales_asked_again(kernel.kernel, model, weights)},
-                           {"needed", needed_json(needed_bytes(kernel.kernel, model, rows, 0, weights))}});
-      result.push_back({{"machine", text}, {"rows", rows}, {"kernels", kernels}});
+      for (const PlannedKernel& kernel : plan) {
+        has_normed = has_normed || is_of_normed_rows(kernel);
+        kernels.push_back(planned_json(kernel, model, rows, weights));
+      }
+      result.as_json.push_back({{"machine", text}, {"rows", rows}, {"kernels", kernels}});
     }
+    if (has_normed) result.normed_rows.push_back(rows);
   }
   return result;
+}
+
+Result<json> counted(const speculation::ModelShape& shape, const CountedPass& pass, bool prints) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<KernelTraffic> kernels, count_pass(shape, pass));
+  if (prints) print_table(shape, pass, kernels), print_instructions(kernels);
+  json result = json::array();
+  for (const KernelTraffic& kernel : kernels) result.push_back(kernel_json(kernel));
+  return json{{"rows", pass.rows},
+              {"context", pass.context},
+              {"normed", pass.shared_bytes != 0},
+              {"kernels", result}};
+}
+
+Result<json> count_model(const std::string& name, const std::string& ptx_file, const Options& options) {
+  const engine::CudaWeights weights = parse_layer_weights(options.weights, as_made);
+  DRAFTSCOPE_TRY_ASSIGN(const speculation::ModelShape model, speculation::find_model_shape(name));
+  const speculation::ModelShape shape = deep_shape(model, options.scale, weights);
+  DRAFTSCOPE_TRY_ASSIGN(Plans planned, plans(model, options, weights));
+  json passes = json::array();
+  for (const std::int32_t context : options.contexts)
+    for (const std::int32_t rows : options.rows) {
+      const CountedPass pass{.ptx_file = ptx_file, .rows = rows, .context = context, .weights = weights};
+      DRAFTSCOPE_TRY_ASSIGN(json found, counted(shape, pass, !options.json));
+      passes.push_back(std::move(found));
+    }
+  // Products are the same at every context.
+  for (const std::int32_t rows : planned.normed_rows) {
+    const CountedPass pass{.ptx_file = ptx_file,
+                           .rows = rows,
+                           .context = options.contexts.front(),
+                           .weights = weights,
+                           .shared_bytes = wide_rows_shared_bytes};
+    DRAFTSCOPE_TRY_ASSIGN(json found,
+                          counted(shape_of_wide_rows(model, options.scale, weights), pass, !options.json));
+    passes.push_back(std::move(found));
+  }
+  json sizes = json::object();
+  for (const auto& [key, member] : speculation::shape_sizes) {
+    sizes["full"][key] = model.*member;
+    sizes["small"][key] = shape.*member;
+  }
+  return json{
+      {"model", model.name}, {"sizes", sizes}, {"passes", passes}, {"plans", std::move(planned.as_json)}};
 }
 
 Result<void> run(const Options& options) {
@@ -194,28 +255,10 @@ Result<void> run(const Options& options) {
   if (ptx_file.empty())
     return fail(
         "this build has no PTX of the kernels, expected one made where the CUDA toolkit is installed");
-  const engine::CudaWeights weights = parse_layer_weights(options.weights, as_made);
   json all = json::array();
   for (const std::string& name : options.models) {
-    DRAFTSCOPE_TRY_ASSIGN(const speculation::ModelShape model, speculation::find_model_shape(name));
-    const speculation::ModelShape shape = deep_shape(model, options.scale, weights);
-    json passes = json::array();
-    for (const std::int32_t context : options.contexts)
-      for (const std::int32_t rows : options.rows) {
-        const CountedPass pass{.ptx_file = ptx_file, .rows = rows, .context = context, .weights = weights};
-        DRAFTSCOPE_TRY_ASSIGN(const std::vector<KernelTraffic> kernels, count_pass(shape, pass));
-        if (!options.json) print_table(shape, pass, kernels), print_instructions(kernels);
-        json counted = json::array();
-        for (const KernelTraffic& kernel : kernels) counted.push_back(kernel_json(kernel));
-        passes.push_back({{"rows", rows}, {"context", context}, {"kernels", counted}});
-      }
-    json sizes = json::object();
-    for (const auto& [key, member] : speculation::shape_sizes) {
-      sizes["full"][key] = model.*member;
-      sizes["small"][key] = shape.*member;
-    }
-    DRAFTSCOPE_TRY_ASSIGN(json planned, plans(model, options, weights));
-    all.push_back({{"model", model.name}, {"sizes", sizes}, {"passes", passes}, {"plans", planned}});
+    DRAFTSCOPE_TRY_ASSIGN(json model, count_model(name, ptx_file, options));
+    all.push_back(std::move(model));
   }
   if (options.json)
     fmt::print("{}\n", json{{"format", 1},

@@ -20,7 +20,6 @@ namespace draftscope::bench {
 
 namespace {
 
-using engine::cuda::Kernel;
 using engine::cuda::KernelParams;
 using engine::cuda::Launch;
 using engine::cuda::PassParams;
@@ -109,12 +108,9 @@ class Listener {
     return ranges;
   }
 
-  void launched(const Launch& launch, const ptx::LaunchCounts& counts) {
-    const auto known = std::find_if(traffic_.begin(), traffic_.end(), [&](const KernelTraffic& other) {
-      return other.kernel == launch.kernel;
-    });
-    KernelTraffic& traffic = known != traffic_.end() ? *known : traffic_.emplace_back();
-    traffic.kernel = launch.kernel;
+  void launched(const PassKernel& kernel, const ptx::LaunchCounts& counts) {
+    const auto known = std::find(traffic_.begin(), traffic_.end(), kernel);
+    KernelTraffic& traffic = known != traffic_.end() ? *known : traffic_.emplace_back(KernelTraffic{kernel});
     ++traffic.launches;
     add(traffic.counts, counts);
     // What no range holds.
@@ -133,10 +129,6 @@ class Listener {
   bool has_cleared_ = false;
   std::vector<KernelTraffic> traffic_;
 };
-
-bool is_of_layers(Kernel kernel) {
-  return kernel != Kernel::load_inputs && kernel != Kernel::head && kernel != Kernel::finish_head;
-}
 
 void multiply(NeededBytes& bytes, std::uint64_t times) {
   for (const auto which : {&NeededBytes::weights, &NeededBytes::cache_read, &NeededBytes::cache_written,
@@ -182,31 +174,6 @@ std::uint64_t KernelTraffic::requested(Held held) const {
 
 double KernelTraffic::ratio() const {
   return needed.total() == 0 ? 0.0 : static_cast<double>(moved()) / static_cast<double>(needed.total());
-}
-
-std::string_view kernel_word(Kernel kernel) {
-  switch (kernel) {
-    case Kernel::load_inputs:
-      return "load_inputs";
-    case Kernel::qkv:
-      return "qkv";
-    case Kernel::attention:
-      return "attention";
-    case Kernel::prefill_attention:
-      return "prefill_attention";
-    case Kernel::output:
-      return "output";
-    case Kernel::gate_up:
-      return "gate_up";
-    case Kernel::down:
-      return "down";
-    case Kernel::head:
-      return "head";
-    case Kernel::finish_head:
-      return "finish_head";
-    default:
-      return "other";
-  }
 }
 
 std::string_view instruction_class(std::string_view spelling) {
@@ -255,6 +222,13 @@ speculation::ModelShape deep_shape(const speculation::ModelShape& of, std::int32
   return shape;
 }
 
+speculation::ModelShape shape_of_wide_rows(const speculation::ModelShape& of, std::int32_t scale,
+                                           engine::CudaWeights weights) {
+  speculation::ModelShape shape = deep_shape(of, scale, weights);
+  shape.d_model *= 2;
+  return shape;
+}
+
 Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& shape, const CountedPass& pass) {
   constexpr double redundancy = 0.5;
   DRAFTSCOPE_TRY_ASSIGN(const engine::Checkpoint checkpoint, engine::make_synthetic(shape, redundancy, 1));
@@ -262,12 +236,13 @@ Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& sha
   engine::cuda::emulation::PtxGpuOptions options;
   options.multiprocessors = pass.multiprocessors;
   options.counts = true;
+  if (pass.shared_bytes != 0) options.shared_bytes = pass.shared_bytes;
   options.ranges = [&](ptx::Device& device, const KernelParams& params) {
     return listener.ranges(device, params);
   };
-  options.after = [&](ptx::Device&, const Launch& launch, const KernelParams&,
+  options.after = [&](ptx::Device&, const Launch& launch, const KernelParams& params,
                       const ptx::LaunchCounts& counts) -> Result<void> {
-    listener.launched(launch, counts);
+    listener.launched(pass_kernel(launch, params), counts);
     return {};
   };
   DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<engine::cuda::Gpu> gpu,
@@ -280,8 +255,10 @@ Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& sha
   listener.begin();
   DRAFTSCOPE_TRY(run_pass(*backend, pass));
   for (KernelTraffic& traffic : listener.traffic()) {
-    traffic.needed = needed_bytes(traffic.kernel, shape, pass.rows, pass.context, pass.weights);
-    if (is_of_layers(traffic.kernel)) multiply(traffic.needed, static_cast<std::uint64_t>(shape.n_layers));
+    const std::uint64_t times = is_of_layers(traffic) ? static_cast<std::uint64_t>(shape.n_layers) : 1;
+    traffic.needed = needed_bytes(traffic, shape, pass.rows, pass.context, pass.weights);
+    multiply(traffic.needed, times);
+    traffic.passed_on = times * passed_on_bytes(traffic, shape, pass.rows);
     traffic.asked_again = static_cast<std::uint64_t>(traffic.launches) *
                           scales_asked_again(traffic.kernel, shape, pass.weights);
   }

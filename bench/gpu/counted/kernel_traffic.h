@@ -34,15 +34,16 @@ struct CountedPass {
   std::int32_t multiprocessors = 8;
   std::int32_t rows = 1;
   std::int32_t context = 512;
-  engine::CudaWeights weights;  ///< the layers' matrices
+  engine::CudaWeights weights;   ///< the layers' matrices
+  std::size_t shared_bytes = 0;  ///< of a block; 0 = the interpreter's most
 };
 
 /// All launches of one kernel in a pass.
-struct KernelTraffic {
-  engine::cuda::Kernel kernel = engine::cuda::Kernel::qkv;
+struct KernelTraffic : PassKernel {
   std::int32_t launches = 0;
   NeededBytes needed;
   std::uint64_t asked_again = 0;  ///< bytes of weights that were moved for scales_asked_again()
+  std::uint64_t passed_on = 0;    ///< bytes of normalised rows among the others (passed_on_bytes())
   ptx::LaunchCounts counts;       ///< sums; `kinds` by Held
 
   /// Bytes that reach the device's memory if its second cache holds what a kernel reads again in one launch:
@@ -54,9 +55,6 @@ struct KernelTraffic {
   /// moved() / needed.total(); 0 where nothing is needed.
   [[nodiscard]] double ratio() const;
 };
-
-/// Name of a kernel in tables: "gate_up".
-[[nodiscard]] std::string_view kernel_word(engine::cuda::Kernel kernel);
 
 /// Classes of instructions: "matrix", "global", "shared", "float", "integer", "conversion", "control".
 [[nodiscard]] std::string_view instruction_class(std::string_view spelling);
@@ -71,6 +69,13 @@ struct KernelTraffic {
 /// model's.
 [[nodiscard]] speculation::ModelShape deep_shape(const speculation::ModelShape& of, std::int32_t scale,
                                                  engine::CudaWeights weights = {});
+
+/// The same with rows twice as wide: a block of `wide_rows_shared_bytes` has room for attention, and not for
+/// eight normalised rows.
+inline constexpr std::size_t wide_rows_shared_bytes = std::size_t{80} << 10;
+[[nodiscard]] speculation::ModelShape shape_of_wide_rows(const speculation::ModelShape& of,
+                                                         std::int32_t scale,
+                                                         engine::CudaWeights weights = {});
 
 /// One pass on a model of that shape with made-up weights. In the order of the first launches. Errors: a
 /// fault of a kernel, PTX that cannot be read.

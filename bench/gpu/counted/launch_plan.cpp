@@ -20,12 +20,17 @@ using engine::cuda::PassLauncher;
 using engine::cuda::WeightFormat;
 using engine::cuda::WideProduct;
 
+struct NotedLaunch {
+  PassKernel kernel;
+  Launch launch;
+};
+
 /// Keeps launches and does nothing.
 class PlanningGpu final : public Gpu {
  public:
   explicit PlanningGpu(const PlannedMachine& machine) : machine_(machine) {}
 
-  [[nodiscard]] const std::vector<Launch>& launches() const { return launches_; }
+  [[nodiscard]] const std::vector<NotedLaunch>& launches() const { return launches_; }
 
   GpuDescription describe() const override {
     return {"none", machine_.multiprocessors, machine_.shared_bytes};
@@ -39,8 +44,8 @@ class PlanningGpu final : public Gpu {
   Result<void> download(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/) override { return {}; }
   Result<void> copy(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/) override { return {}; }
   Result<void> clear(void* /*memory*/, std::size_t /*bytes*/) override { return {}; }
-  Result<void> launch(const Launch& launch, const KernelParams& /*params*/) override {
-    launches_.push_back(launch);
+  Result<void> launch(const Launch& launch, const KernelParams& params) override {
+    launches_.push_back({pass_kernel(launch, params), launch});
     return {};
   }
   Result<void> multiply(const WideProduct& /*product*/) override { return {}; }
@@ -53,11 +58,12 @@ class PlanningGpu final : public Gpu {
 
  private:
   PlannedMachine machine_;
-  std::vector<Launch> launches_;
+  std::vector<NotedLaunch> launches_;
 };
 
-Result<std::vector<Launch>> launches_of(const speculation::ModelShape& shape, const PlannedMachine& machine,
-                                        std::int32_t rows, engine::CudaWeights weights) {
+Result<std::vector<NotedLaunch>> launches_of(const speculation::ModelShape& shape,
+                                             const PlannedMachine& machine, std::int32_t rows,
+                                             engine::CudaWeights weights) {
   PlanningGpu gpu(machine);
   const WeightFormat layers =
       !weights ? WeightFormat::bf16 : engine::cuda::grouped_format(*weights).value_or(WeightFormat::fp8);
@@ -74,27 +80,28 @@ Result<std::vector<Launch>> launches_of(const speculation::ModelShape& shape, co
 Result<std::vector<PlannedKernel>> launch_plan(const speculation::ModelShape& shape,
                                                const PlannedMachine& machine, std::int32_t rows,
                                                engine::CudaWeights weights) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::vector<Launch> launches, launches_of(shape, machine, rows, weights));
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<NotedLaunch> launches, launches_of(shape, machine, rows, weights));
   // Where there are more multiprocessors than tiles, a launch has a block a tile.
   constexpr std::int32_t more_than_tiles = 1 << 24;
-  DRAFTSCOPE_TRY_ASSIGN(const std::vector<Launch> by_tile,
+  DRAFTSCOPE_TRY_ASSIGN(const std::vector<NotedLaunch> by_tile,
                         launches_of(shape, {more_than_tiles, machine.shared_bytes}, rows, weights));
   std::vector<PlannedKernel> plan;
-  for (const Launch& launch : launches) {
-    const auto known = std::find_if(plan.begin(), plan.end(), [&](const PlannedKernel& planned) {
-      return planned.kernel == launch.kernel;
-    });
+  for (const auto& [kernel, launch] : launches) {
+    const auto known = std::find(plan.begin(), plan.end(), kernel);
     if (known != plan.end()) {
       ++known->launches;
       continue;
     }
-    const auto tiled = std::find_if(by_tile.begin(), by_tile.end(),
-                                    [&](const Launch& other) { return other.kernel == launch.kernel; });
-    const bool has_tiles = tiled != by_tile.end() && tiled->blocks < more_than_tiles;
+    const auto tiled =
+        std::find_if(by_tile.begin(), by_tile.end(),
+                     [&, of = kernel](const NotedLaunch& other) { return other.kernel == of; });
+    const bool has_tiles = tiled != by_tile.end() && tiled->launch.blocks < more_than_tiles;
     // Its tiles may be narrow where this launch's are not.
     const std::int32_t tiles =
-        has_tiles ? (tiled->blocks * tiled->half_outputs + launch.half_outputs - 1) / launch.half_outputs : 0;
-    plan.push_back({launch.kernel, 1, launch.columns, launch.blocks, tiles});
+        has_tiles ? (tiled->launch.blocks * tiled->launch.half_outputs + launch.half_outputs - 1) /
+                        launch.half_outputs
+                  : 0;
+    plan.push_back({kernel, 1, launch.columns, launch.blocks, tiles});
   }
   return plan;
 }

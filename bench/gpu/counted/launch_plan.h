@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cuda/launch.h"
+#include "pass_kernel.h"
 
 namespace draftscope::bench {
 
@@ -21,8 +21,7 @@ struct PlannedMachine {
 };
 
 /// Launches of one kernel: of one layer for those that layers have, else of the pass.
-struct PlannedKernel {
-  engine::cuda::Kernel kernel;
+struct PlannedKernel : PassKernel {
   std::int32_t launches = 0;
   std::int32_t columns = 0;  ///< rows that a product computes in one launch
   std::int32_t blocks = 0;   ///< of a launch

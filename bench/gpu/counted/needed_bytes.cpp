@@ -48,7 +48,7 @@ std::uint64_t matrix_bytes(Kernel kernel, const speculation::ModelShape& shape, 
 
 }  // namespace
 
-NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, std::int32_t n_rows,
+NeededBytes needed_bytes(const PassKernel& of, const speculation::ModelShape& shape, std::int32_t n_rows,
                          std::int32_t context, engine::CudaWeights weights) {
   const auto wide = [](std::int32_t n) { return static_cast<std::uint64_t>(n); };
   const std::uint64_t rows = wide(n_rows);
@@ -61,14 +61,19 @@ NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, st
   const std::uint64_t norm = d * float_bytes;
   const std::uint64_t partials =
       rows * (vocab / engine::cuda::tile_outputs) * sizeof(engine::cuda::HeadPartial);
-  NeededBytes bytes{.weights = matrix_bytes(kernel, shape, weights)};
-  switch (kernel) {
+  // What a product reads that normalises its rows.
+  const std::uint64_t normalised = of.reads_normed ? 0 : norm + residual;
+  NeededBytes bytes{.weights = matrix_bytes(of.kernel, shape, weights)};
+  switch (of.kernel) {
     case Kernel::load_inputs:
       bytes.weights = rows * d * half_bytes;
       bytes.others_written = residual;
       break;
-    case Kernel::qkv:
+    case Kernel::normalise_rows:
       bytes.others_read = norm + residual;
+      break;
+    case Kernel::qkv:
+      bytes.others_read = normalised;
       bytes.others_written = rows * q * half_bytes;
       bytes.cache_written = rows * 2 * kv * half_bytes;
       break;
@@ -83,7 +88,7 @@ NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, st
       bytes.others_written = residual;
       break;
     case Kernel::gate_up:
-      bytes.others_read = norm + residual;
+      bytes.others_read = normalised;
       bytes.others_written = rows * ff * half_bytes;
       break;
     case Kernel::down:
@@ -91,7 +96,7 @@ NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, st
       bytes.others_written = residual;
       break;
     case Kernel::head:
-      bytes.others_read = norm + residual;
+      bytes.others_read = normalised;
       bytes.others_written = partials;
       break;
     case Kernel::finish_head:
@@ -102,6 +107,12 @@ NeededBytes needed_bytes(Kernel kernel, const speculation::ModelShape& shape, st
       break;
   }
   return bytes;
+}
+
+std::uint64_t passed_on_bytes(const PassKernel& kernel, const speculation::ModelShape& shape,
+                              std::int32_t rows) {
+  if (!is_of_normed_rows(kernel)) return 0;
+  return static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(shape.d_model) * half_bytes;
 }
 
 std::uint64_t scales_asked_again(Kernel kernel, const speculation::ModelShape& shape,

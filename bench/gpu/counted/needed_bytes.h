@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "cuda/launch.h"
+#include "pass_kernel.h"
 
 namespace draftscope::bench {
 
@@ -28,9 +28,15 @@ struct NeededBytes {
 /// A kernel of one layer (or of the pass) for `rows` rows behind `context` committed ones, all products of a
 /// kernel together; `weights` are the layers' matrices. Zero for kernels of other architectures than Llama's
 /// and for those outside passes.
-/// Summed over a pass of one row, weights, norms and K/V read are pass_bytes() up to the norms' width.
-[[nodiscard]] NeededBytes needed_bytes(engine::cuda::Kernel kernel, const speculation::ModelShape& shape,
+/// Summed over a pass of one row, weights, norms and K/V read are pass_bytes() up to the norms' width. Where
+/// rows are normalised ahead of a product, norms and residuals are needed there, and the sum is the same.
+[[nodiscard]] NeededBytes needed_bytes(const PassKernel& kernel, const speculation::ModelShape& shape,
                                        std::int32_t rows, std::int32_t context, engine::CudaWeights weights);
+
+/// Bytes of normalised rows that a kernel writes for its product, or that the product reads: not needed, for
+/// one kernel might do both.
+[[nodiscard]] std::uint64_t passed_on_bytes(const PassKernel& kernel, const speculation::ModelShape& shape,
+                                            std::int32_t rows);
 
 /// Bytes of scales that a launch of a product asks for beside those needed: those that stand together for
 /// more of the depth than a warp takes, or across the border of two warps' parts, each of these asks for.

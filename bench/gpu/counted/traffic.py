@@ -6,7 +6,7 @@ ask for, which follow from the depth; attention by K/V heads, at the contexts co
 bytes that the shapes say."""
 
 HELD = ("weights", "cache", "others")
-LAYER_KERNELS = ("qkv", "attention", "output", "gate_up", "down")
+LAYER_KERNELS = ("qkv_norm", "qkv", "attention", "output", "gate_up_norm", "gate_up", "down")
 
 
 def kernel_of(kernels, name):
@@ -29,7 +29,8 @@ class Counted:
         self.name = model["model"]
         self.full, self.small = model["sizes"]["full"], model["sizes"]["small"]
         self.plans = {(p["machine"], p["rows"]): p["kernels"] for p in model["plans"]}
-        self.passes = {(p["rows"], p["context"]): p["kernels"] for p in model["passes"]}
+        self.passes = {(p["rows"], p["context"]): p["kernels"] for p in model["passes"] if not p["normed"]}
+        self.normed = {p["rows"]: p["kernels"] for p in model["passes"] if p["normed"]}
         self.contexts = sorted({context for _, context in self.passes})
 
     def layers(self, name):
@@ -44,7 +45,8 @@ class Counted:
     def kernel(self, planned, rows, context):
         """Bytes that a launch's kernel needs and moves, and its instructions: of all launches in one layer (or the pass)."""
         name = planned["kernel"]
-        small = kernel_of(self.passes[rows, self.contexts[0]], name)
+        # Rows that are normalised ahead of products go through other kernels.
+        small = kernel_of(self.normed[rows] if planned["normed"] else self.passes[rows, self.contexts[0]], name)
         small_layers = self.small["n_layers"] if name in LAYER_KERNELS else 1
         again = planned["launches"] / (small["launches"] / small_layers)  # a wider model may take more launches
         if name == "attention":
@@ -55,6 +57,9 @@ class Counted:
             return needed, moved, work
         needed = {held: needed_of(planned, held) for held in HELD}
         moved = {held: needed[held] * ratio(small["moved"][held], needed_of(small, held)) for held in HELD}
+        # Normalised rows on their way from one kernel to the next are moved, and not needed.
+        others = ratio(small["moved"]["others"] - small["passed_on"], needed_of(small, "others"))
+        moved["others"] = needed["others"] * others + planned["passed_on"]
         once = ratio(small["moved"]["weights"] - small["asked_again"], needed_of(small, "weights"))
         moved["weights"] = (needed["weights"] * once + planned["asked_again"]) * again
         by = "weights" if small["needed"]["weights"] else "others"
