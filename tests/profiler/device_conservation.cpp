@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> layer_operations{"qkv", "attention", "output projection", "gate up",
                                                            "down"};
+/// Kernels of their own where products do not normalise their rows.
+constexpr std::array<std::string_view, 2> layer_norms{"attention norm", "mlp norm"};
 constexpr std::array<std::string_view, 4> other_operations{"embedding", "head", "round control", "sampling"};
 
 template <typename Values, typename Value>
@@ -80,7 +82,7 @@ class Checked {
     const std::string_view operation = operation_of(name);
     const auto where = [&] { return fmt::format("kernel \"{}\" of round {}", name, kernel.round_id); };
     if (kernel.graph_node_id == 0) return broken("{} belongs to no graph", where());
-    if (contains(layer_operations, operation)) {
+    if (contains(layer_operations, operation) || contains(layer_norms, operation)) {
       if (kernel.layer < 0) return broken("{} has no layer", where());
       ++launches_[{kernel.round_id, kernel.phase, kernel.layer}][std::string(operation)];
     } else if (!contains(other_operations, operation)) {

@@ -219,6 +219,17 @@ TEST(DeviceConservation, IsBrokenByAKernelWithoutOperationLayerOrGraph) {
   EXPECT_THAT(broken_by(head), ElementsAre(HasSubstr("has layer 3, expected none")));
 }
 
+TEST(DeviceConservation, HoldsWhereNormsAreKernelsOfTheirOwnInALayer) {
+  std::vector<Made> kernels = good_round();
+  for (std::int64_t start_ns : {70'000, 72'000})
+    kernels.push_back({start_ns == 70'000 ? "attention norm: entry<Body>" : "mlp norm: entry<Body>", 2,
+                       start_ns, start_ns + 1000, Phase::verify});
+  EXPECT_THAT(broken_by(kernels), IsEmpty());
+  kernels.back().layer = -1;
+  EXPECT_THAT(broken_by(kernels),
+              ElementsAre(HasSubstr("\"mlp norm: entry<Body>\" of round 1 has no layer")));
+}
+
 TEST(DeviceConservation, IsBrokenByALayerThatIsNotRunWhole) {
   std::vector<Made> kernels = good_round();
   kernels.erase(kernels.begin() + 3);  // layer 0's output projection

@@ -3,12 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "compared_outputs.h"
+#include "cuda/backend.h"
 #include "cuda_device.h"
+#include "emulated_gpu.h"
 #include "emulated_ranks.h"
+#include "noted_gpu.h"
 #include "weights/in_e4m3.h"
 
 namespace draftscope::engine::test {
@@ -85,6 +91,29 @@ TEST(SharedDevice, HasTheSameBitsOnAnyNumberOfRanksWhereWeightsAreStoredInFp8) {
   const Outputs expected = run_pass(*shared(stored.checkpoint(), 1, CudaWeights()), prompt.view());
   for (const std::int32_t size : {2, 8})
     expect_same(run_pass(*shared(stored.checkpoint(), size, CudaWeights()), prompt.view()), expected);
+}
+
+/// Blocks that hold seven rows: nine and more are normalised ahead of the products that need them.
+TEST(SharedDevice, HasTheSameBitsWhereRowsAreNormalisedAhead) {
+  Random random(49);
+  speculation::ModelShape shape = even_shape(random);
+  shape.n_heads = shape.n_kv_heads;  // attention of sixteen rows takes a tile of queries
+  shape.d_model = 1088;
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 11);
+  OwnedBatch batch = tree(shape, random, pick(random, 9, 16), 0);
+  batch.hidden_after = {1, shape.n_layers};
+  const Outputs expected = run_pass(*shared(checkpoint, 2, CudaWeights()), batch.view());
+  std::array<NotedCalls, 2> calls;
+  const MakeRank make_small = [&](const Checkpoint& whole, Collective& ranks) {
+    constexpr std::size_t little = std::size_t{48} << 10;
+    auto gpu =
+        cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes, 1, little, true, &ranks);
+    return cuda::make_backend(
+        std::make_unique<NotedGpu>(std::move(gpu), calls[static_cast<std::size_t>(ranks.rank())]), whole,
+        {.cache_rows = cache_rows, .ranks = &ranks});
+  };
+  expect_same(run_pass(*make_shared_backend(checkpoint, 2, make_small), batch.view()), expected);
+  EXPECT_TRUE(calls[0].kernels.contains(cuda::Kernel::normalise_rows));
 }
 
 TEST(SharedDevice, DraftsOnFp8HaveTheSameBitsOnAnyNumberOfRanks) {

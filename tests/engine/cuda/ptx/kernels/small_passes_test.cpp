@@ -177,6 +177,86 @@ TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitInInt4OfFp16) {
   print_counts(compared);
 }
 
+/// A block that holds attention of a tiny model's rows, and not twelve normalised ones of `wide_rows`.
+constexpr std::size_t little_shared_bytes = std::size_t{64} << 10;
+constexpr std::int32_t wide_rows = 768;
+
+speculation::ModelShape tiny_shape_of_wide_rows() {
+  speculation::ModelShape shape = tiny_shape_of_blocks();
+  shape.d_model = wide_rows;
+  return shape;
+}
+
+/// Launches of products of a format whose rows are normalised ahead.
+using NormedLaunches = std::map<std::string, int>;
+
+/// Twelve rows of a tree behind one of a prompt.
+std::vector<float> logits_of_wide_rows(const Checkpoint& checkpoint, const std::string& file,
+                                       CudaWeights weights, PtxGpuOptions options, NormedLaunches& normed) {
+  options.before = [&, before = options.before](ptx::Device& device, const cuda::Launch& launch,
+                                                const cuda::KernelParams& params) -> Result<void> {
+    if (launch.reads_normed || launch.kernel == cuda::Kernel::normalise_rows)
+      ++normed[cuda::emulation::entry_name(launch)];
+    return before ? before(device, launch, params) : Result<void>();
+  };
+  const auto backend =
+      backend_of_ptx(checkpoint, file, {.cache_rows = 40, .weights = weights}, std::move(options));
+  Random random(17);
+  Outputs outputs;
+  for (const std::int32_t rows : {1, 12}) {
+    const auto done =
+        backend->forward(tree(checkpoint.shape, random, rows, rows == 1 ? 0 : 1).view(), outputs);
+    if (!done) throw std::runtime_error(done.error().message);
+  }
+  return std::move(outputs.logits);
+}
+
+struct Held {
+  DType dtype;
+  CudaWeights weights;
+};
+
+std::vector<Held> every_format() {
+  using enum speculation::WeightFormat;
+  std::vector<Held> formats{{DType::bf16, {}}, {DType::f16, {}}, {DType::f16, int4}};
+  for (const auto weights : {fp8, q8_0, q4_0, q4_k, int4, fp8_block})
+    formats.push_back({DType::bf16, weights});
+  return formats;
+}
+
+TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitOfRowsThatAreNormalisedAhead) {
+  DRAFTSCOPE_NEEDS_PTX();
+  ComparedKernels compared(Agreement::exact);
+  NormedLaunches normed;
+  for (const Held& held : every_format()) {
+    const Checkpoint checkpoint = random_checkpoint(tiny_shape_of_wide_rows(), held.dtype, 9);
+    PtxGpuOptions options = comparing(compared);
+    options.shared_bytes = little_shared_bytes;
+    (void)logits_of_wide_rows(checkpoint, ptx_files().compute_90_unfused, held.weights, options, normed);
+  }
+  // q, k and v, gate and up in each of nine formats; heads, which are plain, and norms in bf16 and f16.
+  EXPECT_EQ(normed.size(), 2 * 9 + 2 + 2U);
+  print_counts(compared);
+}
+
+/// As the engine is built, too, where products and sums may be fused in one kernel and not in another.
+TEST(KernelsAsPtx, NormaliseRowsAheadToTheBitsOfThoseThatABlockHolds) {
+  DRAFTSCOPE_NEEDS_PTX();
+  for (const Held& held : every_format()) {
+    const Checkpoint checkpoint = random_checkpoint(tiny_shape_of_wide_rows(), held.dtype, 9);
+    SCOPED_TRACE(held.weights ? speculation::weight_format_name(*held.weights) : dtype_name(held.dtype));
+    NormedLaunches staged;
+    NormedLaunches normed;
+    const std::string& file = ptx_files().compute_90;
+    const std::vector<float> expected = logits_of_wide_rows(checkpoint, file, held.weights, {}, staged);
+    EXPECT_EQ(
+        logits_of_wide_rows(checkpoint, file, held.weights, {.shared_bytes = little_shared_bytes}, normed),
+        expected);
+    EXPECT_EQ(staged.size(), 0U);
+    EXPECT_EQ(normed.size(), 4U);
+  }
+}
+
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitWithNorms) {
   DRAFTSCOPE_NEEDS_PTX();
   compare_kernels(ptx_files().compute_90_unfused, Agreement::exact, CudaWeights(), tiny_shape_with_norms());
