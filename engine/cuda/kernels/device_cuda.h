@@ -85,6 +85,12 @@ DRAFTSCOPE_DEVICE std::uint32_t place_byte(std::uint32_t bytes, int i, int to, s
   const auto others = 0x7654U & ~(0xfU << 4 * to);
   return __byte_perm(bytes, word, others | static_cast<std::uint32_t>(i) << 4 * to);
 }
+/// `bits & mask | base`, both constants, in one instruction.
+DRAFTSCOPE_DEVICE std::uint32_t masked_above(std::uint32_t bits, std::uint32_t mask, std::uint32_t base) {
+  std::uint32_t result;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(result) : "r"(bits), "r"(mask), "r"(base));
+  return result;
+}
 /// a · b + c, rounded once.
 DRAFTSCOPE_DEVICE float multiply_add(float a, float b, float c) {
   return __fmaf_rn(a, b, c);
@@ -103,6 +109,19 @@ DRAFTSCOPE_DEVICE std::uint32_t low_halves(std::uint32_t low, std::uint32_t high
 }
 DRAFTSCOPE_DEVICE std::uint32_t high_halves(std::uint32_t low, std::uint32_t high) {
   return __byte_perm(low, high, 0x7632);
+}
+/// The lower half of a word, or the upper one, as both of another: arithmetic on pairs reads it in its place.
+DRAFTSCOPE_DEVICE std::uint32_t low_half_twice(std::uint32_t word) {
+  std::uint32_t twice;
+  asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {low, low}; }" : "=r"(twice) : "r"(word));
+  return twice;
+}
+DRAFTSCOPE_DEVICE std::uint32_t high_half_twice(std::uint32_t word) {
+  std::uint32_t twice;
+  asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {high, high}; }"
+      : "=r"(twice)
+      : "r"(word));
+  return twice;
 }
 
 DRAFTSCOPE_DEVICE float shuffle_xor(float value, int mask) {
@@ -196,6 +215,18 @@ struct Bf16 {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
   }
+  /// a · b + c, and a · b, of the numbers of two pairs each: rounded once, subnormal numbers kept.
+  DRAFTSCOPE_DEVICE static std::uint32_t multiply_add_pairs(std::uint32_t a, std::uint32_t b,
+                                                            std::uint32_t c) {
+    std::uint32_t result;
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
+    return result;
+  }
+  /// As −0 added to each: a product alone takes compute capability 9.0.
+  DRAFTSCOPE_DEVICE static std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
+    constexpr std::uint32_t minus_zeros = 0x80008000U;
+    return multiply_add_pairs(a, b, minus_zeros);
+  }
   /// 16 × 8 sums += (16 × 16) · (16 × 8), fragments as PTX lays them out for mma.m16n8k16.
   DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
                                                     std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
@@ -218,6 +249,17 @@ struct F16 {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
   }
+  DRAFTSCOPE_DEVICE static std::uint32_t multiply_add_pairs(std::uint32_t a, std::uint32_t b,
+                                                            std::uint32_t c) {
+    std::uint32_t result;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
+    return result;
+  }
+  DRAFTSCOPE_DEVICE static std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
+    std::uint32_t product;
+    asm("mul.rn.f16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
+    return product;
+  }
   DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
                                                     std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
                                                     std::uint32_t b1) {
@@ -228,14 +270,5 @@ struct F16 {
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
   }
 };
-
-/// Two bf16 products at once; exact for powers of two. As −0 added to each: a product alone takes compute
-/// capability 9.0.
-DRAFTSCOPE_DEVICE std::uint32_t multiply_bf16_pairs(std::uint32_t a, std::uint32_t b) {
-  constexpr std::uint32_t minus_zeros = 0x80008000U;
-  std::uint32_t product;
-  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(product) : "r"(a), "r"(b), "r"(minus_zeros));
-  return product;
-}
 
 }  // namespace draftscope::engine::cuda

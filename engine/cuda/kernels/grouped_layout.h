@@ -8,7 +8,8 @@
 //            filled up with zeros. A run's bytes are four chunks of 16, one for each of the lanes that share
 //            a row: chunk t has, for each 32 values of the run (a part), those from 8 · t on. So the sums of
 //            a packed matrix are those of the same numbers as plain ones, bit for bit (weights.h)
-//   4 bits   a part is a word: value i < 4 is the low half of byte i, value 4 + i its high half
+//   4 bits   a part is a word: pair i of its values lies 4 · i bits up in the word's halves, the first of the
+//            two in the lower one (code_place()): where the bits of a pair of 16-bit numbers end, or 4 above
 //   8 bits   a part is two words, a byte a value; of e4m3 a word is e4m3_word()
 //   Scales   behind all codes: for each 8 rows, for each `scale_depth` values of k, 16 bytes a row: what a
 //            format says of that many values, so that 8 rows' lie in one line. Rows and depth are filled up
@@ -69,6 +70,11 @@ inline constexpr GroupedLayout int4_layout{.code_bits = 4, .scale_depth = 512};
 inline constexpr GroupedLayout q4_k_layout{.code_bits = 4, .scale_depth = 256};
 inline constexpr GroupedLayout fp8_block_layout{.code_bits = 8, .scale_depth = 512, .sharing_rows = 8};
 inline constexpr int fp8_block_depth = 128;  ///< values of k of a scale
+
+/// The place of value `i` of a part in 4 bits: bits below it in the word.
+constexpr std::uint32_t code_place(std::size_t i) {
+  return static_cast<std::uint32_t>(i % 2 * 16 + i / 2 * 4);
+}
 
 /// −(128 + zero) as bf16, which has it exactly: what a zero point takes off codes that are held 128 higher.
 constexpr std::uint32_t int4_offset(std::uint32_t zero) {

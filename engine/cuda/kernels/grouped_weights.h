@@ -5,10 +5,14 @@
 // makes plain numbers of its codes: the fp32 value that the file's format stands for, rounded once to the
 // activations' type. It is the number that the widened file would have, and so are its sums.
 //
-// A code c is moved to where a number of fp32 ends in it: base + c, exactly. (base + c) · scale − (base +
-// zero) · scale is then one fused step, in which only the result is rounded, and that is exact: base + zero
-// has 9 bits, a scale 11, the result 19. A code of e4m3 becomes the fp16 number that is 2^-8 of it, whose
-// product with 2^8 · scale is rounded to fp32 as the widened file's is.
+// A code c of Q8_0 or Q4_K is moved to where a number of fp32 ends in it: base + c, exactly. (base + c) ·
+// scale − (base + zero) · scale is then one fused step, in which only the result is rounded, and that is
+// exact: base + zero has 9 bits, a scale 11, the result 19. Codes of 4 bits that have a zero point become
+// numbers in pairs (CodeScale). A code of e4m3 becomes the fp16 number that is 2^-8 of it, whose product with
+// 2^8 · scale is rounded to fp32 as the widened file's is.
+//
+// A zero may have another sign than the widened file's. Sums begin at +0, which no zero of either sign
+// changes.
 
 #include "device.h"
 #include "grouped_layout.h"
@@ -45,27 +49,78 @@ DRAFTSCOPE_DEVICE HalfScales<groups> half_scales(const std::byte* scales, int de
   return result;
 }
 
-/// One scale and one zero point for all of a run.
-struct RunScale {
-  std::uint32_t word;
-  DRAFTSCOPE_DEVICE float scale() const { return F16::to_float(static_cast<std::uint16_t>(word & 0xffffU)); }
-  /// −(128 + zero).
-  DRAFTSCOPE_DEVICE float minus_base_and_zero() const { return bits_float(word & 0xffff0000U); }
+/// Pair `i` of a part's codes of 4 bits, those of odd pairs 16 times as large, above the bits of `base`.
+DRAFTSCOPE_DEVICE std::uint32_t code_pair(std::uint32_t codes, int i, std::uint32_t base) {
+  return masked_above(i < 2 ? codes : codes >> 8, i % 2 == 0 ? 0x000f000fU : 0x00f000f0U, base);
+}
+
+/// A scale and a zero point of codes of 4 bits.
+template <typename Element>
+struct CodeScale;
+
+/// Codes that take the last bits of fp16's 1024 are 1024 + c or 1024 + 16c. The steps from there to c − zero
+/// are exact, for no number on the way has more than 11 bits. The product with the scale is the only one that
+/// rounds, subnormal results included. A run holds one register: the widest kernels have none for a second.
+template <>
+struct CodeScale<F16> {
+  std::uint32_t word;  ///< the scale, and −(1024 + zero) above it
+
+  /// The one of a run of int4.
+  DRAFTSCOPE_DEVICE static CodeScale of_run(std::uint32_t word) {
+    constexpr std::uint32_t from_128_of_bf16 = 0x27000000U;
+    return {word ^ from_128_of_bf16};
+  }
+  DRAFTSCOPE_DEVICE Part numbers(std::uint32_t codes) const {
+    constexpr std::uint32_t of_1024 = 0x64006400U, of_960 = 0x63806380U;
+    constexpr std::uint32_t ones = 0x3c003c00U, sixteenths = 0x2c002c00U;
+    const std::uint32_t scales = low_half_twice(word);
+    const std::uint32_t minus_1024_and_zeros = high_half_twice(word);
+    Part result;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      std::uint32_t above = code_pair(codes, i, of_1024);
+      if (i % 2 == 1) above = F16::multiply_add_pairs(above, sixteenths, of_960);
+      const std::uint32_t steps = F16::multiply_add_pairs(above, ones, minus_1024_and_zeros);
+      result.pairs[i] = F16::multiply_pairs(steps, scales);
+    }
+    return result;
+  }
 };
 
-/// Eight codes of 4 bits, each held 128 higher, times a scale and an offset more.
-template <typename Element>
-DRAFTSCOPE_DEVICE Part scaled_nibbles(std::uint32_t codes, float scale, float offset) {
-  Part result;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const std::uint32_t bytes = codes >> i / 2 * 4 & 0x0f0f0f0fU;
-    const int first = i % 2 * 2;
-    result.pairs[i] = Element::pair_from_floats(multiply_add(above_128(bytes, first), scale, offset),
-                                                multiply_add(above_128(bytes, first + 1), scale, offset));
+/// Codes as they lie are bf16's c · 2^-133 or c · 2^-129: below 2^-125 its numbers are 2^-133 apart. The step
+/// from there to (c − zero) / 64 is exact: zero points are 0 … 16, so that c − zero has 4 bits, or is −16. A
+/// scale has 11 bits at most, bf16 has 8: what the nearest bf16 number lacks is up to 4 of the scale's last
+/// bit, so that its product has 6 bits and is exact, too. The fused step that adds the other product is the
+/// only one that rounds.
+template <>
+struct CodeScale<Bf16> {
+  std::uint32_t scales;       ///< the bf16 number nearest to 64 times the scale, twice
+  std::uint32_t rests;        ///< what it lacks, twice
+  std::uint32_t minus_zeros;  ///< −zero / 64, twice
+
+  DRAFTSCOPE_DEVICE static CodeScale of(float scale, std::uint32_t minus_zeros) {
+    const float times_64 = scale * 64.0F;
+    const std::uint32_t nearest = Bf16::pair_from_floats(times_64, times_64);
+    const float rest = times_64 - bits_float(nearest & 0xffff0000U);
+    return {nearest, Bf16::pair_from_floats(rest, rest), minus_zeros};
   }
-  return result;
-}
+  DRAFTSCOPE_DEVICE static CodeScale of_run(std::uint32_t word) {
+    constexpr std::uint32_t sixty_fourths = 0x3c803c80U, twos = 0x40004000U;
+    return of(F16::to_float(static_cast<std::uint16_t>(word & 0xffffU)),
+              Bf16::multiply_add_pairs(high_half_twice(word), sixty_fourths, twos));
+  }
+  DRAFTSCOPE_DEVICE Part numbers(std::uint32_t codes) const {
+    constexpr std::uint32_t two_to_127 = 0x7f007f00U, two_to_123 = 0x7d007d00U;
+    Part result;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::uint32_t steps =
+          Bf16::multiply_add_pairs(code_pair(codes, i, 0), i % 2 == 0 ? two_to_127 : two_to_123, minus_zeros);
+      result.pairs[i] = Bf16::multiply_add_pairs(steps, scales, Bf16::multiply_pairs(steps, rests));
+    }
+    return result;
+  }
+};
 
 /// The common part of formats with groups.
 template <typename Element, GroupedLayout grouped>
@@ -107,23 +162,20 @@ struct Q8_0Weights : GroupedWeights<Bf16, q8_0_layout> {
 /// GGUF's Q4_0: 4 bits less 8.
 struct Q4_0Weights : GroupedWeights<Bf16, q4_0_layout> {
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
-    constexpr float base_and_zero = 128.0F + 8.0F;
-    const float scale = scales.scale(index);
-    return scaled_nibbles<Bf16>(held.words[index], scale, -base_and_zero * scale);
+    constexpr std::uint32_t minus_eights = 0xbe00be00U;  // −8 / 64
+    return CodeScale<Bf16>::of(scales.scale(index), minus_eights).numbers(held.words[index]);
   }
 };
 
 /// 4 bits less a zero point: AWQ's and GPTQ's matrices, in groups of 128 or of several times that.
 template <typename Element>
 struct Int4Weights : GroupedWeights<Element, int4_layout> {
-  using Scales = RunScale;
+  using Scales = CodeScale<Element>;  ///< for all of a run
   DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
-    return {reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()]};
+    return Scales::of_run(reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()]);
   }
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
-    const float scale = scales.scale();
-    const float offset = scales.minus_base_and_zero() * scale;
-    return scaled_nibbles<Element>(held.words[index], scale, offset);
+    return scales.numbers(held.words[index]);
   }
 };
 
@@ -158,12 +210,12 @@ struct Q4_KAlone : GroupedWeights<Bf16, q4_k_layout> {
     Part result;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const std::uint32_t bytes = codes >> i / 2 * 4 & 0x0f0f0f0fU;
-      const int first = i % 2 * 2;
+      const std::uint32_t bytes = codes >> i % 2 * 4 & 0x0f0f0f0fU;
+      const int first = i / 2;
       // A minimum is no multiple of a scale: codes cannot stay 128 higher.
       result.pairs[i] =
           Bf16::pair_from_floats(multiply_add(above_128(bytes, first) - 128.0F, scale, minus_minimum),
-                                 multiply_add(above_128(bytes, first + 1) - 128.0F, scale, minus_minimum));
+                                 multiply_add(above_128(bytes, first + 2) - 128.0F, scale, minus_minimum));
     }
     return result;
   }

@@ -64,7 +64,7 @@ struct Fp8Weights {
     constexpr std::uint32_t two_to_120 = 0x7B807B80U;
     const std::uint32_t both = low | high << 16;
     const std::uint32_t moved = (both & 0x00800080U) << 8 | (both & 0x007f007fU) << 4;
-    return multiply_bf16_pairs(moved, two_to_120);
+    return Bf16::multiply_pairs(moved, two_to_120);
   }
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, NoScales /*scales*/ = {}) {
     Part result;

@@ -115,8 +115,9 @@ void put_codes(const GroupedLayout& layout, const std::uint8_t* codes, std::int6
       std::memcpy(chunk, codes, lane_values);
       continue;
     }
-    for (std::size_t i = 0; i < lane_values / 2; ++i)
-      chunk[i] = static_cast<std::byte>(codes[i] | codes[lane_values / 2 + i] << 4U);
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < lane_values; ++i) word |= std::uint32_t{codes[i]} << code_place(i);
+    std::memcpy(chunk, &word, sizeof word);
   }
 }
 

@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "cpu/kernels/bf16.h"
+#include "half_pairs.h"
 
 #define DRAFTSCOPE_DEVICE inline
 
@@ -46,6 +47,9 @@ inline float bits_float(std::uint32_t bits) {
 inline std::uint32_t place_byte(std::uint32_t bytes, int i, int to, std::uint32_t word) {
   return (bytes >> (8 * i) & 0xffU) << (8 * to) | word;
 }
+inline std::uint32_t masked_above(std::uint32_t bits, std::uint32_t mask, std::uint32_t base) {
+  return (bits & mask) | base;
+}
 inline float multiply_add(float a, float b, float c) {
   return std::fma(a, b, c);
 }
@@ -64,6 +68,12 @@ inline std::uint32_t low_halves(std::uint32_t low, std::uint32_t high) {
 }
 inline std::uint32_t high_halves(std::uint32_t low, std::uint32_t high) {
   return low >> 16U | (high & 0xffff0000U);
+}
+inline std::uint32_t low_half_twice(std::uint32_t word) {
+  return low_halves(word, word);
+}
+inline std::uint32_t high_half_twice(std::uint32_t word) {
+  return high_halves(word, word);
 }
 
 std::uint32_t shuffle_xor(std::uint32_t value, int mask);
@@ -123,6 +133,12 @@ struct Bf16 {
   static std::uint32_t pair_from_floats(float low, float high) {
     return std::uint32_t{from_float(high)} << 16 | from_float(low);
   }
+  static std::uint32_t multiply_add_pairs(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return emulation::multiply_add_pairs<Bf16>(a, b, c);
+  }
+  static std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
+    return emulation::multiply_pairs<Bf16>(a, b);
+  }
   static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
                                   std::uint32_t a3, std::uint32_t b0, std::uint32_t b1);
 };
@@ -133,19 +149,14 @@ struct F16 {
   static std::uint32_t pair_from_floats(float low, float high) {
     return std::uint32_t{from_float(high)} << 16 | from_float(low);
   }
+  static std::uint32_t multiply_add_pairs(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return emulation::multiply_add_pairs<F16>(a, b, c);
+  }
+  static std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
+    return emulation::multiply_pairs<F16>(a, b);
+  }
   static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t a2,
                                   std::uint32_t a3, std::uint32_t b0, std::uint32_t b1);
 };
-
-inline std::uint32_t multiply_bf16_pairs(std::uint32_t a, std::uint32_t b) {
-  std::uint32_t product = 0;
-  for (int i = 0; i < 2; ++i) {
-    const auto half = [i](std::uint32_t word) {
-      return Bf16::to_float(static_cast<std::uint16_t>(word >> (16 * i)));
-    };
-    product |= static_cast<std::uint32_t>(Bf16::from_float(half(a) * half(b))) << (16 * i);
-  }
-  return product;
-}
 
 }  // namespace draftscope::engine::cuda

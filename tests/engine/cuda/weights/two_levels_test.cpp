@@ -30,9 +30,10 @@ struct Q4KWeight {
 Q4KWeight q4_k_weight_at(const std::vector<std::byte>& packed, std::int64_t rows, std::int64_t columns,
                          std::int64_t row, std::int64_t k) {
   const std::int64_t runs = (columns + 127) / 128;
-  const std::int64_t codes = row * runs * 64 + k / 128 * 64 + k % 32 / 8 * 16 + k % 128 / 32 * 4 + k % 4;
-  const auto byte = std::to_integer<std::uint32_t>(packed[static_cast<std::size_t>(codes)]);
-  const std::uint32_t number = k % 8 < 4 ? byte & 15U : byte >> 4U;
+  const std::int64_t codes = row * runs * 64 + k / 128 * 64 + k % 32 / 8 * 16 + k % 128 / 32 * 4;
+  std::uint32_t part;
+  std::memcpy(&part, packed.data() + codes, sizeof part);
+  const std::uint32_t number = part >> (k % 2 * 16 + k % 8 / 2 * 4) & 15U;
   const std::int64_t lines = (columns + 255) / 256;
   const std::int64_t scales = rows * runs * 64 + (row / 8 * lines + k / 256) * 128 + row % 8 * 16;
   std::vector<std::byte> block(gguf::Q4_K::bytes);
