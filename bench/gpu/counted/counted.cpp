@@ -38,8 +38,13 @@ struct Options {
   std::vector<std::string> machines = {"132:232448"};
   std::int32_t scale = 1;
   std::string weights = as_made;
+  std::string activations = "bf16";
   bool json = false;
 };
+
+engine::DType activations_of(const Options& options) {
+  return options.activations == "fp16" ? engine::DType::f16 : engine::DType::bf16;
+}
 
 json memory_json(const ptx::MemoryCount& count) {
   return {{"requests", count.requests},
@@ -226,7 +231,11 @@ Result<json> count_model(const std::string& name, const std::string& ptx_file, c
   json passes = json::array();
   for (const std::int32_t context : options.contexts)
     for (const std::int32_t rows : options.rows) {
-      const CountedPass pass{.ptx_file = ptx_file, .rows = rows, .context = context, .weights = weights};
+      const CountedPass pass{.ptx_file = ptx_file,
+                             .rows = rows,
+                             .context = context,
+                             .weights = weights,
+                             .activations = activations_of(options)};
       DRAFTSCOPE_TRY_ASSIGN(json found, counted(shape, pass, !options.json));
       passes.push_back(std::move(found));
     }
@@ -236,6 +245,7 @@ Result<json> count_model(const std::string& name, const std::string& ptx_file, c
                            .rows = rows,
                            .context = options.contexts.front(),
                            .weights = weights,
+                           .activations = activations_of(options),
                            .shared_bytes = wide_rows_shared_bytes};
     DRAFTSCOPE_TRY_ASSIGN(json found,
                           counted(shape_of_wide_rows(model, options.scale, weights), pass, !options.json));
@@ -264,6 +274,7 @@ Result<void> run(const Options& options) {
     fmt::print("{}\n", json{{"format", 1},
                             {"rests_on", "interpreted: PTX of compute capability 9.0"},
                             {"weights", options.weights},
+                            {"activations", engine::dtype_name(activations_of(options))},
                             {"models", all}}
                            .dump(1));
   return {};
@@ -290,6 +301,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--weights", options.weights, "of the layers' matrices")
       ->check(CLI::IsMember(draftscope::bench::layer_weight_names(draftscope::bench::as_made)))
+      ->capture_default_str();
+  app.add_option("--activations", options.activations, "and matrices that are not rounded")
+      ->check(CLI::IsMember({"bf16", "fp16"}))
       ->capture_default_str();
   app.add_flag("--json", options.json);
   CLI11_PARSE(app, argc, argv);

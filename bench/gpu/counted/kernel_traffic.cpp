@@ -7,10 +7,14 @@
 #include <draftscope/engine/cuda_backend.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "checkpoint/tensor_slots.h"
+#include "cpu/kernels/bf16.h"
 #include "cuda/backend.h"
 #include "cuda/kernels/launch_shape.h"
 #include "cuda/packing/pack_groups.h"
@@ -130,6 +134,21 @@ class Listener {
   std::vector<KernelTraffic> traffic_;
 };
 
+/// Rounds the numbers of a model in bf16 to fp16.
+void round_to_f16(engine::Checkpoint& checkpoint) {
+  const auto numbers = std::make_shared<std::vector<std::vector<std::uint16_t>>>();
+  for (const engine::TensorSlot& slot : engine::tensor_slots(checkpoint.shape, checkpoint.weights)) {
+    std::vector<std::uint16_t>& rounded = numbers->emplace_back(to_size(slot.rows * slot.columns));
+    std::memcpy(rounded.data(), slot.view->data, slot.view->bytes());
+    for (std::uint16_t& number : rounded)
+      number = engine::cpu::float_to_f16(engine::cpu::bf16_to_float(number));
+    slot.view->data = reinterpret_cast<const std::byte*>(rounded.data());
+    slot.view->dtype = engine::DType::f16;
+  }
+  if (checkpoint.shape.tied_embeddings) checkpoint.weights.head = checkpoint.weights.embedding;
+  checkpoint.storage = numbers;
+}
+
 void multiply(NeededBytes& bytes, std::uint64_t times) {
   for (const auto which : {&NeededBytes::weights, &NeededBytes::cache_read, &NeededBytes::cache_written,
                            &NeededBytes::others_read, &NeededBytes::others_written})
@@ -231,7 +250,8 @@ speculation::ModelShape shape_of_wide_rows(const speculation::ModelShape& of, st
 
 Result<std::vector<KernelTraffic>> count_pass(const speculation::ModelShape& shape, const CountedPass& pass) {
   constexpr double redundancy = 0.5;
-  DRAFTSCOPE_TRY_ASSIGN(const engine::Checkpoint checkpoint, engine::make_synthetic(shape, redundancy, 1));
+  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint, engine::make_synthetic(shape, redundancy, 1));
+  if (pass.activations == engine::DType::f16) round_to_f16(checkpoint);
   Listener listener(shape, pass);
   engine::cuda::emulation::PtxGpuOptions options;
   options.multiprocessors = pass.multiprocessors;

@@ -34,8 +34,9 @@ struct CountedPass {
   std::int32_t multiprocessors = 8;
   std::int32_t rows = 1;
   std::int32_t context = 512;
-  engine::CudaWeights weights;   ///< the layers' matrices
-  std::size_t shared_bytes = 0;  ///< of a block; 0 = the interpreter's most
+  engine::CudaWeights weights;                      ///< the layers' matrices
+  engine::DType activations = engine::DType::bf16;  ///< and other matrices: bf16 or fp16
+  std::size_t shared_bytes = 0;                     ///< of a block; 0 = the interpreter's most
 };
 
 /// All launches of one kernel in a pass.
