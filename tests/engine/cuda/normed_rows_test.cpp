@@ -21,6 +21,7 @@
 #include "emulated_gpu.h"
 #include "noted_gpu.h"
 #include "random_model.h"
+#include "weights/held_format.h"
 #include "weights/in_q4_k.h"
 #include "weights/same_bits.h"
 
@@ -33,19 +34,6 @@ using cuda::WeightFormat;
 
 /// Shared memory of a block that holds all rows of any product.
 constexpr std::size_t plenty_of_bytes = std::size_t{1} << 20;
-
-struct Held {
-  DType dtype = DType::bf16;
-  CudaWeights weights;
-};
-
-std::vector<Held> every_format() {
-  using enum speculation::WeightFormat;
-  std::vector<Held> formats{{DType::bf16, {}}, {DType::f16, {}}, {DType::f16, int4}};
-  for (const auto weights : {fp8, q8_0, q4_0, q4_k, int4, fp8_block})
-    formats.push_back({DType::bf16, weights});
-  return formats;
-}
 
 /// The least that a block of sixteen rows takes.
 std::size_t min_bytes(WeightFormat format) {
@@ -114,7 +102,7 @@ TEST(NormedRows, HaveTheBitsOfRowsThatABlockHoldsAndTakeOneLaunchAProduct) {
   Random random(61);
   constexpr std::int32_t some_rows_held[] = {0, 1, 7};
   int round = 0;
-  for (const Held& held : every_format()) {
+  for (const HeldFormat& held : every_held_format()) {
     const std::int32_t rows_held = some_rows_held[round++ % 3];
     speculation::ModelShape shape = narrow_shape(random, rows_held == 0 ? 1 : 2);
     const WeightFormat format = cuda::layer_format(random_checkpoint(shape, held.dtype, 1), held.weights);
@@ -173,7 +161,6 @@ TEST(NormedRows, AreThoseOfBothFormatsOfALayer) {
   Random random(71);
   speculation::ModelShape shape = random_q4_k_shape(random);
   shape.n_layers = 2;
-  shape.n_heads = shape.n_kv_heads;
   shape.head_dim = 32;
   shape.n_heads = shape.n_kv_heads = 8;
   shape.d_model = 1280;

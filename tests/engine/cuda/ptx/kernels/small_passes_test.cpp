@@ -30,6 +30,7 @@
 #include "ptx_files.h"
 #include "ptx_gpu.h"
 #include "random_model.h"
+#include "weights/held_format.h"
 #include "weights/in_q4_k.h"
 
 namespace draftscope::engine::test {
@@ -211,24 +212,11 @@ std::vector<float> logits_of_wide_rows(const Checkpoint& checkpoint, const std::
   return std::move(outputs.logits);
 }
 
-struct Held {
-  DType dtype;
-  CudaWeights weights;
-};
-
-std::vector<Held> every_format() {
-  using enum speculation::WeightFormat;
-  std::vector<Held> formats{{DType::bf16, {}}, {DType::f16, {}}, {DType::f16, int4}};
-  for (const auto weights : {fp8, q8_0, q4_0, q4_k, int4, fp8_block})
-    formats.push_back({DType::bf16, weights});
-  return formats;
-}
-
 TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitOfRowsThatAreNormalisedAhead) {
   DRAFTSCOPE_NEEDS_PTX();
   ComparedKernels compared(Agreement::exact);
   NormedLaunches normed;
-  for (const Held& held : every_format()) {
+  for (const HeldFormat& held : every_held_format()) {
     const Checkpoint checkpoint = random_checkpoint(tiny_shape_of_wide_rows(), held.dtype, 9);
     PtxGpuOptions options = comparing(compared);
     options.shared_bytes = little_shared_bytes;
@@ -242,7 +230,7 @@ TEST(KernelsAsPtx, ComputeWhatTheirSourceDoesBitForBitOfRowsThatAreNormalisedAhe
 /// As the engine is built, too, where products and sums may be fused in one kernel and not in another.
 TEST(KernelsAsPtx, NormaliseRowsAheadToTheBitsOfThoseThatABlockHolds) {
   DRAFTSCOPE_NEEDS_PTX();
-  for (const Held& held : every_format()) {
+  for (const HeldFormat& held : every_held_format()) {
     const Checkpoint checkpoint = random_checkpoint(tiny_shape_of_wide_rows(), held.dtype, 9);
     SCOPED_TRACE(held.weights ? speculation::weight_format_name(*held.weights) : dtype_name(held.dtype));
     NormedLaunches staged;
