@@ -23,7 +23,8 @@ DRAFTSCOPE_DEVICE bool runs_sublayer(const PassParams& p, Norm sublayer) {
 /// Weights of the norm ahead of it, or null.
 DRAFTSCOPE_DEVICE const float* norm_weights(const PassParams& p, Norm sublayer) {
   if (sublayer == Norm::head) return p.model.final_norm;
-  return sublayer == Norm::attention ? layer_of(p).attention_norm : layer_of(p).mlp_norm;
+  const DeviceLayer& layer = layer_of(p);  // found once, whichever norm it is
+  return sublayer == Norm::attention ? layer.attention_norm : layer.mlp_norm;
 }
 
 /// Row `row` of a matrix, or its last one: rows beyond the end are read and forgotten.
