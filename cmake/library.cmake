@@ -47,22 +47,51 @@ function(draftscope_library name)
   install(DIRECTORY include/draftscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 endfunction()
 
+# The longest that a test may take before CTest ends it, in seconds: one that hangs is a failure, one on a busy machine not.
+set(draftscope_test_seconds 1200)
+if(DRAFTSCOPE_SANITIZE OR DRAFTSCOPE_COVERAGE)
+  set(draftscope_test_seconds 7200)
+endif()
+
+# draftscope_test_code(TARGET HEADERS): how test code is compiled: sources of a folder together, with the headers that the
+# target HEADERS has parsed (draftscope_test_headers, below).
+function(draftscope_test_code target headers)
+  target_link_libraries(${target} PRIVATE draftscope_options GTest::gmock GTest::gtest)
+  target_compile_definitions(${target} PRIVATE DRAFTSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # What tests wait for is in the libraries; their own code takes half as long again to compile at -O3.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  # An object library is compiled as a program is: a precompiled header fits only one of the two kinds.
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL OBJECT_LIBRARY)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIE)
+  endif()
+  if(NOT target STREQUAL headers)
+    target_precompile_headers(${target} REUSE_FROM ${headers})
+    draftscope_unity(${target})
+  endif()
+endfunction()
+
+# draftscope_test_headers(NAME SOURCE HEADER…): the target whose precompiled headers test code takes. A source of its own,
+# which may be empty, lets CMake compile them.
+function(draftscope_test_headers name source)
+  add_library(${name} OBJECT ${source})
+  target_link_libraries(${name} PRIVATE draftscope::base)
+  draftscope_test_code(${name} ${name})
+  draftscope_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> ${ARGN})
+endfunction()
+
 # draftscope_test(NAME SOURCES … LIBRARIES … [LONG FILTER]): one GoogleTest program, its cases listed to CTest one by one.
 # Those that FILTER takes, in the words of --gtest_filter, have the label "long".
 function(draftscope_test name)
   cmake_parse_arguments(ARG "" "LONG" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE draftscope_options ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE DRAFTSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # What tests wait for is in the libraries; their own code takes half as long again to compile at -O3.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
-  if(NOT DRAFTSCOPE_UNITY)
-    draftscope_precompile(${name} <gmock/gmock.h> <gtest/gtest.h>)
-  endif()
-  draftscope_unity(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main)
+  draftscope_test_code(${name} draftscope_test_headers)
   if(ARG_LONG)
-    gtest_discover_tests(${name} TEST_FILTER "${ARG_LONG}" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS long)
+    gtest_discover_tests(${name} TEST_FILTER "${ARG_LONG}" DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT ${draftscope_test_seconds} LABELS long)
     set(others TEST_FILTER "-${ARG_LONG}")
   endif()
-  gtest_discover_tests(${name} ${others} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(${name} ${others} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${draftscope_test_seconds})
 endfunction()
