@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads paths of sources, one a line, and prints those that clang-tidy must read for the change at hand: sources that
+differ from the commit in .ci/landed, and for each header that differs one source that includes it."""
+
+import posixpath
+import subprocess
+import sys
+from collections import deque
+
+from includes import INCLUDE, LIBRARY_OF
+from tree import CODE, ROOT, expect, lines_of, tracked
+
+
+def resolved(path, quote, header, files):
+    """The file below the root that `path` includes, or nothing for a header of others. Folders of include paths are not
+    known here: a header without a place beside its includer is looked for on the way up to the root."""
+    if header.startswith("draftscope/"):
+        library = LIBRARY_OF.get(header, header.split("/")[1])
+        return {f"{library}/include/{header}"} & files
+    if quote == "<":
+        return set()
+    folder = posixpath.dirname(path)
+    while True:
+        candidate = posixpath.normpath(posixpath.join(folder, header))
+        if candidate in files:
+            return {candidate}
+        if not folder:
+            return {file for file in files if file.endswith("/" + header)}
+        folder = posixpath.dirname(folder)
+
+
+def includers_of(sources):
+    """The files that include a file, by that file. `sources`: lines by path."""
+    files = set(sources)
+    includers = {path: set() for path in files}
+    for path, lines in sources.items():
+        for line in lines:
+            match = INCLUDE.match(line)
+            if match:
+                for header in resolved(path, *match.groups(), files):
+                    includers[header].add(path)
+    return includers
+
+
+def all_includers(header, includers):
+    """Every file that reads `header`: those with the fewest files between come first; of equals, those with its name, those
+    of its folder, those of its library."""
+    def order(path):
+        return (*(part(path) != part(header) for part in
+                  (lambda file: posixpath.splitext(file)[0], posixpath.dirname, lambda file: file.split("/")[0])), path)
+    found, waiting, seen = [], deque([header]), {header}
+    while waiting:
+        for path in sorted(includers.get(waiting.popleft(), ()), key=order):
+            if path not in seen:
+                seen.add(path)
+                found.append(path)
+                waiting.append(path)
+    return found
+
+
+def chosen(units, changed, sources):
+    """Of `units`, those to read for the files in `changed`."""
+    picked = set(units) & set(changed)
+    includers = includers_of(sources)
+    for header in sorted(path for path in changed if path.endswith(".h") and path in sources):
+        readers = [path for path in all_includers(header, includers) if path in units]
+        if readers and not picked.intersection(readers):
+            picked.add(readers[0])
+    return sorted(picked)
+
+
+def changed_files():
+    landed = (ROOT / ".ci/landed").read_text().strip()
+    known = subprocess.run(["git", "merge-base", "--is-ancestor", landed, "HEAD"], cwd=ROOT, capture_output=True)
+    if known.returncode:
+        sys.exit(f"draftscope: lint: .ci/landed: found {landed}, expected a commit before this one (a whole clone has it)")
+    output = subprocess.run(["git", "diff", "--name-only", "-z", landed], cwd=ROOT, check=True, capture_output=True, text=True)
+    return set(output.stdout.split("\0")) - {""}
+
+
+def self_check():
+    sources = {
+        "base/include/draftscope/base/a.h": [], "base/a.cpp": ["#include <draftscope/base/a.h>"],
+        "cli/deep/b.h": ["#include <draftscope/base/a.h>"], "cli/deep/b.cpp": ['#include "deep/b.h"'],
+        "tests/cli/b_test.cpp": ['#include "deep/b.h"', "#include <vector>"]}
+    units = [path for path in sources if path.endswith(".cpp")]
+
+    def count(*changed):
+        return chosen(units, changed, sources)
+
+    expect("a source", count("cli/deep/b.cpp"), ["cli/deep/b.cpp"])
+    expect("a public header", count("base/include/draftscope/base/a.h"), ["base/a.cpp"])
+    expect("a header beside its source", count("cli/deep/b.h"), ["cli/deep/b.cpp"])
+    expect("a header that a changed source includes", count("cli/deep/b.h", "tests/cli/b_test.cpp"), ["tests/cli/b_test.cpp"])
+    expect("a header of two steps", count("base/include/draftscope/base/a.h", "cli/deep/b.cpp"), ["cli/deep/b.cpp"])
+    expect("a page", count("README.md"), [])
+
+
+if __name__ == "__main__":
+    self_check()
+    files = {path: lines_of(path) for path in tracked() if path.endswith(CODE)}
+    print("\n".join(chosen({line.strip() for line in sys.stdin}, changed_files(), files)))
