@@ -47,7 +47,7 @@ function(draftscope_library name)
   install(DIRECTORY include/draftscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 endfunction()
 
-# The longest that a test may take before CTest ends it, in seconds: one that hangs is a failure, one on a busy machine not.
+# Seconds after which CTest ends a test. They only end what hangs: on a busy machine a test may take many times as long.
 set(draftscope_test_seconds 1200)
 if(DRAFTSCOPE_SANITIZE OR DRAFTSCOPE_COVERAGE)
   set(draftscope_test_seconds 7200)
