@@ -51,11 +51,31 @@ TEST(SpeedGuard, StopsOneThatLosesMoreAndMoreRarelyTriesItAgain) {
 }
 
 TEST(SpeedGuard, LetsOneComeBackThatBeginsToPay) {
-  SpeedGuard guard(0.98);
-  const GuardedSums sums = run(
-      guard, 20000, [](std::int64_t round) { return round < 2000 ? std::pair(1, 3.0) : std::pair(4, 2.0); });
-  EXPECT_GT(sums.of_strategy, 14000);
-  EXPECT_GT(sums.tokens / sums.time, 1.6);
+  for (const double min_speed : {0.9, 0.98, 1.0}) {
+    SpeedGuard guard(min_speed);
+    const GuardedSums sums = run(guard, 20000, [](std::int64_t round) {
+      return round < 2000 ? std::pair(1, 3.0) : std::pair(4, 2.0);
+    });
+    EXPECT_GT(sums.of_strategy, 14000) << min_speed;
+    EXPECT_GT(sums.tokens / sums.time, 1.6) << min_speed;
+  }
+}
+
+/// One interruption of a strategy that pays does not end it.
+TEST(SpeedGuard, ComesBackAfterAnInterruption) {
+  for (const double min_speed : {0.9, 0.98, 1.0}) {
+    SpeedGuard guard(min_speed);
+    const GuardedSums sums =
+        run(guard, 20000, [](std::int64_t round) { return std::pair(2, round == 300 ? 60.0 : 1.5); });
+    EXPECT_GT(sums.of_strategy, 10000) << min_speed;
+  }
+}
+
+TEST(SpeedGuard, TakesLittleMoreThanVanillaAtOne) {
+  SpeedGuard guard(1.0);
+  const GuardedSums sums = run(guard, 20000, [](std::int64_t /*round*/) { return std::pair(1, 2.0); });
+  EXPECT_GT(sums.stops, 1);
+  EXPECT_GT(sums.tokens / sums.time, 0.99);
 }
 
 }  // namespace

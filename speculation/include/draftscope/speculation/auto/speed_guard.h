@@ -13,7 +13,8 @@ namespace draftscope::speculation {
 
 class SpeedGuard {
  public:
-  /// `min_speed`: in vanilla decoding's, above 0 to 1.
+  /// `min_speed`: in vanilla decoding's, above 0 to 1. Trials may cost 1/256 of vanilla's time even at 1: a
+  /// strategy that could lose nothing would never come back.
   explicit SpeedGuard(double min_speed);
 
   enum class Round : std::uint8_t {
@@ -40,6 +41,7 @@ class SpeedGuard {
 
   TimeAccount account_;
   RecentMedian vanilla_ns_;
+  RecentMedian strategy_ns_;        // rounds
   std::int64_t since_vanilla_ = 0;  // rounds
   std::int32_t measured_ = 0;       // vanilla rounds in a row
   bool is_stopped_ = false;
