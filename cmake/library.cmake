@@ -54,11 +54,17 @@ if(DRAFTSCOPE_SANITIZE OR DRAFTSCOPE_COVERAGE)
   set(draftscope_test_seconds 7200)
 endif()
 
+# Where test code finds models and prompts. Tests of a GPU are packed and taken to another machine: they start in the root.
+set(draftscope_test_root "${PROJECT_SOURCE_DIR}")
+if(DRAFTSCOPE_TESTS STREQUAL GPU)
+  set(draftscope_test_root .)
+endif()
+
 # draftscope_test_code(TARGET HEADERS): how test code is compiled: sources of a folder together, with the headers that the
 # target HEADERS has parsed (draftscope_test_headers, below).
 function(draftscope_test_code target headers)
   target_link_libraries(${target} PRIVATE draftscope_options GTest::gmock GTest::gtest)
-  target_compile_definitions(${target} PRIVATE DRAFTSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(${target} PRIVATE DRAFTSCOPE_SOURCE_DIR="${draftscope_test_root}")
   # What tests wait for is in the libraries; their own code takes half as long again to compile at -O3.
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   # An object library is compiled as a program is: a precompiled header fits only one of the two kinds.

@@ -36,9 +36,9 @@ Result<RankTensors> tensors_of(const Checkpoint& checkpoint, const Collective* r
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const Checkpoint& checkpoint, RankTensors tensors, Model model, KvCache cache,
-             Workspace workspace, const Kernels& kernels, std::int32_t threads, const CpuOptions& options)
-      : checkpoint_(checkpoint),
+  CpuBackend(Checkpoint checkpoint, RankTensors tensors, Model model, KvCache cache, Workspace workspace,
+             const Kernels& kernels, std::int32_t threads, const CpuOptions& options)
+      : checkpoint_(std::move(checkpoint)),
         tensors_(std::move(tensors)),
         model_(std::move(model)),
         cache_(std::move(cache)),
@@ -48,7 +48,7 @@ class CpuBackend final : public Backend {
         local_rope_(with_local_rope(model_.shape), cache_.rows()),
         team_(threads) {
     if (options.ranks != nullptr) ranks_.emplace(RankWork{*options.ranks});
-    if (options.wide_products && (!ranks_ || has_wide_parts(checkpoint.shape)))
+    if (options.wide_products && (!ranks_ || has_wide_parts(checkpoint_.shape)))
       wide_ = make_wide_products(model_.dtype, threads);
   }
 
@@ -75,7 +75,8 @@ class CpuBackend final : public Backend {
                 ranks_ || has_packed_matrices(model_) ? held_bytes(model_) : checkpoint_.weight_bytes(),
             .draft_weight_bytes = draft_weight_bytes(),
             .weights = matrix_formats(model_),
-            .ranks = ranks_ ? ranks_->ranks.size() : 1};
+            .ranks = ranks_ ? ranks_->ranks.size() : 1,
+            .draft_formats = draft_formats()};
   }
 
   Result<void> hold_weights(speculation::WeightFormat format) override {
@@ -174,13 +175,20 @@ class CpuBackend final : public Backend {
                 speculation::weight_format_name(*batch.weights), held);
   }
 
+  std::vector<speculation::WeightFormat> draft_formats() const {
+    std::vector<speculation::WeightFormat> formats;
+    for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+      if (made_layout(model_.shape, row.format)) formats.push_back(row.format);
+    return formats;
+  }
+
   std::size_t draft_weight_bytes() const {
     std::size_t bytes = 0;
     for (const auto& [format, matrices] : copies_) bytes += matrices.packed.bytes();
     return bytes;
   }
 
-  const Checkpoint& checkpoint_;
+  Checkpoint checkpoint_;
   RankTensors tensors_;
   Model model_;
   std::map<speculation::WeightFormat, Matrices> copies_;  // for drafts
@@ -213,7 +221,7 @@ Result<const Kernels*> choose_kernels(std::string_view name) {
 }  // namespace
 }  // namespace cpu
 
-Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, const CpuOptions& options) {
+Result<std::unique_ptr<Backend>> make_cpu_backend(Checkpoint checkpoint, const CpuOptions& options) {
   constexpr std::int32_t max_threads = 1024;
   if (options.threads < 0 || options.threads > max_threads)
     return fail("cpu backend: threads is {}, expected 0 to {}", options.threads, max_threads);
@@ -240,8 +248,8 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint, 
                                std::min(cpu::largest_batch, cache_rows), cache_rows, threads,
                                cpu::max_parts_of(model.matrices)));
   auto backend =
-      std::make_unique<cpu::CpuBackend>(checkpoint, std::move(tensors), std::move(model), std::move(cache),
-                                        std::move(workspace), *kernels, threads, options);
+      std::make_unique<cpu::CpuBackend>(std::move(checkpoint), std::move(tensors), std::move(model),
+                                        std::move(cache), std::move(workspace), *kernels, threads, options);
   if (options.weights) DRAFTSCOPE_TRY(backend->round_weights(*options.weights));
   return backend;
 }

@@ -14,14 +14,15 @@ Result<void> check_rows(const Batch& batch, const speculation::ModelShape& shape
   if (batch.hidden.size() % d_model != 0)
     return fail("batch.hidden has {} values, expected a multiple of d_model {}", batch.hidden.size(),
                 d_model);
-  const std::size_t n_hidden = batch.hidden.size() / d_model;
+  const std::size_t n_hidden =
+      batch.reads_kept ? static_cast<std::size_t>(limits.states) : batch.hidden.size() / d_model;
   for (std::size_t i = 0; i < n; ++i) {
     const Row& row = batch.rows[i];
     if (row.token < -1 || row.token >= shape.vocab)
       return fail("batch.rows[{}].token is {}, expected -1 to {}", i, row.token, shape.vocab - 1);
     if (row.token == -1 && (row.hidden < 0 || static_cast<std::size_t>(row.hidden) >= n_hidden))
-      return fail("batch.rows[{}].hidden is {}, expected a row of batch.hidden, which has {}", i, row.hidden,
-                  n_hidden);
+      return fail("batch.rows[{}].hidden is {}, expected a row of {}, which has {}", i, row.hidden,
+                  batch.reads_kept ? "the bank of states" : "batch.hidden", n_hidden);
     // Dynamic scaling is made for positions beyond those of training; elsewhere they are a caller's mistake.
     const bool bounded = shape.rope.kind != speculation::RopeKind::dynamic;
     if (row.position < 0 || (bounded && row.position >= shape.max_positions))
@@ -71,8 +72,13 @@ Result<void> check_ancestors(const Batch& batch) {
   return {};
 }
 
-Result<void> check_wanted(const Batch& batch, const speculation::ModelShape& shape) {
+Result<void> check_wanted(const Batch& batch, const speculation::ModelShape& shape, const Limits& limits) {
   const Wanted& wanted = batch.wanted;
+  const std::int64_t kept_end =
+      wanted.keep_at + static_cast<std::int64_t>(wanted.hidden_after.size() * batch.rows.size());
+  if (wanted.keep_at >= 0 && (wanted.keep_at < limits.first_reserved || kept_end > limits.states))
+    return fail("batch.wanted.keep_at is {} for {} states, expected them within {} to {}", wanted.keep_at,
+                kept_end - wanted.keep_at, limits.first_reserved, limits.states);
   std::int32_t previous = -1;
   for (std::size_t i = 0; i < wanted.hidden_after.size(); ++i) {
     const std::int32_t boundary = wanted.hidden_after[i];
@@ -103,7 +109,7 @@ Result<void> check_wanted(const Batch& batch, const speculation::ModelShape& sha
 Result<void> check_batch(const Batch& batch, const speculation::ModelShape& shape, const Limits& limits) {
   DRAFTSCOPE_TRY(check_rows(batch, shape, limits));
   DRAFTSCOPE_TRY(check_layers(batch, shape));
-  DRAFTSCOPE_TRY(check_wanted(batch, shape));
+  DRAFTSCOPE_TRY(check_wanted(batch, shape, limits));
   if (batch.layers.begin == batch.layers.end) return {};  // no layer runs: the cache is not touched
   DRAFTSCOPE_TRY(check_cache(batch, limits));
   return check_ancestors(batch);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "cpu/rope.h"
 #include "cpu/validate.h"
 #include "device_memory.h"
+#include "device_states.h"
 #include "host_state.h"
 #include "kernels/launch_shape.h"
 #include "model_upload.h"
@@ -36,14 +38,14 @@ struct RankHold {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint, RankHold rank, UploadedModel model,
+  CudaBackend(std::unique_ptr<Gpu> gpu, Checkpoint checkpoint, RankHold rank, UploadedModel model,
               DeviceMemory memory, const Buffers& buffers, std::int32_t cache_rows, std::int32_t max_rows,
               std::int32_t n_positions, profiler::DeviceTrace* trace)
       : gpu_(std::move(gpu)),
         shape_(checkpoint.shape),
         ranks_(rank.ranks),
         part_(std::move(rank.part)),
-        checkpoint_(part_ ? part_->checkpoint : checkpoint),
+        checkpoint_(part_ ? part_->checkpoint : std::move(checkpoint)),
         model_(std::move(model)),
         memory_(std::move(memory)),
         buffers_(buffers),
@@ -55,12 +57,14 @@ class CudaBackend final : public Backend {
         launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
                   {model_.stored, model_.layers, model_.head, model_.others}, trace, rank_launcher_.get()),
         graphs_(*gpu_, launcher_, model_.shape.n_layers,
-                {buffers_.hidden, buffers_.boundary_states,
+                {buffers_.hidden, buffers_.work.round_states,
                  to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},
                 trace),
         trace_(trace),
         positions_(to_size(cache_rows)),
-        state_(std::make_unique<PassState>()) {}
+        state_(std::make_unique<PassState>()),
+        states_(*gpu_, launcher_, buffers_, to_size(model_.shape.d_model),
+                std::min(max_rows, max_decode_rows), *state_) {}
 
   void set_recorder(profiler::SpanRecorder* recorder) override {
     recorder_ = recorder;
@@ -87,7 +91,8 @@ class CudaBackend final : public Backend {
             .weight_bytes = model_.memory.bytes(),
             .draft_weight_bytes = draft_bytes,
             .weights = layers.empty() ? stored : layers + ", " + stored,
-            .ranks = part_ ? part_->place.size : 1};
+            .ranks = part_ ? part_->place.size : 1,
+            .draft_formats = draft_formats()};
   }
 
   /// Does what construction leaves to do on the device.
@@ -119,10 +124,7 @@ class CudaBackend final : public Backend {
 
   Result<void> hold_weights(speculation::WeightFormat format) override {
     if (drafts_.contains(format)) return {};
-    DRAFTSCOPE_TRY_ASSIGN(const WeightFormat held, draft_layer_format(checkpoint_, model_, format));
-    if (part_ && grouped_layout(held) != nullptr)
-      return fail("cuda backend: found weights {} for drafts, expected fp8 where ranks share a model",
-                  speculation::weight_format_name(format));
+    DRAFTSCOPE_TRY_ASSIGN(const WeightFormat held, draft_format(format));
     DRAFTSCOPE_TRY_ASSIGN(UploadedDraftLayers layers, upload_draft_layers(*gpu_, checkpoint_, model_, held));
     PassParams params{model_.model, buffers_.work, layers.layers, 0, 0, 0, {}};
     const auto [place, is_new] = drafts_.try_emplace(
@@ -133,8 +135,11 @@ class CudaBackend final : public Backend {
     return {};
   }
 
+  StateBank* states() override { return &states_; }
+
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
-    DRAFTSCOPE_TRY(cpu::check_batch(batch, model_.shape, {cache_rows_, max_rows_}));
+    DRAFTSCOPE_TRY(cpu::check_batch(batch, model_.shape,
+                                    {cache_rows_, max_rows_, buffers_.work.n_round_states, states_.size()}));
     DRAFTSCOPE_TRY(check_limits(batch, limits()));
     DRAFTSCOPE_TRY(check_weights(batch.weights, "batch"));
     DRAFTSCOPE_TRY(arrange(batch));
@@ -197,17 +202,40 @@ class CudaBackend final : public Backend {
   Result<void> compute(const Batch& batch, Outputs& outputs) {
     DRAFTSCOPE_TRY(upload_batch(batch));
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    const bool is_wide = rows > max_decode_rows;
     const Wanted& wanted = batch.wanted;
     const std::int32_t head_rows = wanted.head ? rows - wanted.head_from : 0;
     const bool logits = wanted.logits || wanted.top_k > 1;
-    if (is_wide || !wanted.hidden_after.empty() || wanted.head_from != 0)
-      DRAFTSCOPE_TRY(launch_singly(batch, is_wide, logits));
+    if (rows > max_decode_rows)
+      DRAFTSCOPE_TRY(launch_wide(batch, logits));
     else
-      DRAFTSCOPE_TRY(graphs_.launch_pass(
-          {static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits, batch.weights}, layers_));
+      DRAFTSCOPE_TRY(graphs_.launch_pass({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits,
+                                          batch.weights, kept_slots(wanted.hidden_after)},
+                                         layers_));
     if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
     return download(batch, head_rows, outputs);
+  }
+
+  /// Slots that boundaries lie ahead of: a layer that is skipped whole has none.
+  [[nodiscard]] std::vector<std::int32_t> kept_slots(std::span<const std::int32_t> boundaries) const {
+    std::vector<std::int32_t> slots;
+    slots.reserve(boundaries.size());
+    for (const std::int32_t boundary : boundaries)
+      slots.push_back(static_cast<std::int32_t>(std::lower_bound(layers_.begin(), layers_.end(), boundary) -
+                                                layers_.begin()));
+    return slots;
+  }
+
+  [[nodiscard]] Result<WeightFormat> draft_format(speculation::WeightFormat format) const {
+    DRAFTSCOPE_TRY_ASSIGN(const WeightFormat held, draft_layer_format(checkpoint_, model_, format));
+    if (!part_ || grouped_layout(held) == nullptr) return held;
+    return fail("cuda backend: found weights {} for drafts, expected fp8 where ranks share a model",
+                speculation::weight_format_name(format));
+  }
+  [[nodiscard]] std::vector<speculation::WeightFormat> draft_formats() const {
+    std::vector<speculation::WeightFormat> formats;
+    for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+      if (draft_format(row.format)) formats.push_back(row.format);
+    return formats;
   }
 
   /// A window that holds all of the cache is none.
@@ -272,33 +300,17 @@ class CudaBackend final : public Backend {
     return gpu_->upload(buffers_.work.state, state_.get(), offsetof(PassState, row) + rows * sizeof(PassRow));
   }
 
-  /// Launch by launch: what a graph does not cover.
-  Result<void> launch_singly(const Batch& batch, bool is_wide, bool logits) {
+  /// A pass of more rows than decoding kernels take, launch by launch.
+  Result<void> launch_wide(const Batch& batch, bool logits) {
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    PassLauncher& launcher = batch.weights ? drafts_.at(*batch.weights).launcher : launcher_;
-    DRAFTSCOPE_TRY(launcher.load_inputs(rows));
-    const auto boundaries = batch.wanted.hidden_after;
-    std::size_t copied = 0;
-    const auto copy_boundary = [&](std::int32_t boundary) -> Result<void> {
-      if (copied == boundaries.size() || boundaries[copied] != boundary) return {};
-      const std::size_t values = batch.rows.size() * to_size(model_.shape.d_model);
-      return gpu_->copy(buffers_.boundary_states + copied++ * values, buffers_.work.residual,
-                        values * sizeof(float));
-    };
-    std::int32_t slot = 0;
-    for (std::int32_t layer = batch.layers.begin; layer < batch.layers.end; ++layer) {
-      DRAFTSCOPE_TRY(copy_boundary(layer));
-      if (to_size(slot) == slots_.size() || slots_[to_size(slot)].layer != layer) continue;
-      const LayerSlot& runs = slots_[to_size(slot)];
-      const profiler::ScopedSpan span(recorder_, profiler::Level::layers, layer_name_id_, layer);
-      if (is_wide)
-        DRAFTSCOPE_TRY(launcher_.wide_layer(slot, model_.host_layers[to_size(layer)], rows,
-                                            lists_.extra().empty(), runs.attention != 0, runs.mlp != 0));
-      else
-        DRAFTSCOPE_TRY(launcher.layer(slot, rows));
-      ++slot;
+    DRAFTSCOPE_TRY(launcher_.load_inputs(rows));
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const LayerSlot& runs = slots_[i];
+      const profiler::ScopedSpan span(recorder_, profiler::Level::layers, layer_name_id_, runs.layer);
+      DRAFTSCOPE_TRY(launcher_.wide_layer(static_cast<std::int32_t>(i),
+                                          model_.host_layers[to_size(runs.layer)], rows,
+                                          lists_.extra().empty(), runs.attention != 0, runs.mlp != 0));
     }
-    DRAFTSCOPE_TRY(copy_boundary(batch.layers.end));
     if (!batch.wanted.head) return {};
     const std::int32_t head_rows = rows - batch.wanted.head_from;
     DRAFTSCOPE_TRY(launcher_.head(batch.wanted.head_from, head_rows, logits));
@@ -307,34 +319,50 @@ class CudaBackend final : public Backend {
 
   /// The states of a round's rows, of which there are as many as it drafted.
   Result<void> download_states(const ChainRound& round, ChainRoundOutputs& outputs) {
-    const std::size_t d_model = to_size(model_.shape.d_model);
-    const std::size_t values = outputs.verified.size() * d_model;
-    const std::size_t kept = to_size(std::min(max_rows_, max_decode_rows)) * d_model;
-    outputs.hidden.resize(round.states.size() * values);
-    if (round.states.empty()) return {};
-    for (std::size_t i = 0; i < round.states.size(); ++i)
-      DRAFTSCOPE_TRY(gpu_->download(outputs.hidden.data() + i * values,
-                                    buffers_.boundary_states + to_size(round.states[i]) * kept,
-                                    values * sizeof(float)));
+    if (round.states.empty() || round.keeps_states) {
+      outputs.hidden.clear();
+      return {};
+    }
+    DRAFTSCOPE_TRY(download_boundaries(round.states, outputs.verified.size(), outputs.hidden));
     return gpu_->synchronise();
+  }
+
+  /// Asks for the first rows that are kept at boundaries, one copy for each run of them.
+  Result<void> download_boundaries(std::span<const std::int32_t> boundaries, std::size_t rows,
+                                   std::vector<float>& hidden) {
+    const std::size_t d_model = to_size(model_.shape.d_model);
+    const std::size_t kept = to_size(std::min(max_rows_, max_decode_rows)) * d_model;
+    const std::size_t values = rows * d_model;
+    hidden.resize(boundaries.size() * values);
+    for (std::size_t first = 0; first < boundaries.size();) {
+      std::size_t end = first + 1;
+      while (end < boundaries.size() && boundaries[end] == boundaries[end - 1] + 1) ++end;
+      DRAFTSCOPE_TRY(gpu_->download_rows(hidden.data() + first * values,
+                                         buffers_.work.round_states + to_size(boundaries[first]) * kept,
+                                         {values * sizeof(float), end - first, kept * sizeof(float)}));
+      first = end;
+    }
+    return {};
   }
 
   Result<void> download(const Batch& batch, std::int32_t head_rows, Outputs& outputs) {
     const Wanted& wanted = batch.wanted;
-    const std::size_t d_model = to_size(model_.shape.d_model);
-    outputs.hidden.resize(wanted.hidden_after.size() * batch.rows.size() * d_model);
     outputs.logits.resize(wanted.logits ? to_size(head_rows) * to_size(model_.shape.vocab) : 0);
     outputs.top.resize(to_size(head_rows) * to_size(wanted.top_k));
     results_.resize(outputs.top.size());
-    if (!outputs.hidden.empty())
-      DRAFTSCOPE_TRY(gpu_->download(outputs.hidden.data(), buffers_.boundary_states,
-                                    outputs.hidden.size() * sizeof(float)));
+    // A pass keeps them in order, from boundary 0 on.
+    const bool keeps_states = wanted.keep_at >= 0;  // in the bank
+    kept_.resize(keeps_states ? 0 : wanted.hidden_after.size());
+    std::iota(kept_.begin(), kept_.end(), 0);
+    DRAFTSCOPE_TRY(download_boundaries(kept_, batch.rows.size(), outputs.hidden));
     if (!outputs.logits.empty())
       DRAFTSCOPE_TRY(
           gpu_->download(outputs.logits.data(), buffers_.work.logits, outputs.logits.size() * sizeof(float)));
     const HeadResult* source = wanted.top_k > 1 ? buffers_.top : buffers_.work.head_results;
     if (!results_.empty())
       DRAFTSCOPE_TRY(gpu_->download(results_.data(), source, results_.size() * sizeof(HeadResult)));
+    // What stays on the device nobody needs to wait for.
+    if (keeps_states && !wanted.head) return {};
     DRAFTSCOPE_TRY(gpu_->synchronise());
     for (std::size_t i = 0; i < results_.size(); ++i)
       outputs.top[i] = {results_[i].token, results_[i].logit, results_[i].probability};
@@ -342,10 +370,10 @@ class CudaBackend final : public Backend {
   }
 
   std::unique_ptr<Gpu> gpu_;              // first: memory is given back before the device goes
-  const speculation::ModelShape& shape_;  // the model's
+  speculation::ModelShape shape_;         // the model's
   Collective* ranks_;                     // that share it; null: this device has all of it
   std::unique_ptr<const RankPart> part_;  // of one of several ranks
-  const Checkpoint& checkpoint_;          // all of the model, or the rank's part
+  Checkpoint checkpoint_;                 // all of the model, or the rank's part
   UploadedModel model_;
   DeviceMemory memory_;
   Buffers buffers_;
@@ -367,13 +395,15 @@ class CudaBackend final : public Backend {
   KeyLists lists_;
   std::vector<LayerSlot> slots_;
   std::vector<std::int32_t> layers_;  // those of slots_
+  std::vector<std::int32_t> kept_;    // boundaries of a pass's states
   std::unique_ptr<PassState> state_;
+  DeviceStates states_;
   std::vector<HeadResult> results_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint,
+Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, Checkpoint checkpoint,
                                               const CudaOptions& options) {
   if (options.cache_rows < 0)
     return fail("cuda backend: cache_rows is {}, expected 0 or more", options.cache_rows);
@@ -411,9 +441,9 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   model.model.n_positions = n_positions;
   model.model.cosine = buffers.cosine;
   model.model.sine = buffers.sine;
-  auto backend = std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(rank), std::move(model),
-                                               std::move(memory), buffers, cache_rows, rows, n_positions,
-                                               options.device_trace);
+  auto backend = std::make_unique<CudaBackend>(std::move(gpu), std::move(checkpoint), std::move(rank),
+                                               std::move(model), std::move(memory), buffers, cache_rows, rows,
+                                               n_positions, options.device_trace);
   DRAFTSCOPE_TRY(backend->prepare());
   return backend;
 }

@@ -33,13 +33,15 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
   b.slots = pieces.take<LayerSlot>(2 * to_size(shape.n_layers));
   b.extra_keys = pieces.take<std::int32_t>(max_extra_keys);
   b.hidden = pieces.take<float>(to_size(sizes.rows) * d_model);
-  b.boundary_states = pieces.take<float>((to_size(shape.n_layers) + 1) *
-                                         to_size(std::min(sizes.rows, max_decode_rows)) * d_model);
+  b.pairs = pieces.take<NumberPair>(max_pairs);
+  b.cosines = pieces.take<float>(max_pairs);
   b.top = pieces.take<HeadResult>(to_size(max_decode_rows) * to_size(std::min(shape.vocab, max_top)));
   b.moves = pieces.take<RowMove>(to_size(sizes.cache_rows));
   b.cosine = pieces.take<float>(to_size(sizes.positions) * to_size(shape.head_dim / 2));
   b.sine = pieces.take<float>(to_size(sizes.positions) * to_size(shape.head_dim / 2));
   Workspace& work = b.work;
+  work.n_round_states = (shape.n_layers + 1) * std::min(sizes.rows, max_decode_rows);
+  work.round_states = pieces.take<float>(to_size(work.n_round_states) * d_model);
   work.state = pieces.take<PassState>(1);
   work.residual = pieces.take<float>(to_size(sizes.rows) * d_model);
   work.queries = pieces.take<std::uint16_t>(to_size(sizes.rows) * to_size(shape.q_width()));

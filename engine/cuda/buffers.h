@@ -18,6 +18,7 @@
 namespace draftscope::engine::cuda {
 
 inline constexpr std::int32_t max_extra_keys = 64 * 1024;  ///< of all rows of a batch together
+inline constexpr std::size_t max_pairs = 4096;  ///< of states that are moved or compared in a launch
 
 struct BufferSizes {
   std::int32_t cache_rows = 0;
@@ -32,7 +33,8 @@ struct Buffers {
   LayerSlot* slots = nullptr;  ///< [2][n_layers]: a pass's (or a draft's), and all layers
   std::int32_t* extra_keys = nullptr;
   float* hidden = nullptr;
-  float* boundary_states = nullptr;  ///< [most boundaries asked for][rows][d_model]; the residual's copies
+  NumberPair* pairs = nullptr;  ///< [max_pairs], of the bank's states
+  float* cosines = nullptr;     ///< [max_pairs]
   HeadResult* top = nullptr;
   RowMove* moves = nullptr;
   float* cosine = nullptr;

@@ -97,7 +97,6 @@ class CudaGpu final : public Gpu {
     description_.shared_bytes = properties.sharedMemPerBlockOptin;
     description_.shared_bytes_of_multiprocessor = properties.sharedMemPerMultiprocessor;
     description_.reserved_shared_bytes = properties.reservedSharedMemPerBlock;
-    DRAFTSCOPE_TRY(ask_for_bandwidth(properties.memoryBusWidth));
     DRAFTSCOPE_TRY(ask_for_loops());
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
@@ -179,7 +178,8 @@ class CudaGpu final : public Gpu {
     return {};
   }
 
-  Result<void> download(void* to, const void* from, std::size_t bytes) override {
+  Result<void> download_rows(void* to, const void* from, const DeviceRows& rows) override {
+    const std::size_t bytes = rows.bytes * rows.count;
     if (bytes == 0) return {};
     DRAFTSCOPE_TRY(choose_device());
     if (down_.used + bytes > down_.capacity) {
@@ -187,19 +187,17 @@ class CudaGpu final : public Gpu {
       if (bytes > down_.capacity) DRAFTSCOPE_TRY(grow(down_, bytes));
     }
     std::byte* place = down_.data + down_.used;
-    DRAFTSCOPE_TRY(check(cudaMemcpyAsync(place, from, bytes, cudaMemcpyDeviceToHost, stream_),
-                         "copying from the device"));
+    const cudaError_t copied = rows.count == 1
+                                   ? cudaMemcpyAsync(place, from, bytes, cudaMemcpyDeviceToHost, stream_)
+                                   : cudaMemcpy2DAsync(place, rows.bytes, from, rows.stride, rows.bytes,
+                                                       rows.count, cudaMemcpyDeviceToHost, stream_);
+    DRAFTSCOPE_TRY(check(copied, "copying from the device"));
     downloads_.push_back({to, place, bytes});
     constexpr std::size_t alignment = 64;
     down_.used = std::min(down_.capacity, (down_.used + bytes + alignment - 1) / alignment * alignment);
     return {};
   }
 
-  Result<void> copy(void* to, const void* from, std::size_t bytes) override {
-    DRAFTSCOPE_TRY(choose_device());
-    return check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_),
-                 "copying on the device");
-  }
   Result<void> clear(void* memory, std::size_t bytes) override {
     DRAFTSCOPE_TRY(choose_device());
     return check(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
@@ -316,19 +314,6 @@ class CudaGpu final : public Gpu {
     if (driver / 1000 >= needed_cuda) return {};
     return fail("cuda backend: the NVIDIA driver is for CUDA {}.{}, expected one for {}.0 or later",
                 driver / 1000, driver % 1000 / 10, needed_cuda);
-  }
-
-  /// Sets the bytes in flight: those of a microsecond, about the time from a load to its data.
-  Result<void> ask_for_bandwidth(int bus_bits) {
-    int clock_khz = 0;
-    DRAFTSCOPE_TRY(check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, device_),
-                         "asking for the memory's clock"));
-    constexpr double latency_s = 1e-6;
-    constexpr double transfers_per_clock = 2.0;
-    const double bytes_per_s = 1e3 * clock_khz * transfers_per_clock * bus_bits / 8.0;
-    description_.bytes_in_flight =
-        static_cast<std::size_t>(bytes_per_s * latency_s / description_.multiprocessors);
-    return {};
   }
 
   /// Finds out whether the driver has loops in graphs, as those of CUDA 12.4 and later do, though not on

@@ -20,6 +20,8 @@ template <typename Format, int columns, int half_outputs, template <typename, in
 struct ProductKernel {
   using Params = typename Op<Format, half_outputs>::Params;
   static constexpr int threads = product_threads;
+  /// Blocks that a multiprocessor's registers must hold: the widest keep their sums in more.
+  static constexpr int resident_blocks = columns == widest_columns ? 1 : 2;
   DRAFTSCOPE_DEVICE static void run(const Params& p) {
     SkinnyProduct<Format, columns, half_outputs, Op<Format, half_outputs>>::run(p);
   }
@@ -66,6 +68,8 @@ DRAFTSCOPE_KERNEL(AddRankSums, RankSumParams, add_rank_sums);
 DRAFTSCOPE_KERNEL(JoinHead, RankHeadParams, join_head);
 DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
 DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
+DRAFTSCOPE_KERNEL(MoveStates, BankParams, move_states);
+DRAFTSCOPE_KERNEL(CompareStates, BankParams, compare_states);
 DRAFTSCOPE_KERNEL_OF(NormaliseRows, WideParams, normalise_rows);
 DRAFTSCOPE_KERNEL_OF(FinishWideQkv, WideParams, finish_wide_qkv);
 DRAFTSCOPE_KERNEL_OF(FinishWideGate, WideParams, finish_wide_gate);
@@ -94,11 +98,20 @@ auto visit_layer_product(const Launch& launch, Visit&& visit) {
     if (launch.half_outputs == narrow_half) return with_tile.template operator()<narrow_half, Op>();
     return with_tile.template operator()<tile_half, Op>();
   };
-  if (launch.reads_normed) {
-    if (launch.kernel == Kernel::qkv)
-      return visit.template operator()<ProductKernel<Format, 16, tile_half, QkvOfNormedRows>>();
-    if (launch.kernel == Kernel::gate_up)
-      return visit.template operator()<ProductKernel<Format, 16, tile_half, GateUpOfNormedRows>>();
+  const auto widest = [&]<template <typename, int> class Op>() {
+    return visit.template operator()<ProductKernel<Format, widest_columns, tile_half, Op>>();
+  };
+  if (launch.columns == widest_columns) {
+    switch (launch.kernel) {
+      case Kernel::qkv:
+        return widest.template operator()<QkvOfNormedRows>();
+      case Kernel::output:
+        return widest.template operator()<OutputOp>();
+      case Kernel::gate_up:
+        return widest.template operator()<GateUpOfNormedRows>();
+      default:
+        return widest.template operator()<DownOp>();
+    }
   }
   switch (launch.kernel) {
     case Kernel::qkv:
@@ -125,8 +138,8 @@ auto visit_product(const Launch& launch, Visit&& visit) {
   // Ranks hold no blocks (make_rank_part()).
   if constexpr (!Whole::is_grouped)
     if (launch.kernel == Kernel::rank_product) return with_op.template operator()<RankProductOp>();
-  if (launch.reads_normed)
-    return visit.template operator()<ProductKernel<Whole, 16, tile_half, HeadOfNormedRows>>();
+  if (launch.columns == widest_columns)
+    return visit.template operator()<ProductKernel<Whole, widest_columns, tile_half, HeadOfNormedRows>>();
   return with_op.template operator()<HeadOp>();
 }
 
@@ -226,6 +239,10 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<SelectTop>();
     case Kernel::move_cache_rows:
       return visit.template operator()<MoveCacheRows>();
+    case Kernel::move_states:
+      return visit.template operator()<MoveStates>();
+    case Kernel::compare_states:
+      return visit.template operator()<CompareStates>();
     case Kernel::widen_rows:
       return visit.template operator()<WidenRows>();
     case Kernel::widen_groups:

@@ -36,9 +36,15 @@ struct GpuDescription {
   std::size_t shared_bytes = 0;                    ///< most a block may have
   std::size_t shared_bytes_of_multiprocessor = 0;  ///< of all its blocks
   std::size_t reserved_shared_bytes = 0;           ///< that each block takes beside what it asks for
-  std::size_t bytes_in_flight = 0;  ///< of memory a multiprocessor, so that latency costs no bandwidth
   std::string architecture = "sm90";
   bool has_loops = false;  ///< graphs may begin with one
+};
+
+/// Rows of as many bytes each in device memory.
+struct DeviceRows {
+  std::size_t bytes = 0;  ///< of a row
+  std::size_t count = 0;
+  std::size_t stride = 0;  ///< bytes from one row's begin to the next's
 };
 
 class Gpu {
@@ -52,9 +58,12 @@ class Gpu {
   virtual void release(void* memory) = 0;
   /// `from` may be reused when this returns.
   [[nodiscard]] virtual Result<void> upload(void* to, const void* from, std::size_t bytes) = 0;
-  /// `to` holds the bytes after the next synchronise() that succeeds; if one fails, it is forgotten.
-  [[nodiscard]] virtual Result<void> download(void* to, const void* from, std::size_t bytes) = 0;
-  [[nodiscard]] virtual Result<void> copy(void* to, const void* from, std::size_t bytes) = 0;
+  /// `to` holds the rows, one after another, after the next synchronise() that succeeds; if one fails, they
+  /// are forgotten.
+  [[nodiscard]] virtual Result<void> download_rows(void* to, const void* from, const DeviceRows& rows) = 0;
+  [[nodiscard]] Result<void> download(void* to, const void* from, std::size_t bytes) {
+    return download_rows(to, from, {bytes, 1, bytes});
+  }
   [[nodiscard]] virtual Result<void> clear(void* memory, std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<void> launch(const Launch& launch, const KernelParams& params) = 0;
   [[nodiscard]] virtual Result<void> multiply(const WideProduct& product) = 0;

@@ -15,12 +15,14 @@ constexpr std::int32_t every_key = 1 << 30;
 
 void set_rows(const Batch& batch, PassState& state) {
   state.rows = static_cast<std::int32_t>(batch.rows.size());
-  state.first_row = batch.first_row;
+  state.first_row = state.root_position = batch.first_row;
   state.head_from = batch.wanted.head ? batch.wanted.head_from : 0;
   state.stopped = 0;
   state.drafted = 0;
   state.shared_keys = 0;
   state.max_keys = 0;
+  state.reads_kept = batch.reads_kept ? 1 : 0;
+  state.keep_at = batch.wanted.keep_at;
   for (std::size_t i = 0; i < batch.rows.size(); ++i)
     state.row[i].input = {batch.rows[i].token, batch.rows[i].hidden, batch.rows[i].position};
 }
@@ -47,6 +49,8 @@ void set_round(const ChainRound& round, PassState& state) {
   state.stopped = 0;
   state.drafted = 0;
   state.draft_length = round.draft_length;
+  state.reads_kept = 0;
+  state.keep_at = -1;
   state.root_token = round.root;
   state.root_position = round.root_position;
   state.above_exit = round.above_exit ? 1 : 0;

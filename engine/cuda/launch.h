@@ -38,6 +38,8 @@ enum class Kernel : std::uint8_t {
   join_head,
   select_top,
   move_cache_rows,
+  move_states,
+  compare_states,
   normalise_rows,
   finish_wide_qkv,
   finish_wide_gate,
@@ -149,17 +151,18 @@ constexpr std::int32_t stage_bytes(WeightFormat format) {
 struct Launch {
   Kernel kernel = Kernel::qkv;
   WeightFormat format = WeightFormat::bf16;
-  int columns = 8;  ///< of a product: rows it computes, 8 or 16
-  /// Outputs of half a product's tile; all but gate_up, head and rank_product may have narrow_half.
+  int columns = 8;  ///< of a product: the most rows that its kernel computes, 8, 16 or widest_columns
+  /// Outputs of half a product's tile; all but gate_up, head, rank_product and the widest may have
+  /// narrow_half.
   int half_outputs = tile_half;
-  bool reads_normed = false;  ///< of a product: see ProductShape; of 16 columns and wide tiles alone
+  bool reads_normed = false;  ///< of a product: see ProductShape; of the widest kernels alone
   int head_dim = 0;           ///< of attention
   int blocks = 1;
   std::size_t shared_bytes = 0;
 };
 
 using KernelParams =
-    std::variant<PassParams, StepParams, StateParams, WideParams, TopParams, MoveParams, QuantiseParams,
-                 SyntheticParams, RankProductParams, RankSumParams, RankHeadParams>;
+    std::variant<PassParams, StepParams, StateParams, BankParams, WideParams, TopParams, MoveParams,
+                 QuantiseParams, SyntheticParams, RankProductParams, RankSumParams, RankHeadParams>;
 
 }  // namespace draftscope::engine::cuda

@@ -7,9 +7,15 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-/// Two blocks of any kernel fit a multiprocessor's registers: the next kernel's start while this one's end.
+/// Two blocks of a kernel fit a multiprocessor's registers, so that the next kernel's start while this one's
+/// end; of the widest products one does.
 template <typename Body>
-__global__ void __launch_bounds__(Body::threads, 2)
+constexpr int resident_blocks = 2;
+template <typename Body>
+requires(Body::resident_blocks > 0) constexpr int resident_blocks<Body> = Body::resident_blocks;
+
+template <typename Body>
+__global__ void __launch_bounds__(Body::threads, resident_blocks<Body>)
     entry(const __grid_constant__ typename Body::Params params) {
   Body::run(params);
 }

@@ -423,8 +423,8 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
       product_shape(device, 1, shape.d_model, true, layer_format(checkpoint, options.weights));
   if (const std::size_t needed = product_shared_bytes(least, shape.d_model, true);
       needed > device.shared_bytes)
-    return fail("model {}: d_model is {}, which takes {} bytes of shared memory, expected at most {} ({})",
-                shape.name, shape.d_model, needed, device.shared_bytes, device.name);
+    return fail("model {}: a block takes {} bytes of shared memory, expected at most {} ({})", shape.name,
+                needed, device.shared_bytes, device.name);
   // Every tensor's shape and type: the host backend's own checks.
   DRAFTSCOPE_TRY(cpu::prepare_model(cpu::whole_tensors(checkpoint)));
   return {};
@@ -449,8 +449,9 @@ Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const Uplo
                 speculation::made_weight_formats(speculation::MadeBy::cuda));
   const WeightFormat held = fp8 ? WeightFormat::fp8 : *groups;
   if (f16 != has_f16_activations(held) || model.layers == WeightFormat::fp8)
-    return fail("model {}: weights are {}, expected bf16 beside {} for drafts", shape.name,
-                weights_name(model.layers), speculation::weight_format_name(format));
+    return fail("model {}: found weights {} for drafts, expected {} beside {}", shape.name,
+                speculation::weight_format_name(format), f16 ? "int4" : "none",
+                f16 ? dtype_name(DType::f16) : weights_name(model.layers));
   DRAFTSCOPE_TRY(check_widths(shape, width_granule(held)));
   return held;
 }

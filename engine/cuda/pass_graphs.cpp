@@ -5,11 +5,12 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-/// Rows that a form's launches have room for: those of a group serve any number up to the group's.
+/// Rows that a form's launches have room for; they compute as many as there are, so that a round whose draft
+/// stops early verifies what it drafted.
 std::int32_t rows_of_form(std::int32_t rows) {
-  constexpr std::int32_t half_group = 8;
-  if (rows == 1) return 1;
-  return rows <= half_group ? half_group : (rows + max_launch_rows - 1) / max_launch_rows * max_launch_rows;
+  for (const std::int32_t room : {1, 8, 16, 32})
+    if (rows <= room) return room;
+  return max_decode_rows;
 }
 
 }  // namespace
@@ -62,7 +63,18 @@ Result<int> PassGraphs::graph_of(std::map<Form, int>& graphs, const Form& form, 
 Result<void> PassGraphs::pass(const PassForm& form) {
   PassLauncher& launcher = launcher_of(form.weights);
   DRAFTSCOPE_TRY(launcher.load_inputs(form.rows));
-  for (std::int32_t slot = 0; slot < form.slots; ++slot) DRAFTSCOPE_TRY(launcher.layer(slot, form.rows));
+  std::size_t kept = 0;
+  const auto keep = [&](std::int32_t slot) -> Result<void> {
+    for (; kept < form.kept.size() && form.kept[kept] == slot; ++kept)
+      DRAFTSCOPE_TRY(launcher_.keep_states(form.rows, states_.boundary(static_cast<std::int32_t>(kept)),
+                                           static_cast<std::int32_t>(kept)));
+    return {};
+  };
+  for (std::int32_t slot = 0; slot < form.slots; ++slot) {
+    DRAFTSCOPE_TRY(keep(slot));
+    DRAFTSCOPE_TRY(launcher.layer(slot, form.rows));
+  }
+  DRAFTSCOPE_TRY(keep(form.slots));
   if (!form.head) return {};
   DRAFTSCOPE_TRY(launcher_.head(0, form.rows, form.logits));
   return launcher_.finish_head(form.rows);

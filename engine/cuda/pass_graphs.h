@@ -11,6 +11,7 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "gpu.h"
 #include "pass_launcher.h"
@@ -24,10 +25,13 @@ struct PassForm {
   bool head = false;
   bool logits = false;
   std::optional<speculation::WeightFormat> weights;  ///< the draft's; none = the model's own
+  /// Slots ahead of which states are kept, ascending; `slots` = after the last. The first is kept as boundary
+  /// 0 of RoundStates, and so on.
+  std::vector<std::int32_t> kept;
 
   friend bool operator<(const PassForm& a, const PassForm& b) {
-    return std::tie(a.slots, a.rows, a.head, a.logits, a.weights) <
-           std::tie(b.slots, b.rows, b.head, b.logits, b.weights);
+    return std::tie(a.slots, a.rows, a.head, a.logits, a.weights, a.kept) <
+           std::tie(b.slots, b.rows, b.head, b.logits, b.weights, b.kept);
   }
 };
 
@@ -45,7 +49,7 @@ struct StepForm {
   }
 };
 
-/// Where a round's graphs keep hidden states.
+/// Where graphs keep hidden states: a row at its place after the root of a round, or the first row of a pass.
 struct RoundStates {
   float* inputs = nullptr;      ///< those that the verification above an exit goes on from, [rows][d_model]
   float* boundaries = nullptr;  ///< [n_layers + 1][rows][d_model]

@@ -154,9 +154,10 @@ Result<void> PassLauncher::product_in(const ProductPart& part, Kernel kernel, st
   const int depth = normalises ? shape_.d_model : kernel == Kernel::output ? shape_.q_width() : shape_.d_ff;
   Launch launch{.kernel = kernel, .format = part.format};
   const ProductShape product = product_shape(device_, rows, shape_.d_model, normalises, part.format);
-  const bool has_narrow_tiles = kernel != Kernel::gate_up && kernel != Kernel::head && !product.reads_normed;
-  launch.columns = product.columns;
+  launch.columns = product_kernel_columns(product);
   launch.reads_normed = product.reads_normed;
+  const bool has_narrow_tiles =
+      kernel != Kernel::gate_up && kernel != Kernel::head && launch.columns < widest_columns;
   // Outputs that the busiest block computes.
   const auto busiest_outputs = [&](int half) {
     return ceiling(ceiling(part.outputs, 2 * half), device_.multiprocessors) * 2 * half;
@@ -164,7 +165,7 @@ Result<void> PassLauncher::product_in(const ProductPart& part, Kernel kernel, st
   if (has_narrow_tiles && busiest_outputs(narrow_half) < busiest_outputs(tile_half))
     launch.half_outputs = narrow_half;
   launch.blocks = std::min(ceiling(part.outputs, 2 * launch.half_outputs), device_.multiprocessors);
-  launch.shared_bytes = product_shared_bytes(product, depth, normalises);
+  launch.shared_bytes = product_request(device_, product, depth, normalises);
   for (std::int32_t done = 0; done < rows; done += product.rows) {
     PassParams arguments = params(slot, first_row + done);
     arguments.want_logits = logits ? 1 : 0;
@@ -357,9 +358,17 @@ Result<void> PassLauncher::judge_draft(std::int32_t rows) {
   return gpu_.launch({.kernel = Kernel::judge_draft, .shared_bytes = row_shared_bytes}, params(0, 0));
 }
 
-Result<void> PassLauncher::keep_states(std::int32_t rows, float* to) {
+Result<void> PassLauncher::keep_states(std::int32_t rows, float* to, std::int32_t boundary) {
   const profiler::GraphScope scope(trace_, operation(Kernel::keep_states));
-  return gpu_.launch({.kernel = Kernel::keep_states, .blocks = rows}, StateParams{params(0, 0), to});
+  return gpu_.launch({.kernel = Kernel::keep_states, .blocks = rows},
+                     StateParams{params(0, 0), to, boundary});
+}
+
+Result<void> PassLauncher::run_bank(Kernel kernel, std::int32_t n, const NumberPair* pairs, float* cosines) {
+  constexpr int warps = row_threads / warp_threads;
+  const int wanted = kernel == Kernel::move_states ? n : ceiling(n, warps);
+  return gpu_.launch({.kernel = kernel, .blocks = std::min(wanted, widen_blocks * device_.multiprocessors)},
+                     BankParams{params(0, 0), n, pairs, cosines});
 }
 
 Result<void> PassLauncher::begin_last_token() {

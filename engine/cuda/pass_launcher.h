@@ -47,8 +47,11 @@ class PassLauncher {
   [[nodiscard]] Result<void> finish_draft_step(bool sampled, std::optional<LoopHandle> loop);
   /// Judges a sampled round: behind finish_head() of its `rows` rows with logits.
   [[nodiscard]] Result<void> judge_draft(std::int32_t rows);
-  /// Keeps a round's rows as they are in the residual stream.
-  [[nodiscard]] Result<void> keep_states(std::int32_t rows, float* to);
+  /// Keeps a round's or a pass's rows as they are in the residual stream. `boundary`: place among those that
+  /// a pass keeps.
+  [[nodiscard]] Result<void> keep_states(std::int32_t rows, float* to, std::int32_t boundary = 0);
+  /// Kernel::move_states or compare_states.
+  [[nodiscard]] Result<void> run_bank(Kernel kernel, std::int32_t n, const NumberPair* pairs, float* cosines);
   [[nodiscard]] Result<void> begin_last_token();
   [[nodiscard]] Result<void> begin_verification();
   [[nodiscard]] Result<void> move_cache_rows(std::int32_t n_layers, std::int32_t n_moves,

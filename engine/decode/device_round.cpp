@@ -38,6 +38,7 @@ Result<void> DeviceRound::run(const RoundPlan& plan, std::int32_t steps, std::sp
                                        .weights = steps > 0 ? plan.weights : std::nullopt,
                                        .above_exit = verifies_above(plan, steps),
                                        .states = plan.states,
+                                       .keeps_states = plan.keeps_states && backend_.states() != nullptr,
                                        .threshold = plan.threshold,
                                        .stops = eos,
                                        .sampling = &request_.sampling,

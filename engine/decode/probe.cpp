@@ -2,6 +2,7 @@
 #include <draftscope/engine/probe.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace draftscope::engine {
 
@@ -13,14 +14,33 @@ std::int32_t Probe::head_room() const {
   return std::min(backend_.max_invariant_rows(), backend_.max_rows());
 }
 
+StateBank& Probe::states() {
+  StateBank* const own = backend_.states();
+  return own != nullptr ? *own : host_states_;
+}
+
+/// A pass of a backend that has no bank: the host's stands in for it.
+Result<void> Probe::forward(Batch batch, Outputs& outputs) {
+  if (backend_.states() != nullptr) return backend_.forward(batch, outputs);
+  if (batch.reads_kept) batch.hidden = host_states_.values();
+  batch.reads_kept = false;
+  const std::int32_t keep_at = std::exchange(batch.wanted.keep_at, -1);
+  DRAFTSCOPE_TRY(backend_.forward(batch, outputs));
+  return keep_at < 0 ? Result<void>{} : host_states_.put(keep_at, outputs.hidden);
+}
+
 Result<void> Probe::run(const ProbePass& pass, Outputs& outputs) {
   const auto count = static_cast<std::int32_t>(pass.rows.size());
   const bool head_alone = pass.layers.begin == pass.layers.end;
   const std::int32_t most = head_alone ? head_room() : room();
   if (count > most) return fail("probe: found {} rows, expected at most {}", count, most);
   if (head_alone)
-    return backend_.forward(
-        {.rows = pass.rows, .hidden = pass.hidden, .layers = pass.layers, .wanted = pass.wanted}, outputs);
+    return forward({.rows = pass.rows,
+                    .hidden = pass.hidden,
+                    .reads_kept = pass.reads_kept,
+                    .layers = pass.layers,
+                    .wanted = pass.wanted},
+                   outputs);
   if (pass.context > committed_)
     return fail("probe: found a context of {} positions, expected at most {}", pass.context, committed_);
   // The text's own rows from `context` on are uncommitted to this pass, and nobody's ancestors.
@@ -38,15 +58,16 @@ Result<void> Probe::run(const ProbePass& pass, Outputs& outputs) {
       const std::int32_t word = row * words + bit / bits;
       ancestors_[static_cast<std::size_t>(word)] |= std::uint64_t{1} << (bit % bits);
     }
-  return backend_.forward({.rows = pass.rows,
-                           .hidden = pass.hidden,
-                           .committed = pass.context,
-                           .first_row = committed_,
-                           .ancestors = ancestors_,
-                           .mask = pass.mask,
-                           .layers = pass.layers,
-                           .wanted = pass.wanted},
-                          outputs);
+  return forward({.rows = pass.rows,
+                  .hidden = pass.hidden,
+                  .reads_kept = pass.reads_kept,
+                  .committed = pass.context,
+                  .first_row = committed_,
+                  .ancestors = ancestors_,
+                  .mask = pass.mask,
+                  .layers = pass.layers,
+                  .wanted = pass.wanted},
+                 outputs);
 }
 
 }  // namespace draftscope::engine

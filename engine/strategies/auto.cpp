@@ -25,9 +25,13 @@ class Auto final : public Strategy {
         n_layers_(shape.n_layers),
         context_(static_cast<std::size_t>(shape.max_positions)) {}
 
-  /// The formats that the backend makes and that are narrower than the target's.
+  /// The formats that the backend makes beside the target's and that are narrower.
   std::vector<speculation::WeightFormat> draft_weights(const BackendDescription& target) override {
-    if (!rule_) begin(speculation::held_target(target.device, target.weights));
+    if (!rule_) {
+      speculation::HeldTarget held = speculation::held_target(target.device, target.weights);
+      held.formats = target.draft_formats;
+      begin(held);
+    }
     std::vector<speculation::WeightFormat> held;
     for (const AutoDrafter& drafter : drafters_)
       if (drafter.weights) held.push_back(*drafter.weights);

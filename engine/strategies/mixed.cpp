@@ -28,6 +28,7 @@ class Mixed final : public Strategy {
     plan.origin = parts_.mask->origin();
     collect_states();
     plan.states = states_;
+    plan.keeps_states = true;
     plan.branches = parts_.branches;
     plan.verification = parts_.verification;
     plan.acceptance = parts_.acceptance;
@@ -70,7 +71,7 @@ class Mixed final : public Strategy {
   /// One learner's states, out of those that all learners asked for.
   [[nodiscard]] std::span<const float> states_of(std::span<const std::int32_t> boundaries,
                                                  std::span<const float> states) {
-    if (boundaries.empty()) return {};
+    if (boundaries.empty() || states.empty()) return {};
     const std::size_t width = states.size() / states_.size();
     const auto place_of = [&](std::int32_t boundary) {
       const auto found = std::lower_bound(states_.begin(), states_.end(), boundary);

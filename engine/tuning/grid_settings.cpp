@@ -25,21 +25,31 @@ Axis axis_of(std::string key, const std::vector<Value>& values) {
   return axis;
 }
 
+constexpr speculation::WeightFormat eight_bits[] = {speculation::WeightFormat::fp8,
+                                                    speculation::WeightFormat::q8_0};
+constexpr speculation::WeightFormat four_bits[] = {speculation::WeightFormat::q4_0,
+                                                   speculation::WeightFormat::int4};
+
 bool gives(const std::string& base, const std::string& key) {
   return base.find(":" + key + "=") != std::string::npos || base.find("," + key + "=") != std::string::npos;
 }
 
 }  // namespace
 
-Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightFormat> weights) {
+Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightFormat> formats) {
   Grid grid{.bases = {"layerskip:verify=above-exit", "layerskip:verify=all-layers", "fs:verify=above-exit",
                       "dv:verify=above-exit", "mix:mask=exit,stop=threshold,verify=above-exit"},
             .exits = {},
             .gammas = {2, 4, 6, 8},
             .thresholds = {0.4, 0.6, 0.8}};
-  for (const speculation::WeightFormat format : weights)
-    grid.bases.push_back(
-        speculation::with_parameter("quantised", "weights", speculation::weight_format_name(format)));
+  // Of eight bits and of four, the first that the backend makes.
+  for (const std::span<const speculation::WeightFormat> width : {std::span(eight_bits), std::span(four_bits)})
+    for (const speculation::WeightFormat format : width) {
+      if (std::find(formats.begin(), formats.end(), format) == formats.end()) continue;
+      grid.bases.push_back(
+          speculation::with_parameter("quantised", "weights", speculation::weight_format_name(format)));
+      break;
+    }
   std::set<std::int32_t> exits;
   for (std::int32_t eighth = 1; eighth <= 6; ++eighth)
     exits.insert(std::clamp(eighth * n_layers / 8, 1, std::max(1, n_layers - 1)));

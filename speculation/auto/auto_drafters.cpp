@@ -86,10 +86,13 @@ Result<void> take_expectations(const StrategySpecification& automatic, std::span
 }  // namespace
 
 HeldTarget held_target(std::string_view device, std::string_view weights) {
-  const MadeBy made_by = device == "cuda" ? MadeBy::cuda : device == "cpu" ? MadeBy::cpu : MadeBy::none;
-  const auto format = parse_weight_format(weights.substr(0, weights.find(',')));
+  const MadeBy backend = device == "cuda" ? MadeBy::cuda : device == "cpu" ? MadeBy::cpu : MadeBy::none;
   // A name that says nothing is taken for two bytes a weight.
-  return {made_by, format ? weight_format_row(*format).bits : 16.0};
+  HeldTarget target{
+      .formats = {}, .holds_one_copy = backend == MadeBy::cuda, .bits = leading_bits(weights).value_or(16.0)};
+  for (const WeightFormatRow& row : weight_formats())
+    if (makes(backend, row)) target.formats.push_back(row.format);
+  return target;
 }
 
 Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& automatic, std::int32_t n_layers,
@@ -98,12 +101,15 @@ Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& auto
   DRAFTSCOPE_TRY(add_exits(automatic, n_layers, drafters));
   DRAFTSCOPE_TRY(add_skip_set(automatic, n_layers, drafters));
   DRAFTSCOPE_TRY_ASSIGN(const auto formats, listed_formats(automatic.text("formats")));
+  const auto is_made = [&](WeightFormat format) {
+    return std::find(target.formats.begin(), target.formats.end(), format) != target.formats.end();
+  };
+  const bool has_fp8 = is_made(WeightFormat::fp8) &&
+                       std::find(formats.begin(), formats.end(), WeightFormat::fp8) != formats.end();
   for (const WeightFormat format : formats) {
     const WeightFormatRow& row = weight_format_row(format);
-    if (!makes(target.made_by, row) || row.bits >= target.bits) continue;
-    // One copy is enough of a GPU's memory, and fp8 fits most widths.
-    const bool has_fp8 = std::find(formats.begin(), formats.end(), WeightFormat::fp8) != formats.end();
-    if (target.made_by == MadeBy::cuda && format != WeightFormat::fp8 && has_fp8) continue;
+    if (!is_made(format) || row.bits >= target.bits) continue;
+    if (target.holds_one_copy && format != WeightFormat::fp8 && has_fp8) continue;
     drafters.push_back({std::string(row.name),
                         SublayerMask(n_layers),
                         format,

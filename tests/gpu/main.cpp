@@ -6,17 +6,20 @@
 #include <cstdio>
 
 #include "cuda_shapes.h"
+#include "start.h"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   // Listing needs no device; running does.
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   using namespace draftscope::engine;
   test::Random random(1);
   const Checkpoint checkpoint = test::random_checkpoint(test::random_cuda_shape(random), DType::bf16, 1);
   if (const auto backend = make_cuda_backend(checkpoint, {.cache_rows = 16}); !backend) {
-    constexpr int skipped = 77;
-    std::printf("skipped: %s\n", backend.error().message.c_str());
-    return skipped;
+    using namespace draftscope::test;
+    const FailedStart end = failed_start(device_is_missing(), backend.error());
+    std::puts(end.line.c_str());
+    return end.status;
   }
   return RUN_ALL_TESTS();
 }

@@ -17,12 +17,12 @@
 #include <vector>
 
 #include "device_conservation.h"
+#include "start.h"
 #include "temporary_folder.h"
 
 namespace draftscope {
 namespace {
 
-constexpr int skipped = 77;
 constexpr const char* strategies[] = {"vanilla", "layerskip:exit=2,gamma=4"};
 
 /// Wide enough for a round to be some hundred microseconds.
@@ -139,8 +139,10 @@ int failed(const Error& error) {
 int run(profiler::DeviceTraceMode mode) {
   Program program(mode);
   if (const auto opened = program.open(); !opened) {
-    std::printf("skipped: %s\n", opened.error().message.c_str());
-    return skipped;
+    const test::FailedStart end = test::failed_start(
+        test::device_is_missing() || test::cupti_is_missing(opened.error()), opened.error());
+    std::puts(end.line.c_str());
+    return end.status;
   }
   const test::TemporaryFolder folder;
   const std::filesystem::path file = folder / "recorded.dstrace";

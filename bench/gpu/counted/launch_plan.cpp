@@ -11,6 +11,7 @@ namespace draftscope::bench {
 
 namespace {
 
+using engine::cuda::DeviceRows;
 using engine::cuda::Gpu;
 using engine::cuda::GpuDescription;
 using engine::cuda::KernelParams;
@@ -41,8 +42,9 @@ class PlanningGpu final : public Gpu {
   }
   void release(void* /*memory*/) override {}
   Result<void> upload(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/) override { return {}; }
-  Result<void> download(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/) override { return {}; }
-  Result<void> copy(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/) override { return {}; }
+  Result<void> download_rows(void* /*to*/, const void* /*from*/, const DeviceRows& /*rows*/) override {
+    return {};
+  }
   Result<void> clear(void* /*memory*/, std::size_t /*bytes*/) override { return {}; }
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
     launches_.push_back({pass_kernel(launch, params), launch});

@@ -173,10 +173,10 @@ Result<int> tune_model(TuneOptions& options) {
   hint_at_chat_template(model, options.chat, options.quiet);
   DRAFTSCOPE_TRY_ASSIGN(auto prompts, encode_prompts(options, model.tokenizer, questions));
   const speculation::ModelShape& shape = model.checkpoint->shape;
-  DRAFTSCOPE_TRY_ASSIGN(TuneSearch search,
-                        make_tune_search(options, shape, static_cast<std::int32_t>(prompts.size())));
   if (options.teacher_forced()) widen_cache(options, prompts, shape.max_positions);
   DRAFTSCOPE_TRY_ASSIGN(const auto backend, make_backend(options.model, model));
+  DRAFTSCOPE_TRY_ASSIGN(TuneSearch search,
+                        make_tune_search(options, *backend, static_cast<std::int32_t>(prompts.size())));
 
   engine::Policy policy{.model = engine::model_facts(shape, model.checkpoint->hash),
                         .machine = machine_facts(*backend),

@@ -11,7 +11,6 @@
 #include <draftscope/speculation/skip_set_text.h>
 
 #include <fmt/ranges.h>
-#include <array>
 
 namespace draftscope::cli {
 
@@ -69,16 +68,13 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
   return TuneSearch{std::make_unique<engine::SkipSetSource>(std::move(source)), std::move(settings)};
 }
 
-Result<TuneSearch> make_grid_search(const TuneOptions& options, const speculation::ModelShape& shape,
+Result<TuneSearch> make_grid_search(const TuneOptions& options, const engine::Backend& backend,
                                     std::int32_t prompts, engine::Facts settings) {
   if (!options.probe.empty()) return fail("probe: given for --search grid, expected it with skip-set only");
   if (options.score == "teacher-forced")
     return fail("score: teacher-forced is given for --search grid, expected it with skip-set only");
-  using enum speculation::WeightFormat;
-  constexpr std::array cpu_formats{q8_0, q4_0};
-  constexpr std::array cuda_formats{fp8, q4_0};
-  engine::Grid grid = options.model.device == "cpu" ? engine::default_grid(shape.n_layers, cpu_formats)
-                                                    : engine::default_grid(shape.n_layers, cuda_formats);
+  const speculation::ModelShape& shape = backend.shape();
+  engine::Grid grid = engine::default_grid(shape.n_layers, backend.describe().draft_formats);
   if (!options.strategies.empty()) grid.bases = options.strategies;
   if (!options.exits.empty()) grid.exits = options.exits;
   if (!options.gammas.empty()) grid.gammas = options.gammas;
@@ -109,7 +105,7 @@ Result<TuneSearch> make_grid_search(const TuneOptions& options, const speculatio
 
 }  // namespace
 
-Result<TuneSearch> make_tune_search(const TuneOptions& options, const speculation::ModelShape& shape,
+Result<TuneSearch> make_tune_search(const TuneOptions& options, const engine::Backend& backend,
                                     std::int32_t prompts) {
   engine::Facts settings{
       {"search", options.search},
@@ -119,8 +115,8 @@ Result<TuneSearch> make_tune_search(const TuneOptions& options, const speculatio
                                                                    : engine::ScoredBy::decoded))},
       {"seed", std::to_string(options.seed)},
       {"max_tokens", std::to_string(options.max_tokens)}};
-  return options.skip_set() ? make_skip_set_search(options, shape, prompts, std::move(settings))
-                            : make_grid_search(options, shape, prompts, std::move(settings));
+  return options.skip_set() ? make_skip_set_search(options, backend.shape(), prompts, std::move(settings))
+                            : make_grid_search(options, backend, prompts, std::move(settings));
 }
 
 }  // namespace draftscope::cli

@@ -3,8 +3,8 @@
 
 // From the options of `draftscope tune` to a search, and to what the policy file says of it.
 
+#include <draftscope/engine/backend.h>
 #include <draftscope/engine/tuning/candidate_source.h>
-#include <draftscope/speculation/model_shape.h>
 #include <memory>
 
 #include "options/tune_options.h"
@@ -19,9 +19,9 @@ struct TuneSearch {
   engine::Facts settings;  ///< everything that decides what is proposed and how it is scored
 };
 
-/// `prompts`: how many there are. Of a shard, its part of the grid. Fails on options that contradict each
-/// other or the model.
-[[nodiscard]] Result<TuneSearch> make_tune_search(const TuneOptions& options,
-                                                  const speculation::ModelShape& shape, std::int32_t prompts);
+/// `backend`: the model's. `prompts`: how many there are. Of a shard, its part of the grid. Fails on options
+/// that contradict each other or the model.
+[[nodiscard]] Result<TuneSearch> make_tune_search(const TuneOptions& options, const engine::Backend& backend,
+                                                  std::int32_t prompts);
 
 }  // namespace draftscope::cli

@@ -28,9 +28,12 @@ inline constexpr int ring_scale_bytes = product_threads * 16;
 /// Bytes behind the ring that a thread has brought into the second cache, together as many as the ring's.
 inline constexpr int fetched_bytes = max_ring_stages * ring_stage_bytes / product_threads;
 
+/// The most rows of activations that a product's kernel computes: of the three kernels that there are.
+inline constexpr int widest_columns = 64;
+
 /// How a product is cut up for a device (product_shape.h).
 struct ProductShape {
-  std::int32_t columns = 8;                     ///< that its mma compute, 8 or 16
+  std::int32_t columns = 8;                     ///< that its blocks have room for: 8, 16, 32 or 64
   std::int32_t rows = 8;                        ///< of activations it computes at most, up to `columns`
   std::int32_t stages = max_ring_stages;        ///< of weights on their way: 1, 2 or 4
   std::int32_t stage_bytes = ring_stage_bytes;  ///< and ring_scale_bytes more of formats with groups

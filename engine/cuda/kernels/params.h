@@ -35,10 +35,24 @@ struct StepParams {
   std::int32_t has_loop;  ///< 0 = the host launches as many steps as a draft may have
 };
 
-/// Where a round keeps its rows' residual stream (keep_states): [rows behind the root][d_model].
+/// Where the residual stream is kept (keep_states): [rows after the root][d_model], unless the pass keeps its
+/// states in the bank.
 struct StateParams {
   PassParams pass;
   float* to;
+  std::int32_t boundary;  ///< place among the boundaries that the pass keeps
+};
+
+/// States of the bank that are moved (move_states), from and to, or compared (compare_states).
+struct NumberPair {
+  std::int32_t first, second;
+};
+
+struct BankParams {
+  PassParams pass;
+  std::int32_t n;
+  const NumberPair* pairs;
+  float* cosines;  ///< of compare_states
 };
 
 /// The norm ahead of a sublayer, or of the head.

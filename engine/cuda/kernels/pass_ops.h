@@ -9,7 +9,14 @@
 
 namespace draftscope::engine::cuda {
 
-/// The residual stream's start: a block a row. Embedding of a token, or an uploaded state.
+/// A state of the bank: those of rounds come first.
+DRAFTSCOPE_DEVICE float* kept_state(const PassParams& p, int number) {
+  const std::int64_t beyond = std::int64_t{number} - p.work.n_round_states;
+  return beyond < 0 ? p.work.round_states + std::int64_t{number} * p.model.d_model
+                    : p.work.state->bank + beyond * p.model.d_model;
+}
+
+/// The residual stream's start: a block a row. Embedding of a token, or a state, uploaded or of the bank.
 template <typename Element>
 DRAFTSCOPE_DEVICE void load_inputs(const PassParams& p) {
   let_next_kernel_start();
@@ -22,9 +29,11 @@ DRAFTSCOPE_DEVICE void load_inputs(const PassParams& p) {
     const std::int64_t d_model = p.model.d_model;
     float* out = p.work.residual + row * d_model;
     const auto* embedding = reinterpret_cast<const std::uint16_t*>(p.model.embedding) + input.token * d_model;
+    const float* const state = p.work.state->reads_kept != 0 && input.token < 0
+                                   ? kept_state(p, input.hidden)
+                                   : p.work.hidden + input.hidden * d_model;
     for (int i = thread_index(); i < p.model.d_model; i += block_threads())
-      out[i] = input.token >= 0 ? Element::to_float(embedding[i]) * p.model.embedding_scale
-                                : p.work.hidden[input.hidden * d_model + i];
+      out[i] = input.token >= 0 ? Element::to_float(embedding[i]) * p.model.embedding_scale : state[i];
   }
 }
 
@@ -163,7 +172,8 @@ DRAFTSCOPE_DEVICE void finish_draft_step(const StepParams& step) {
   if (thread_index() == 0) end_draft_step(step, {best.token, best.logit, best.probability, 1.0});
 }
 
-/// Keeps the residual stream of a round's pass, each row at its place behind the root: a block a row.
+/// Keeps the residual stream: a row at its place after the root of a round, or after a pass's first, or at
+/// its number of the bank. A block a row.
 DRAFTSCOPE_DEVICE void keep_states(const StateParams& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
@@ -171,9 +181,47 @@ DRAFTSCOPE_DEVICE void keep_states(const StateParams& p) {
   if (state.stopped != 0) return;
   const std::int64_t d_model = p.pass.model.d_model;
   const std::int64_t first = state.first_row - state.root_position;
-  for (int row = block_index(); row < state.rows; row += block_count())
+  for (int row = block_index(); row < state.rows; row += block_count()) {
+    float* const to = state.keep_at < 0 ? p.to + (first + row) * d_model
+                                        : kept_state(p.pass, state.keep_at + p.boundary * state.rows + row);
     for (int i = thread_index(); i < p.pass.model.d_model; i += block_threads())
-      p.to[(first + row) * d_model + i] = p.pass.work.residual[row * d_model + i];
+      to[i] = p.pass.work.residual[row * d_model + i];
+  }
+}
+
+/// Copies states of the bank: a block a state.
+DRAFTSCOPE_DEVICE void move_states(const BankParams& p) {
+  for (int move = block_index(); move < p.n; move += block_count()) {
+    const float* const from = kept_state(p.pass, p.pairs[move].first);
+    float* const to = kept_state(p.pass, p.pairs[move].second);
+    for (int i = thread_index(); i < p.pass.model.d_model; i += block_threads()) to[i] = from[i];
+  }
+}
+
+/// Cosines of states of the bank: a warp a pair (StateBank::compare()).
+DRAFTSCOPE_DEVICE void compare_states(const BankParams& p) {
+  const int warps = block_threads() / warp_threads;
+  for (int pair = block_index() * warps + thread_index() / warp_threads; pair < p.n;
+       pair += block_count() * warps) {
+    const float* const a = kept_state(p.pass, p.pairs[pair].first);
+    const float* const b = kept_state(p.pass, p.pairs[pair].second);
+    float products = 0.0F, squares_of_a = 0.0F, squares_of_b = 0.0F;
+    for (int i = thread_index() % warp_threads; i < p.pass.model.d_model; i += warp_threads) {
+      products += a[i] * b[i];
+      squares_of_a += a[i] * a[i];
+      squares_of_b += b[i] * b[i];
+    }
+    for (int mask = warp_threads / 2; mask > 0; mask /= 2) {
+      products += shuffle_xor(products, mask);
+      squares_of_a += shuffle_xor(squares_of_a, mask);
+      squares_of_b += shuffle_xor(squares_of_b, mask);
+    }
+    if (thread_index() % warp_threads != 0) continue;
+    const float norms = sqrtf(squares_of_a) * sqrtf(squares_of_b);
+    const float cosine = products / norms;
+    const bool is_finite = cosine - cosine == 0.0F;
+    p.cosines[pair] = norms == 0.0F ? 0.0F : is_finite ? cosine : -1.0F;
+  }
 }
 
 /// Turns a finished draft into a pass over its last token alone, which has not been through the layers below

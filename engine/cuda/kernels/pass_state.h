@@ -15,7 +15,7 @@ namespace draftscope::engine::cuda {
 inline constexpr int max_pass_rows = 512;  ///< of a wide pass (prefill)
 inline constexpr int max_decode_rows =
     max_attention_rows;                        ///< up to here a row's bits do not depend on the width
-inline constexpr int max_launch_rows = 16;     ///< of one skinny product; wider decode passes launch several
+inline constexpr int max_staged_rows = 16;     ///< of a product that normalises its rows itself
 inline constexpr int max_drafted_tokens = 63;  ///< of one chain
 inline constexpr int max_stop_tokens = 16;
 inline constexpr int max_top = 256;  ///< of top-k
@@ -67,16 +67,19 @@ struct WarpedRow {
 
 struct PassState {
   std::int32_t rows;
-  std::int32_t first_row;     ///< row i writes its K/V to cache row first_row + i
-  std::int32_t shared_keys;   ///< for every row, key j is cache row j as long as j < shared_keys
-  std::int32_t max_keys;      ///< of any row
-  std::int32_t head_from;     ///< rows from here on go through the head
-  std::int32_t stopped;       ///< the draft has ended: its remaining steps do nothing
-  std::int32_t drafted;       ///< draft tokens so far
-  std::int32_t draft_length;  ///< of a round: the most that it drafts
-  std::int32_t root_token;    ///< of a round: what the chain to verify starts with
-  std::int32_t root_position;
-  std::int32_t above_exit;   ///< of a round: the verification goes on from the states that the draft left
+  std::int32_t first_row;      ///< row i writes its K/V to cache row first_row + i
+  std::int32_t shared_keys;    ///< for every row, key j is cache row j as long as j < shared_keys
+  std::int32_t max_keys;       ///< of any row
+  std::int32_t head_from;      ///< rows from here on go through the head
+  std::int32_t stopped;        ///< the draft has ended: its remaining steps do nothing
+  std::int32_t drafted;        ///< draft tokens so far
+  std::int32_t draft_length;   ///< of a round: the most that it drafts
+  std::int32_t root_token;     ///< of a round: what the chain to verify starts with
+  std::int32_t root_position;  ///< of a round; of a pass its first row
+  std::int32_t above_exit;     ///< of a round: the verification goes on from the states that the draft left
+  std::int32_t reads_kept;     ///< RowInput::hidden is a number of the bank
+  std::int32_t keep_at;      ///< of a pass: the bank's first number for its states; -1 = they go to the host
+  float* bank;               ///< states behind those of rounds, [n][d_model]; may move from pass to pass
   std::int32_t accepted;     ///< of a sampled round
   std::int32_t bonus_token;  ///< sampled rounds only: the token behind the accepted ones
   SamplingState sampling;
@@ -141,6 +144,8 @@ struct Workspace {
   const LayerSlot* slots;
   const std::int32_t* extra_keys;  ///< what KeyRun's second part indexes
   const float* hidden;             ///< input states, [n][d_model]: uploaded, or left by a draft
+  float* round_states;             ///< [n_layers + 1][max_decode_rows][d_model]: the bank's first numbers
+  std::int32_t n_round_states;     ///< of them
   float* residual;                 ///< [max_pass_rows][d_model]
   std::uint16_t* queries;          ///< [max_pass_rows][n_heads · head_dim], rotated
   std::uint16_t* attended;         ///< likewise

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The product that decides decode speed: a weight matrix times up to 16 rows of activations. Weights stream
+// The product that decides decode speed: a weight matrix times up to 64 rows of activations. Weights stream
 // from memory once, through a ring in shared memory; tensor cores multiply them with the rows as the short
-// side, so that eight rows cost what one costs.
+// side, so that eight rows cost what one costs. `columns` is the most rows that the code is for; it computes
+// those that there are, eight at a time.
 //
 // Each lane copies 16 bytes at a time into places of the ring that it alone reads: no barrier stands between
 // copy and use. A stage is what a block's lanes take at once, 16 KiB; up to four are on their way, and one is
@@ -80,7 +81,7 @@ class SkinnyProduct {
   static constexpr int depths = 2 / products;        ///< chunks that a stage takes of each row of weights
   static constexpr int source_rows = stage_chunks / depths;
   static constexpr int stage_depth = depths * Format::stage_depth;
-  static_assert(columns == 8 || columns == 16);
+  static_assert(columns == 8 || columns == 16 || columns == widest_columns);
   static_assert(half_outputs == tile_half || half_outputs == narrow_half);
 
  public:
@@ -110,9 +111,9 @@ class SkinnyProduct {
         weights_(Op::weights(p)),
         g_(thread_index() % warp_threads / 4),
         t_(thread_index() % 4),
-        ring_(shared_memory() + product_partial_bytes(columns) + thread_index() * chunk_bytes) {
+        ring_(shared_memory() + product_partial_bytes(room()) + thread_index() * chunk_bytes) {
     if constexpr (Format::is_grouped)
-      scales_ring_ = shared_memory() + product_partial_bytes(columns) + p_.product.stages * ring_stage_bytes +
+      scales_ring_ = shared_memory() + product_partial_bytes(room()) + p_.product.stages * ring_stage_bytes +
                      (thread_index() / warp_threads * warp_threads + g_) * scale_bytes;
     const int slice = thread_index() / warp_threads;
     const int granules = (job_.depth + slice_granule - 1) / slice_granule;
@@ -137,7 +138,24 @@ class SkinnyProduct {
     }
     const int rows = p_.work.state->rows - p_.row_begin;
     rows_ = rows < 0 ? 0 : rows > p_.product.rows ? p_.product.rows : rows;
-    return true;
+    if (rows_ == 0) wait_for_copies<0>();
+    return rows_ > 0;
+  }
+  /// Whether eight columns have a row: the first eight do.
+  DRAFTSCOPE_DEVICE bool is_used(int column_tile) const {
+    return column_tile == 0 || column_tile * 8 < rows_;
+  }
+  /// Columns that a block's sums have room for, a power of two.
+  DRAFTSCOPE_DEVICE int room() const {
+    if constexpr (columns == widest_columns) return p_.product.columns;
+    return columns;
+  }
+  /// Where the sum of output `r` of a tile and a column lies among a slice's. The widest kernels change the
+  /// order of a row's columns from row to row, so that a warp reads from all banks at once.
+  DRAFTSCOPE_DEVICE int place_of(int r, int column) const {
+    if constexpr (columns < widest_columns) return r * columns + column;
+    const int turn = r % 8 * 4 + r / 8 % 2 * 2;
+    return r * room() + (column ^ (turn & (room() - 1)));
   }
 
   DRAFTSCOPE_DEVICE void fill_ring() {
@@ -282,7 +300,7 @@ class SkinnyProduct {
   }
 
   DRAFTSCOPE_DEVICE std::byte* staged() const {
-    return shared_memory() + product_partial_bytes(columns) +
+    return shared_memory() + product_partial_bytes(room()) +
            p_.product.stages * (ring_stage_bytes + (Format::is_grouped ? ring_scale_bytes : 0));
   }
 
@@ -319,18 +337,15 @@ class SkinnyProduct {
   /// Multiplies the ring's oldest stage, which begins at depth `first`, and sends for another in its place.
   DRAFTSCOPE_DEVICE void take_stage(int first, bool is_tiles_first, int place,
                                     float (&sums)[products][column_tiles][4]) {
-    // Those of formats with groups would be too many to hold ahead of the weights.
-    Part x[depths][Format::parts][column_tiles];
-    const auto bring_activations = [&](int depth, int part) {
-#pragma unroll
-      for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-        x[depth][part][column_tile] = activations(column_tile * 8 + g_, lane_depth(first, depth, part));
-    };
-    if constexpr (!Format::is_grouped) {
+    // Those of formats with groups, and of many rows, would be too many to hold ahead of the weights.
+    constexpr bool are_ahead = !Format::is_grouped && columns < widest_columns;
+    Part ahead[depths][Format::parts][are_ahead ? column_tiles : 1];
+    if constexpr (are_ahead) {
 #pragma unroll
       for (int depth = 0; depth < depths; ++depth)
 #pragma unroll
-        for (int part = 0; part < Format::parts; ++part) bring_activations(depth, part);
+        for (int part = 0; part < Format::parts; ++part)
+          bring_activations(lane_depth(first, depth, part), ahead[depth][part]);
     }
     wait_for_copies<max_ring_stages - 1>();
     Chunk held[stage_chunks];
@@ -346,28 +361,63 @@ class SkinnyProduct {
     for (int depth = 0; depth < depths; ++depth)
 #pragma unroll
       for (int part = 0; part < Format::parts; ++part) {
-        if constexpr (Format::is_grouped) bring_activations(depth, part);
-#pragma unroll
-        for (int product = 0; product < products; ++product) {
-          const int row = depth * source_rows + 2 * product;
-          const Part low = Format::part(held[row], part, scales[row]);
-          const Part high = Format::part(held[row + 1], part, scales[row + 1]);
-#pragma unroll
-          for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
-            const Part& columns_part = x[depth][part][column_tile];
-#pragma unroll
-            for (int i = 0; i < 4; i += 2)
-              Activation::multiply_accumulate(sums[product][column_tile], low.pairs[i], high.pairs[i],
-                                              low.pairs[i + 1], high.pairs[i + 1], columns_part.pairs[i],
-                                              columns_part.pairs[i + 1]);
-          }
+        const auto weights_of = [&](int row) {
+          return Format::part(held[depth * source_rows + row], part, scales[depth * source_rows + row]);
+        };
+        const int k = lane_depth(first, depth, part);
+        if constexpr (are_ahead) {
+          multiply_part(weights_of, ahead[depth][part], sums);
+        } else if constexpr (columns < widest_columns) {
+          multiply_part_at<column_tiles>(weights_of, k, sums);
+        } else {
+          // As many as there are rows for, the same for all threads.
+          if (rows_ <= 16)
+            multiply_part_at<2>(weights_of, k, sums);
+          else if (rows_ <= 32)
+            multiply_part_at<4>(weights_of, k, sums);
+          else
+            multiply_part_at<column_tiles>(weights_of, k, sums);
         }
       }
   }
 
+  /// This lane's activations at depth `k`, of as many columns.
+  template <int tiles>
+  DRAFTSCOPE_DEVICE void bring_activations(int k, Part (&x)[tiles]) const {
+#pragma unroll
+    for (int column_tile = 0; column_tile < tiles; ++column_tile)
+      x[column_tile] = activations(column_tile * 8 + g_, k);
+  }
+
+  template <int tiles, typename WeightsOf>
+  DRAFTSCOPE_DEVICE void multiply_part_at(const WeightsOf& weights_of, int k,
+                                          float (&sums)[products][column_tiles][4]) const {
+    Part x[tiles];
+    bring_activations(k, x);
+    multiply_part(weights_of, x, sums);
+  }
+
+  /// Multiplies a part of a stage's rows of weights with the first columns.
+  template <int tiles, typename WeightsOf>
+  DRAFTSCOPE_DEVICE void multiply_part(const WeightsOf& weights_of, const Part (&x)[tiles],
+                                       float (&sums)[products][column_tiles][4]) const {
+#pragma unroll
+    for (int product = 0; product < products; ++product) {
+      const Part low = weights_of(2 * product);
+      const Part high = weights_of(2 * product + 1);
+#pragma unroll
+      for (int column_tile = 0; column_tile < tiles; ++column_tile)
+#pragma unroll
+        for (int i = 0; i < 4; i += 2)
+          Activation::multiply_accumulate(sums[product][column_tile], low.pairs[i], high.pairs[i],
+                                          low.pairs[i + 1], high.pairs[i + 1], x[column_tile].pairs[i],
+                                          x[column_tile].pairs[i + 1]);
+    }
+  }
+
   DRAFTSCOPE_DEVICE float* partial(int buffer, int warp) const {
     return reinterpret_cast<float*>(shared_memory()) +
-           (buffer * product_slices + warp) * 2 * half_outputs * columns;
+           (buffer * product_slices + warp) * 2 * half_outputs * room();
   }
 
   DRAFTSCOPE_DEVICE void store_partial(int buffer, const float (&sums)[products][column_tiles][4]) const {
@@ -375,22 +425,29 @@ class SkinnyProduct {
 #pragma unroll
     for (int product = 0; product < products; ++product)
 #pragma unroll
-      for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+      for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
+        if (!is_used(column_tile)) continue;
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          out[(product * 16 + g_ + i / 2 * 8) * columns + column_tile * 8 + t_ * 2 + i % 2] =
+          out[place_of(product * 16 + g_ + i / 2 * 8, column_tile * 8 + t_ * 2 + i % 2)] =
               sums[product][column_tile][i];
+      }
   }
 
   DRAFTSCOPE_DEVICE void finish(int buffer, int tile) const {
-    if (thread_index() >= half_outputs * columns) return;
+    constexpr int at_once = product_threads / half_outputs;  // columns
+    for (int first = 0; first < rows_; first += at_once) finish_columns(buffer, tile, first);
+  }
+  /// As many columns as the block has threads for. Lanes of a warp stay together.
+  DRAFTSCOPE_DEVICE void finish_columns(int buffer, int tile, int first) const {
     const int r = thread_index() % half_outputs;
-    const int column = thread_index() / half_outputs;
+    const int column = first + thread_index() / half_outputs;
+    if (!is_used(column / 8) || column >= columns) return;
     float halves[2];
     for (int half = 0; half < 2; ++half) {
       float sum = 0.0F;
       for (int slice = 0; slice < product_slices; ++slice)
-        sum += partial(buffer, slice)[(half * half_outputs + r) * columns + column];
+        sum += partial(buffer, slice)[place_of(half * half_outputs + r, column)];
       halves[half] = sum;
     }
     Op::finish(p_, job_, tile, r, p_.row_begin + column, column < rows_, halves[0], halves[1]);

@@ -63,11 +63,12 @@ Result<void> RankLauncher::add_product(const PassParams& params, WeightFormat fo
   float* const sums = parts(sublayer) == 1 ? own_sums(rows) : buffers_.sums;
   {
     const profiler::GraphScope scope(trace_, of_attention ? "output projection" : "down", layer_place);
-    const ProductShape product = product_shape(device_, rows, d_model, false, format);
+    const ProductShape product =
+        product_shape(device_, std::min<std::int32_t>(rows, max_staged_rows), d_model, false, format);
     Launch launch{.kernel = Kernel::rank_product, .format = format};
-    launch.columns = product.columns;
+    launch.columns = product_kernel_columns(product);
     launch.blocks = std::min(parts(sublayer) * ceiling(d_model, tile_outputs), device_.multiprocessors);
-    launch.shared_bytes = product_shared_bytes(product, depth(sublayer), false);
+    launch.shared_bytes = product_request(device_, product, depth(sublayer), false);
     RankProductParams arguments{
         params,          sublayer,       of_attention ? params.work.attended : params.work.gated, sums, rows,
         parts(sublayer), depth(sublayer)};

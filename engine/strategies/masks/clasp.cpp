@@ -9,72 +9,80 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-
-#include "strategies/masks/state_cosine.h"
+#include <utility>
 
 namespace draftscope::engine {
 
-/// kept_[j − 1] = f_layer(states_[j]) for the j of `states`, in one pass if there is room for all of them.
+/// Numbers for all states, the anchor's and g(0, 0) among them.
+Result<void> ClaspSearch::begin(const Anchor& anchor, std::int32_t skip, Probe& probe) {
+  StateBank& bank = probe.states();
+  const std::int32_t boundaries = probe.shape().n_layers + 1;
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, bank.reserve(boundaries + 2 * (skip + 1) + skip));
+  states_ = first + boundaries;
+  next_ = states_ + skip + 1;
+  kept_ = next_ + skip + 1;
+  target_.clear();
+  for (std::int32_t boundary = 0; boundary < boundaries; ++boundary)
+    target_.push_back(anchor.states.empty() ? bank.of_round(boundary, anchor.row) : first + boundary);
+  if (!anchor.states.empty()) DRAFTSCOPE_TRY(bank.put(first, anchor.states));
+  return bank.move(std::array{StateMove{target_.front(), states_}});
+}
+
+/// kept_ + j − 1 = f_layer(states_ + j) for the j of `states`, in one pass if there is room for all of them.
 Result<void> ClaspSearch::apply_layer(std::int32_t layer, States states, std::int32_t position,
                                       Probe& probe) {
-  const std::size_t d_model = to_size(probe.shape().d_model);
   const std::array<std::int32_t, 1> after{layer + 1};
   for (std::int32_t first = states.first; first <= states.last;) {
     const std::int32_t rows = std::min(states.last - first + 1, probe.room());
     if (rows < 1) return fail("clasp: no room for a pass beside the text, expected at least one cache row");
     rows_.clear();
-    for (std::int32_t i = 0; i < rows; ++i) rows_.push_back({.token = -1, .hidden = i, .position = position});
-    const std::span<const float> inputs(states_.data() + to_size(first) * d_model, to_size(rows) * d_model);
+    for (std::int32_t i = 0; i < rows; ++i)
+      rows_.push_back({.token = -1, .hidden = states_ + first + i, .position = position});
     DRAFTSCOPE_TRY(probe.run({.rows = rows_,
-                              .hidden = inputs,
+                              .reads_kept = true,
                               .context = position,
                               .chain = false,
                               .layers = {layer, layer + 1},
-                              .wanted = {.hidden_after = after}},
+                              .wanted = {.hidden_after = after, .keep_at = kept_ + first - 1}},
                              outputs_));
-    std::copy(outputs_.hidden.begin(), outputs_.hidden.end(),
-              kept_.begin() + static_cast<std::ptrdiff_t>(to_size(first - 1) * d_model));
     first += rows;
   }
   return {};
 }
 
+Result<void> ClaspSearch::choose(std::int32_t i, States applied, std::int32_t skip, StateBank& bank) {
+  const std::int32_t target = target_[to_size(i)];
+  const std::int32_t last = std::min(i, skip);
+  pairs_.clear();
+  for (std::int32_t j = applied.first; j <= last; ++j) pairs_.push_back({states_ + j - 1, target});
+  for (std::int32_t j = applied.first; j <= applied.last; ++j) pairs_.push_back({kept_ + j - 1, target});
+  DRAFTSCOPE_TRY(bank.compare(pairs_, cosines_));
+  moves_.assign(1, {target, next_});
+  for (std::int32_t j = applied.first; j <= last; ++j) {
+    const std::size_t skipped = to_size(j - applied.first);
+    const std::size_t kept = to_size(last - applied.first + 1) + skipped;
+    const bool skips = j > applied.last || !(cosines_[kept] > cosines_[skipped]);
+    moves_.push_back({(skips ? states_ : kept_) + j - 1, next_ + j});
+    skips_[to_size(i) * to_size(skip + 1) + to_size(j)] = skips ? 1 : 0;
+  }
+  std::swap(states_, next_);
+  return bank.move(moves_);
+}
+
 Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std::int32_t skip,
                                                        Probe& probe) {
   const std::int32_t n_layers = probe.shape().n_layers;
-  const std::size_t d_model = to_size(probe.shape().d_model);
-  const auto target = [&](std::int32_t boundary) {
-    return anchor.states.subspan(to_size(boundary) * d_model, d_model);
-  };
-  const auto state = [&](std::vector<float>& states, std::int32_t j) {
-    return std::span<float>(states).subspan(to_size(j) * d_model, d_model);
-  };
-  states_.resize(to_size(skip + 1) * d_model);
-  next_.resize(states_.size());
-  kept_.resize(to_size(std::max(skip, 1)) * d_model);
   skips_.assign(to_size(n_layers + 1) * to_size(skip + 1), 0);
-  std::copy_n(target(0).begin(), d_model, states_.begin());
+  DRAFTSCOPE_TRY(begin(anchor, skip, probe));
   for (std::int32_t i = 1; i <= n_layers; ++i) {
-    // Only j from which `skip` can still be reached by skipping all that follows; up to `both`, layer i − 1
-    // may be kept or skipped.
-    const std::int32_t least = std::max(1, skip - (n_layers - i));
-    const std::int32_t both = std::min(i - 1, skip);
-    DRAFTSCOPE_TRY(apply_layer(i - 1, {least, both}, anchor.position, probe));
-    std::copy_n(target(i).begin(), d_model, state(next_, 0).begin());
-    for (std::int32_t j = least; j <= std::min(i, skip); ++j) {
-      const auto skipped = state(states_, j - 1);
-      bool skips = true;
-      if (j <= both) {
-        const auto kept = state(kept_, j - 1);
-        skips = !(state_cosine(kept, target(i)) > state_cosine(skipped, target(i)));
-        if (!skips) std::copy_n(kept.begin(), d_model, state(next_, j).begin());
-      }
-      if (skips) std::copy_n(skipped.begin(), d_model, state(next_, j).begin());
-      skips_[to_size(i) * to_size(skip + 1) + to_size(j)] = skips ? 1 : 0;
-    }
-    states_.swap(next_);
+    // Only j from which `skip` can still be reached by skipping all that follows; up to min(i − 1, skip),
+    // layer i − 1 may be kept or skipped.
+    const States applied{std::max(1, skip - (n_layers - i)), std::min(i - 1, skip)};
+    DRAFTSCOPE_TRY(apply_layer(i - 1, applied, anchor.position, probe));
+    DRAFTSCOPE_TRY(choose(i, applied, skip, probe.states()));
   }
-  similarity_ = state_cosine(state(states_, skip), target(n_layers));
+  DRAFTSCOPE_TRY(probe.states().compare(std::array{StatePair{states_ + skip, target_.back()}}, cosines_));
+  similarity_ = cosines_.front();
   layers_.clear();
   std::int32_t j = skip;
   for (std::int32_t i = n_layers; i > 0 && j > 0; --i)
@@ -107,20 +115,24 @@ std::span<const std::int32_t> ClaspMask::states() const {
 }
 
 void ClaspMask::observe(const RoundView& round, const RoundOutcome& outcome, DecisionLog* /*log*/) {
+  const bool has_states = !states().empty();
   since_ += options_.counts_tokens ? static_cast<std::int32_t>(outcome.emitted.size()) : 1;
-  if (outcome.states.empty()) return;
+  if (!has_states) return;
   since_ = 0;
   due_ = true;
   // The last token that the target processed and kept.
   const std::size_t row =
       outcome.accepted_nodes.empty() ? 0 : static_cast<std::size_t>(outcome.accepted_nodes.back()) + 1;
+  anchor_row_ = static_cast<std::int32_t>(row);
+  anchor_position_ = round.root_position + outcome.accepted();
+  anchor_.clear();
+  if (outcome.states.empty()) return;
   const std::size_t rows = outcome.nodes.size() + 1;
   const std::size_t d_model = outcome.states.size() / (boundaries_.size() * rows);
   anchor_.resize(boundaries_.size() * d_model);
   for (std::size_t boundary = 0; boundary < boundaries_.size(); ++boundary)
     std::copy_n(outcome.states.begin() + static_cast<std::ptrdiff_t>((boundary * rows + row) * d_model),
                 d_model, anchor_.begin() + static_cast<std::ptrdiff_t>(boundary * d_model));
-  anchor_position_ = round.root_position + outcome.accepted();
 }
 
 Result<void> ClaspMask::read_prompts_last_token(const RoundView& view, Probe& probe) {
@@ -143,7 +155,7 @@ Result<void> ClaspMask::optimise(const RoundView& view, Probe& probe, DecisionLo
   const std::int64_t start_ns = now_ns();
   if (anchor_position_ < 0) DRAFTSCOPE_TRY(read_prompts_last_token(view, probe));
   DRAFTSCOPE_TRY_ASSIGN(const std::span<const std::int32_t> layers,
-                        search_.run({anchor_position_, anchor_}, options_.skip, probe));
+                        search_.run({anchor_position_, anchor_, anchor_row_}, options_.skip, probe));
   mask_ = everything_;
   for (const std::int32_t layer : layers) mask_.skip_attention(layer).skip_mlp(layer);
   if (log == nullptr) return {};

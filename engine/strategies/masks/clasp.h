@@ -14,10 +14,11 @@
 
 namespace draftscope::engine {
 
-/// A token whose hidden states of all layers are known.
+/// A token whose hidden states of all layers are known: h_0 … h_L, before the final norm.
 struct Anchor {
   std::int32_t position = 0;
-  std::span<const float> states;  ///< [n_layers + 1][d_model]: h_0 … h_L, before the final norm
+  std::span<const float> states;  ///< [n_layers + 1][d_model]; empty = the last round kept them of …
+  std::int32_t row = 0;           ///< … this row (StateBank::of_round())
 };
 
 /// Search for the `skip` whole layers to skip, in ascending order. 0 ≤ skip ≤ L. Ties skip. Source:
@@ -35,12 +36,20 @@ class ClaspSearch {
     std::int32_t first = 0;
     std::int32_t last = 0;
   };
+  [[nodiscard]] Result<void> begin(const Anchor& anchor, std::int32_t skip, Probe& probe);
   [[nodiscard]] Result<void> apply_layer(std::int32_t layer, States states, std::int32_t position,
                                          Probe& probe);
+  /// b(i, ·), and g(i, ·) in place of g(i − 1, ·).
+  [[nodiscard]] Result<void> choose(std::int32_t i, States applied, std::int32_t skip, StateBank& bank);
 
-  std::vector<float> states_;        // g(i − 1, j), [skip + 1][d_model]
-  std::vector<float> next_;          // g(i, j)
-  std::vector<float> kept_;          // f(g(i − 1, j)) for j ≥ 1, [skip][d_model]
+  // Numbers of the bank; those of one kind follow each other.
+  std::vector<std::int32_t> target_;  // the anchor's states, by boundary
+  std::int32_t states_ = 0;           // of g(i − 1, 0)
+  std::int32_t next_ = 0;             // of g(i, 0)
+  std::int32_t kept_ = 0;             // of f(g(i − 1, 1))
+  std::vector<StatePair> pairs_;
+  std::vector<StateMove> moves_;
+  std::vector<double> cosines_;
   std::vector<std::uint8_t> skips_;  // b(i, j)
   std::vector<std::int32_t> layers_;
   std::vector<Row> rows_;
@@ -78,7 +87,8 @@ class ClaspMask final : public MaskChoice, public Learner {
   std::int32_t since_ = 0;                // tokens or verifications since the last search
   bool has_searched_ = false;
   bool due_ = false;
-  std::vector<float> anchor_;  // [L + 1][d_model]
+  std::vector<float> anchor_;  // [L + 1][d_model], or empty: the round kept them of anchor_row_
+  std::int32_t anchor_row_ = 0;
   std::int32_t anchor_position_ = -1;
   std::vector<Row> rows_;
   Outputs outputs_;

@@ -62,21 +62,18 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
     path_.resize(std::min(path_.size(), drafted_right(outcome) + 1));
   const std::size_t rows = outcome.nodes.size() + 1;
   const std::size_t d_model = to_size(shape_.d_model);
-  const auto before = to_size(prompt_positions_);
-  const std::size_t positions = before + path_.size();
-  // The prompt's states, if they are still there, are in front; a layer's rows move apart from the last on.
-  states_.resize(boundaries_.size() * positions * d_model);
-  for (std::size_t layer = boundaries_.size(); layer-- > 0;) {
-    const auto at = [&](std::size_t value) { return states_.begin() + static_cast<std::ptrdiff_t>(value); };
-    std::copy_backward(at(layer * before * d_model), at((layer + 1) * before * d_model),
-                       at((layer * positions + before) * d_model));
-    for (std::size_t i = 0; i < path_.size(); ++i)
-      std::copy_n(outcome.states.begin() + static_cast<std::ptrdiff_t>((layer * rows + path_[i]) * d_model),
-                  d_model, at((layer * positions + before + i) * d_model));
+  round_states_.clear();
+  if (!outcome.states.empty()) {
+    round_states_.reserve(boundaries_.size() * path_.size() * d_model);
+    for (std::size_t layer = 0; layer < boundaries_.size(); ++layer)
+      for (const std::size_t row : path_) {
+        const auto state = outcome.states.subspan((layer * rows + row) * d_model, d_model);
+        round_states_.insert(round_states_.end(), state.begin(), state.end());
+      }
   }
-  target_.resize(before);
+  target_.resize(to_size(prompt_positions_));
   for (const std::size_t row : path_) target_.push_back(outcome.verified[row].token);
-  positions_ = static_cast<std::int32_t>(positions);
+  positions_ = prompt_positions_ + static_cast<std::int32_t>(path_.size());
   due_ = true;
 }
 
@@ -103,29 +100,49 @@ Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
                             .wanted = {.hidden_after = boundaries_, .head = true, .top_k = 1}},
                            outputs_));
   positions_ = prompt_positions_ = count;
-  states_.assign(outputs_.hidden.begin(), outputs_.hidden.end());
+  prompt_states_.assign(outputs_.hidden.begin(), outputs_.hidden.end());
+  path_.clear();
+  round_states_.clear();
   target_.clear();
   for (const TopToken& top : outputs_.top) target_.push_back(top.token);
   return {};
 }
 
+/// Gives every state a number, those on the host by putting them into the bank.
+Result<void> Del::number_states(StateBank& bank) {
+  const auto candidates = static_cast<std::int32_t>(boundaries_.size());
+  const auto of_round = static_cast<std::int32_t>(path_.size());
+  const std::int32_t of_prompt = prompt_positions_;
+  DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, bank.reserve(candidates * (of_prompt + of_round)));
+  const std::int32_t rest = first + candidates * of_prompt;
+  if (of_prompt > 0) DRAFTSCOPE_TRY(bank.put(first, prompt_states_));
+  if (!round_states_.empty()) DRAFTSCOPE_TRY(bank.put(rest, round_states_));
+  numbers_.clear();
+  for (std::int32_t layer = 0; layer < candidates; ++layer) {
+    for (std::int32_t i = 0; i < of_prompt; ++i) numbers_.push_back(first + layer * of_prompt + i);
+    for (std::int32_t i = 0; i < of_round; ++i)
+      numbers_.push_back(round_states_.empty() ? bank.of_round(boundaries_[to_size(layer)],
+                                                               static_cast<std::int32_t>(path_[to_size(i)]))
+                                               : rest + layer * of_round + i);
+  }
+  return {};
+}
+
 /// All candidates' heads at once, as many rows a pass as it takes.
 Result<void> Del::run_heads(Probe& probe) {
-  const std::size_t d_model = to_size(shape_.d_model);
-  const std::size_t rows = boundaries_.size() * to_size(positions_);
+  DRAFTSCOPE_TRY(number_states(probe.states()));
   shadow_.clear();
-  for (std::size_t done = 0; done < rows;) {
-    const std::size_t count = std::min(rows - done, to_size(probe.head_room()));
+  for (std::size_t done = 0; done < numbers_.size(); done += rows_.size()) {
+    const std::size_t count = std::min(numbers_.size() - done, to_size(probe.head_room()));
     rows_.clear();
     for (std::size_t i = 0; i < count; ++i)
-      rows_.push_back({.token = -1, .hidden = static_cast<std::int32_t>(i), .position = 0});
+      rows_.push_back({.token = -1, .hidden = numbers_[done + i], .position = 0});
     DRAFTSCOPE_TRY(probe.run({.rows = rows_,
-                              .hidden = std::span(states_).subspan(done * d_model, count * d_model),
+                              .reads_kept = true,
                               .layers = {shape_.n_layers, shape_.n_layers},
                               .wanted = {.head = true, .top_k = 1}},
                              outputs_));
     shadow_.insert(shadow_.end(), outputs_.top.begin(), outputs_.top.end());
-    done += count;
   }
   return {};
 }

@@ -35,6 +35,7 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
 
  private:
   [[nodiscard]] Result<void> read_prompt(const RoundView& view, Probe& probe);
+  [[nodiscard]] Result<void> number_states(StateBank& bank);
   [[nodiscard]] Result<void> run_heads(Probe& probe);
   [[nodiscard]] std::size_t drafted_right(const RoundOutcome& outcome) const;
   [[nodiscard]] std::int32_t kept_positions(std::int32_t first) const;
@@ -48,10 +49,13 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
   bool due_ = false;
   bool greedy_ = true;
 
-  // Input of the next optimise(): states of `positions_` positions, and the target's tokens there.
+  // Input of the next optimise(): states of `positions_` positions, the prompt's and then a round's, and the
+  // target's tokens there.
   std::int32_t positions_ = 0;
   std::int32_t prompt_positions_ = 0;  // of them
-  std::vector<float> states_;          // [candidates][positions][d_model]
+  std::vector<float> prompt_states_;   // [candidates][prompt positions][d_model]
+  std::vector<float> round_states_;    // [candidates][rest][d_model]; empty if the round kept them
+  std::vector<std::int32_t> numbers_;  // of the bank: [candidates][positions]
   std::vector<std::int32_t> target_;   // [positions]
   std::vector<TopToken> shadow_;       // [candidates][positions]
   std::vector<std::size_t> path_;      // rows of the observed round that count

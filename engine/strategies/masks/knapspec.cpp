@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include "strategies/masks/state_cosine.h"
+#include <utility>
 
 namespace draftscope::engine {
 
@@ -47,7 +46,7 @@ Result<void> KnapsackSearch::run(const LastTokens& last, const SublayerTimes& ti
   DRAFTSCOPE_TRY(begin(last, probe));
   for (std::int32_t sublayer = 2; sublayer < 2 * n_layers; ++sublayer) {
     DRAFTSCOPE_TRY(apply(sublayer, last, probe));
-    choose(sublayer, sublayer / 2 < n_layers - 1);
+    DRAFTSCOPE_TRY(choose(sublayer, sublayer / 2 < n_layers - 1, probe.states()));
   }
   DRAFTSCOPE_TRY(read_heads(probe));
   choose_set(times, n_layers);
@@ -56,18 +55,22 @@ Result<void> KnapsackSearch::run(const LastTokens& last, const SublayerTimes& ti
 
 /// The first layer, which every set runs.
 Result<void> KnapsackSearch::begin(const LastTokens& last, Probe& probe) {
-  d_model_ = to_size(probe.shape().d_model);
   tokens_ = last.tokens.size();
+  const std::int32_t most = (budget_ + 1) * static_cast<std::int32_t>(tokens_);
+  DRAFTSCOPE_TRY_ASSIGN(states_, probe.states().reserve(3 * most));
+  applied_ = states_ + most;
+  next_ = applied_ + most;
   rows_.clear();
   for (std::size_t i = 0; i < tokens_; ++i)
     rows_.push_back(
         {.token = last.tokens[i], .hidden = -1, .position = last.position + static_cast<std::int32_t>(i)});
   const std::array<std::int32_t, 1> after{1};
-  DRAFTSCOPE_TRY(probe.run(
-      {.rows = rows_, .context = last.position, .layers = {0, 1}, .wanted = {.hidden_after = after}},
-      outputs_));
+  DRAFTSCOPE_TRY(probe.run({.rows = rows_,
+                            .context = last.position,
+                            .layers = {0, 1},
+                            .wanted = {.hidden_after = after, .keep_at = states_}},
+                           outputs_));
   saved_.assign(1, 0);
-  states_ = outputs_.hidden;
   return {};
 }
 
@@ -78,44 +81,50 @@ Result<void> KnapsackSearch::apply(std::int32_t sublayer, const LastTokens& last
   speculation::SublayerMask alone(probe.shape().n_layers);
   leave_out(sublayer ^ 1, alone);
   const std::array<std::int32_t, 1> after{layer + 1};
-  const std::size_t of_branch = tokens_ * d_model_;
   const std::size_t at_once = std::max<std::size_t>(to_size(probe.room()) / tokens_, 1);
-  applied_.resize(states_.size());
   for (std::size_t first = 0; first < saved_.size(); first += at_once) {
     const std::size_t branches = std::min(at_once, saved_.size() - first);
+    const auto done = static_cast<std::int32_t>(first * tokens_);
     rows_.clear();
     for (std::size_t i = 0; i < branches * tokens_; ++i)
       rows_.push_back({.token = -1,
-                       .hidden = static_cast<std::int32_t>(i),
+                       .hidden = states_ + done + static_cast<std::int32_t>(i),
                        .position = last.position + static_cast<std::int32_t>(i % tokens_)});
     DRAFTSCOPE_TRY(probe.run({.rows = rows_,
-                              .hidden = std::span(states_).subspan(first * of_branch, branches * of_branch),
+                              .reads_kept = true,
                               .context = last.position,
                               .chain_rows = static_cast<std::int32_t>(tokens_),
                               .mask = &alone,
                               .layers = {layer, layer + 1},
-                              .wanted = {.hidden_after = after}},
+                              .wanted = {.hidden_after = after, .keep_at = applied_ + done}},
                              outputs_));
-    std::copy(outputs_.hidden.begin(), outputs_.hidden.end(),
-              applied_.begin() + static_cast<std::ptrdiff_t>(first * of_branch));
   }
   return {};
 }
 
-double KnapsackSearch::similarity(std::span<const float> states, std::span<const float> target) const {
+double KnapsackSearch::similarity(std::size_t first, std::size_t branch) const {
   double sum = 0.0;
-  for (std::size_t i = 0; i < tokens_; ++i)
-    sum += state_cosine(states.subspan(i * d_model_, d_model_), target.subspan(i * d_model_, d_model_));
+  for (std::size_t i = 0; i < tokens_; ++i) sum += cosines_[first + branch * tokens_ + i];
   return sum / static_cast<double>(tokens_);
+}
+
+/// cosines_ = those of the states after the sublayer, then those before it if it may be left out, to the
+/// target's after it, which are the first branch's.
+Result<void> KnapsackSearch::compare(bool may_skip, StateBank& bank) {
+  pairs_.clear();
+  for (const std::int32_t states : {applied_, states_}) {
+    if (states == states_ && !may_skip) continue;
+    for (std::size_t i = 0; i < saved_.size() * tokens_; ++i)
+      pairs_.push_back(
+          {states + static_cast<std::int32_t>(i), applied_ + static_cast<std::int32_t>(i % tokens_)});
+  }
+  return bank.compare(pairs_, cosines_);
 }
 
 /// For each weight saved the states that are most like the target's, which are those that saved none. Equals
 /// run the sublayer.
-void KnapsackSearch::choose(std::int32_t sublayer, bool may_skip) {
-  const std::size_t of_branch = tokens_ * d_model_;
-  const auto of = [&](std::vector<float>& states, std::size_t branch) {
-    return std::span<float>(states).subspan(branch * of_branch, of_branch);
-  };
+Result<void> KnapsackSearch::choose(std::int32_t sublayer, bool may_skip, StateBank& bank) {
+  DRAFTSCOPE_TRY(compare(may_skip, bank));
   sources_.assign(to_size(budget_ + 1), {});
   const auto offer = [&](std::int32_t saved, const Source& source) {
     if (saved > budget_ || source.similarity < options_.min_similarity) return;
@@ -123,24 +132,26 @@ void KnapsackSearch::choose(std::int32_t sublayer, bool may_skip) {
     if (source.similarity > best.similarity) best = source;
   };
   for (std::size_t branch = 0; branch < saved_.size(); ++branch)
-    offer(saved_[branch],
-          {similarity(of(applied_, branch), of(applied_, 0)), static_cast<std::int32_t>(branch), false});
+    offer(saved_[branch], {similarity(0, branch), static_cast<std::int32_t>(branch), false});
   if (may_skip)
     for (std::size_t branch = 0; branch < saved_.size(); ++branch)
       offer(saved_[branch] + weight_of(sublayer),
-            {similarity(of(states_, branch), of(applied_, 0)), static_cast<std::int32_t>(branch), true});
+            {similarity(saved_.size() * tokens_, branch), static_cast<std::int32_t>(branch), true});
   sources_[0] = {1.0, 0, false};  // the target's own, even if it is not finite
   saved_.clear();
-  next_.clear();
+  moves_.clear();
   for (std::int32_t saved = 0; saved <= budget_; ++saved) {
     const Source& source = sources_[to_size(saved)];
     if (source.similarity < -1.0) continue;
-    const auto from = of(source.skips ? states_ : applied_, to_size(source.branch));
-    next_.insert(next_.end(), from.begin(), from.end());
+    const auto tokens = static_cast<std::int32_t>(tokens_);
+    const std::int32_t from = (source.skips ? states_ : applied_) + source.branch * tokens;
+    const std::int32_t to = next_ + static_cast<std::int32_t>(saved_.size()) * tokens;
+    for (std::int32_t i = 0; i < tokens; ++i) moves_.push_back({from + i, to + i});
     skips_[to_size(sublayer) * to_size(budget_ + 1) + to_size(saved)] = source.skips ? 1 : 0;
     saved_.push_back(saved);
   }
-  states_.swap(next_);
+  std::swap(states_, next_);
+  return bank.move(moves_);
 }
 
 Result<void> KnapsackSearch::read_heads(Probe& probe) {
@@ -151,9 +162,9 @@ Result<void> KnapsackSearch::read_heads(Probe& probe) {
     const std::size_t count = std::min(to_size(probe.head_room()), rows - first);
     rows_.clear();
     for (std::size_t i = 0; i < count; ++i)
-      rows_.push_back({.token = -1, .hidden = static_cast<std::int32_t>(i)});
+      rows_.push_back({.token = -1, .hidden = states_ + static_cast<std::int32_t>(first + i)});
     DRAFTSCOPE_TRY(probe.run({.rows = rows_,
-                              .hidden = std::span(states_).subspan(first * d_model_, count * d_model_),
+                              .reads_kept = true,
                               .layers = {n_layers, n_layers},
                               .wanted = {.head = true, .top_k = 1}},
                              outputs_));

@@ -65,8 +65,10 @@ class KnapsackSearch {
   }
   [[nodiscard]] Result<void> begin(const LastTokens& last, Probe& probe);
   [[nodiscard]] Result<void> apply(std::int32_t sublayer, const LastTokens& last, Probe& probe);
-  void choose(std::int32_t sublayer, bool may_skip);
-  [[nodiscard]] double similarity(std::span<const float> states, std::span<const float> target) const;
+  [[nodiscard]] Result<void> choose(std::int32_t sublayer, bool may_skip, StateBank& bank);
+  [[nodiscard]] Result<void> compare(bool may_skip, StateBank& bank);
+  /// Mean cosine of the tokens of the branch to the target's, among cosines_ from `first` on.
+  [[nodiscard]] double similarity(std::size_t first, std::size_t branch) const;
   [[nodiscard]] Result<void> read_heads(Probe& probe);
   void choose_set(const SublayerTimes& times, std::int32_t n_layers);
   void follow_back(std::int32_t saved, std::int32_t n_layers);
@@ -74,12 +76,16 @@ class KnapsackSearch {
   Options options_;
   Weights weights_;
   std::int32_t budget_ = 0;
-  std::size_t d_model_ = 0;
   std::size_t tokens_ = 0;
   std::vector<std::int32_t> saved_;  // weight saved by each branch, ascending; the first saves none
-  std::vector<float> states_;        // [branches][tokens][d_model], before the sublayer at hand
-  std::vector<float> applied_;       // the same behind it
-  std::vector<float> next_;
+  // The bank's first numbers of [branches][tokens] states: before the sublayer at hand, after it, and those
+  // that are chosen.
+  std::int32_t states_ = 0;
+  std::int32_t applied_ = 0;
+  std::int32_t next_ = 0;
+  std::vector<StatePair> pairs_;
+  std::vector<StateMove> moves_;
+  std::vector<double> cosines_;
   std::vector<Source> sources_;      // by weight saved
   std::vector<std::uint8_t> skips_;  // [sublayer][weight saved]: whether the sublayer is left out
   std::vector<std::int32_t> best_;   // [branches][tokens]: best tokens of the last states

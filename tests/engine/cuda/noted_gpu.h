@@ -18,10 +18,16 @@ namespace draftscope::engine::test {
 struct NotedCalls {
   std::set<cuda::Kernel> kernels;      ///< launched or captured
   std::vector<cuda::Launch> launches;  ///< of them, in order
+  int launches_alone = 0;              ///< those outside graphs
   int captured = 0;                    ///< graphs
   int launched = 0;                    ///< graphs
   int loops = 0;
   int exchanges = 0;  ///< asked for or captured
+  int uploads = 0;
+  int downloads = 0;
+  int waits = 0;  ///< for the device
+  std::size_t uploaded_bytes = 0;
+  std::size_t downloaded_bytes = 0;
 };
 
 /// A device whose calls are noted in what outlives it.
@@ -35,18 +41,20 @@ class NotedGpu : public cuda::Gpu {
   }
   void release(void* memory) override { gpu_->release(memory); }
   Result<void> upload(void* to, const void* from, std::size_t bytes) override {
+    calls_.uploads += 1;
+    calls_.uploaded_bytes += bytes;
     return gpu_->upload(to, from, bytes);
   }
-  Result<void> download(void* to, const void* from, std::size_t bytes) override {
-    return gpu_->download(to, from, bytes);
-  }
-  Result<void> copy(void* to, const void* from, std::size_t bytes) override {
-    return gpu_->copy(to, from, bytes);
+  Result<void> download_rows(void* to, const void* from, const cuda::DeviceRows& rows) override {
+    calls_.downloads += 1;
+    calls_.downloaded_bytes += rows.bytes * rows.count;
+    return gpu_->download_rows(to, from, rows);
   }
   Result<void> clear(void* memory, std::size_t bytes) override { return gpu_->clear(memory, bytes); }
   Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
     calls_.kernels.insert(launch.kernel);
     calls_.launches.push_back(launch);
+    if (!capturing_) ++calls_.launches_alone;
     return gpu_->launch(launch, params);
   }
   Result<void> multiply(const cuda::WideProduct& product) override { return gpu_->multiply(product); }
@@ -56,6 +64,7 @@ class NotedGpu : public cuda::Gpu {
   }
   Result<void> begin_graph() override {
     ++calls_.captured;
+    capturing_ = true;
     return gpu_->begin_graph();
   }
   Result<cuda::LoopHandle> begin_loop() override {
@@ -63,16 +72,23 @@ class NotedGpu : public cuda::Gpu {
     return gpu_->begin_loop();
   }
   Result<void> end_loop() override { return gpu_->end_loop(); }
-  Result<int> end_graph() override { return gpu_->end_graph(); }
+  Result<int> end_graph() override {
+    capturing_ = false;
+    return gpu_->end_graph();
+  }
   Result<void> launch_graph(int graph) override {
     ++calls_.launched;
     return gpu_->launch_graph(graph);
   }
-  Result<void> synchronise() override { return gpu_->synchronise(); }
+  Result<void> synchronise() override {
+    ++calls_.waits;
+    return gpu_->synchronise();
+  }
 
  private:
   std::unique_ptr<cuda::Gpu> gpu_;
   NotedCalls& calls_;
+  bool capturing_ = false;
 };
 
 }  // namespace draftscope::engine::test

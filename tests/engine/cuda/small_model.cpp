@@ -5,8 +5,10 @@
 #include <draftscope/engine/strategy.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,9 @@
 
 namespace draftscope::engine::test {
 namespace {
+
+/// Whether wide passes, on a library's products, are among those of a text.
+enum class Passes : std::uint8_t { all, narrow };
 
 /// Widths that are no multiples of the kernels' tiles.
 speculation::ModelShape small_shape() {
@@ -69,19 +74,28 @@ std::vector<std::int32_t> prompt_of_squares(std::size_t tokens, std::int32_t voc
   return prompt;
 }
 
+/// Leaves the K/V of all of a prompt but its last tokens in the cache, by passes of the decode kernels.
+/// Returns how many tokens these are.
+std::int32_t cache_narrowly(Backend& backend, std::span<const std::int32_t> prompt) {
+  constexpr std::int32_t width = 50;
+  std::int32_t cached = 0;
+  for (; static_cast<std::size_t>(cached + width) < prompt.size(); cached += width) {
+    const auto known = prompt.first(static_cast<std::size_t>(cached + width));
+    (void)text_under(backend, "vanilla", {.prompt = known, .cached_tokens = cached, .max_new_tokens = 1});
+  }
+  return cached;
+}
+
 /// Greedy text of vanilla, and the same of others.
-void decode_all(Backend& backend, std::size_t prompt_tokens, std::initializer_list<const char*> strategies) {
-  const std::vector<std::int32_t> prompt = prompt_of_squares(prompt_tokens, backend.shape().vocab);
-  const DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
+void decode_all(Backend& backend, const DecodeRequest& request,
+                std::initializer_list<const char*> strategies) {
   const std::vector<std::int32_t> vanilla = text_under(backend, "vanilla", request);
   ASSERT_EQ(vanilla.size(), 12U);
   for (const char* strategy : strategies)
     EXPECT_EQ(text_under(backend, strategy, request), vanilla) << strategy;
 }
 
-void decode_sampled(Backend& backend) {
-  const std::vector<std::int32_t> prompt = prompt_of_squares(5, backend.shape().vocab);
-  DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
+void decode_sampled(Backend& backend, DecodeRequest request) {
   request.sampling = {.temperature = 0.9, .top_k = 40, .top_p = 0.9};
   EXPECT_EQ(text_under(backend, "layerskip:exit=2,gamma=3", request).size(), 12U);
   request.sampling.coupled = true;
@@ -89,37 +103,51 @@ void decode_sampled(Backend& backend) {
             text_under(backend, "vanilla", request));
 }
 
-void put_through(const speculation::ModelShape& shape, std::initializer_list<CudaWeights> held,
-                 const MakeOnDevice& make) {
-  const auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::by_backend);
+void put_through(const HeldModel& model, const MakeOnDevice& make, Passes passes) {
+  const auto checkpoint = make_synthetic(model.shape, 0.6, 5, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint) << checkpoint.error().message;
-  for (const CudaWeights weights : held) {
-    const auto backend = make(*checkpoint, weights);
-    // The decode kernels take 64 rows at most, and a split of the keys has 256: a long prompt goes beyond
-    // both, and trees move its rows. All else that strategies do is the same behind a short one.
-    decode_all(*backend, 5,
-               {"layerskip:exit=1,gamma=3", "mix:mask=exit,exit=2,shape=tree,gamma=3", "prompt-lookup"});
-    decode_sampled(*backend);
-    decode_all(*backend, 250, {"mix:mask=exit,exit=2,shape=tree,gamma=3"});
-  }
-}
-
-/// Verifications of more than eight rows, which are normalised ahead of their products.
-void verify_wide_rows(std::initializer_list<CudaWeights> held, const MakeOnDevice& make) {
-  const auto checkpoint = make_synthetic(small_shape_of_wide_rows(), 0.6, 5, SyntheticMatrices::by_backend);
-  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
-  for (const CudaWeights weights : held)
-    decode_all(*make(*checkpoint, weights), 5, {"layerskip:exit=1,gamma=9"});
+  const auto backend = make(*checkpoint, model.weights);
+  const std::vector<std::int32_t> prompt = prompt_of_squares(5, model.shape.vocab);
+  const DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
+  // Verifications of more than eight rows, some of them normalised ahead of their products.
+  if (model.has_wide_rows) return decode_all(*backend, request, {"layerskip:exit=1,gamma=9"});
+  const char* const tree = "mix:mask=exit,exit=2,shape=tree,gamma=3";
+  // Searches over layers keep, compare and move states on the device.
+  const char* const search = "clasp:skip=1,interval=4";
+  decode_all(*backend, request, {"layerskip:exit=1,gamma=3", tree, "prompt-lookup", search, "del"});
+  decode_sampled(*backend, request);
+  // The decode kernels take 64 rows at most, and a split of the keys has 256: a long prompt goes beyond
+  // both, and trees move its rows. All else that strategies do is the same after a short one.
+  const std::vector<std::int32_t> long_prompt = prompt_of_squares(250, model.shape.vocab);
+  DecodeRequest long_request{.prompt = long_prompt, .max_new_tokens = 12};
+  if (passes == Passes::narrow) long_request.cached_tokens = cache_narrowly(*backend, long_prompt);
+  decode_all(*backend, long_request, {tree});
 }
 
 }  // namespace
 
-void put_through_everything(const MakeOnDevice& make) {
+std::vector<HeldModel> small_models() {
   using enum speculation::WeightFormat;
-  put_through(small_shape(), {std::nullopt, fp8}, make);
-  put_through(small_shape_with_norms(), {std::nullopt, fp8}, make);
-  put_through(small_shape_of_blocks(), {q8_0, q4_0, q4_k, int4, fp8_block}, make);
-  verify_wide_rows({std::nullopt, q4_k}, make);
+  std::vector<HeldModel> models = {{"bf16", small_shape(), std::nullopt},
+                                   {"fp8", small_shape(), fp8},
+                                   {"norms_bf16", small_shape_with_norms(), std::nullopt},
+                                   {"norms_fp8", small_shape_with_norms(), fp8}};
+  for (const speculation::WeightFormat format : {q8_0, q4_0, q4_k, int4, fp8_block})
+    models.push_back({std::string(speculation::weight_format_name(format)), small_shape_of_blocks(), format});
+  models.push_back({"wide_rows_bf16", small_shape_of_wide_rows(), std::nullopt, true});
+  models.push_back({"wide_rows_q4_k", small_shape_of_wide_rows(), q4_k, true});
+  return models;
+}
+
+void put_through_everything(const MakeOnDevice& make) {
+  for (const HeldModel& model : small_models()) {
+    SCOPED_TRACE(model.name);
+    put_through(model, make, Passes::all);
+  }
+}
+
+void put_through_narrow_passes(const HeldModel& model, const MakeOnDevice& make) {
+  put_through(model, make, Passes::narrow);
 }
 
 }  // namespace draftscope::engine::test

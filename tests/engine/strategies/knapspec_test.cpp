@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <map>
 
+#include "decode/state_cosine.h"
 #include "decoded.h"
 #include "narrow_backend.h"
 #include "small_model.h"
-#include "strategies/masks/state_cosine.h"
 
 namespace draftscope::engine {
 namespace {

@@ -15,6 +15,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/sampling.h>
+#include <draftscope/engine/state_bank.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <draftscope/speculation/model_shape.h>
 #include <draftscope/speculation/sublayer_mask.h>
@@ -48,6 +49,9 @@ struct Wanted {
   /// Layer boundaries b whose hidden state is wanted for every row: the residual stream after layers < b,
   /// before any final norm (0 = embedding). Ascending, within [range.begin, range.end].
   std::span<const std::int32_t> hidden_after;
+  /// 0 or more: these states stay in the backend's bank instead of Outputs::hidden, row r's at boundary i of
+  /// the list as number keep_at + i · rows + r. A pass that gives nothing back may return before it is done.
+  std::int32_t keep_at = -1;
   /// The LM head (after the final norm, on the state at range.end) runs for rows [head_from, rows.size()).
   std::int32_t head_from = 0;
   bool head = false;
@@ -58,6 +62,7 @@ struct Wanted {
 struct Batch {
   std::span<const Row> rows;
   std::span<const float> hidden;  ///< [n][d_model] inputs for rows with token = -1
+  bool reads_kept = false;        ///< Row::hidden is a number of the backend's bank instead
   std::int32_t committed = 0;     ///< every row attends to cache rows [0, committed)
   std::int32_t first_row = 0;     ///< row i writes its K/V to cache row first_row + i; ≥ committed
   /// Uncommitted cache rows that each row attends to beside itself: bit j of row i's words = cache row
@@ -113,7 +118,8 @@ struct ChainRound {
   bool above_exit = false;
   /// Layer boundaries whose hidden states of root and draft tokens are wanted (Wanted::hidden_after).
   std::span<const std::int32_t> states;
-  double threshold = -1.0;              ///< a draft token of lower confidence is the last; negative = none is
+  bool keeps_states = false;  ///< they stay in the backend's bank (StateBank::of_round()), which it has
+  double threshold = -1.0;    ///< a draft token of lower confidence is the last; negative = none is
   std::span<const std::int32_t> stops;  ///< a draft token among these is the last
   /// Null or greedy = best tokens. Otherwise draft tokens are drawn and judged on the device by the rule of
   /// sampling.h, with the numbers that SeededChooser draws for `key`; coupled ones are chosen as
@@ -130,7 +136,7 @@ struct ChainRoundOutputs {
   std::vector<double> drawn_probabilities;  ///< of each draft token in what it was drawn from; 1 if greedy
   /// The target's best token behind the root and behind each draft token, whatever was drawn.
   std::vector<TopToken> verified;
-  std::vector<float> hidden;      ///< [states][1 + draft tokens][d_model]
+  std::vector<float> hidden;      ///< [states][1 + draft tokens][d_model]; empty if they are kept
   std::int32_t accepted = 0;      ///< sampled rounds only
   std::int32_t bonus_token = -1;  ///< sampled rounds only: the token behind the accepted ones
   std::int64_t verify_ns = 0;     ///< the device's own measure of the verification
@@ -147,6 +153,7 @@ struct BackendDescription {
   std::size_t draft_weight_bytes = 0;  ///< held beside them for drafts
   std::string weights;                 ///< formats of the matrices, most weights first: "bf16", "q4_1, q8_0"
   std::int32_t ranks = 1;              ///< that share the model; threads and bytes are one rank's
+  std::vector<speculation::WeightFormat> draft_formats;  ///< that hold_weights() makes beside this model's
 };
 
 /// Rows of the widest verification: a window of lookahead decoding at its public code's defaults (60 columns,
@@ -174,6 +181,8 @@ class Backend {
     return fail("{} backend: found weights {} for drafts, expected the model's own", describe().device,
                 speculation::weight_format_name(format));
   }
+  /// Where passes can leave states; null = they are given back to the caller. The backend's.
+  [[nodiscard]] virtual StateBank* states() { return nullptr; }
   /// Checks the batch (indices, capacity, ranges, weights) and fails without touching the cache if it is
   /// wrong.
   [[nodiscard]] virtual Result<void> forward(const Batch& batch, Outputs& outputs) = 0;

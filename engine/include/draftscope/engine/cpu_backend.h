@@ -41,9 +41,9 @@ struct CpuOptions {
 };
 
 /// Backend of a checkpoint on this machine's processor. Fails on kernels that the processor lacks, and where
-/// memory is short, and on heads or widths that so many ranks can't divide. `checkpoint` must outlive the
-/// backend.
-[[nodiscard]] Result<std::unique_ptr<Backend>> make_cpu_backend(const Checkpoint& checkpoint,
+/// memory is short, and on heads or widths that so many ranks can't divide. The backend keeps `checkpoint`,
+/// whose bytes it shares.
+[[nodiscard]] Result<std::unique_ptr<Backend>> make_cpu_backend(Checkpoint checkpoint,
                                                                 const CpuOptions& options);
 
 }  // namespace draftscope::engine

@@ -8,6 +8,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
+#include <draftscope/engine/host_states.h>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,7 @@ namespace draftscope::engine {
 struct ProbePass {
   std::span<const Row> rows;
   std::span<const float> hidden;  ///< inputs for rows with token = -1
+  bool reads_kept = false;        ///< Row::hidden is a number of Probe::states() instead
   std::int32_t context = 0;       ///< rows attend to the text's positions [0, context)
   bool chain = true;              ///< each row attends to those before it; otherwise to itself alone
   std::int32_t chain_rows = 0;    ///< > 0: rows are chains of so many, which do not see each other
@@ -29,7 +31,10 @@ class Probe {
  public:
   /// `committed`: rows of the cache that hold the text's K/V. Neither backend nor probe is kept beyond
   /// optimise().
-  Probe(Backend& backend, std::int32_t committed) : backend_(backend), committed_(committed) {}
+  Probe(Backend& backend, std::int32_t committed)
+      : backend_(backend),
+        host_states_(static_cast<std::size_t>(backend.shape().d_model)),
+        committed_(committed) {}
 
   /// Tells that the text has grown.
   void set_committed(std::int32_t committed) { committed_ = committed; }
@@ -41,11 +46,17 @@ class Probe {
   [[nodiscard]] std::int32_t room() const;
   /// Maximum rows of a pass of no layers (final norm and head on hidden states), which takes no cache rows.
   [[nodiscard]] std::int32_t head_room() const;
+  /// The backend's bank, or one on the host where it has none: passes read it and leave states there either
+  /// way.
+  [[nodiscard]] StateBank& states();
   /// Fails as Backend::forward() does, or if the pass is wider than there is room.
   [[nodiscard]] Result<void> run(const ProbePass& pass, Outputs& outputs);
 
  private:
+  [[nodiscard]] Result<void> forward(Batch batch, Outputs& outputs);
+
   Backend& backend_;
+  HostStates host_states_;
   std::int32_t committed_;
   std::vector<std::uint64_t> ancestors_;
 };

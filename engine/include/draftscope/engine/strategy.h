@@ -155,6 +155,7 @@ struct RoundPlan {
   /// Layer boundaries whose hidden states of root and draft tokens the outcome shall hold
   /// (Wanted::hidden_after).
   std::span<const std::int32_t> states;
+  bool keeps_states = false;  ///< they may stay in the backend's bank
   /// How many of the target's best tokens RoundOutcome::top shall hold of each row, at most the vocabulary;
   /// 0 = none. Not beside a draft by a model.
   std::int32_t top = 0;
@@ -192,7 +193,9 @@ struct RoundOutcome {
   std::span<const TopToken> verified;
   std::span<const TopToken> extra_rows;
   std::span<const TopToken> top;  ///< [1 + nodes][plan.top]: the best first, ties to the lower token
-  std::span<const float> states;  ///< [plan.states.size()][1 + nodes][d_model]
+  /// [plan.states.size()][1 + nodes][d_model]; empty where they stayed in the backend's bank
+  /// (StateBank::of_round()), until the next round.
+  std::span<const float> states;
   [[nodiscard]] std::int32_t drafted() const { return static_cast<std::int32_t>(nodes.size()); }
   [[nodiscard]] std::int32_t accepted() const { return static_cast<std::int32_t>(accepted_nodes.size()); }
 };

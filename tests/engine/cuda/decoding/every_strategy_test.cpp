@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
@@ -61,10 +63,8 @@ TEST_P(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
   // Prompts beyond what a decode kernel takes in one model only: every strategy decodes each of them again.
   std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, trial == 0 ? 90 : 20)));
   for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
-  const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
   DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
   if (sampled) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
-  if (chance(random, 0.3)) request.eos_tokens = ends;
   const std::uint64_t seed = random();
   const auto text = [&](const std::string& specification, CountedDrafts& counted) {
     auto strategy = make_strategy(specification, shape, resources);
@@ -77,7 +77,16 @@ TEST_P(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
   };
   const EveryStrategy strategies(shape, half_of_turn(held_weights(*backend), trial));
   CountedDrafts unused;
-  const std::vector<std::int32_t> vanilla = text("vanilla", unused);
+  std::vector<std::int32_t> vanilla = text("vanilla", unused);
+  // Some texts end at a token that comes late, so that there is something to draft before.
+  auto late = vanilla.begin() + std::min<std::ptrdiff_t>(6, std::ssize(vanilla));
+  while (late != vanilla.end() && std::find(vanilla.begin(), late, *late) != late) ++late;
+  std::vector<std::int32_t> ends;
+  if (chance(random, 0.3) && late != vanilla.end()) {
+    ends = {*late};
+    request.eos_tokens = ends;
+    vanilla = text("vanilla", unused);
+  }
   for (const std::string& specification : strategies.specifications()) {
     SCOPED_TRACE(specification);
     EXPECT_EQ(text(specification, all), vanilla);

@@ -83,7 +83,6 @@ class EmulatedGpu final : public Gpu {
             .shared_bytes = shared_bytes_,
             .shared_bytes_of_multiprocessor = shared_bytes_ + reserved,
             .reserved_shared_bytes = reserved,
-            .bytes_in_flight = 0,
             .architecture = "sm90",
             .has_loops = has_loops_};
   }
@@ -112,12 +111,10 @@ class EmulatedGpu final : public Gpu {
   Result<void> upload(void* to, const void* from, std::size_t bytes) override {
     return copy(to, from, bytes);
   }
-  Result<void> download(void* to, const void* from, std::size_t bytes) override {
-    return copy(to, from, bytes);
-  }
-  Result<void> copy(void* to, const void* from, std::size_t bytes) override {
-    DRAFTSCOPE_TRY(settle("a copy"));
-    if (bytes > 0) std::memcpy(to, from, bytes);
+  Result<void> download_rows(void* to, const void* from, const DeviceRows& rows) override {
+    for (std::size_t i = 0; i < rows.count; ++i)
+      DRAFTSCOPE_TRY(copy(static_cast<std::byte*>(to) + i * rows.bytes,
+                          static_cast<const std::byte*>(from) + i * rows.stride, rows.bytes));
     return {};
   }
   Result<void> clear(void* memory, std::size_t bytes) override {
@@ -186,6 +183,11 @@ class EmulatedGpu final : public Gpu {
   Result<void> synchronise() override { return settle("a wait"); }
 
  private:
+  Result<void> copy(void* to, const void* from, std::size_t bytes) {
+    DRAFTSCOPE_TRY(settle("a copy"));
+    if (bytes > 0) std::memcpy(to, from, bytes);
+    return {};
+  }
   [[nodiscard]] Result<void> refuse_in_capture(std::string_view what) const {
     if (!capturing_) return {};
     return fail("emulated GPU: {} while launches are captured, expected launches alone", what);

@@ -97,18 +97,6 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   });
 }
 
-/// Rates of clocks, in kHz: a slow memory, for nothing is timed.
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call("cudaDeviceGetAttribute", InCapture::allowed, false, [&](State& s) {
-    if (device < 0 || device >= s.settings.devices) return cudaErrorInvalidDevice;
-    constexpr int a_gigahertz = 1'000'000;
-    if (attribute != cudaDevAttrMemoryClockRate && attribute != cudaDevAttrClockRate)
-      return s.refuse(cudaErrorInvalidValue, "an attribute that the engine does not ask for");
-    *value = a_gigahertz;
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return call("cudaGetDeviceProperties", InCapture::allowed, false, [&](State& s) {
     if (device < 0 || device >= s.settings.devices) return cudaErrorInvalidDevice;
@@ -125,7 +113,6 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     constexpr std::size_t reserved_shared_bytes = 1024;
     properties->reservedSharedMemPerBlock = reserved_shared_bytes;
     properties->sharedMemPerMultiprocessor = description.shared_bytes + reserved_shared_bytes;
-    properties->memoryBusWidth = 64;
     properties->totalGlobalMem = s.settings.memory_bytes;
     properties->warpSize = 32;
     properties->maxThreadsPerBlock = 1024;

@@ -39,6 +39,39 @@ cudaError_t check_copy(State& s, Work work, const void* to, const void* from, st
                               : on(s.device_blocks, from, "from beyond device memory");
 }
 
+/// Puts a copy into a stream's queue.
+cudaError_t enqueue_copy(State& s, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                         cudaStream_t stream_handle) {
+  auto* const stream = reinterpret_cast<Stream*>(stream_handle);
+  if (!s.streams.contains(stream))
+    return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
+  if (bytes == 0) return cudaSuccess;
+  Operation operation;
+  switch (kind) {
+    case cudaMemcpyHostToDevice:
+      operation.work = Work::upload;
+      break;
+    case cudaMemcpyDeviceToHost:
+      operation.work = Work::download;
+      break;
+    case cudaMemcpyDeviceToDevice:
+      operation.work = Work::copy;
+      break;
+    default:
+      return s.refuse(cudaErrorInvalidValue, "a direction of copying that the engine has no use for");
+  }
+  if (const cudaError_t error = check_copy(s, operation.work, to, from, bytes); error != cudaSuccess)
+    return error;
+  operation.to = to;
+  operation.from = from;
+  operation.bytes = bytes;
+  if (operation.work == Work::upload) operation.digest = digest_of(from, bytes);
+  if (operation.work == Work::download) std::memset(to, unread, bytes);
+  if (stream->captured == nullptr) operation.correlation = activity::called(activity::Call::copy);
+  s.enqueue(*stream, std::move(operation));
+  return cudaSuccess;
+}
+
 }  // namespace
 
 extern "C" {
@@ -109,34 +142,23 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream_handle) {
-  return call("cudaMemcpyAsync", InCapture::allowed, false, [&](State& s) {
-    auto* const stream = reinterpret_cast<Stream*>(stream_handle);
-    if (!s.streams.contains(stream))
-      return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
-    if (bytes == 0) return cudaSuccess;
-    Operation operation;
-    switch (kind) {
-      case cudaMemcpyHostToDevice:
-        operation.work = Work::upload;
-        break;
-      case cudaMemcpyDeviceToHost:
-        operation.work = Work::download;
-        break;
-      case cudaMemcpyDeviceToDevice:
-        operation.work = Work::copy;
-        break;
-      default:
-        return s.refuse(cudaErrorInvalidValue, "a direction of copying that the engine has no use for");
+  return call("cudaMemcpyAsync", InCapture::allowed, false,
+              [&](State& s) { return enqueue_copy(s, to, from, bytes, kind, stream_handle); });
+}
+
+/// A copy for each row, in order: what the rows hold meanwhile is the same.
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                              std::size_t bytes, std::size_t rows, cudaMemcpyKind kind,
+                              cudaStream_t stream_handle) {
+  return call("cudaMemcpy2DAsync", InCapture::allowed, false, [&](State& s) {
+    if (bytes > to_stride || bytes > from_stride)
+      return s.refuse(cudaErrorInvalidPitchValue, "rows that overlap");
+    for (std::size_t row = 0; row < rows; ++row) {
+      const cudaError_t error =
+          enqueue_copy(s, static_cast<std::byte*>(to) + row * to_stride,
+                       static_cast<const std::byte*>(from) + row * from_stride, bytes, kind, stream_handle);
+      if (error != cudaSuccess) return error;
     }
-    if (const cudaError_t error = check_copy(s, operation.work, to, from, bytes); error != cudaSuccess)
-      return error;
-    operation.to = to;
-    operation.from = from;
-    operation.bytes = bytes;
-    if (operation.work == Work::upload) operation.digest = digest_of(from, bytes);
-    if (operation.work == Work::download) std::memset(to, unread, bytes);
-    if (stream->captured == nullptr) operation.correlation = activity::called(activity::Call::copy);
-    s.enqueue(*stream, std::move(operation));
     return cudaSuccess;
   });
 }

@@ -206,7 +206,7 @@ Result<void> State::perform(const Operation& operation) {
     case Work::download:
       return gpu->download(operation.to, operation.from, operation.bytes);
     case Work::copy:
-      return gpu->copy(operation.to, operation.from, operation.bytes);
+      return gpu->upload(operation.to, operation.from, operation.bytes);
     case Work::exchange:
       return exchange(operation);
     case Work::set:

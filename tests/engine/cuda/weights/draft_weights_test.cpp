@@ -199,11 +199,11 @@ TEST(DraftWeights, AreRefusedWhereTheyCannotBe) {
     return held ? "held" : held.error().message;
   };
   EXPECT_EQ(refusal(DType::f16, {.cache_rows = 9}, WeightFormat::fp8),
-            "model random: weights are fp16, expected bf16 beside fp8 for drafts");
+            "model random: found weights fp8 for drafts, expected int4 beside fp16");
   EXPECT_EQ(refusal(DType::bf16, {.cache_rows = 9, .weights = WeightFormat::fp8}, WeightFormat::fp8),
-            "model random: weights are fp8, expected bf16 beside fp8 for drafts");
+            "model random: found weights fp8 for drafts, expected none beside fp8");
   EXPECT_EQ(refusal(DType::f16, {.cache_rows = 9}, WeightFormat::q4_0),
-            "model random: weights are fp16, expected bf16 beside q4_0 for drafts");
+            "model random: found weights q4_0 for drafts, expected int4 beside fp16");
   EXPECT_EQ(refusal(DType::bf16, {.cache_rows = 9}, WeightFormat::q4_1),
             "cuda backend: found weights q4_1 for drafts, expected one of fp8_block, fp8, q8_0, q4_0, q4_k, "
             "int4");

@@ -21,8 +21,8 @@ struct Grid {
 };
 
 /// LayerSkip, FS, DV and a fixed threshold over six exits from L/8 to 3L/4, and drafts by all layers on
-/// weights of each of these formats.
-[[nodiscard]] Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightFormat> weights);
+/// weights of eight bits and of four, as far as the backend makes them (BackendDescription::draft_formats).
+[[nodiscard]] Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightFormat> formats);
 
 /// Strategy specifications, each once. Fails on a setting that the model can't have.
 [[nodiscard]] Result<std::vector<std::string>> grid_settings(const Grid& grid,

@@ -22,10 +22,12 @@ namespace draftscope::speculation {
 
 /// How the target is held: which weights can be made beside its own, and how wide those are.
 struct HeldTarget {
-  MadeBy made_by = MadeBy::none;
-  double bits = 16.0;  ///< of a weight, in what most weights are held in
+  std::vector<WeightFormat> formats;  ///< that its backend makes beside this target's
+  bool holds_one_copy = false;        ///< a GPU's memory is short
+  double bits = 16.0;                 ///< of a weight, in what most weights are held in
 };
-/// `device`: "cpu" or "cuda"; `weights`: formats of the matrices, most weights first, as "q4_1, q8_0".
+/// A target of which no more is known than `device`, "cpu" or "cuda", and `weights`, the formats of its
+/// matrices, most weights first, as "q4_1, q8_0": its backend makes all its formats.
 [[nodiscard]] HeldTarget held_target(std::string_view device, std::string_view weights);
 
 /// A part of the model that may draft.
@@ -36,9 +38,9 @@ struct AutoDrafter {
   ExpectedDrafter expected;
 };
 
-/// Exits, the skip set, and of the formats those that are narrower than the target's and that its backend
-/// makes; on a GPU fp8 instead of q8_0 where both are listed. Errors: an exit, a layer or a format that is
-/// none.
+/// Exits, the skip set, and of the listed formats those that are narrower than the target's and that its
+/// backend makes beside it; where it holds one copy, fp8 instead of others if it makes that. Errors: an exit,
+/// a layer or a format that is none.
 [[nodiscard]] Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& automatic,
                                                              std::int32_t n_layers, const HeldTarget& target);
 

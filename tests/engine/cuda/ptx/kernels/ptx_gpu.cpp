@@ -52,11 +52,11 @@ class PtxGpu final : public Gpu {
   Result<void> upload(void* to, const void* from, std::size_t bytes) override {
     return device_.upload(to, from, bytes);
   }
-  Result<void> download(void* to, const void* from, std::size_t bytes) override {
-    return device_.download(to, from, bytes);
-  }
-  Result<void> copy(void* to, const void* from, std::size_t bytes) override {
-    return device_.copy(to, from, bytes);
+  Result<void> download_rows(void* to, const void* from, const DeviceRows& rows) override {
+    for (std::size_t i = 0; i < rows.count; ++i)
+      DRAFTSCOPE_TRY(device_.download(static_cast<std::byte*>(to) + i * rows.bytes,
+                                      static_cast<const std::byte*>(from) + i * rows.stride, rows.bytes));
+    return {};
   }
   Result<void> clear(void* memory, std::size_t bytes) override { return device_.clear(memory, bytes); }
 
@@ -154,7 +154,7 @@ std::vector<Launch> all_launches() {
     for (const auto format : {WeightFormat::bf16, WeightFormat::f16, WeightFormat::fp8, WeightFormat::q8_0,
                               WeightFormat::q4_0, WeightFormat::q4_k, WeightFormat::bf16_beside_groups,
                               WeightFormat::int4, WeightFormat::int4_f16, WeightFormat::fp8_block})
-      for (const int columns : {8, 16})
+      for (const int columns : {8, 16, widest_columns})
         for (const int half_outputs : {tile_half, narrow_half})
           for (const bool reads_normed : {false, true})
             for (const int head_dim : {32, 64, 96, 128})

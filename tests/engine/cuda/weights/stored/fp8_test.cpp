@@ -86,7 +86,7 @@ TEST(StoredFp8, IsRefusedWhereItCannotBeComputedOn) {
                 ->hold_weights(speculation::WeightFormat::fp8)
                 .error()
                 .message,
-            "model random: weights are fp8, expected bf16 beside fp8 for drafts");
+            "model random: found weights fp8 for drafts, expected none beside fp8");
   const auto cpu = make_cpu_backend(stored.checkpoint(), {});
   ASSERT_FALSE(cpu);
   EXPECT_EQ(cpu.error().message, "cpu backend: random's matrices are in fp8, expected them widened");

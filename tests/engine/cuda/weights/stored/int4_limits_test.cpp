@@ -60,10 +60,11 @@ TEST(StoredInt4, HasDraftsOfItsActivations) {
     const auto widened = backend_on_device(plain, {.cache_rows = 9});
     for (const WeightFormat format : {WeightFormat::fp8, WeightFormat::q8_0, WeightFormat::q4_0}) {
       const auto held = packed->hold_weights(format);
-      EXPECT_EQ(held ? "held" : held.error().message,
-                dtype == DType::bf16 ? "held"
-                                     : "model tiny: weights are int4, expected bf16 beside " +
-                                           std::string(weight_format_name(format)) + " for drafts");
+      EXPECT_EQ(held ? "held" : held.error().message, dtype == DType::bf16
+                                                          ? "held"
+                                                          : "model tiny: found weights " +
+                                                                std::string(weight_format_name(format)) +
+                                                                " for drafts, expected int4 beside fp16");
     }
     for (Backend* const backend : {packed.get(), widened.get()})
       EXPECT_TRUE(backend->hold_weights(WeightFormat::int4));

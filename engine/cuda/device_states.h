@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The bank of states in device memory (draftscope/engine/state_bank.h). Its first numbers are the states that
+// the last round kept, [n_layers + 1][rows]; those of reserve() follow.
+
+#include <draftscope/engine/state_bank.h>
+#include <cstddef>
+
+#include "buffers.h"
+#include "device_memory.h"
+#include "gpu.h"
+#include "pass_launcher.h"
+
+namespace draftscope::engine::cuda {
+
+class DeviceStates final : public StateBank {
+ public:
+  /// Nothing is owned but the memory of reserved states. `state`: the host's copy of the pass's state, which
+  /// learns where they are.
+  DeviceStates(Gpu& gpu, PassLauncher& launcher, const Buffers& buffers, std::size_t d_model,
+               std::int32_t rows, PassState& state)
+      : gpu_(gpu), launcher_(launcher), buffers_(buffers), d_model_(d_model), rows_(rows), state_(state) {}
+
+  [[nodiscard]] Result<std::int32_t> reserve(std::int32_t count) override;
+  [[nodiscard]] std::int32_t of_round(std::int32_t boundary, std::int32_t row) const override {
+    return boundary * rows_ + row;
+  }
+  [[nodiscard]] Result<void> put(std::int32_t at, std::span<const float> states) override;
+  [[nodiscard]] Result<void> move(std::span<const StateMove> moves) override;
+  [[nodiscard]] Result<void> compare(std::span<const StatePair> pairs, std::vector<double>& cosines) override;
+
+  /// Numbers that there are.
+  [[nodiscard]] std::int32_t size() const { return buffers_.work.n_round_states + reserved_; }
+
+ private:
+  [[nodiscard]] Result<void> upload_pairs();
+
+  Gpu& gpu_;
+  PassLauncher& launcher_;
+  const Buffers& buffers_;
+  std::size_t d_model_;
+  std::int32_t rows_;  ///< that a round keeps at a boundary at most
+  PassState& state_;
+  DeviceMemory memory_;
+  std::int32_t reserved_ = 0;
+  std::vector<NumberPair> pairs_;
+  std::vector<float> cosines_;
+};
+
+}  // namespace draftscope::engine::cuda

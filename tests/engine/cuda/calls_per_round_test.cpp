@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the host has the device do for a round of each strategy: graphs, launches beside them, copies and
+// their bytes, waits. Each costs microseconds, which a small model's step does not have.
+
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/strategy.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "cuda/backend.h"
+#include "cuda_shapes.h"
+#include "emulated_gpu.h"
+#include "noted_gpu.h"
+#include "random_model.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+struct PerRound {
+  double rounds = 0.0;
+  double graphs = 0.0;
+  double launches = 0.0;  ///< of kernels outside graphs
+  double uploads = 0.0;
+  double downloads = 0.0;
+  double waits = 0.0;
+  double uploaded_bytes = 0.0;
+  double downloaded_bytes = 0.0;
+};
+
+/// Notes what was called when a round ended.
+struct RoundCalls : DecodeListener {
+  explicit RoundCalls(const NotedCalls& calls) : calls_(calls) {}
+  void on_first_token(std::int32_t /*token*/) override { begin_ = calls_; }
+  void on_round(const RoundReport& /*report*/) override {
+    ++rounds;
+    end_ = calls_;
+  }
+  [[nodiscard]] PerRound per_round() const {
+    const auto mean = [&](auto end, auto begin) { return static_cast<double>(end - begin) / rounds; };
+    return {rounds,
+            mean(end_.launched, begin_.launched),
+            mean(end_.launches_alone, begin_.launches_alone),
+            mean(end_.uploads, begin_.uploads),
+            mean(end_.downloads, begin_.downloads),
+            mean(end_.waits, begin_.waits),
+            mean(end_.uploaded_bytes, begin_.uploaded_bytes),
+            mean(end_.downloaded_bytes, begin_.downloaded_bytes)};
+  }
+  double rounds = 0.0;
+
+ private:
+  const NotedCalls& calls_;
+  NotedCalls begin_;
+  NotedCalls end_;
+};
+
+/// A model as small as it can be, but for its layers.
+class CallsPerRound : public testing::Test {
+ protected:
+  CallsPerRound() {
+    speculation::ModelShape shape = tiny_cuda_shape();
+    shape.n_layers = 12;
+    shape.d_model = 32;
+    shape.d_ff = 32;
+    shape.n_heads = 1;
+    checkpoint_ = random_checkpoint(shape, DType::bf16, 5);
+    backend_ = std::move(*cuda::make_backend(
+        std::make_unique<NotedGpu>(
+            cuda::emulation::make_emulated_gpu(1, cuda::emulation::usual_memory_bytes, 1), calls_),
+        checkpoint_, {.cache_rows = 160}));
+  }
+
+  PerRound of(const std::string& specification) {
+    std::vector<std::int32_t> prompt;
+    for (std::int32_t i = 0; i < 24; ++i) prompt.push_back(i * i % 7);
+    const auto strategy = make_strategy(specification, checkpoint_.shape);
+    EXPECT_TRUE(strategy) << strategy.error().message;
+    SeededChooser chooser(1, 1);
+    RoundCalls heard(calls_);
+    const auto decoded =
+        decode(*backend_, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 48}, chooser, heard);
+    EXPECT_TRUE(decoded) << decoded.error().message;
+    const PerRound calls = heard.per_round();
+    std::printf(
+        "%-42s %4.0f rounds: %5.2f graphs, %5.2f launches, %5.2f uploads of %7.0f bytes, "
+        "%5.2f downloads of %7.0f, %5.2f waits\n",
+        specification.c_str(), calls.rounds, calls.graphs, calls.launches, calls.uploads,
+        calls.uploaded_bytes, calls.downloads, calls.downloaded_bytes, calls.waits);
+    return calls;
+  }
+
+  NotedCalls calls_;
+  Checkpoint checkpoint_;
+  std::unique_ptr<Backend> backend_;
+};
+
+/// A chain's round is a graph, the state it starts from and the slots, the state it ends in and its results.
+TEST_F(CallsPerRound, OfChainsAreThoseOfOneGraph) {
+  for (const char* specification :
+       {"vanilla", "layerskip:exit=4,gamma=3", "fs:exit=4", "dv:exit=4",
+        "draft-verify:gamma=4,skip-attention=3+5", "quantised:weights=fp8,gamma=3",
+        "layerskip:exit=4,gamma=3,verify=above-exit"}) {
+    const PerRound calls = of(specification);
+    EXPECT_LE(calls.graphs, 1.0) << specification;
+    EXPECT_EQ(calls.launches, 0.0) << specification;
+    EXPECT_LE(calls.uploads, 2.0) << specification;
+    EXPECT_LE(calls.downloads, 2.0) << specification;
+    EXPECT_LE(calls.waits, 1.0) << specification;
+  }
+}
+
+/// Every pass of a strategy that the host drives is one graph, too; beside it are the keys that rows see by
+/// name, moves of accepted rows, and the best tokens of a row.
+TEST_F(CallsPerRound, OfGuessesAreThoseOfTheirPasses) {
+  for (const char* specification :
+       {"prompt-lookup", "suffix-decoding", "jacobi", "lookahead", "token-recycling", "swift:ratio=0.4"}) {
+    const PerRound calls = of(specification);
+    EXPECT_LE(calls.launches, calls.graphs + 1.0) << specification;
+    EXPECT_LE(calls.waits, calls.graphs) << specification;
+    EXPECT_LE(calls.uploads, 4.0 * calls.graphs + 1.0) << specification;
+  }
+}
+
+/// States of layers never leave the device, and nobody waits for a pass that only leaves states there.
+TEST_F(CallsPerRound, OfSearchesOverLayersBringNoStates) {
+  const double state_bytes = checkpoint_.shape.d_model * sizeof(float);
+  const PerRound del = of("del");
+  // A head's row brings one best token, and the whole of a round less than the states of its root would be.
+  EXPECT_LT(del.downloaded_bytes, 12.0 * state_bytes + 64.0 * sizeof(float) * 8.0);
+  EXPECT_LE(del.waits, del.graphs);
+  const PerRound clasp = of("clasp:skip=5,interval=1,unit=verifications");
+  EXPECT_LE(clasp.waits, 1.0 + 12.0 + 2.0);
+  EXPECT_LT(clasp.downloaded_bytes, 4096.0);
+  const PerRound knapspec = of("knapspec:interval=1,window=8");
+  EXPECT_LE(knapspec.waits, 2.0 * 12.0 + 30.0);
+  // States are compared and moved once for each sublayer that is searched.
+  EXPECT_EQ(del.launches, 0.0);
+  EXPECT_LE(clasp.launches, 2.0 * (12.0 + 1.0));
+  EXPECT_LE(knapspec.launches, 2.0 * (2.0 * 12.0 - 2.0));
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
