@@ -1,30 +1,48 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the first step of bench/gpu/run makes of what programs print, on made-up output."""
+"""What bench/gpu/run makes of what tests and tools of a device print, on made-up output."""
+import contextlib
+import os
+import re
 import sys
+import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "bench/gpu"))
+os.chdir(ROOT)
 
-from measure import build, check, scale, table  # noqa: E402
+from measure import check, scale, table  # noqa: E402
 from measure.check import Question  # noqa: E402
-from measure.runner import OutOfTime, StepFailed, StepSkipped  # noqa: E402
+from measure.runner import Ended, OutOfTime, StepFailed, StepSkipped  # noqa: E402
 from measure.sampler import Sampler  # noqa: E402
 
 
-class Printed:
-    """A runner whose commands print what is given."""
+class Programs:
+    """A runner whose programs end one after the other as is given, and the rest as the last."""
     dry = False
 
-    def __init__(self, output: str):
-        self.output = output
-        self.commands = []
+    def __init__(self, *ended: Ended):
+        self.ended = list(ended)
+        self.commands, self.environments, self.lines = [], [], []
 
-    def run(self, command, accept=(0,), environment=None):
-        self.commands.append([str(word) for word in command])
-        return self.output
+    def run_all(self, commands, environments=None):
+        self.commands += [[str(word) for word in command] for command in commands]
+        self.environments += environments or [{}] * len(commands)
+        return [self.ended.pop(0) if len(self.ended) > 1 else self.ended[0] for _ in commands]
+
+    def say(self, line):
+        self.lines.append(line)
+
+
+def ended(output: str, status: int | None = 0) -> Ended:
+    return Ended("tests_gpu", status, output, "", 3.0)
+
+
+def passing(count: int) -> str:
+    return f"[==========] {count} tests ran. (9 ms total)\n[  PASSED  ] {count} tests.\n"
 
 
 def raising(error):
@@ -37,7 +55,7 @@ def asked(**answers) -> dict:
     """The step's figures, whether it failed or not."""
     questions = [Question(name, f"{name}?", answer) for name, answer in answers.items()]
     try:
-        return check.check(Printed(""), scale.on_gpu(), questions)
+        return check.check(Programs(), scale.on_gpu(), questions)
     except StepFailed as error:
         return error.figures
 
@@ -51,46 +69,120 @@ class Check(unittest.TestCase):
     def test_fails_where_one_is_wrong_or_none_was_asked(self):
         for answers in ((lambda *_: 1, raising(StepFailed("it lied"))), (raising(StepSkipped("no device")),) * 2):
             with self.assertRaises(StepFailed):
-                check.check(Printed(""), scale.on_gpu(), [Question(f"{i}", "?", answer) for i, answer in enumerate(answers)])
+                check.check(Programs(), scale.on_gpu(), [Question(f"{i}", "?", answer) for i, answer in enumerate(answers)])
 
 
-class Tests(unittest.TestCase):
-    PASSED = "Repeating all tests (iteration {}) . . .\n[==========] 4 tests from 2 test suites ran. (9 ms total)\n[  PASSED  ] 4 tests.\n"
+class DeviceTests(unittest.TestCase):
+    def setUp(self):
+        processors = unittest.mock.patch("os.cpu_count", return_value=16)
+        processors.start()
+        self.addCleanup(processors.stop)
+
+    FAILED = ("[ RUN      ] Models/EveryStrategyOnTheDevice.DecodesTheTextOfVanilla/2\n"
+              "[  FAILED  ] Models/EveryStrategyOnTheDevice.DecodesTheTextOfVanilla/2, where GetParam() = 2 (123 ms)\n"
+              "[  PASSED  ] 1 test.\n[  FAILED  ] 1 test, listed below:\n"
+              "[  FAILED  ] Models/EveryStrategyOnTheDevice.DecodesTheTextOfVanilla/2, where GetParam() = 2\n")
+
+    def test_are_divided_among_processes(self):
+        runner = Programs(ended(passing(4)), ended(passing(3)))
+        found = check.device_tests(runner, "ChainRounds.*")
+        shards = found["shards"]
+        self.assertEqual(found["tests"], 4 + 3 * (shards - 1))
+        self.assertEqual([one["GTEST_SHARD_INDEX"] for one in runner.environments], [str(i) for i in range(shards)])
+        self.assertEqual({one["GTEST_TOTAL_SHARDS"] for one in runner.environments}, {str(shards)})
 
     def test_count_every_turn(self):
-        found = check.tests(Printed("".join(self.PASSED.format(i) for i in range(20))), "ChainRounds.*", "--gtest_repeat=20")
-        self.assertEqual(found, {"tests": 4, "turns": 20})
+        found = check.device_tests(Programs(ended(passing(4) * 20)), "ChainRounds.*", "--gtest_repeat=20")
+        self.assertEqual((found["tests"], found["turns"]), (4 * found["shards"], 20))
 
-    def test_name_what_failed_in_any_turn(self):
-        output = self.PASSED + "[  FAILED  ] ChainRounds.AreWhatTheDecodeLoopWouldHaveDone (3 ms)\n[  PASSED  ] 3 tests.\n"
-        with self.assertRaisesRegex(StepFailed, "ChainRounds.AreWhatTheDecodeLoopWouldHaveDone"):
-            check.tests(Printed(output), "ChainRounds.*")
+    def test_name_what_failed_with_its_parameters(self):
+        with self.assertRaisesRegex(StepFailed, "Models/EveryStrategyOnTheDevice.DecodesTheTextOfVanilla/2$") as caught:
+            check.device_tests(Programs(ended(self.FAILED, 1), ended(passing(2))), "*")
+        self.assertEqual(len(caught.exception.figures["wrong"]), 1)
+
+    def test_are_wrong_where_a_program_fails_and_names_none(self):
+        for status, output, why in ((1, "failed to start: cuda backend: out of memory\n", "out of memory"),
+                                    (-11, "[ RUN      ] Few/Tests.One/1\n", r"signal 11 \(in Few/Tests.One/1\)"),
+                                    (77, "skipped: no CUDA device\n", "skipped: no CUDA device")):
+            with self.assertRaisesRegex(StepFailed, why):
+                check.device_tests(Programs(ended(output, status), *[ended(passing(2))] * 9), "*")
+
+    def test_have_no_answer_where_there_is_no_time(self):
+        output = "[ RUN      ] Tests.One\n[       OK ] Tests.One (3 ms)\n[ RUN      ] Tests.Two\n"
+        with self.assertRaisesRegex(OutOfTime, r"did not end within 3 s \(in Tests.Two\)"):
+            check.device_tests(Programs(ended(output, None), ended(passing(2))), "*")
+        with self.assertRaisesRegex(StepFailed, "EveryStrategyOnTheDevice") as caught:
+            check.device_tests(Programs(ended(output, None), ended(self.FAILED, 1)), "*")
+        self.assertNotIsInstance(caught.exception, OutOfTime)
 
     def test_are_wrong_where_the_pattern_names_none(self):
         with self.assertRaisesRegex(StepFailed, "no test passed"):
-            check.tests(Printed("[  PASSED  ] 0 tests.\n"), "Nothing.*")
+            check.device_tests(Programs(ended("[  PASSED  ] 0 tests.\n")), "Nothing.*")
 
     def test_are_not_asked_without_a_device(self):
-        with self.assertRaisesRegex(StepSkipped, "no CUDA device"):
-            check.tests(Printed("skipped: no CUDA device\n"), "ChainRounds.*")
+        with self.assertRaisesRegex(StepSkipped, "^no CUDA device$"):
+            check.device_tests(Programs(ended("skipped: no CUDA device\n", 77)), "ChainRounds.*")
 
-    def test_name_tests_that_exist(self):
-        known = {line.split("(", 1)[1].split(",")[0] for folder in ("tests/engine/cuda", "tests/engine/lossless")
-                 for file in (ROOT / folder).rglob("*_test.cpp") for line in file.read_text().splitlines()
+    def test_have_names_that_exist(self):
+        known = {line.split("(", 1)[1].split(",")[0] for folder in ("engine/cuda", "engine/lossless", "gpu")
+                 for file in (ROOT / "tests" / folder).rglob("*_test.cpp") for line in file.read_text().splitlines()
                  if line.startswith(("TEST(", "TEST_F(", "TEST_P("))}
-        runner = Printed("[  PASSED  ] 1 test.\n")
-        for question in check.QUESTIONS[:2]:
+        runner = Programs(ended(passing(1)))
+        for question in (check.TESTS[0], *check.QUESTIONS[:2]):
             question.answer(runner, scale.on_gpu())
-        for command in runner.commands:
-            for pattern in command[1].removeprefix("--gtest_filter=").split(":"):
-                self.assertIn(pattern.removeprefix("*/").removesuffix(".*"), known)
+        filters = {command[1].removeprefix("--gtest_filter=") for command in runner.commands} | set(check.SANITIZERS.values())
+        for pattern in re.split("[:-]", ":".join(filters)):
+            self.assertIn(pattern.removeprefix("*/").split(".")[0], known | {""})
+
+    def test_leave_out_nothing_but_what_is_not_there(self):
+        self.assertEqual(check.other_tests(), "-" + check.lossless_tests())
+        with tempfile.TemporaryDirectory() as empty, contextlib.chdir(empty):
+            self.assertIn("*/DemoModel.*/Plain", check.other_tests())
+            self.assertTrue(check.lossless_tests().endswith("-*/DemoModel.*/Plain"))
 
 
-class Races(unittest.TestCase):
-    def test_are_racechecks_word(self):
-        runner = Printed("1/1 Test #7: gpu.sanitizer.racecheck ...   Passed    9.00 sec\n100% tests passed\n")
-        self.assertEqual(build.sanitize(runner, "racecheck"), {"clean": ["racecheck"]})
-        self.assertIn("^gpu\\.sanitizer\\.racecheck$", runner.commands[0])
+class Conservation(unittest.TestCase):
+    def test_is_wrong_where_a_recording_does_not_start_or_add_up(self):
+        self.assertEqual(check.conservation(Programs(ended("9 rounds; worst round off by 0.1 %\n")), "graph"),
+                         {"rounds": "9 rounds; worst round off by 0.1 %"})
+        for output, why in (("failed to start: batch.layers is [0, -7)\n", "batch.layers"),
+                            ("9 rounds\nbroken: round 3 is 2 % off\n", "^round 3 is 2 % off$")):
+            with self.assertRaisesRegex(StepFailed, why):
+                check.conservation(Programs(ended(output, 1)), "graph")
+        with self.assertRaises(StepSkipped):
+            check.conservation(Programs(ended("skipped: no CUDA device\n", 77)), "graph")
+
+
+class Sanitizers(unittest.TestCase):
+    READ = ("========= COMPUTE-SANITIZER\n[       OK ] Models/KernelsAlone.DecodeTheTextOfVanilla/bf16 (900 ms)\n"
+            "========= Uninitialized __global__ memory read of size 4 bytes\n"
+            "=========     at void cuda::finish_wide_qkv<cuda::Bf16>(const cuda::WideParams &)+0x5d0 in pass_ops.h:321\n"
+            "=========     by thread (32,0,0) in block (8,0,0)\n========= \n")
+    RACE = ("========= Error: Race reported between Write access at void cuda::head(int)+0x10 in head.h:7\n"
+            "=========     and Read access at void cuda::head(int)+0x20 in head.h:9 [4 hazards]\n")
+
+    def test_say_what_they_found_and_where(self):
+        self.assertEqual(check.findings(self.READ * 3 + self.RACE),
+                         ["Uninitialized __global__ memory read of size 4 bytes in pass_ops.h:321, 3 times",
+                          "Race reported between Write access in head.h:7, 1 times"])
+
+    def test_are_asked_each_whatever_the_others_found(self):
+        runner = Programs(ended(passing(1)), ended("skipped: no tool\n", 77), ended(self.RACE, 42), ended(self.READ, None))
+        with self.assertRaises(StepFailed) as caught:
+            check.sanitizers(runner)
+        figures = caught.exception.figures
+        self.assertEqual([one["verdict"] for one in figures.values()], ["clean", "not asked", "wrong", "wrong"])
+        self.assertEqual(figures["initcheck"]["passed"], 1)
+        self.assertRegex(str(caught.exception), "racecheck: Race reported .*; initcheck: Uninitialized")
+
+    def test_have_no_answer_where_they_found_nothing_in_time(self):
+        with self.assertRaisesRegex(StepFailed, "memcheck: tests_gpu did not end") as caught:
+            check.sanitizers(Programs(ended("", None), ended(passing(1))))
+        self.assertEqual(caught.exception.figures["memcheck"]["verdict"], "no answer")
+
+    def test_are_skipped_without_a_device(self):
+        with self.assertRaisesRegex(StepSkipped, "no CUDA device"):
+            check.sanitizers(Programs(ended("skipped: no CUDA device\n", 77)))
 
 
 class Clocks(unittest.TestCase):

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from . import decoding
-from .runner import OutOfTime, Runner, StepFailed, StepSkipped
+from .runner import Runner, StepFailed, StepSkipped
 from .scale import Model, Scale
 
 HERE = Path(__file__).resolve().parents[1]
@@ -17,20 +17,20 @@ def prompt(runner: Runner, scale: Scale, path: Path) -> None:
 
 
 def transformers(runner: Runner, scale: Scale, options: list) -> dict:
-    missing = None
-    try:
-        output = runner.run([
-            sys.executable, HERE / "transformers_baselines.py", "--device", scale.device, "--context", scale.context,
-            "--tokens", scale.tokens, "--repeats", scale.baseline_repeats, *options], accept=(0, 1))
-    except OutOfTime as late:
-        output, missing = late.output, str(late)
-    lines = [line for line in output.splitlines() if line.startswith("{")]
+    [ended] = runner.run_all([[
+        sys.executable, HERE / "transformers_baselines.py", "--device", scale.device, "--context", scale.context,
+        "--tokens", scale.tokens, "--repeats", scale.baseline_repeats, *options]])
+    lines = [line for line in ended.output.splitlines() if line.startswith("{")]
     if not lines:
-        raise StepFailed(missing or "transformers_baselines.py printed no result; see log.txt")
+        raise StepFailed(ended.reason())
     result = json.loads(lines[-1])
+    for name, way in result["ways"].items():
+        runner.say(f"  {name}: " + (way["error"] if "error" in way else f"{way['tokens_per_s']['median']:.1f} tokens/s"))
     errors = [f"{name}: {way['error']}" for name, way in result["ways"].items() if "error" in way]
-    if missing or errors:
-        raise StepFailed("; ".join(errors + [missing] * bool(missing)), result)
+    if ended.status is None:
+        errors.append(ended.reason())
+    if errors:
+        raise StepFailed("; ".join(errors), result)
     return result
 
 

@@ -1,65 +1,55 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Configures and builds what the other steps run, and the tests that need a device."""
+"""The programs that the other steps run: built here, or unpacked from what bench/gpu/pack made."""
+import json
 import os
-import re
+import sys
 from pathlib import Path
 
 from . import machine
-from .runner import Runner, StepFailed, StepSkipped
+from .runner import Runner, StepFailed
 
-CARRIED = Path("build/gpu-node")     # what bench/gpu/pack gathered
 FOLDER = Path("build/gpu")
 DRAFTSCOPE = FOLDER / "cli/draftscope"
 PROGRAMS = FOLDER / "bench/gpu"
+DEVICE_TESTS = FOLDER / "tests/gpu/tests_gpu"
+RECORDED = FOLDER / "tests/gpu/recorded_on_gpu"
+PACKED_LIBRARIES = FOLDER / "lib"
+# Where a toolkit, or the packages that torch brings, may have them; the driver's come with the driver.
+CUBLAS = ("libcublas.so.13", "libcublasLt.so.13")
+CUPTI = "libcupti.so.13"
 
 
-def build(runner: Runner) -> dict:
-    options = []
-    if CARRIED.is_dir():
-        options.append(f"-DCMAKE_PREFIX_PATH={CARRIED.resolve()}")
-    if runner.dry:
-        options.append("-DDRAFTSCOPE_CUDA=AUTO")
+def build(runner: Runner) -> None:
+    options = ["-DDRAFTSCOPE_CUDA=AUTO"] if runner.dry else []
     compiler = {} if "CUDACXX" in os.environ or not Path(machine.nvcc()).exists() else {"CUDACXX": machine.nvcc()}
     runner.run(["cmake", "--preset", "gpu", *options], environment=compiler)
     runner.run(["cmake", "--build", FOLDER, "--target", "draftscope", "tests_gpu", "recorded_on_gpu", "bench_gpu_all"])
-    return {"carried_packages": CARRIED.joinpath("packages.txt").read_text().splitlines() if CARRIED.is_dir() else None}
 
 
-def test(runner: Runner) -> dict:
-    output = ctest(runner, "-L", "gpu", "-LE", "sanitizer")
-    reason = skipped(output)
-    if reason:
-        if runner.dry:
-            raise StepSkipped(reason)
-        raise StepFailed(reason)
-    failed = [line.split("]")[-1].strip() for line in output.splitlines() if "[  FAILED  ]" in line]
-    failed += [line.split("broken: ")[-1] for line in output.splitlines() if "broken: " in line]
-    if failed or "100% tests passed" not in output:
-        raise StepFailed(f"failed tests: {', '.join(dict.fromkeys(failed[:4])) or 'see log.txt'}")
-    passed = [line for line in output.splitlines() if "[  PASSED  ]" in line]
-    conserved = [line.split(": ", 1)[-1] for line in output.splitlines() if "worst round off by" in line]
-    return {"passed": passed[0].split("]")[-1].strip() if passed else "all", "rounds": conserved}
+def start(runner: Runner, folders: list[Path] | None = None) -> dict:
+    """In place of a build: finds the libraries that a packed program wants of the node, and starts one."""
+    places = library_folders() if folders is None else folders
+    found = {name: next((folder for folder in places if (folder / name).exists()), None) for name in (*CUBLAS, CUPTI)}
+    for name in CUBLAS:
+        if found[name] is None:
+            raise StepFailed(f"{name} is in none of {len(places)} folders, expected that of CUDA 13: a toolkit's, or the one "
+                             f"that torch for CUDA 13 brings to {sys.executable}; LD_LIBRARY_PATH may name its folder")
+    if found[CUPTI] is None:
+        runner.say(f"  {CUPTI} is not here: recordings will hold no device activity")
+    wanted = [PACKED_LIBRARIES.resolve(), *(folder for folder in found.values() if folder)]
+    runner.libraries = list(dict.fromkeys(wanted))
+    version = runner.run([DRAFTSCOPE, "--version"]).strip()
+    packed = json.loads(machine.PACKED.read_text())
+    runner.say(f"  {version}, commit {packed['commit']}, kernels for {packed['architectures']}; cuBLAS in {found[CUBLAS[0]]}")
+    return {**packed, "libraries": {name: str(folder) if folder else None for name, folder in found.items()}}
 
 
-def sanitize(runner: Runner, tool: str = r"\w+") -> dict:
-    """compute-sanitizer's tools over a small model; each is a test of its own with a time limit of its own."""
-    output = ctest(runner, "-R", rf"^gpu\.sanitizer\.{tool}$")
-    if "100% tests passed" not in output:
-        failed = re.findall(r"gpu\.sanitizer\.(\w+) \.*\**(Failed|Timeout|Exception)", output)
-        raise StepFailed(f"not clean: {', '.join(f'{tool} ({how.lower()})' for tool, how in failed) or 'see log.txt'}")
-    reason = skipped(output)
-    if reason:
-        raise StepSkipped(reason)
-    return {"clean": re.findall(r"gpu\.sanitizer\.(\w+) \.+ +Passed", output)}
-
-
-def ctest(runner: Runner, *labels: str) -> str:
-    return runner.run(["ctest", "--test-dir", FOLDER, *labels, "--output-on-failure", "-V"], accept=(0, 8))
-
-
-def skipped(output: str) -> str:
-    """Why a test was skipped; nothing if none was."""
-    why = [line for line in output.splitlines() if "skipped: " in line]
-    if why:
-        return why[0].split("skipped: ")[-1]
-    return "no device" if "Skipped" in output else ""
+def library_folders() -> list[Path]:
+    toolkits = [os.environ["CUDA_HOME"]] if "CUDA_HOME" in os.environ else []
+    toolkits += ["/usr/local/cuda", *sorted(map(str, Path("/usr/local").glob("cuda-13*")), reverse=True)]
+    folders = [Path(place) for place in os.environ.get("LD_LIBRARY_PATH", "").split(":") if place]
+    folders += [Path(toolkit, part) for toolkit in toolkits for part in ("lib64", "extras/CUPTI/lib64")]
+    folders += [Path("/usr/lib/x86_64-linux-gnu"), Path("/usr/lib64")]
+    for place in sys.path:
+        folders += [*sorted(Path(place).glob("nvidia/*/lib")), Path(place, "torch/lib")]
+    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]

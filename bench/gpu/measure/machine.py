@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the figures were measured on: GPU, driver, toolkit, clocks, date."""
+import json
 import platform
 import shutil
 import subprocess
 from datetime import datetime, timezone
+from pathlib import Path
+
+PACKED = Path("packed.json")   # in what bench/gpu/pack made: the commit and what the programs were built with
 
 QUERIES = {
     "gpu": "name", "driver": "driver_version", "memory_total": "memory.total",
@@ -35,11 +39,13 @@ def nvcc() -> str:
 
 
 def describe() -> dict:
+    packed = json.loads(PACKED.read_text()) if PACKED.exists() else {}
     release = [line for line in output_of([nvcc(), "--version"]).splitlines() if "release" in line]
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC"),
         **nvidia_smi(QUERIES),
-        "cuda_toolkit": release[0].split("release ")[-1] if release else None,
+        "cuda_toolkit": packed.get("cuda_toolkit") or (release[0].split("release ")[-1] if release else None),
         "host": platform.platform(), "python": platform.python_version(),
-        "commit": output_of(["git", "rev-parse", "--short", "HEAD"]) or None,
-        "uncommitted_changes": bool(output_of(["git", "status", "--porcelain"]))}
+        "packed": bool(packed),
+        "commit": packed.get("commit") or output_of(["git", "rev-parse", "--short", "HEAD"]) or None,
+        "uncommitted_changes": packed.get("uncommitted_changes", bool(output_of(["git", "status", "--porcelain"])))}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What recording costs, and two small traces to look at. Every mode is a process of its own, for CUPTI serves one
-session a process; the modes take turns, so that a drift of the card hits all of them."""
+"""Recordings: of every strategy, what recording costs, and two small traces to look at. Every mode of recording is a process
+of its own, for CUPTI serves one session a process; the modes take turns, so that a drift of the card hits all of them."""
 import contextlib
 import json
 import sqlite3
@@ -12,6 +12,11 @@ from .runner import Runner, StepFailed
 from .scale import Scale
 
 QUESTIONS = "traces/prompts/demo.jsonl"
+TEXTS = "traces/prompts/mixed.jsonl"
+STRATEGIES = (
+    "vanilla", "layerskip:exit={exit},gamma=4", "fs:exit={exit}", "dv:exit={exit}",
+    "draft-verify:skip-attention=every-2,skip-mlp=none", "swift", "clasp", "knapspec", "conflayers", "del",
+    "quantised:weights=q8_0", "prompt-lookup", "suffix-decoding", "token-recycling", "jacobi", "lookahead", "cascade", "auto")
 MODES = {  # rounds: the least that a recording holds
     "off": ["--level", "rounds", "--device-trace", "off"],
     "phases": ["--level", "phases", "--device-trace", "off"],
@@ -22,14 +27,52 @@ DEVICE_MODES = ("graph", "node")
 LARGEST_SAMPLE = 1 << 20
 
 
-def record(runner: Runner, scale: Scale, model: str, trace: Path, options: list) -> None:
-    device = ["--device", scale.device]
-    runner.run([build.DRAFTSCOPE, "record", "--model", model, *device, "--prompts", QUESTIONS, "--overwrite", "--quiet",
-                "--output", trace, *options])
+def record(runner: Runner, scale: Scale, model: str, trace: Path, options: list, questions: str = QUESTIONS) -> None:
+    runner.run([build.DRAFTSCOPE, "record", "--model", model, "--device", scale.device, "--prompts", questions,
+                "--overwrite", "--quiet", "--output", trace, *options])
 
 
 def report(runner: Runner, trace: Path) -> dict:
     return runner.run_json([build.DRAFTSCOPE, "report", trace, "--json"])
+
+
+def strategies(runner: Runner, scale: Scale, name: str, model: str, exit: int, also: tuple = ()) -> list[dict]:
+    """Every strategy on the same questions: speed, costs in vanilla's steps, and whether the text is vanilla's."""
+    trace = runner.out / f"strategies-{name}.dstrace"
+    chosen = [strategy.format(exit=exit) for strategy in (*STRATEGIES, *also)]
+    record(runner, scale, model, trace, [
+        *(word for strategy in chosen for word in ("--strategy", strategy)), "--level", "phases", "--device-trace", "off",
+        "--repeats", 1, "--limit", scale.questions, "--max-tokens", scale.recorded_tokens], TEXTS)
+    rows = [of_strategy(run) for run in report(runner, trace)["runs"]]
+    for row in rows:
+        runner.say("  " + line_of(row))
+    other = [row["specification"] for row in rows if row["same_text"] is False]
+    if other:
+        raise StepFailed(f"another text than vanilla's under {', '.join(other)}", rows)
+    return rows
+
+
+def of_strategy(run: dict) -> dict:
+    """What a report says of a run; control is what lies outside draft and verification, in vanilla's steps per round."""
+    parts = run["breakdown"]
+    control = sum(parts[f"{part}_ns"] for part in ("accept", "optimise", "control", "sync"))
+    step = run["target_step_ns"]
+    return {"specification": run["specification"], "tokens_per_s": run["decode_tokens_per_second"],
+            "speedup": run["speedup"]["decode_value"] if run["speedup"] else None,
+            "acceptance_rate": run["acceptance_rate"], "tokens_per_round": run["tokens_per_round"],
+            "draft_cost": run["draft_cost"], "verify_cost": run["verify_cost"],
+            "control_steps_per_round": control / run["rounds"] / step if run["rounds"] and step else None,
+            "same_text": run["identity"]["same_text"] if run["identity"] else None}
+
+
+def line_of(row: dict) -> str:
+    words = [f"{row['specification']}: {row['tokens_per_s']:.0f} tokens/s"]
+    for name, key, form in (("", "speedup", "{:.2f}x"), ("accepted ", "acceptance_rate", "{:.0%}"),
+                            ("c ", "draft_cost", "{:.2f}"), ("v ", "verify_cost", "{:.2f}"),
+                            ("control ", "control_steps_per_round", "{:.2f}")):
+        if row[key] is not None:
+            words.append(name + form.format(row[key]))
+    return ", ".join(words) + (", ANOTHER TEXT" if row["same_text"] is False else "")
 
 
 def overhead(runner: Runner, scale: Scale, model: str, exit: int) -> dict:
@@ -57,10 +100,12 @@ def overhead(runner: Runner, scale: Scale, model: str, exit: int) -> dict:
         for name in ("", "-wal", "-shm"):
             trace.with_name(trace.name + name).unlink(missing_ok=True)
     for specification, by_mode in rates.items():
-        figures["strategies"][specification] = {
+        costs = figures["strategies"][specification] = {
             mode: {"tokens_per_s": spread(values),
                    "overhead": spread([off / on - 1 for off, on in zip(by_mode["off"], values)])}
             for mode, values in by_mode.items()}
+        runner.say(f"  {specification}: " + ", ".join(
+            f"{mode} costs {cost['overhead']['median']:.1%}" for mode, cost in costs.items() if mode != "off"))
     return figures
 
 

@@ -25,6 +25,8 @@ class Scale:
     probe_bytes: int
     sustain_seconds: float
     recordings: int           # of each mode
+    questions: int            # that every strategy answers
+    recorded_tokens: int      # of an answer
     baseline_repeats: int
     models: tuple[Model, ...]
 
@@ -38,16 +40,17 @@ def synthetic(published: str, layers: int | None = None, vocab: int | None = Non
 def on_gpu() -> Scale:
     return Scale(
         device="cuda", context=512, tokens=128, repeats=9, widths=(1, 2, 3, 4, 6, 8, 12, 16, 24, 32),
-        probe_bytes=4 << 30, sustain_seconds=10, recordings=3, baseline_repeats=3,
+        probe_bytes=4 << 30, sustain_seconds=10, recordings=3, questions=8, recorded_tokens=48, baseline_repeats=3,
         models=(Model("8b", synthetic("llama-3-8b"), "llama-3-8b", None, None, ("as-stored", "fp8"), (4, 8, 16), (2048, 8000)),
                 Model("1b", synthetic("llama-3.2-1b"), "llama-3.2-1b", None, None, ("as-stored", "fp8"), (2, 4, 8),
                       (2048, 8192, 32768))))
 
 
 def dry() -> Scale:
-    def model(name, published):
-        return Model(name, synthetic(published, 2, 1024), published, 2, 1024, ("as-stored",), (1,), (24,))
+    def model(name, published, layers):
+        return Model(name, synthetic(published, layers, 1024), published, layers, 1024, ("as-stored",), (1,), (24,))
     return Scale(
         device="cpu", context=16, tokens=8, repeats=2, widths=(1, 2, 8), probe_bytes=64 << 20, sustain_seconds=0.5,
-        recordings=1, baseline_repeats=1,
-        models=(model("8b", "llama-3-8b"), model("1b", "llama-3.2-1b")))
+        recordings=1, questions=1, recorded_tokens=8, baseline_repeats=1,
+        # Strategies that skip layers want some between the first and the last.
+        models=(model("8b", "llama-3-8b", 2), model("1b", "llama-3.2-1b", 4)))
