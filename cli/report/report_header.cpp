@@ -29,10 +29,10 @@ std::string joined(const std::vector<std::string>& parts, const Glyphs& glyphs) 
   return printable(line);
 }
 
-/// "2 threads" if the file states their number.
+/// "2 threads" if the file states their number; a GPU's recording states 0.
 std::string stated_threads(const Meta& meta) {
   const std::string value = simulator::meta_value(meta, "threads");
-  return value.empty() ? value : value + (value == "1" ? " thread" : " threads");
+  return value.empty() || value == "0" ? "" : value + (value == "1" ? " thread" : " threads");
 }
 
 /// "from gguf Q4_K, Q6_K", "from safetensors awq 4-bit" of weights that were stored otherwise than plainly.

@@ -389,8 +389,11 @@ void AdviseView::show_report() {
   table_->resizeColumnsToContents();
   table_->setColumnWidth(0, std::min(table_->columnWidth(0), widest_setting));
   table_->selectRow(0);
-  thresholds_->set_chart(threshold_chart(report_->thresholds));
-  lengths_->set_chart(length_chart(report_->lengths));
+  const auto no_curve = [](const SettingCurve& curve) {
+    return tr("No curve: %1.").arg(QString::fromUtf8(curve.refusal));
+  };
+  thresholds_->set_chart(threshold_chart(report_->thresholds), no_curve(report_->thresholds));
+  lengths_->set_chart(length_chart(report_->lengths), no_curve(report_->lengths));
   write_->setEnabled(report_->advice.verdict != simulator::Verdict::measure_first);
   ask_->setEnabled(true);
 }

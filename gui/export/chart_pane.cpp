@@ -2,6 +2,7 @@
 #include "chart_pane.h"
 
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QVBoxLayout>
 #include <utility>
 
@@ -24,6 +25,7 @@ ExportButton::ExportButton(const QString& of, std::function<Chart()> chart, QWid
 ChartPane::ChartPane(const QString& name, QWidget* parent)
     : QWidget(parent),
       plot_(new ChartPlot(name)),
+      why_empty_(new QLabel),
       button_(new ExportButton(name, [this] { return plot_->chart(); })),
       row_(new QHBoxLayout) {
   setAccessibleName(tr("Pane: %1").arg(name));
@@ -34,9 +36,17 @@ ChartPane::ChartPane(const QString& name, QWidget* parent)
   row_->addWidget(button_);
   column->addLayout(row_);
   column->addWidget(plot_, 1);
+  why_empty_->setWordWrap(true);
+  why_empty_->setAlignment(Qt::AlignCenter);
+  why_empty_->hide();
+  column->addWidget(why_empty_, 1);
 }
 
-void ChartPane::set_chart(Chart chart) {
+void ChartPane::set_chart(Chart chart, const QString& why_empty) {
+  const bool is_said = chart.empty() && !why_empty.isEmpty();
+  why_empty_->setText(why_empty);
+  why_empty_->setVisible(is_said);
+  plot_->setVisible(!is_said);
   button_->setEnabled(!chart.empty());
   plot_->set_chart(std::move(chart));
 }

@@ -10,6 +10,7 @@
 #include "charts/figure_source.h"
 
 class QHBoxLayout;
+class QLabel;
 
 namespace draftscope::gui {
 
@@ -33,13 +34,15 @@ class ChartPane : public QWidget {
 
  public:
   explicit ChartPane(const QString& name, QWidget* parent = nullptr);
-  void set_chart(Chart chart);
+  /// The words stand in the place of an empty chart.
+  void set_chart(Chart chart, const QString& why_empty = {});
   [[nodiscard]] ChartPlot& plot() const { return *plot_; }
   /// A widget beside the button, above the plot.
   void add_control(QWidget* control);
 
  private:
   ChartPlot* plot_;
+  QLabel* why_empty_;
   ExportButton* button_;
   QHBoxLayout* row_;
 };

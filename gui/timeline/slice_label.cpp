@@ -67,12 +67,17 @@ SliceLabel span_label(const OpenedRecording& opened, const std::string& name, co
   if (name == draft_step_name && slice.round_index != no_index)
     if (SliceLabel label = step_label(opened, lane, index); !label.words.isEmpty()) return label;
   SliceLabel label;
-  if (slice.layer < 0)
-    add(label, QString::fromStdString(name));
-  else if (name == "layer")
-    add(label, formatted("L{}", slice.layer));
-  else
-    add(label, formatted("L{} ", slice.layer) + QString::fromStdString(name));
+  const QString layer = slice.layer < 0 ? QString() : formatted("L{} ", slice.layer);
+  if (name == "layer" && slice.layer >= 0) {
+    add(label, layer.chopped(1));
+    return label;
+  }
+  // Of "qkv: ProductKernel<…>" the operation says most.
+  const std::size_t operation = std::min(name.find(": "), name.size());
+  add(label, layer + QString::fromStdString(name.substr(0, operation)));
+  if (operation == name.size()) return label;
+  label.words += QString::fromStdString(name.substr(operation));
+  label.lengths.insert(label.lengths.begin(), label.words.size());
   return label;
 }
 

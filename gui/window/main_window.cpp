@@ -258,7 +258,6 @@ void MainWindow::make_views() {
   });
   connect(record_page_, &RecordPage::recorded, this, qOverload<const QString&>(&MainWindow::open));
   connect(start_page_, &StartPage::record_requested, this, &MainWindow::show_record_page);
-  connect(start_page_, &StartPage::sample_requested, this, &MainWindow::open_sample);
   connect(start_page_, &StartPage::tour_requested, this, &MainWindow::start_tour);
   connect(start_page_, &StartPage::forget_requested, this, [this](const QString& path) {
     remove_recent_file(path);

@@ -89,7 +89,6 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ManualWindow* manual() { return manual_; }
   /// All that the command palette offers at this moment.
   [[nodiscard]] std::vector<Command> commands();
-  void open_sample();
   /// Through the sample, which is opened first.
   void start_tour();
   [[nodiscard]] Tour& tour() { return *tour_; }

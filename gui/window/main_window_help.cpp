@@ -42,7 +42,10 @@ void MainWindow::make_help_menu() {
   help->addAction(tr("&Commands…"), QKeySequence(tr("Ctrl+Shift+P")), this, &MainWindow::show_commands);
   help->addSeparator();
   help->addAction(tr("&Tour"), this, &MainWindow::start_tour);
-  help->addAction(tr("Open the sam&ple"), this, &MainWindow::open_sample);
+  QMenu* samples = help->addMenu(tr("Sam&ples"));
+  for (const QString& path : sample_recordings(QCoreApplication::applicationDirPath()))
+    samples->addAction(QFileInfo(path).fileName(), this, [this, path] { open(path); });
+  samples->setEnabled(!samples->isEmpty());
   help->addSeparator();
   help->addAction(tr("&About Draftscope"), this,
                   [this] { QMessageBox::about(this, tr("About Draftscope"), about_text()); });
@@ -143,24 +146,19 @@ void MainWindow::show_commands() {
   palette->show();
 }
 
-void MainWindow::open_sample() {
-  const QStringList samples = sample_recordings(QCoreApplication::applicationDirPath());
-  if (samples.isEmpty())
-    return show_error(tr("no sample ships with this program: expected share/draftscope/samples/*.dstrace"));
-  open(samples.front());
-}
-
 void MainWindow::start_tour() {
   const QStringList samples = sample_recordings(QCoreApplication::applicationDirPath());
   const RecordingPointer& shown = state_.recording();
-  is_tour_wanted_ = !samples.isEmpty();
-  if (shown && shown->has_rows() && !samples.isEmpty() &&
+  if (samples.isEmpty())
+    return show_error(tr("no sample ships with this program: expected share/draftscope/samples/*.dstrace"));
+  is_tour_wanted_ = true;
+  if (shown && shown->has_rows() &&
       QFileInfo(QString::fromStdString(shown->recording().path.string())).canonicalFilePath() ==
           samples.front()) {
     show_recording_page();
     return begin_tour();
   }
-  open_sample();
+  open(samples.front());
 }
 
 void MainWindow::begin_tour() {

@@ -11,6 +11,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
 
 namespace draftscope::gui {
 
@@ -18,8 +19,32 @@ namespace {
 
 constexpr int page_width = 640;
 
+struct SampleWords {
+  const char* file;
+  const char* words;
+};
+/// Words for each recording that ships. Where the program keeps its own files tells nobody anything.
+constexpr std::array sample_words{
+    SampleWords{
+        "early-exit.dstrace",
+        QT_TRANSLATE_NOOP("StartPage", "four strategies on code and prose, a small model on a processor")},
+    SampleWords{"h200-smollm2-graph.dstrace",
+                QT_TRANSLATE_NOOP("StartPage", "five strategies on a GPU, graph by graph")},
+    SampleWords{"h200-smollm2-node.dstrace",
+                QT_TRANSLATE_NOOP("StartPage", "three strategies on a GPU, every kernel")}};
+
 /// Words beside the name of a file.
-enum class Beside { folder, nothing };
+using Beside = QString (*)(const QFileInfo& file);
+
+QString folder_of(const QFileInfo& file) {
+  return file.path();
+}
+
+QString words_of(const QFileInfo& file) {
+  for (const SampleWords& sample : sample_words)
+    if (file.fileName() == QLatin1String(sample.file)) return StartPage::tr(sample.words);
+  return {};
+}
 
 void fill(QListWidget& list, const QStringList& paths, Beside beside) {
   list.clear();
@@ -29,10 +54,8 @@ void fill(QListWidget& list, const QStringList& paths, Beside beside) {
   }
   for (const QString& path : paths) {
     const QFileInfo file(path);
-    auto* item = new QListWidgetItem(beside == Beside::nothing
-                                         ? file.fileName()
-                                         : QStringLiteral("%1    %2").arg(file.fileName(), file.path()),
-                                     &list);
+    auto* item =
+        new QListWidgetItem(QStringLiteral("%1    %2").arg(file.fileName(), beside(file)).trimmed(), &list);
     item->setData(Qt::UserRole, path);
     item->setToolTip(path);
   }
@@ -63,7 +86,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
   layout->addWidget(title);
   layout->addWidget(make_buttons());
   layout->addSpacing(8);
-  for (const auto& [words, list] : {std::pair(tr("Recent"), recent_), std::pair(tr("Samples"), samples_)}) {
+  for (const auto& [words, list] : {std::pair(tr("Samples"), samples_), std::pair(tr("Recent"), recent_)}) {
     auto* label = new QLabel(QStringLiteral("<b>%1</b>").arg(words));
     label->setBuddy(list);
     list->setAccessibleName(words);
@@ -87,9 +110,8 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
   layout->addStretch(1);
   recent_->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(recent_, &QListWidget::customContextMenuRequested, this, &StartPage::show_menu);
-  fill(*recent_, {}, Beside::folder);
-  // Where the program keeps its own files tells nobody anything.
-  fill(*samples_, sample_recordings(QCoreApplication::applicationDirPath()), Beside::nothing);
+  fill(*recent_, {}, folder_of);
+  fill(*samples_, sample_recordings(QCoreApplication::applicationDirPath()), words_of);
   auto* outer = new QHBoxLayout(this);
   outer->addStretch();
   outer->addWidget(column, 2);
@@ -115,9 +137,8 @@ QWidget* StartPage::make_buttons() {
       &StartPage::open_requested);
   add(tr("Re&cord…"), tr("Decode prompts with a model under one or several strategies"),
       &StartPage::record_requested);
-  add(tr("Open the s&ample"), tr("Four strategies on code and prose, with a small model that ships"),
-      &StartPage::sample_requested);
-  add(tr("&Tour"), tr("The sample in ten steps, a question each: two minutes"), &StartPage::tour_requested);
+  add(tr("&Tour"), tr("The first sample in ten steps, a question each: two minutes"),
+      &StartPage::tour_requested);
   return buttons;
 }
 
@@ -133,7 +154,7 @@ void StartPage::show_menu(const QPoint& place) {
 }
 
 void StartPage::set_recent(const QStringList& paths) {
-  fill(*recent_, paths, Beside::folder);
+  fill(*recent_, paths, folder_of);
 }
 
 QStringList sample_recordings(const QString& program_folder) {

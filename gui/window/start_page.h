@@ -2,7 +2,7 @@
 #pragma once
 
 // The page before a recording is open: what one will learn here, and the ways to it: open a file, record one,
-// the sample that ships, the tour through it, recent files.
+// the tour through the first sample, the samples that ship, recent files.
 
 #include <QStringList>
 #include <QWidget>
@@ -21,7 +21,6 @@ class StartPage : public QWidget {
  signals:
   void open_requested();
   void record_requested();
-  void sample_requested();
   void tour_requested();
   void file_chosen(const QString& path);
   /// From the list of recent files.

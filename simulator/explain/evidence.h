@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "explain/slow_baseline.h"
+
 namespace draftscope::simulator {
 
 struct Evidence {
@@ -18,6 +20,7 @@ struct Evidence {
   const Figures* baseline = nullptr;  ///< null without a vanilla run
   const RunRows& rows;
   const RoundAccount& round;
+  const TargetPasses& passes;  ///< of the whole recording
 };
 
 struct Judgement {
@@ -26,7 +29,8 @@ struct Judgement {
   std::string reason;  ///< why it is not judged
   double figure = 0.0;
   double threshold = 0.0;
-  std::optional<double> cost;                               ///< per round, in its unit
+  std::optional<double> cost;             ///< per round, in its unit
+  std::optional<double> speedup_instead;  ///< what a fair baseline would give, of a finding about the unit
   std::vector<std::pair<std::string, std::string>> values;  ///< of the names in the row's sentence
   std::vector<std::string> settings;  ///< specifications that may help, for the simulator
   bool wants_alternatives = false;    ///< another strategy altogether may help, too
@@ -36,7 +40,9 @@ struct Judgement {
   return {.outcome = Judgement::Outcome::unjudged, .reason = std::move(reason)};
 }
 
-// The checks, in the order of the table. How drafts fare:
+// The checks, in the order of the table. Whether the unit is fair:
+[[nodiscard]] Judgement judge_slow_baseline(const Evidence& of);
+// How drafts fare:
 [[nodiscard]] Judgement judge_nothing_drafted(const Evidence& of);
 [[nodiscard]] Judgement judge_nothing_accepted(const Evidence& of);
 [[nodiscard]] Judgement judge_draft_too_long(const Evidence& of);
@@ -44,6 +50,8 @@ struct Judgement {
 [[nodiscard]] Judgement judge_too_few_accepted(const Evidence& of);
 [[nodiscard]] Judgement judge_text_does_not_repeat(const Evidence& of);
 // Where the time goes:
+/// Time per round in which the device idles, in nanoseconds; absent where it was not recorded.
+[[nodiscard]] std::optional<double> idle_device_ns(const Figures* figures);
 [[nodiscard]] Judgement judge_deciding_dear(const Evidence& of);
 [[nodiscard]] Judgement judge_verification_dear(const Evidence& of);
 [[nodiscard]] Judgement judge_time_outside_passes(const Evidence& of);

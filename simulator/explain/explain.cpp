@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "explain/evidence.h"
 #include "explain/phrases.h"
@@ -24,10 +25,13 @@ std::string filled_in(std::string_view sentence,
   return fmt::vformat(sentence, named);
 }
 
-/// "Costs 0.37 vanilla steps per round (11 % of it); without that it would be 1.06x."
-std::string cost_sentence_of(const Finding& finding, RoundUnit unit) {
+/// "It costs 0.37 vanilla steps per round (11 % of its time); without that the speedup would be 1.06x."
+std::string cost_sentence_of(const Finding& finding, const RoundAccount& round) {
+  if (finding.row->is_about_unit && finding.speedup_without)
+    return fmt::format("Over steps as fast as that verification the speedup would be {}, not {}.",
+                       times_text(*finding.speedup_without), times_text(*round.speedup));
   if (!finding.cost) return "What it costs can't be told from this recording.";
-  std::string text = fmt::format("It costs {} per round", steps_text(*finding.cost, unit));
+  std::string text = fmt::format("It costs {} per round", steps_text(*finding.cost, round.unit));
   if (finding.cost_share) text += fmt::format(" ({} of its time)", share_text(*finding.cost_share));
   if (finding.speedup_without)
     text += fmt::format("; without that the speedup would be {}", times_text(*finding.speedup_without));
@@ -39,11 +43,12 @@ Finding finding_of(const FindingRow& row, const Judgement& judgement, const Roun
                   .sentence = filled_in(row.sentence, judgement.values),
                   .figure = judgement.figure,
                   .threshold = judgement.threshold,
-                  .cost = judgement.cost};
+                  .cost = judgement.cost,
+                  .speedup_without = judgement.speedup_instead};
   if (finding.cost && !std::isfinite(*finding.cost)) finding.cost.reset();
   if (finding.cost && round.takes) finding.cost_share = *finding.cost / *round.takes;
   if (finding.cost) finding.speedup_without = round.speedup_without(*finding.cost);
-  finding.cost_sentence = cost_sentence_of(finding, round.unit);
+  finding.cost_sentence = cost_sentence_of(finding, round);
   return finding;
 }
 
@@ -72,19 +77,27 @@ Finding nothing_wrong(std::size_t unjudged) {
   return finding;
 }
 
+/// Findings about the unit first, then by cost.
+bool is_said_before(const Finding& a, const Finding& b) {
+  return std::pair(a.row->is_about_unit, a.cost.value_or(-1.0)) >
+         std::pair(b.row->is_about_unit, b.cost.value_or(-1.0));
+}
+
 class Diagnostician {
  public:
-  Diagnostician(const MeasuredRecording& measured, const ExplainOptions& options)
+  Diagnostician(const MeasuredRecording& measured, std::span<const RunRows> runs,
+                const ExplainOptions& options)
       : recording_(*measured.recording), remedies_(recording_, options) {
     for (const RunFigures& run : measured.figures.runs)
       if (run.all.run == measured.figures.baseline) baseline_ = &run.all;
+    passes_ = target_passes(runs, baseline_, recording_.meta);
   }
 
   [[nodiscard]] Diagnosis diagnosis_of(const Figures& figures, const RunRows& rows) {
     Diagnosis diagnosis{.run = figures.run, .round = round_account(figures, rows, recording_.meta)};
     diagnosis.summary = summary_of(diagnosis.round, figures, recording_.meta);
     if (diagnosis.round.rounds < 1) return diagnosis;
-    const Evidence evidence{figures, baseline_, rows, diagnosis.round};
+    const Evidence evidence{figures, baseline_, rows, diagnosis.round, passes_};
     std::vector<std::pair<Finding, Judgement>> found;
     for (const FindingRow& row : finding_table()) judge(row, evidence, diagnosis, found);
     std::vector<Finding> all;
@@ -95,9 +108,7 @@ class Diagnostician {
       remedies_.add_to(finding, judgement, *figures.run, diagnosis.round.speedup);
       diagnosis.findings.push_back(std::move(finding));
     }
-    std::stable_sort(
-        diagnosis.findings.begin(), diagnosis.findings.end(),
-        [](const Finding& a, const Finding& b) { return a.cost.value_or(-1.0) > b.cost.value_or(-1.0); });
+    std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), is_said_before);
     if (diagnosis.findings.empty()) diagnosis.findings.push_back(nothing_wrong(diagnosis.unjudged.size()));
     return diagnosis;
   }
@@ -117,6 +128,7 @@ class Diagnostician {
 
   const traces::Recording& recording_;
   const Figures* baseline_ = nullptr;
+  TargetPasses passes_;
   Remedies remedies_;
 };
 
@@ -124,7 +136,7 @@ class Diagnostician {
 
 std::vector<Diagnosis> explain(const MeasuredRecording& measured, const ExplainOptions& options) {
   const std::vector<RunRows> rows = rows_by_run(*measured.recording);
-  Diagnostician diagnostician(measured, options);
+  Diagnostician diagnostician(measured, rows, options);
   std::vector<Diagnosis> diagnoses;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (!rows[i].run->is_baseline)

@@ -13,6 +13,27 @@ using traces::MissingData;
 
 std::vector<FindingRow> rows_of_drafts() {
   return {
+      {.key = "slow_baseline",
+       .title = "verification cheaper than a step",
+       .figure =
+           "median time of the recording's cheapest verification over two rows or more / of the one row "
+           "of a vanilla step",
+       .threshold =
+           "below 0.97, the upper quartile of the one below the lower quartile of the other; on a device, "
+           "where a draft by layers and its verification are launched together, less the idle time of the "
+           "device in a vanilla round (60 us without a device trace)",
+       .because = "a pass over several rows does all that a pass over one row does: it takes less only where "
+                  "the engine's pass over one row is slow, or was slowed while vanilla ran",
+       .sentence = "Verification is cheaper than a step (v = {ratio}): {rows} rows take {pass}{run}, the one "
+                   "row of a vanilla step {step}, so that speedups here are over a slow baseline.",
+       .look = "v in draftscope report; view Breakdown, verify of vanilla beside that of the run",
+       .remedy = "mend the engine's pass over one row before any other setting; until then take no speedup "
+                 "from this recording",
+       .no_simulation = "costs that were learnt from this recording have the same fault",
+       .needs = {MissingData::rounds, MissingData::phase_times},
+       .covered_by = {},
+       .judge = judge_slow_baseline,
+       .is_about_unit = true},
       {.key = "nothing_drafted",
        .title = "hardly a draft",
        .figure = "share of rounds without a draft token",

@@ -27,13 +27,6 @@ Judgement no_vanilla_run() {
   return unjudged("there is no finished vanilla run to compare it with");
 }
 
-/// Time per round in which the device idles, in nanoseconds; absent where it was not recorded.
-std::optional<double> idle_device_ns(const Figures* figures) {
-  if (figures == nullptr || figures->device.rounds < 1) return std::nullopt;
-  return (static_cast<double>(figures->device.gap_ns) + static_cast<double>(figures->device.host_ns)) /
-         static_cast<double>(figures->device.rounds);
-}
-
 /// Idle time of a round's device beyond that of a vanilla round, in the unit; 0 where it was not recorded.
 double idle_device_steps(const Evidence& of) {
   const std::optional<double> run = idle_device_ns(&of.figures);
@@ -95,6 +88,12 @@ double requests_at_a_time(const RunRows& run) {
 }
 
 }  // namespace
+
+std::optional<double> idle_device_ns(const Figures* figures) {
+  if (figures == nullptr || figures->device.rounds < 1) return std::nullopt;
+  return (static_cast<double>(figures->device.gap_ns) + static_cast<double>(figures->device.host_ns)) /
+         static_cast<double>(figures->device.rounds);
+}
 
 Judgement judge_deciding_dear(const Evidence& of) {
   const RoundAccount& round = of.round;

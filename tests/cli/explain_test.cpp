@@ -4,6 +4,7 @@
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -145,6 +146,71 @@ TEST(ExplainCommand, ExplainsOrRefusesOldAndDamagedFiles) {
     for (const auto& file : fs::directory_iterator(source + folder))
       if (file.path().extension() == ".dstrace") explained += explains(file.path().string()) ? 1U : 0U;
   EXPECT_GE(explained, 3U) << "files of all versions";
+}
+
+TEST(ExplainCommand, RefusesShippedRecordingsThatWereCutOffInOneLine) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "cut.dstrace").string();
+  std::size_t files = 0;
+  for (const auto& file : fs::directory_iterator(source + "/traces/samples")) {
+    if (file.path().extension() != ".dstrace") continue;
+    ++files;
+    const std::string whole = read_file(file.path().string());
+    for (const double share : {0.0, 0.00001, 0.001, 0.01, 0.1, 0.3, 0.5, 0.9, 0.999}) {
+      std::ofstream(path, std::ios::binary)
+          << whole.substr(0, static_cast<std::size_t>(share * static_cast<double>(whole.size())));
+      for (const std::vector<std::string>& command :
+           {std::vector<std::string>{"explain", path}, {"report", path}, {"inspect", path, "--validate"}}) {
+        const CommandResult result = run_command(command);
+        EXPECT_EQ(result.exit_code, 1) << file.path() << ' ' << share;
+        EXPECT_EQ(result.out, "");
+        EXPECT_THAT(result.err, HasSubstr("cut.dstrace: "));
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+      }
+    }
+  }
+  EXPECT_GE(files, 3U);
+}
+
+void change_rows(const std::string& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+}
+
+json explained_run(const json& document, const std::string& specification) {
+  for (const json& run : document["recordings"][0]["runs"])
+    if (run["specification"] == specification) return run;
+  ADD_FAILURE() << specification;
+  return {};
+}
+
+TEST(ExplainCommand, SaysOfAGpuWhetherItsStepWasSlow) {
+  // A row a graph: two rows of prompt-lookup take longer than vanilla's one.
+  const std::string graphs = source + "/traces/samples/h200-smollm2-graph.dstrace";
+  const json fair = json::parse(run_command({"explain", graphs, "--json", "--measured-only"}).out);
+  for (const json& run : fair["recordings"][0]["runs"])
+    for (const json& finding : run["findings"]) EXPECT_NE(finding["key"], "slow_baseline");
+  // The same rounds, and vanilla's steps a tenth longer.
+  const TemporaryFolder folder;
+  const std::string slow = (folder / "slow.dstrace").string();
+  fs::copy_file(graphs, slow);
+  change_rows(slow,
+              "UPDATE rounds SET verify_ns = verify_ns + 90000, end_ns = end_ns + 90000 WHERE request IN "
+              "(SELECT requests.id FROM requests JOIN runs ON runs.id = run AND is_baseline)");
+  const json document = json::parse(run_command({"explain", slow, "--json", "--measured-only"}).out);
+  const json finding = explained_run(document, "prompt-lookup")["findings"][0];
+  EXPECT_EQ(finding["key"], "slow_baseline");
+  EXPECT_THAT(finding["sentence"].get<std::string>(),
+              HasSubstr("2 rows take 751 us, the one row of a vanilla"));
+  EXPECT_LT(finding["figure"]["value"].get<double>(), finding["judged_by"]["value"].get<double>());
+  EXPECT_LT(finding["cost"]["speedup_without"].get<double>(),
+            explained_run(document, "prompt-lookup")["round"]["speedup"].get<double>());
+  EXPECT_TRUE(finding["cost"]["per_round"].is_null());
+  EXPECT_THAT(explained_run(document, "auto")["findings"][0]["sentence"].get<std::string>(),
+              HasSubstr("under prompt-lookup"));
+  EXPECT_THAT(run_command({"explain", slow, "-q"}).out, HasSubstr("1. Verification is cheaper than a step"));
 }
 
 TEST(ExplainCommand, RefusesARecordingOfVanillaAlone) {

@@ -308,6 +308,21 @@ TEST_F(TimelineLanes, AreLabelledWithWhatTellsOneSliceFromTheNext) {
   EXPECT_TRUE(has_layers);
 }
 
+TEST_F(TimelineLanes, NameKernelsByTheirOperationFirst) {
+  Timeline timeline;
+  timeline.names = {"qkv: ProductKernel<Bf16>", "[memcpy HtoD]"};
+  Lane lane;
+  lane.slices.add({.time = {0, 19'000}, .name = 0, .layer = 12});
+  lane.slices.add({.time = {20'000, 21'000}, .name = 1});
+  const SliceLabel kernel = slice_label(*state().recording(), timeline, lane, 0);
+  EXPECT_EQ(kernel.words.toStdString(), "L12 qkv: ProductKernel<Bf16> 19.0 µs");
+  ASSERT_EQ(kernel.lengths.size(), 3);
+  EXPECT_EQ(kernel.words.left(kernel.lengths[1]).toStdString(), "L12 qkv: ProductKernel<Bf16>");
+  EXPECT_EQ(kernel.words.left(kernel.lengths[2]).toStdString(), "L12 qkv");
+  EXPECT_EQ(slice_label(*state().recording(), timeline, lane, 1).words.toStdString(),
+            "[memcpy HtoD] 1.00 µs");
+}
+
 TEST_F(TimelineLanes, LabelDraftStepsWithTheirToken) {
   const OpenedRecording& opened = *state().recording();
   const auto& rounds = opened.recording().rounds;

@@ -86,6 +86,7 @@ class TrackTree {
   }
 
   bool add(TimeRange part) {
+    if (lanes_.front()->track_kind == "stream") return add_side_by_side(part);
     for (std::size_t depth = 0; depth < lanes_.size(); ++depth)
       next_[depth] = lanes_[depth]->slices.first_ending_after(part.start_ns);
     part_ = part;
@@ -118,6 +119,31 @@ class TrackTree {
     const std::uint32_t node = add_node(parent, timeline_.names[name], slices.phase(index));
     children_.emplace(key, node);
     return node;
+  }
+
+  /// Attributes each instant to what began first of what runs then.
+  bool add_side_by_side(TimeRange part) {
+    std::vector<std::pair<const LaneSlices*, std::size_t>> within;
+    for (const Lane* lane : lanes_)
+      for (std::size_t i = lane->slices.first_ending_after(part.start_ns);
+           i < lane->slices.size() && lane->slices.start_ns(i) < part.end_ns; ++i) {
+        if (!patience_.lasts()) return false;
+        within.emplace_back(&lane->slices, i);
+      }
+    std::stable_sort(within.begin(), within.end(), [](const auto& a, const auto& b) {
+      return a.first->start_ns(a.second) < b.first->start_ns(b.second);
+    });
+    std::int64_t covered_ns = part.start_ns;
+    for (const auto& [slices, index] : within) {
+      const std::int64_t from = std::max(slices->start_ns(index), covered_ns);
+      covered_ns = std::max(covered_ns, std::min(slices->end_ns(index), part.end_ns));
+      ProfileNode& node = into_.nodes[child(root_, *slices, index)];
+      ++node.count;
+      const std::int64_t ns = std::max<std::int64_t>(0, covered_ns - from);
+      node.total_ns += ns;
+      node.self_ns += ns;
+    }
+    return true;
   }
 
   /// Attributes a stretch in which `node` is the innermost that lanes above `depth` have open.

@@ -5,8 +5,10 @@
 // top-down table). Slices that reach out of the range count with the part inside.
 //
 // The tree attributes every instant of a track once: to the names that are open at it, from the uppermost
-// lane down. So a node is as long as the union of the slices that it stands for, its children together are
-// never longer than it, and a track's node is as long as the union of its slices, whatever the file holds.
+// lane down. What a device runs at a time lies side by side, not one inside the other: there an instant is
+// the time of what began first. So a node is as long as the union of the slices that it stands for, its
+// children together are never longer than it, and a track's node is as long as the union of its slices,
+// whatever the file holds.
 
 #include <functional>
 #include <optional>

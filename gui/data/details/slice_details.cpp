@@ -82,12 +82,12 @@ std::optional<std::size_t> request_index_of(const OpenedRecording& opened, const
   return static_cast<std::size_t>(found - rows.requests.begin());
 }
 
-/// Time of a slice that slices of the next lane below cover.
+/// Time of a slice that slices of the next lane below cover; 0 on a device, where those run beside it.
 std::int64_t inside_ns(const Timeline& timeline, const SlicePlace& place, TimeRange time) {
   const Lane& lane = timeline.lanes[place.lane];
   if (place.lane + 1 >= timeline.lanes.size()) return 0;
   const Lane& below = timeline.lanes[place.lane + 1];
-  if (below.kind != lane.kind || below.owner != lane.owner) return 0;
+  if (below.kind != lane.kind || below.owner != lane.owner || lane.track_kind == "stream") return 0;
   return below.pyramid.summarise(below.slices, time).busy_ns();
 }
 

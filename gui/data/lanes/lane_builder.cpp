@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "readable_name.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -76,8 +78,9 @@ LaneNames::LaneNames(const std::unordered_map<traces::StringId, std::string>& st
   for (const std::string& name : names_) known.emplace(name, static_cast<std::uint32_t>(known.size()));
   name_of_.reserve(rows.size());
   for (const auto& [id, text] : rows) {
-    const auto [found, is_new] = known.try_emplace(*text, static_cast<std::uint32_t>(names_.size()));
-    if (is_new) names_.push_back(*text);
+    std::string name = readable_name(*text);
+    const auto [found, is_new] = known.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (is_new) names_.push_back(std::move(name));
     name_of_.push_back(found->second);
   }
 }

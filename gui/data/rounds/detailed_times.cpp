@@ -7,6 +7,8 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "data/lanes/readable_name.h"
+
 namespace draftscope::gui {
 
 namespace {
@@ -157,7 +159,7 @@ class Operations {
     if (!is_new) return known->second;
     const auto text = strings_.find(name_id);
     if (text == strings_.end()) return no_part;
-    const std::string name = text->second.substr(0, text->second.find(':'));
+    const std::string name = readable_name(text->second.substr(0, text->second.find(": ")));
     if (name == "layer" || name == "draft step") return no_part;
     auto found = std::find(names_.begin(), names_.end(), name);
     if (found == names_.end() && names_.size() >= max_names) return no_part;

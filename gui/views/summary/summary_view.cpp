@@ -45,7 +45,7 @@ QString identity_text(const OpenedRecording& opened) {
     model << SummaryView::tr("from %1").arg(stored);
   if (value_of(meta, "synthetic") == u"1") model << SummaryView::tr("<b>synthetic weights</b>");
   QStringList machine{value_of(meta, "hostname"), value_of(meta, "processor"), value_of(meta, "device")};
-  if (const QString threads = value_of(meta, "threads"); !threads.isEmpty())
+  if (const QString threads = value_of(meta, "threads"); !threads.isEmpty() && threads != u"0")
     machine << (threads == u"1" ? SummaryView::tr("1 thread") : SummaryView::tr("%1 threads").arg(threads));
   QStringList decoding{simulator::is_greedy(meta)
                            ? SummaryView::tr("greedy")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "costs/fit/operation_times.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -114,9 +115,14 @@ Result<void> visit_operation_times(
     return !stopped;
   };
   if (on_gpu) {
+    std::unordered_map<traces::TrackId, std::int64_t> covered;  // up to here a stream's time has been given
     DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
-      if (streams.contains(kernel.track_id))
-        sums.add(kernel.round_id, kernel.short_name_id, kernel.phase, kernel.end_ns - kernel.start_ns);
+      if (streams.contains(kernel.track_id)) {
+        std::int64_t& until_ns = covered[kernel.track_id];
+        const std::int64_t from_ns = std::max(kernel.start_ns, until_ns);
+        until_ns = std::max(until_ns, kernel.end_ns);
+        sums.add(kernel.round_id, kernel.short_name_id, kernel.phase, until_ns - from_ns);
+      }
       return ask();
     }));
   } else {

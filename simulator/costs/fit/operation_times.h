@@ -2,7 +2,8 @@
 #pragma once
 
 // Operations of rounds with their mean time in the round: from kernels on a GPU, where a layer's products may
-// take several launches, from host spans on a CPU.
+// take several launches, from host spans on a CPU. Of kernels that overlap on one stream, an instant is the
+// time of the one that began first: a kernel that starts early waits for it.
 
 #include <draftscope/traces/reader.h>
 #include <cstdint>

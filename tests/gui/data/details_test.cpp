@@ -130,6 +130,38 @@ TEST_P(Profiles, GiveEveryInstantToTheNamesThatAreOpen) {
   }
 }
 
+TEST_P(Profiles, OfADeviceGiveEveryInstantToWhatBeganFirst) {
+  for (int trial = 0; trial < 20; ++trial) {
+    Timeline timeline = random_timeline();
+    for (Lane& lane : timeline.lanes) lane.track_kind = "stream";
+    const std::vector<TimeRange> parts = random_parts();
+    const auto profile = range_profile(timeline, parts, always);
+    ASSERT_TRUE(profile);
+    expect_conserved(*profile);
+    std::map<std::vector<std::string>, std::int64_t> expected;
+    for (const TimeRange& part : parts)
+      for (std::int64_t at = part.start_ns; at < part.end_ns; ++at)
+        for (const std::string track : {"track 1", "track 2"}) {
+          std::optional<std::int64_t> began;
+          std::string name;
+          for (const Lane& lane : timeline.lanes)
+            for (std::size_t i = 0; i < lane.slices.size(); ++i)
+              if (lane.name == track && lane.slices.start_ns(i) <= at && at < lane.slices.end_ns(i) &&
+                  (!began || lane.slices.start_ns(i) < *began)) {
+                began = lane.slices.start_ns(i);
+                name = timeline.names[lane.slices.name(i)];
+              }
+          if (!began) continue;
+          ++expected[{track}];
+          ++expected[{track, name}];
+        }
+    std::map<std::vector<std::string>, std::int64_t> found;
+    for (std::size_t i = 0; i < profile->nodes.size(); ++i)
+      if (profile->nodes[i].total_ns > 0) found[path_of(*profile, i)] += profile->nodes[i].total_ns;
+    EXPECT_EQ(found, expected);
+  }
+}
+
 TEST_P(Profiles, CountEverySliceOnceByItsName) {
   for (int trial = 0; trial < 20; ++trial) {
     const Timeline timeline = random_timeline();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The first minutes: the start page, the sample that ships, and the tour through it.
+// The first minutes: the start page, the samples that ship, and the tour through the first of them.
 #include "tour/tour.h"
 
 #include <gmock/gmock.h>
 
 #include <QLayout>
+#include <QListWidget>
 #include <QPushButton>
 #include <QToolButton>
 #include <set>
@@ -24,6 +25,19 @@ class FirstRun : public Window {
       if (button->text().remove(u'&').startsWith(words)) return *button;
     throw std::runtime_error(words.toStdString());
   }
+  QListWidget& samples() {
+    for (QListWidget* list : window_.findChild<StartPage*>()->findChildren<QListWidget*>())
+      if (list->accessibleName() == u"Samples") return *list;
+    throw std::runtime_error("Samples");
+  }
+  /// Opens the sample of that line by a click, and waits for all of it.
+  QString open_sample(int line) {
+    QListWidget& list = samples();
+    return wait_for_loading([&] {
+      QTest::mouseClick(list.viewport(), Qt::LeftButton, Qt::NoModifier,
+                        list.visualItemRect(list.item(line)).center());
+    });
+  }
   void start_tour() {
     ASSERT_EQ(wait_for_loading([&] { button(QStringLiteral("Tour")).click(); }), QString());
     ASSERT_TRUE(QTest::qWaitFor([&] { return window_.tour().is_under_way(); }, 20000));
@@ -32,8 +46,47 @@ class FirstRun : public Window {
   }
 };
 
+TEST_F(FirstRun, EverySampleHasALineThatFitsAndOpensByIt) {
+  const std::filesystem::path folder = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples";
+  std::set<std::string> shipped;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    if (file.path().extension() == ".dstrace") shipped.insert(file.path().filename().string());
+  EXPECT_GE(shipped.size(), 3U);
+  std::set<std::string> listed;
+  for (const QSize& size : {QSize(1280, 800), QSize(1920, 1080)}) {
+    window_.resize(size);
+    settle();
+    EXPECT_LE(samples().sizeHintForColumn(0), samples().viewport()->width()) << "a line is cut";
+    EXPECT_GE(samples().viewport()->height(), samples().count() * samples().sizeHintForRow(0));
+  }
+  const int lines = samples().count();
+  for (int line = 0; line < lines; ++line) {
+    const QString words = samples().item(line)->text();
+    const std::string name = words.section(u' ', 0, 0).toStdString();
+    if (!shipped.contains(name)) continue;  // of a demo, beside the build
+    listed.insert(name);
+    EXPECT_GE(words.section(u' ', 1).trimmed().size(), 20) << words.toStdString();
+    ASSERT_EQ(open_sample(line), QString());
+    ASSERT_NE(window_.state().recording(), nullptr);
+    EXPECT_EQ(window_.state().recording()->name(), name);
+    EXPECT_THAT(window_.state().recording()->warnings(), testing::IsEmpty());
+    window_.close_all_recordings();
+  }
+  EXPECT_EQ(listed, shipped);
+}
+
+TEST_F(FirstRun, ASampleOfAGpuSaysNothingOfThreads) {
+  for (int line = 0; line < samples().count(); ++line) {
+    const bool is_of_gpu = samples().item(line)->text().startsWith(u"h200");
+    ASSERT_EQ(open_sample(line), QString());
+    raise(QStringLiteral("summary"));
+    EXPECT_EQ(is_said("thread"), !is_of_gpu);
+    window_.close_all_recordings();
+  }
+}
+
 TEST_F(FirstRun, TheSampleShowsWhatThereIs) {
-  ASSERT_EQ(wait_for_loading([&] { button(QStringLiteral("Open the sample")).click(); }), QString());
+  ASSERT_EQ(open_sample(0), QString());
   const RecordingPointer& sample = window_.state().recording();
   ASSERT_NE(sample, nullptr);
   const traces::Recording& rows = sample->recording();

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <QApplication>
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
@@ -181,6 +182,17 @@ TEST_F(AdvisePage, ARowLeadsToWhatIfWithThatSetting) {
         QTest::qWaitFor([&] { return what_if.is_settled() && what_if.answer() != nullptr; }, patience_ms));
     EXPECT_EQ(what_if.answer()->prediction.strategy, strategy);
   }
+}
+
+TEST_F(AdvisePage, SaysWhyThereIsNoCurve) {
+  open(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples/h200-smollm2-graph.dstrace");
+  raise();
+  wait_until_settled();
+  ASSERT_NE(page().report(), nullptr);
+  const auto labels = page().findChildren<QLabel*>();
+  EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
+    return label->isVisible() && label->text() == u"No curve: no early exit was considered.";
+  }));
 }
 
 TEST_F(AdvisePage, AsksAnewForAnotherMachineAndCanBeStopped) {

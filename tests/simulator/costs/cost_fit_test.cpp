@@ -349,6 +349,23 @@ TEST(NormalNumbers, AreTheSameWhenTheyAreKept) {
   }
 }
 
+TEST_F(PlantedFit, KernelsThatStartEarlyCostNoMoreThanOthers) {
+  const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
+  PlantedTrace planted{
+      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
+      .settings = {{0, 0}, {4, 4}},
+      .device = gpu.name};
+  planted.rounds_per_setting = 30;
+  const CostFit one_by_one = fit(planted);
+  for (const std::int64_t early_ns : {1'000, 20'000}) {
+    planted.early_ns = early_ns;
+    const CostFit overlapping = fit(planted);
+    for (std::size_t i = 0; i < cost_parameter_count; ++i)
+      EXPECT_DOUBLE_EQ(overlapping.model.values[i], one_by_one.model.values[i]) << i;
+    EXPECT_DOUBLE_EQ(overlapping.report.residual_p50, one_by_one.report.residual_p50);
+  }
+}
+
 TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
   const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
   PlantedTrace planted{

@@ -4,6 +4,7 @@
 #include <draftscope/traces/writer.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -98,7 +99,7 @@ class Planter {
   void operations(const traces::Round& round, traces::Phase phase, std::int32_t layers, std::int32_t rows,
                   std::int32_t context) {
     const CostModel& truth = planted_.truth;
-    std::int64_t at = round.start_ns;
+    if (round.start_ns > operation_ns_) begun_ns_ = operation_ns_ = round.start_ns;
     for (std::int32_t layer = 0; layer <= layers; ++layer)
       for (std::size_t i = 0; i < speculation::operation_count; ++i) {
         const auto operation = static_cast<speculation::Operation>(i);
@@ -110,14 +111,15 @@ class Planter {
           ns += truth.values[j] * (one.fixed[j] + context * one.a_context_row[j]);
         if (operation == speculation::Operation::small)
           for (const char* name : {"attention norm", "rope", "mlp norm"})
-            put(round, phase, layer, name, ns / 3.0, at);
+            put(round, phase, layer, name, ns / 3.0);
         else
-          put(round, phase, layer == layers ? -1 : layer, speculation::operation_name(operation), ns, at);
+          put(round, phase, layer == layers ? -1 : layer, speculation::operation_name(operation), ns);
       }
   }
 
   void put(const traces::Round& round, traces::Phase phase, std::int32_t layer, std::string_view name,
-           double ns, std::int64_t& at) {
+           double ns) {
+    const std::int64_t at = operation_ns_;
     const std::int64_t end = at + noisy(ns);
     if (planted_.device == "cpu") {
       const traces::Span span{.id = writer_.next_span_id(),
@@ -137,14 +139,14 @@ class Planter {
       kernel.track_id = track_id_;
       kernel.request_id = round.request_id;
       kernel.round_id = round.id;
-      kernel.start_ns = at;
+      kernel.start_ns = begun_ns_ = std::min(at, std::max(begun_ns_ + 1, at - planted_.early_ns));
       kernel.end_ns = end;
       kernel.short_name_id = writer_.intern(std::string(name) + ": skinny_product<8>");
       kernel.layer = layer;
       kernel.phase = phase;
       writer_.add(std::span(&kernel, 1));
     }
-    at = end;
+    operation_ns_ = end;
   }
 
   traces::LayerSetId layer_set(std::int32_t exit) {
@@ -178,6 +180,8 @@ class Planter {
   Prices prices_;
   traces::TrackId track_id_;
   std::int64_t now_ = 1'000'000'000;
+  std::int64_t begun_ns_ = 0;      ///< start of the latest operation
+  std::int64_t operation_ns_ = 0;  ///< its end
   double since_interruption_ = 0.0;
   std::mt19937_64 random_{5};
 };

@@ -22,6 +22,7 @@ struct PlantedTrace {
   std::vector<PlantedSetting> settings;
   std::string device = "cpu";  ///< anything else is a GPU, whose operations are kernels
   bool with_operations = true;
+  std::int64_t early_ns = 0;  ///< a GPU's kernels begin so much before the one ahead ends, and wait for it
   int rounds_per_setting = 300;
   double noise = 0.05;
   double outliers = 0.02;  ///< share of times that are 1.5 to 4 times as long

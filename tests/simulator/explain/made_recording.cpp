@@ -55,8 +55,8 @@ class Maker {
     writer_.begin(row);
     int emitted = 1;
     for (int index = 0; emitted < made_.tokens; ++index) {
-      const MadeRound made =
-          is_baseline ? MadeRound{.drafted = 0, .accepted = 0, .draft_us = 0} : made_.round(index);
+      const MadeRound step{.drafted = 0, .accepted = 0, .draft_us = 0, .verify_us = made_.vanilla_us};
+      const MadeRound made = is_baseline ? step : made_.round(index);
       emitted += round(row.id, index, made, made_.tokens - emitted);
     }
     for (int i = 0; i < made_.tokens; ++i) row.tokens.push_back(i);
@@ -80,7 +80,7 @@ class Maker {
     row.verify_rows = made.rows > 0 ? made.rows : made.drafted + 1;
     row.bonus_token = 7;
     row.draft_stop = made.drafted > 0 ? traces::DraftStop::length : traces::DraftStop::no_draft;
-    if (made.drafted > 0) {
+    if (made.drafted > 0 && made_.drafts_by_layers) {
       row.layer_set_id = layer_set_;
       row.exit_layer = 4;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Small recordings whose times are made up, in round numbers: a vanilla step takes a millisecond.
+// Small recordings whose times are made up, in round numbers: a vanilla step takes a millisecond unless told
+// otherwise.
 
 #include <draftscope/simulator/figures/measured_recording.h>
 #include <cstdint>
@@ -31,7 +32,9 @@ struct MadeRecording {
   double slower_repeats = 0.0;  ///< each repeat but the first takes so much longer, vanilla's excepted
   int at_a_time = 1;            ///< requests that run beside one another
   bool with_vanilla = true;
-  traces::Meta meta;  ///< beside the usual keys
+  int vanilla_us = 1000;         ///< of a vanilla step
+  bool drafts_by_layers = true;  ///< else from the text
+  traces::Meta meta;             ///< beside the usual keys
 };
 
 /// Written, read again and measured.

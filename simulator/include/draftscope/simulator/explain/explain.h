@@ -43,6 +43,7 @@ struct FindingRow {
   std::vector<traces::MissingData> needs;    ///< not judged where the recording lacks one of these
   std::vector<std::string_view> covered_by;  ///< not said beside a finding of one of these keys
   Judgement (*judge)(const Evidence&) = nullptr;
+  bool is_about_unit = false;  ///< said before all others, which are counted in vanilla steps
 };
 
 /// The last row says that nothing is wrong: it is found where no other is.
@@ -98,11 +99,12 @@ struct SimulatedRemedy {
 struct Finding {
   const FindingRow* row = nullptr;
   std::string sentence;
-  double figure = 0.0;                    ///< what FindingRow::figure names
-  double threshold = 0.0;                 ///< the value that it is judged by
-  std::optional<double> cost;             ///< per round, in its unit
-  std::optional<double> cost_share;       ///< of the round's time
-  std::optional<double> speedup_without;  ///< if the cost were gone and all else stayed
+  double figure = 0.0;               ///< what FindingRow::figure names
+  double threshold = 0.0;            ///< the value that it is judged by
+  std::optional<double> cost;        ///< per round, in its unit
+  std::optional<double> cost_share;  ///< of the round's time
+  /// If the cost were gone and all else stayed; of a finding about the unit, over a fair baseline.
+  std::optional<double> speedup_without;
   std::string cost_sentence;
   std::optional<SimulatedRemedy> simulated;
   std::string simulation;  ///< a sentence: that answer, or why there is none
@@ -118,8 +120,8 @@ struct Diagnosis {
   const traces::Run* run = nullptr;
   RoundAccount round;
   std::string summary;
-  /// Dearest first, those without a cost last. At least one, which may be that nothing is wrong; none for a
-  /// run without rounds.
+  /// Those about the unit, then dearest first, those without a cost last. At least one, which may be
+  /// that nothing is wrong; none for a run without rounds.
   std::vector<Finding> findings;
   std::vector<Unjudged> unjudged;
 };

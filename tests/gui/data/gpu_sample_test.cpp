@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The recordings of a GPU that ship, as the app reads them: names of kernels, what overlaps, and whose time
+// it is.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+
+#include "data/details/range_profile.h"
+#include "data/details/slice_details.h"
+#include "data/lanes/readable_name.h"
+#include "data/load_recording.h"
+#include "data/rounds/detailed_times.h"
+#include "sample.h"
+
+namespace draftscope::gui {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::filesystem::path samples = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples";
+
+TEST(ReadableName, LeavesOutWhatAllKernelsShare) {
+  const std::string engine = "draftscope::engine::cuda::";
+  const std::string entry = engine + "(anonymous namespace)::entry<";
+  EXPECT_EQ(readable_name("qkv: " + entry + engine + "ProductKernel<" + engine + "PlainWeights<" + engine +
+                          "Bf16>, 8, 8, " + engine + "QkvOp> >"),
+            "qkv: ProductKernel<PlainWeights<Bf16>, 8, 8, QkvOp>");
+  EXPECT_EQ(readable_name(entry + engine + "FinishHead>"), "FinishHead");
+  EXPECT_EQ(readable_name("cublasLt::splitKreduce_kernel<32, 16, int, float>"),
+            "splitKreduce_kernel<32, 16, int, float>");
+  EXPECT_EQ(readable_name("a::b<c::d<int>, e::(anonymous namespace)::f>"), "b<d<int>, f>");
+}
+
+TEST(ReadableName, IsTheNameItselfElsewhere) {
+  for (const char* name : {"", ":", "aten::mm", "nvjet_sm90_tss_64x96_64x10_2x1_v_bz_TNT", "[memcpy HtoD]",
+                           "forward: [graph]", "draft step", "<lambda>", "a < b", "x > y < z"})
+    EXPECT_EQ(readable_name(name), name);
+}
+
+class GpuSample : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto opened = OpenedRecording::open(samples / GetParam());
+    ASSERT_TRUE(opened) << opened.error().message;
+    opened_ = *opened;
+    const std::atomic<bool> never_cancelled{false};
+    auto loaded = load_recording(samples / GetParam(), never_cancelled, {});
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    timeline_ = loaded->timeline;
+  }
+
+  RecordingPointer opened_;
+  std::shared_ptr<const Timeline> timeline_;
+};
+
+TEST_P(GpuSample, HasNamesThatTellKernelsApart) {
+  std::set<std::string> shown;
+  for (const std::string& name : timeline_->names) {
+    EXPECT_THAT(name, Not(HasSubstr("::")));
+    EXPECT_LE(name.size(), 80U) << name;
+    EXPECT_TRUE(shown.insert(name).second) << name;
+  }
+  EXPECT_GT(shown.size(), 20U);
+}
+
+TEST_P(GpuSample, GivesTheTimeOfRoundsToOperationsWithoutRest) {
+  const std::set<std::string> known{"qkv",           "attention",     "output projection", "gate up",
+                                    "down",          "head",          "embedding",         "round control",
+                                    "forward",       "draft step",    "verification",      "SelectTop",
+                                    "MoveCacheRows", "[memcpy HtoD]", "[memcpy DtoH]"};
+  auto reader = traces::Reader::open(samples / GetParam());
+  ASSERT_TRUE(reader);
+  for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
+    const auto times = read_detailed_times(*reader, *opened_, run, [] { return true; });
+    ASSERT_TRUE(times) << times.error().message;
+    const DetailedTimes::Side& side = times->by_operation;
+    ASSERT_EQ(side.source, TimeSource::kernels);
+    for (std::size_t part = 0; part < side.named; ++part)
+      EXPECT_TRUE(known.contains(side.times.names()[part])) << side.times.names()[part];
+    std::int64_t all = 0;
+    for (const std::uint32_t round : opened_->runs()[run].rounds)
+      all += opened_->round(round).end_ns - opened_->round(round).start_ns;
+    const std::vector<std::int64_t> row = side.times.sum(0, opened_->runs()[run].rounds.size());
+    EXPECT_EQ(std::accumulate(row.begin(), row.end(), std::int64_t{0}), all);
+  }
+}
+
+TEST_P(GpuSample, ShowsKernelsOfOneStreamSideBySide) {
+  const auto profile = range_profile(*timeline_, {timeline_->whole}, [] { return true; });
+  ASSERT_TRUE(profile);
+  std::size_t streams = 0;
+  for (const ProfileNode& node : profile->nodes) {
+    if (node.parent == ProfileNode::none || !profile->nodes[node.parent].name.starts_with("device")) continue;
+    EXPECT_EQ(node.depth, 1U) << node.name;
+    EXPECT_EQ(node.self_ns, node.total_ns) << node.name;
+    ++streams;
+  }
+  EXPECT_GT(streams, 8U);
+  for (std::size_t lane = 0; lane < timeline_->lanes.size(); ++lane) {
+    if (timeline_->lanes[lane].track_kind != "stream") continue;
+    const auto details = slice_details(*opened_, *timeline_, {lane, 0}, [] { return true; });
+    ASSERT_TRUE(details);
+    EXPECT_EQ(details->inside_ns, 0) << "what runs beside it";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, GpuSample,
+                         testing::Values("h200-smollm2-graph.dstrace", "h200-smollm2-node.dstrace"),
+                         [](const testing::TestParamInfo<const char*>& file) {
+                           return std::string(file.param).substr(13, 4) == "grap" ? "Graphs" : "Kernels";
+                         });
+
+}  // namespace
+}  // namespace draftscope::gui
