@@ -10,6 +10,7 @@
 #include "pass_bytes.h"
 #include "quartiles.h"
 #include "rounds.h"
+#include "slow_one_row.h"
 
 namespace draftscope::bench {
 
@@ -19,17 +20,9 @@ using nlohmann::json;
 
 constexpr std::int32_t gammas[] = {1, 2, 4, 7};  // all verified by launches for eight rows
 
-/// Share of a rate (GB/s) at which `bytes` in `seconds` move; null without the rate.
-json share(double bytes, double seconds, const std::vector<double>& rates) {
-  if (rates.empty()) return nullptr;
-  return bytes / seconds * 1e-9 / median(rates);
-}
-
-/// Ratios within the same repeat.
-std::vector<double> ratios(const std::vector<double>& values, const std::vector<double>& units) {
-  std::vector<double> result;
-  for (std::size_t i = 0; i < values.size(); ++i) result.push_back(values[i] / units[i]);
-  return result;
+/// Share of what reading alone reaches at which `bytes` move in `seconds`.
+double share(double bytes, double seconds, const Rates& rates) {
+  return bytes / seconds * 1e-9 / median(rates.read());
 }
 
 RoundFit fit_of(const Measured& measured, std::int32_t exit) {
@@ -47,8 +40,7 @@ void add_rounds(json& step, const Measured& measured, std::int32_t exit, double 
   const RoundFit fit = fit_of(measured, exit);
   step["rounds"] = rounds;
   step["step_seconds"] = fit.draft_step_seconds;
-  step["step_share_of_copy_bandwidth"] = share(bytes, fit.draft_step_seconds, rates.copy());
-  step["step_share_of_read_bandwidth"] = share(bytes, fit.draft_step_seconds, rates.read());
+  step["step_share_of_read_bandwidth"] = share(bytes, fit.draft_step_seconds, rates);
   step["outside_seconds_per_round"] = fit.outside_seconds;
   constexpr std::int32_t typical = 4;
   step["outside_share_of_round"] = fit.outside_seconds / (median(measured.drafts.at({exit, typical})) +
@@ -62,7 +54,7 @@ Benchmark::Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& back
     : checkpoint_(checkpoint), backend_(backend), options_(options), rounded_(rounded), passes_(backend) {
   prompt_ = options.prompt.empty() ? some_tokens(backend.shape(), options.context)
                                    : tokens_in(options.prompt, options.context);
-  widths_ = {1};
+  widths_ = {1, 2};
   for (const std::int32_t width : options.widths)
     if (width <= backend.max_invariant_rows()) widths_.push_back(width);
   widths_.push_back(options.gamma + 1);  // what layerskip verifies
@@ -151,11 +143,9 @@ void Benchmark::add_vanilla(json& result, const Measured& measured, const Rates&
   const auto bytes = static_cast<double>(
       pass_bytes(checkpoint_, rounded_, backend_.shape().n_layers, options_.context + options_.tokens / 2));
   result["read_gb_per_s"] = spread(rates.read());
-  result["copy_gb_per_s"] = spread(rates.copy());
   result["vanilla"] = {{"bytes_per_token", bytes},
                        {"tokens_per_s", spread(tokens_per_s)},
-                       {"share_of_copy_bandwidth", share(bytes, median(seconds), rates.copy())},
-                       {"share_of_read_bandwidth", share(bytes, median(seconds), rates.read())}};
+                       {"share_of_read_bandwidth", share(bytes, median(seconds), rates)}};
 }
 
 void Benchmark::add_passes(json& result, const Measured& measured) const {
@@ -164,6 +154,8 @@ void Benchmark::add_passes(json& result, const Measured& measured) const {
   for (const auto& [width, seconds] : measured.by_width)
     result["verify_widths"].push_back(
         {{"rows", width}, {"seconds", spread(seconds)}, {"against_one_row", spread(ratios(seconds, one))}});
+  const auto slow = slow_one_row(one, measured.by_width.at(2));
+  result["slow_one_row"] = slow ? json(*slow) : json(nullptr);
   result["contexts"] = json::array();
   for (const auto& [key, seconds] : measured.by_context)
     result["contexts"].push_back({{"context_tokens", key.first},
@@ -179,8 +171,7 @@ void Benchmark::add_drafts(json& result, const Measured& measured, const Rates& 
     json step{{"exit", exit},
               {"bytes", bytes},
               {"pass_seconds", spread(seconds)},
-              {"pass_share_of_copy_bandwidth", share(bytes, median(seconds), rates.copy())},
-              {"pass_share_of_read_bandwidth", share(bytes, median(seconds), rates.read())}};
+              {"pass_share_of_read_bandwidth", share(bytes, median(seconds), rates)}};
     if (!measured.drafts.empty()) add_rounds(step, measured, exit, bytes, rates);
     result["draft_steps"].push_back(std::move(step));
   }

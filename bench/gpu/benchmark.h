@@ -56,7 +56,7 @@ class Benchmark {
   engine::CudaWeights rounded_;
   Passes passes_;
   std::vector<std::int32_t> prompt_;
-  std::vector<std::int32_t> widths_;  ///< the first is the unit
+  std::vector<std::int32_t> widths_;  ///< the first is the unit, the second must not be below it
 };
 
 }  // namespace draftscope::bench

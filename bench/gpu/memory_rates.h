@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Rates at which this device's memory is read and copied; every share in bench/gpu refers to them.
+// The rate at which this device's memory is read; every share in bench/gpu refers to it.
 
 #include <draftscope/base/result.h>
 
@@ -17,11 +17,9 @@ class MemoryRates {
   /// Bytes/s, one value a repeat. Each repeat goes once through a pool larger than any cache, in parts of
   /// `bytes`, a launch a part.
   [[nodiscard]] virtual Result<std::vector<double>> read(std::size_t bytes, int repeats) = 0;
-  /// Rate of the driver's own copy; bytes read and bytes written both count.
-  [[nodiscard]] virtual Result<std::vector<double>> copy(std::size_t bytes, int repeats) = 0;
 };
 
-/// A pool in device memory, filled with random values, twice for copies. One line where there is no device.
+/// A pool in device memory, filled with random values. One line where there is no device.
 [[nodiscard]] Result<std::unique_ptr<MemoryRates>> make_memory_rates(std::size_t pool_bytes);
 
 }  // namespace draftscope::bench

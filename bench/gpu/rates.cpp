@@ -9,15 +9,6 @@
 
 namespace draftscope::bench {
 
-namespace {
-
-double gigabytes_per_second(const Result<std::vector<double>>& rates) {
-  if (!rates) throw std::runtime_error(rates.error().message);
-  return rates->front() * 1e-9;
-}
-
-}  // namespace
-
 Rates::Rates(const std::string& device, std::size_t bytes) : bytes_(bytes) {
   if (device == "cpu") {
     memory_.assign(bytes, std::byte{1});
@@ -30,8 +21,9 @@ Rates::Rates(const std::string& device, std::size_t bytes) : bytes_(bytes) {
 
 void Rates::probe(std::int32_t threads) {
   if (device_ == nullptr) return read_.push_back(read_bandwidth(memory_, std::max(threads, 1)) * 1e-9);
-  read_.push_back(gigabytes_per_second(device_->read(bytes_, 1)));
-  copy_.push_back(gigabytes_per_second(device_->copy(bytes_, 1)));
+  const auto rates = device_->read(bytes_, 1);
+  if (!rates) throw std::runtime_error(rates.error().message);
+  read_.push_back(rates->front() * 1e-9);
 }
 
 }  // namespace draftscope::bench

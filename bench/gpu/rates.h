@@ -12,23 +12,20 @@
 
 namespace draftscope::bench {
 
-/// Probes of the memory, taken between other measurements, in GB/s. The processor's memory has no copy rate
-/// here: nothing is compared with it.
+/// Probes of the memory, taken between other measurements: GB/s that reading alone reaches.
 class Rates {
  public:
   Rates(const std::string& device, std::size_t bytes);
-  /// Reads and copies once; `threads` read where there is no device.
+  /// Reads once; `threads` read where there is no device.
   void probe(std::int32_t threads);
   [[nodiscard]] const std::vector<double>& read() const { return read_; }
-  [[nodiscard]] const std::vector<double>& copy() const { return copy_; }
-  void forget() { read_.clear(), copy_.clear(); }
+  void forget() { read_.clear(); }
 
  private:
   std::size_t bytes_;
   std::unique_ptr<MemoryRates> device_;
   std::vector<std::byte> memory_;
   std::vector<double> read_;
-  std::vector<double> copy_;
 };
 
 }  // namespace draftscope::bench

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Memory rates of this machine, for comparison with what kernels reach: a plain read by all threads
-// (CPU), or the driver's copy with both ways counted (GPU).
+// The rate at which this machine's memory is read, for comparison with what kernels reach: by all threads
+// of a CPU, by a kernel that does nothing else on a GPU.
 
 #include <draftscope/base/result.h>
 #include <cstdint>

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "calibration/memory_probe.h"
+#include "calibration/read_memory.h"
 
 namespace draftscope::engine {
 
 namespace {
 
-constexpr std::size_t bytes = std::size_t{1} << 30;
+constexpr std::size_t bytes = std::size_t{2} << 30;
 
 Result<void> check(cudaError_t error, const char* doing) {
   if (error != cudaSuccess) return fail("memory probe: {}: {}", doing, cudaGetErrorString(error));
@@ -26,13 +27,18 @@ class CudaMemoryProbe final : public MemoryProbe {
     if (end_ != nullptr) (void)cudaEventDestroy(end_);
     if (start_ != nullptr) (void)cudaEventDestroy(start_);
     if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
-    (void)cudaFree(to_);
+    (void)cudaFree(sink_);
     (void)cudaFree(from_);
   }
 
   Result<void> prepare() {
-    DRAFTSCOPE_TRY(check(cudaMalloc(&from_, bytes), "allocating 1 GiB"));
-    DRAFTSCOPE_TRY(check(cudaMalloc(&to_, bytes), "allocating 1 GiB"));
+    int device = 0;
+    cudaDeviceProp properties{};
+    DRAFTSCOPE_TRY(check(cudaGetDevice(&device), "finding the device"));
+    DRAFTSCOPE_TRY(check(cudaGetDeviceProperties(&properties, device), "asking the device what it is"));
+    multiprocessors_ = properties.multiProcessorCount;
+    DRAFTSCOPE_TRY(check(cudaMalloc(&from_, bytes), "allocating 2 GiB"));
+    DRAFTSCOPE_TRY(check(cudaMalloc(&sink_, sizeof(unsigned)), "allocating 4 bytes"));
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cudaEventCreate(&start_), "creating an event"));
     DRAFTSCOPE_TRY(check(cudaEventCreate(&end_), "creating an event"));
@@ -41,18 +47,19 @@ class CudaMemoryProbe final : public MemoryProbe {
 
   Result<double> gb_per_s() override {
     DRAFTSCOPE_TRY(check(cudaEventRecord(start_, stream_), "recording an event"));
-    DRAFTSCOPE_TRY(
-        check(cudaMemcpyAsync(to_, from_, bytes, cudaMemcpyDeviceToDevice, stream_), "copying memory"));
+    DRAFTSCOPE_TRY(check(read_memory(from_, bytes, static_cast<unsigned*>(sink_), multiprocessors_, stream_),
+                         "reading memory"));
     DRAFTSCOPE_TRY(check(cudaEventRecord(end_, stream_), "recording an event"));
     DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
     float milliseconds = 0.0F;
     DRAFTSCOPE_TRY(check(cudaEventElapsedTime(&milliseconds, start_, end_), "reading events"));
-    return 2.0 * static_cast<double>(bytes) / (static_cast<double>(milliseconds) * 1e6);
+    return static_cast<double>(bytes) / (static_cast<double>(milliseconds) * 1e6);
   }
 
  private:
   void* from_ = nullptr;
-  void* to_ = nullptr;
+  void* sink_ = nullptr;
+  int multiprocessors_ = 0;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr;
   cudaEvent_t end_ = nullptr;

@@ -35,23 +35,25 @@ constexpr std::array columns{"name",
                              "int8_dense_tflops",
                              "nvfp4_dense_tflops",
                              "fp8_t0_us",
-                             "fp8_bw_eff",
+                             "fp8_product_eff",
                              "fp8_calibration",
                              "int8_t0_us",
-                             "int8_bw_eff",
+                             "int8_product_eff",
                              "int8_calibration",
                              "int4_t0_us",
-                             "int4_bw_eff",
+                             "int4_product_eff",
                              "int4_calibration",
                              "nvfp4_t0_us",
-                             "nvfp4_bw_eff",
+                             "nvfp4_product_eff",
                              "nvfp4_calibration",
                              "last_level_cache_mb",
                              "sm_count",
                              "boost_mhz",
                              "link_gbs_unidir",
                              "t0_us",
-                             "bw_eff",
+                             "read_eff",
+                             "read_calibration",
+                             "product_eff",
                              "calibration",
                              "source",
                              "confidence",
@@ -59,6 +61,24 @@ constexpr std::array columns{"name",
                              "ridge_flop_per_byte_bf16",
                              "free_verify_width_est"};
 
+/// Shares of the specified bandwidth, which are product_eff · read_eff now.
+constexpr std::array former_columns{"bw_eff", "fp8_bw_eff", "int8_bw_eff", "int4_bw_eff", "nvfp4_bw_eff"};
+
+/// Share of the specified bandwidth that reading alone reaches. HBM's was measured on an H200; the others are
+/// above every product that was fitted, and nobody measured them.
+double read_prior(MemoryFamily family) {
+  switch (family) {
+    case MemoryFamily::hbm:
+      return 0.948;
+    case MemoryFamily::gddr:
+      return 0.95;
+    case MemoryFamily::lpddr:
+      break;
+  }
+  return 0.9;
+}
+
+/// Efficiency: of the specified bandwidth, where reading reaches read_prior() of it.
 struct FamilyPrior {
   double t0_us;
   double efficiency;
@@ -145,23 +165,35 @@ Result<void> check_ridge(const GpuSpecification& gpu, const Fields& fields, std:
   return {};
 }
 
-/// t0_us and bw_eff of a type, and of what they are; column names begin with `prefix`.
+/// t0_us and product_eff of a type, and of what they are; column names begin with `prefix`.
 struct LawFields {
   std::optional<double> t0_us;
-  std::optional<double> efficiency;
+  std::optional<double> product_share;  ///< of what reading reaches
   Calibration calibration = Calibration::family;
+
+  /// The law's efficiency on this GPU, of a family's `prior` where nothing is said.
+  [[nodiscard]] double efficiency(const GpuSpecification& gpu, const FamilyPrior& prior) const {
+    return gpu.read_efficiency * product_share.value_or(prior.efficiency / read_prior(gpu.memory));
+  }
 };
+
+Result<std::optional<double>> share(const Fields& fields, std::string_view column, std::string_view of,
+                                    std::string_view name) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto value, positive(fields, column, name));
+  if (value && *value > 1.0)
+    return fail("{}: {} is {}, expected a share of {}, at most 1", name, column, *value, of);
+  return value;
+}
 
 Result<LawFields> law_fields(const Fields& fields, const std::string& prefix, std::string_view name) {
   LawFields law;
   const std::string t0 = prefix + "t0_us";
-  const std::string efficiency = prefix + "bw_eff";
   DRAFTSCOPE_TRY_ASSIGN(law.t0_us, number(fields, t0, name));
-  DRAFTSCOPE_TRY_ASSIGN(law.efficiency, positive(fields, efficiency, name));
+  DRAFTSCOPE_TRY_ASSIGN(law.product_share,
+                        share(fields, prefix + "product_eff", "mem_bw_gbs · read_eff", name));
   if (law.t0_us && *law.t0_us < 0.0) return fail("{}: {} is {}, expected at least 0", name, t0, *law.t0_us);
-  if (law.efficiency && *law.efficiency > 1.0)
-    return fail("{}: {} is {}, expected a share of mem_bw_gbs, at most 1", name, efficiency, *law.efficiency);
-  if (law.t0_us && law.efficiency) law.calibration = calibration_of(text_of(fields, prefix + "calibration"));
+  if (law.t0_us && law.product_share)
+    law.calibration = calibration_of(text_of(fields, prefix + "calibration"));
   return law;
 }
 
@@ -172,10 +204,10 @@ Result<void> read_narrow_types(const Fields& fields, std::string_view name, GpuS
     const auto place = static_cast<std::size_t>(type);
     const std::string type_name(weight_type_name(type));
     DRAFTSCOPE_TRY_ASSIGN(const LawFields law, law_fields(fields, type_name + "_", name));
-    if (law.t0_us || law.efficiency) {
+    if (law.t0_us || law.product_share) {
       const FamilyPrior prior = narrow_prior(gpu.memory, type);
-      gpu.narrow_products[place] = narrow_law(law.t0_us.value_or(prior.t0_us),
-                                              law.efficiency.value_or(prior.efficiency), law.calibration);
+      gpu.narrow_products[place] =
+          narrow_law(law.t0_us.value_or(prior.t0_us), law.efficiency(gpu, prior), law.calibration);
     }
     if (type == WeightType::fp8) continue;
     DRAFTSCOPE_TRY_ASSIGN(gpu.narrow_tflops[place], positive(fields, type_name + "_dense_tflops", name));
@@ -214,17 +246,27 @@ Result<GpuSpecification> specification(const Fields& fields, std::string_view so
   DRAFTSCOPE_TRY_ASSIGN(gpu.link_gb_s, positive(fields, "link_gbs_unidir", name));
   DRAFTSCOPE_TRY(check_ridge(gpu, fields, name));
 
+  DRAFTSCOPE_TRY_ASSIGN(const auto read_share, share(fields, "read_eff", "mem_bw_gbs", name));
+  gpu.read_efficiency = read_share.value_or(read_prior(gpu.memory));
   const FamilyPrior prior = family_prior(gpu.memory);
   DRAFTSCOPE_TRY_ASSIGN(const LawFields law, law_fields(fields, "", name));
   gpu.t0_us = law.t0_us.value_or(prior.t0_us);
-  gpu.efficiency = law.efficiency.value_or(prior.efficiency);
+  gpu.efficiency = law.efficiency(gpu, prior);
   gpu.calibration = law.calibration;
   DRAFTSCOPE_TRY(read_narrow_types(fields, name, gpu));
   return gpu;
 }
 
+tl::unexpected<Error> former_column(std::string_view name, std::string_view column) {
+  const std::string prefix(column.substr(0, column.find("bw_eff")));
+  return fail("{}: {} is no column any more, expected {}product_eff: {} / read_eff", name, column, prefix,
+              column);
+}
+
 Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::string_view name) {
   DRAFTSCOPE_TRY_ASSIGN(const auto table, CsvTable::parse(text, std::string(name)));
+  for (const char* column : former_columns)
+    if (table.has(column)) return former_column(name, column);
   std::vector<GpuSpecification> gpus;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     Fields fields;
@@ -241,6 +283,8 @@ Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::strin
 Result<GpuSpecification> from_json(const nlohmann::json& object, std::string_view name) {
   Fields fields;
   for (const auto& [key, value] : object.items()) {
+    if (std::find(former_columns.begin(), former_columns.end(), key) != former_columns.end())
+      return former_column(name, key);
     if (std::find(columns.begin(), columns.end(), key) == columns.end())
       return fail("{}: unknown key {}, expected a column of gpus.csv, as {}", name, quote(key),
                   closest_names(key, std::vector<std::string>(columns.begin(), columns.end())));
@@ -272,7 +316,8 @@ ProductLaw GpuSpecification::products(WeightType type) const {
     return narrow_law(law->t0_us, law->efficiency,
                       like == WeightType::fp8 ? Calibration::related : Calibration::family);
   const FamilyPrior prior = narrow_prior(memory, type);
-  return narrow_law(prior.t0_us, prior.efficiency, Calibration::family);
+  return narrow_law(prior.t0_us, read_efficiency * prior.efficiency / read_prior(memory),
+                    Calibration::family);
 }
 
 double GpuSpecification::tflops(WeightType type) const {

@@ -49,11 +49,11 @@ bool same(const std::optional<T>& a, const std::optional<T>& b) {
 bool same(const GpuSpecification& a, const GpuSpecification& b) {
   const auto parts = [](const GpuSpecification& gpu) {
     const auto& [name, architecture, memory, bandwidth_gb_s, bf16_tflops, fp8_tflops, memory_gb, l2_mb,
-                 link_gb_s, t0_us, efficiency, calibration, narrow_products, narrow_tflops, number_types] =
-        gpu;
+                 link_gb_s, read_efficiency, t0_us, efficiency, calibration, narrow_products, narrow_tflops,
+                 number_types] = gpu;
     (void)narrow_products;  // below
     return std::tie(name, architecture, memory, bandwidth_gb_s, bf16_tflops, fp8_tflops, memory_gb, l2_mb,
-                    link_gb_s, t0_us, efficiency, calibration, narrow_tflops, number_types);
+                    link_gb_s, read_efficiency, t0_us, efficiency, calibration, narrow_tflops, number_types);
   };
   return parts(a) == parts(b) &&
          std::ranges::equal(a.narrow_products, b.narrow_products,

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "backend.h"
 #include "emulated_gpu.h"
+#include "slow_one_row.h"
 
 namespace draftscope::bench {
 namespace {
@@ -55,10 +57,11 @@ TEST(Benchmark, MeasuresEveryFigureThatAResultHas) {
   const nlohmann::json result = run_small(small_options());
   EXPECT_GT(result.at("vanilla").at("tokens_per_s").at("median").get<double>(), 0.0);
   EXPECT_GT(result.at("vanilla").at("share_of_read_bandwidth").get<double>(), 0.0);
-  EXPECT_TRUE(result.at("vanilla").at("share_of_copy_bandwidth").is_null());
+  EXPECT_GT(result.at("read_gb_per_s").at("median").get<double>(), 0.0);
+  EXPECT_TRUE(result.contains("slow_one_row"));
   std::vector<int> widths;
   for (const auto& width : result.at("verify_widths")) widths.push_back(width.at("rows").get<int>());
-  EXPECT_EQ(widths, (std::vector<int>{1, 3, 8}));  // one row, what layerskip verifies, what was asked for
+  EXPECT_EQ(widths, (std::vector<int>{1, 2, 3, 8}));  // always, what layerskip verifies, what was asked for
   EXPECT_EQ(result.at("contexts").size(), 2U);
   ASSERT_EQ(result.at("draft_steps").size(), 2U);
   for (const auto& step : result.at("draft_steps")) {
@@ -74,6 +77,32 @@ TEST(Benchmark, MeasuresEveryFigureThatAResultHas) {
     EXPECT_GE(run.at("emitted_tokens_per_round").get<double>(), 1.0);
     EXPECT_GT(run.at("speedup_against_prediction").at("median").get<double>(), 0.0);
   }
+}
+
+TEST(SlowOneRow, IsSaidOfPassesThatTwoRowsBeat) {
+  const std::vector<double> one{6.13e-3, 6.11e-3, 6.18e-3, 6.12e-3, 6.15e-3};
+  const auto scaled = [&](double factor) {
+    std::vector<double> two = one;
+    for (double& seconds : two) seconds *= factor;
+    return two;
+  };
+  for (const double factor : {0.995, 1.0, 1.1, 2.0})
+    EXPECT_FALSE(slow_one_row(one, scaled(factor))) << factor;
+  for (const double factor : {0.1, 0.8155, 0.98}) EXPECT_TRUE(slow_one_row(one, scaled(factor))) << factor;
+  EXPECT_EQ(
+      slow_one_row(one, scaled(0.8155)).value(),
+      "one row takes 6.13 ms, two rows 5.00: the one-row pass is slow, and every speedup over it is too "
+      "large");
+}
+
+TEST(SlowOneRow, IsSaidWhereThreeOfFourRepeatsSaySo) {
+  for (std::size_t repeats = 1; repeats <= 12; ++repeats)
+    for (std::size_t faster = 0; faster <= repeats; ++faster) {
+      const std::vector<double> one(repeats, 1.0);
+      std::vector<double> two(repeats, 1.01);
+      std::fill_n(two.rbegin(), faster, 0.5);
+      EXPECT_EQ(slow_one_row(one, two).has_value(), 4 * faster >= 3 * repeats) << faster << " of " << repeats;
+    }
 }
 
 TEST(Benchmark, TakesThePromptFromAFile) {

@@ -1,12 +1,43 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From counts of a small model to those of a published one.
+"""From counts of a small model to those of a published one, kernel by kernel.
 
-What is scaled by what: weights and instructions of products by the bytes of their matrices, but for the scales that several warps
-ask for, which follow from the depth; attention by K/V heads, at the contexts counted, and between them along a line; all else by the
-bytes that the shapes say."""
+What is scaled by what: weights and instructions of products by the bytes of their matrices, but for the scales that several
+warps ask for, which follow from the depth; attention by K/V heads, at the contexts counted, and between them along a line; all
+else by the bytes that the shapes say."""
+from dataclasses import dataclass
 
 HELD = ("weights", "cache", "others")
 LAYER_KERNELS = ("qkv_norm", "qkv", "attention", "output", "gate_up_norm", "gate_up", "down")
+WARPS = 8  # of a block
+NORMALISING = ("qkv", "gate_up", "head")
+SPLIT_KEYS, GROUP_SPLITS, TILE_QUERIES, FEW_SPLITS, ENOUGH_ITEMS = 256, 4, 16, 8, 12  # of attention_plan.h
+
+
+@dataclass(frozen=True)
+class Launches:
+    """Those of a kernel in one layer (or in the pass): what times.py makes seconds of."""
+    kernel: str
+    times: int               # layers
+    launches: int            # in each
+    blocks: int
+    tiles: int               # that its blocks share; 0 where these are not outputs
+    weight_bytes: float      # that leave the device's memory
+    cache_bytes: float       # K/V, likewise
+    asked_bytes: float       # of activations, that blocks ask the second cache for
+    instructions: float      # of warps; a product's without those that rows take before it begins
+    row_instructions: float  # of each warp for a row that a product normalises, or for a split of attention
+    steps: float             # rows to normalise; splits that attention's busiest block computes in turn
+
+
+def attention_steps(rows, group, context, heads, blocks):
+    """Splits of 16 queries that the busiest block computes one after the other, rows being a chain (plan_attention())."""
+    splits = -(-(context + rows) // SPLIT_KEYS)
+    tiles = -(-rows * group // TILE_QUERIES)
+    whole = splits // GROUP_SPLITS if tiles > 1 and splits > FEW_SPLITS else 0
+    units = splits - (GROUP_SPLITS - 1) * whole
+    item_tiles = 2 if tiles > 1 and units * -(-tiles // 2) >= ENOUGH_ITEMS else 1
+    items = units * -(-tiles // item_tiles) * heads
+    return (GROUP_SPLITS if whole else 1) * item_tiles * max(1.0, items / blocks)
 
 
 def kernel_of(kernels, name):
@@ -74,3 +105,42 @@ class Counted:
             total[0] += self.layers(planned["kernel"]) * sum(needed.values())
             total[1] += self.layers(planned["kernel"]) * sum(moved.values())
         return total
+
+    def _row_instructions(self, name):
+        """Of each warp, for a row that it helps to normalise before its product begins."""
+        narrow = sorted(rows for rows, _ in self.passes if rows <= 8)
+        small = [kernel_of(self.passes[rows, self.contexts[0]], name) for rows in (narrow[0], narrow[-1])]
+        grown = (small[1]["warp_instructions"] - small[0]["warp_instructions"]) / (small[0]["blocks"] * WARPS)
+        return grown / max(narrow[-1] - narrow[0], 1)
+
+    def _split_instructions(self, rows):
+        """Of each warp, for a split of 16 queries."""
+        low, high = self.contexts[0], self.contexts[-1]
+        work = [kernel_of(self.passes[rows, c], "attention")["warp_instructions"] for c in (low, high)]
+        splits = [-(-(c + rows) // SPLIT_KEYS) for c in (low, high)]
+        tiles = -(-rows * self.full["n_heads"] // self.full["n_kv_heads"] // TILE_QUERIES)
+        heads = self.small["n_kv_heads"] * self.small["n_layers"]
+        return (work[1] - work[0]) / max(splits[1] - splits[0], 1) / (tiles * heads * WARPS)
+
+    def launches(self, machine, rows, context):
+        """A pass, kernel by kernel."""
+        for planned in self.plans[machine, rows]:
+            name = planned["kernel"]
+            _, moved, work = self.kernel(planned, rows, context)
+            asked = row_instructions = steps = 0.0
+            if name == "attention":
+                row_instructions = self._split_instructions(rows)
+                steps = attention_steps(rows, self.full["n_heads"] // self.full["n_kv_heads"], context,
+                                        self.full["n_kv_heads"], planned["blocks"])
+            elif name in NORMALISING and not planned["normed"]:
+                small = kernel_of(self.passes[rows, self.contexts[0]], name)
+                of_small = self._row_instructions(name)
+                work *= 1.0 - rows * of_small * small["blocks"] * WARPS / small["warp_instructions"]
+                row_instructions = of_small * self.full["d_model"] / self.small["d_model"]
+                steps = rows
+                asked = planned["blocks"] * rows * self.full["d_model"] * 4
+            elif planned["needed"]["weights"] and planned["tiles"] and name != "load_inputs":
+                depth = {"output": self.full["n_heads"] * self.full["head_dim"], "down": self.full["d_ff"]}
+                asked = planned["tiles"] * rows * depth.get(name, self.full["d_model"]) * 2
+            yield Launches(name, self.layers(name), planned["launches"], planned["blocks"], planned["tiles"], moved["weights"],
+                           moved["cache"], asked, work, row_instructions, steps)

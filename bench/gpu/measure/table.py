@@ -19,14 +19,14 @@ def speeds(figures: dict) -> list[tuple]:
         for result in figures.get(f"decode {name}", []):
             vanilla = result["vanilla"]
             rows.append((f"{name} {result['weights']}", "vanilla", number(vanilla["tokens_per_s"]["median"]),
-                         number(vanilla["share_of_copy_bandwidth"]), number(vanilla["share_of_read_bandwidth"])))
+                         number(vanilla["share_of_read_bandwidth"])))
             for run in result["layerskip"]:
                 rows.append((f"{name} {result['weights']}",
                              f"layerskip E={run['exit']} γ={run['gamma']}, {run['acceptance_rate']:.0%} accepted",
-                             number(run["tokens_per_s"]["median"]), "", ""))
+                             number(run["tokens_per_s"]["median"]), ""))
         for way, measured in figures.get(f"transformers {name}", {}).get("ways", {}).items():
             rate = measured.get("tokens_per_s", {}).get("median")
-            rows.append((name, f"transformers {way}", number(rate), "", ""))
+            rows.append((name, f"transformers {way}", number(rate), ""))
     return rows
 
 
@@ -46,7 +46,7 @@ def lines(results: dict) -> list[str]:
         for row in results["targets"]])]
     rates = speeds(figures)
     if rates:
-        text += ["", *aligned([("model", "way", "tokens/s", "of copy", "of read"), *rates])]
+        text += ["", *aligned([("model", "way", "tokens/s", "of reading"), *rates])]
     rest = [step for step in results["steps"] if step["status"] != "ok"]
     if rest:
         text += ["", *aligned([("step", "", "why")] + [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Read and copy rates of the device's memory at the sizes of a model's matrices. Usage: bench_gpu_memory
+// Read rate of the device's memory at the sizes of a model's matrices. Usage: bench_gpu_memory
 // Prints JSON.
 
 #include "memory_rates.h"
@@ -23,11 +23,8 @@ Result<nlohmann::json> measure() {
   nlohmann::json by_size = nlohmann::json::array();
   for (const std::size_t bytes : sizes) {
     DRAFTSCOPE_TRY_ASSIGN(std::vector<double> read, rates->read(bytes, repeats));
-    DRAFTSCOPE_TRY_ASSIGN(std::vector<double> copy, rates->copy(bytes, repeats));
-    for (auto* values : {&read, &copy})
-      for (double& value : *values) value *= 1e-9;
-    by_size.push_back(
-        {{"bytes", bytes}, {"read_gb_per_s", bench::spread(read)}, {"copy_gb_per_s", bench::spread(copy)}});
+    for (double& value : read) value *= 1e-9;
+    by_size.push_back({{"bytes", bytes}, {"read_gb_per_s", bench::spread(read)}});
   }
   return by_size;
 }

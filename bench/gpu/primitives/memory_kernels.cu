@@ -5,29 +5,6 @@ namespace draftscope::bench {
 
 namespace {
 
-constexpr int threads = 512;
-constexpr int blocks_per_multiprocessor = 2;  // 64 registers a thread: eight loads are in flight without spills
-constexpr int loads_in_flight = 8;
-
-__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
-    read(const uint4* from, std::size_t count, unsigned* sink) {
-  const std::size_t stride = std::size_t{gridDim.x} * threads;
-  std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x;
-  unsigned sum = 0;
-  for (; i + (loads_in_flight - 1) * stride < count; i += loads_in_flight * stride) {
-    uint4 values[loads_in_flight];
-#pragma unroll
-    for (int k = 0; k < loads_in_flight; ++k) values[k] = __ldcs(from + i + k * stride);
-#pragma unroll
-    for (int k = 0; k < loads_in_flight; ++k) sum += values[k].x ^ values[k].y ^ values[k].z ^ values[k].w;
-  }
-  for (; i < count; i += stride) {
-    const uint4 value = __ldcs(from + i);
-    sum += value.x ^ value.y ^ value.z ^ value.w;
-  }
-  if (sum == 0x9E3779B9U) *sink = sum;
-}
-
 __global__ void fill(std::uint32_t* to, std::size_t count, std::uint32_t seed) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
@@ -42,15 +19,9 @@ __global__ void fill(std::uint32_t* to, std::size_t count, std::uint32_t seed) {
 
 }  // namespace
 
-cudaError_t launch_read(const void* from, std::size_t bytes, unsigned* sink, int multiprocessors,
-                        cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(multiprocessors * blocks_per_multiprocessor);
-  read<<<blocks, threads, 0, stream>>>(static_cast<const uint4*>(from), bytes / sizeof(uint4), sink);
-  return cudaGetLastError();
-}
-
 cudaError_t launch_fill(void* to, std::size_t bytes, std::uint32_t seed, cudaStream_t stream) {
   constexpr unsigned blocks = 2048;
+  constexpr unsigned threads = 512;
   fill<<<blocks, threads, 0, stream>>>(static_cast<std::uint32_t*>(to), bytes / sizeof(std::uint32_t), seed);
   return cudaGetLastError();
 }

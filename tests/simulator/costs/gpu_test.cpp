@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/hardware/gpu.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +23,8 @@ TEST(Gpu, EveryRowOfTheTableParsesAndIsFoundByItsName) {
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->bandwidth_gb_s, gpu.bandwidth_gb_s);
     EXPECT_GT(gpu.efficiency, 0.0) << gpu.name;
-    EXPECT_LE(gpu.efficiency, 1.0) << gpu.name;
+    EXPECT_LE(gpu.efficiency, gpu.read_efficiency) << gpu.name;
+    EXPECT_LT(gpu.read_efficiency, 1.0) << gpu.name;
     EXPECT_GT(gpu.ridge(), 10.0) << gpu.name;
   }
 }
@@ -71,6 +73,42 @@ TEST(Gpu, JsonAndCsvOfOnesOwnSayTheSame) {
   EXPECT_EQ(json->efficiency, csv->efficiency);
 }
 
+// The fit is of the specified bandwidth (vLLM's tables of an H200: 0.86); the columns split it in two.
+TEST(Gpu, AProductsRateIsItsShareOfWhatReadingReaches) {
+  const GpuSpecification h200 = *find_gpu("H200-SXM5-141GB");
+  EXPECT_NEAR(h200.read_efficiency * h200.bandwidth_gb_s, 4550.0, 5.0);  // measured
+  EXPECT_NEAR(h200.efficiency, 0.86, 1e-4);
+  EXPECT_NEAR(h200.products(WeightType::fp8).efficiency, 0.79, 1e-4);
+  for (const double read : {0.5, 0.8, 1.0})
+    for (const double product : {0.25, 0.9, 1.0}) {
+      const auto gpu = parse_gpu_specification(
+          fmt::format(R"({{"name": "Mine", "mem_type": "HBM3", "mem_bw_gbs": 1000, "bf16_dense_tflops": 200,
+                           "read_eff": {}, "t0_us": 4, "product_eff": {}, "fp8_t0_us": 5, "fp8_product_eff": {}}})",
+                      read, product, product / 2),
+          "mine.json");
+      ASSERT_TRUE(gpu) << gpu.error().message;
+      EXPECT_DOUBLE_EQ(gpu->read_efficiency, read);
+      EXPECT_DOUBLE_EQ(gpu->efficiency, read * product);
+      EXPECT_DOUBLE_EQ(gpu->products(WeightType::fp8).efficiency, read * product / 2);
+    }
+}
+
+TEST(Gpu, AStatedReadRateScalesWhatAFamilyIsTakenToReach) {
+  const auto of = [](const char* read) {
+    return parse_gpu_specification(
+               fmt::format(
+                   R"({{"name": "Mine", "mem_type": "GDDR7", "mem_bw_gbs": 1000, "bf16_dense_tflops": 200{}}})",
+                   read),
+               "mine.json")
+        .value();
+  };
+  const GpuSpecification family = of("");
+  const GpuSpecification half = of(fmt::format(R"(, "read_eff": {})", family.read_efficiency / 2).c_str());
+  EXPECT_DOUBLE_EQ(half.efficiency, family.efficiency / 2);
+  for (const WeightType type : {WeightType::fp8, WeightType::int4})
+    EXPECT_DOUBLE_EQ(half.products(type).efficiency, family.products(type).efficiency / 2);
+}
+
 struct Refused {
   const char* text;
   const char* says;
@@ -94,8 +132,14 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10})", "bf16_dense_tflops is missing"},
         Refused{R"({"name":"G","mem_type":"DDR5","mem_bw_gbs":10,"bf16_dense_tflops":9})",
                 "mem_type is 'DDR5'"},
-        Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"bw_eff":1.1})",
-                "bw_eff is 1.1"},
+        Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"product_eff":1.1})",
+                "product_eff is 1.1, expected a share of mem_bw_gbs · read_eff"},
+        Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"read_eff":1.1})",
+                "read_eff is 1.1, expected a share of mem_bw_gbs"},
+        Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"bw_eff":0.8})",
+                "bw_eff is no column any more, expected product_eff"},
+        Refused{"name,mem_type,mem_bw_gbs,bf16_dense_tflops,fp8_bw_eff\nG,HBM3,10,9,0.8\n",
+                "fp8_bw_eff is no column any more, expected fp8_product_eff"},
         Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"t0_us":-2})",
                 "t0_us is -2"},
         Refused{

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Products by number type, the host beside passes, and drafts whose cost is an input.
 #include <draftscope/speculation/published_models.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,8 +49,12 @@ TEST(NumberTypeLaws, AGpuThatWasNotFittedHasTheMedianOfItsFamilyAndIsLessSure) {
         widest = std::max(widest, law.t0_sigma);
       }
       ASSERT_FALSE(t0.empty());
-      GpuSpecification unknown;
-      unknown.memory = family;
+      const GpuSpecification unknown =
+          parse_gpu_specification(
+              fmt::format(R"({{"name": "Mine", "mem_type": "{}", "mem_bw_gbs": 9, "bf16_dense_tflops": 9}})",
+                          family == MemoryFamily::hbm ? "HBM3" : "GDDR7"),
+              "mine.json")
+              .value();
       const ProductLaw law = unknown.products(type);
       EXPECT_NEAR(law.t0_us, median(t0), 0.01);
       EXPECT_NEAR(law.efficiency, median(efficiency), 0.01);
@@ -108,7 +113,7 @@ TEST(NumberTypeLaws, AnswersOfASpecificationDoNotDependOnTheTypeThatWasAskedFirs
 TEST(Specifications, OfOnesOwnNameTypesAndTheirLaws) {
   const auto gpu = parse_gpu_specification(
       R"({"name": "Mine", "mem_type": "GDDR7", "mem_bw_gbs": 1000, "bf16_dense_tflops": 200,
-          "number_types": "bf16 fp8", "fp8_t0_us": 3, "fp8_bw_eff": 0.5, "fp8_calibration": "fit:mine"})",
+          "number_types": "bf16 fp8", "fp8_t0_us": 3, "fp8_product_eff": 0.5, "fp8_calibration": "fit:mine"})",
       "mine.json");
   ASSERT_TRUE(gpu) << gpu.error().message;
   EXPECT_EQ(gpu->products(WeightType::fp8).t0_us, 3.0);
@@ -124,10 +129,10 @@ TEST(Specifications, OfOnesOwnNameTypesAndTheirLaws) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("number_types holds 'fp6'"));
   const auto rate = parse_gpu_specification(
-      R"({"name": "Mine", "mem_type": "GDDR7", "mem_bw_gbs": 1000, "bf16_dense_tflops": 200, "nvfp4_bw_eff": 2})",
+      R"({"name": "Mine", "mem_type": "GDDR7", "mem_bw_gbs": 1000, "bf16_dense_tflops": 200, "nvfp4_product_eff": 2})",
       "mine.json");
   ASSERT_FALSE(rate);
-  EXPECT_THAT(rate.error().message, HasSubstr("nvfp4_bw_eff is 2"));
+  EXPECT_THAT(rate.error().message, HasSubstr("nvfp4_product_eff is 2"));
 }
 
 TEST(Host, SlowerEnginesTakeLongerStepsInTheirRange) {

@@ -43,8 +43,7 @@ struct MachineCalibration {
   std::string date;          ///< UTC, ISO 8601
   std::string gpu;           ///< of the table of specifications (gpu.h); empty if none is known
   double cache_bytes = 0.0;  ///< the last cache's; 0 = unknown
-  std::optional<speculation::Spread>
-      memory_gb_s;  ///< a plain read (CPU) or the driver's copy, both ways counted (GPU)
+  std::optional<speculation::Spread> memory_gb_s;    ///< what reading alone reaches
   std::optional<speculation::Spread> empty_pass_ns;  ///< a pass without layers or head: one launch, one wait
   std::optional<speculation::Spread> eager_pass_ns;  ///< a target step launched kernel by kernel (GPU)
   std::vector<CalibratedShape> shapes;

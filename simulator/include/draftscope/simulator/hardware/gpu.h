@@ -2,11 +2,13 @@
 #pragma once
 
 // What a GPU's specification says of decoding time: the memory system's rate, the ceiling of the arithmetic,
-// and the two numbers of the affine law of a kernel,
-//     t = t0 + bytes / (e · bandwidth),
-// which are fitted for some GPUs and taken from relatives for the others (simulator/data/gpus.csv). Products
-// of fewer bits have numbers of their own: fp8 and nvfp4 products round their activations first, which adds
-// to t0 on HBM GPUs. All of them are fitted to one engine's kernel tables, of passes of 1 to 16 rows.
+// and the numbers of the affine law of a kernel,
+//     t = t0 + bytes / (e · bandwidth),   e = read_eff · product_eff.
+// read_eff is the share of the specified bandwidth that reading alone reaches: measured on an H200, a prior
+// of the memory type elsewhere. product_eff is a product's share of that. t0 and e are fitted for some GPUs
+// and taken from relatives for the others (simulator/data/gpus.csv). Products of fewer bits have numbers of
+// their own: fp8 and nvfp4 products round their activations first, which adds to t0 on HBM GPUs. All of them
+// are fitted to one engine's kernel tables, of passes of 1 to 16 rows.
 //
 // All functions are thread-safe. The table is part of the program: no file is needed at run time.
 
@@ -79,8 +81,9 @@ struct GpuSpecification {
   std::optional<double> memory_gb;
   std::optional<double> l2_mb;
   std::optional<double> link_gb_s;  ///< to one other GPU, one way
+  double read_efficiency = 0.0;     ///< of the specified bandwidth, what reading alone reaches
   double t0_us = 0.0;
-  double efficiency = 0.0;  ///< e, 0 < e ≤ 1
+  double efficiency = 0.0;  ///< e, 0 < e ≤ read_efficiency
   Calibration calibration = Calibration::family;
   /// [WeightType]: of the types below 16 bits where they are known; t0_us and efficiency are of 16 bits.
   std::array<std::optional<ProductLaw>, weight_type_count> narrow_products;
@@ -115,11 +118,11 @@ struct GpuSpecification {
 [[nodiscard]] Result<GpuSpecification> find_gpu(std::string_view name);
 
 /// A specification of one's own: a JSON object or a CSV table of one row, with the column names of
-/// gpus.csv. Needed are name, mem_type, mem_bw_gbs and bf16_dense_tflops; t0_us and bw_eff default to the
-/// memory family's, as do fp8_t0_us, fp8_bw_eff and the like of int8, int4 and nvfp4. `number_types` lists
-/// types with spaces between. `name` is what errors call the text. Errors: an unknown key, an unknown type,
-/// rates that are not positive, e above 1, a stated ridge that contradicts the rates by more than 2 %, fp8
-/// slower than bf16.
+/// gpus.csv. Needed are name, mem_type, mem_bw_gbs and bf16_dense_tflops; t0_us, read_eff and product_eff
+/// default to the memory family's, as do fp8_t0_us, fp8_product_eff and the like of int8, int4 and nvfp4.
+/// `number_types` lists types with spaces between. `name` is what errors call the text. Errors: an unknown
+/// key, an unknown type, rates that are not positive, shares above 1, a stated ridge that contradicts the
+/// rates by more than 2 %, fp8 slower than bf16.
 [[nodiscard]] Result<GpuSpecification> parse_gpu_specification(std::string_view text, std::string_view name);
 
 // Which GPU a recording was made on. Drivers call a GPU otherwise than specifications do: "NVIDIA H100 80GB

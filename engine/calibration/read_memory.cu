@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "calibration/read_memory.h"
+
+namespace draftscope::engine {
+
+namespace {
+
+constexpr int threads = 512;
+constexpr int blocks_per_multiprocessor = 2;  // 64 registers a thread: eight loads are in flight without spills
+constexpr int loads_in_flight = 8;
+
+__global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
+    read_all(const uint4* from, std::size_t count, unsigned* sink) {
+  const std::size_t stride = std::size_t{gridDim.x} * threads;
+  std::size_t i = std::size_t{blockIdx.x} * threads + threadIdx.x;
+  unsigned sum = 0;
+  for (; i + (loads_in_flight - 1) * stride < count; i += loads_in_flight * stride) {
+    uint4 values[loads_in_flight];
+#pragma unroll
+    for (int k = 0; k < loads_in_flight; ++k) values[k] = __ldcs(from + i + k * stride);
+#pragma unroll
+    for (int k = 0; k < loads_in_flight; ++k) sum += values[k].x ^ values[k].y ^ values[k].z ^ values[k].w;
+  }
+  for (; i < count; i += stride) {
+    const uint4 value = __ldcs(from + i);
+    sum += value.x ^ value.y ^ value.z ^ value.w;
+  }
+  if (sum == 0x9E3779B9U) *sink = sum;
+}
+
+}  // namespace
+
+cudaError_t read_memory(const void* from, std::size_t bytes, unsigned* sink, int multiprocessors,
+                        cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(multiprocessors * blocks_per_multiprocessor));
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, read_all, static_cast<const uint4*>(from), bytes / sizeof(uint4), sink);
+}
+
+}  // namespace draftscope::engine
