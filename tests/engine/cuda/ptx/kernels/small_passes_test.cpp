@@ -76,6 +76,7 @@ void put_through(Backend& backend) {
   DecodeRequest request{.prompt = prompt, .max_new_tokens = 4};
   (void)decoded_text(backend, "layerskip:exit=1,gamma=2", request);
   (void)decoded_text(backend, "mix:mask=exit,exit=1,shape=tree,gamma=2", request);
+  (void)decoded_text(backend, "clasp:skip=1,interval=2", request);  // states in the bank
   request.sampling = {.temperature = 0.9, .top_k = 40, .top_p = 0.9};
   (void)decoded_text(backend, "layerskip:exit=1,gamma=2", request);
   request.sampling.coupled = true;
