@@ -47,7 +47,7 @@ std::vector<std::string> held_weights(Backend& backend) {
 std::vector<std::string> half_of_turn(const std::vector<std::string>& names, int turn) {
   std::vector<std::string> half;
   for (auto i = static_cast<std::size_t>(turn % 2); i < names.size(); i += 2) half.push_back(names[i]);
-  return half;
+  return half.empty() ? names : half;  // of one, that one in every turn
 }
 
 EveryStrategy::EveryStrategy(const speculation::ModelShape& shape, std::vector<std::string> weights)
