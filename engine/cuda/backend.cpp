@@ -38,14 +38,14 @@ struct RankHold {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::unique_ptr<Gpu> gpu, Checkpoint checkpoint, RankHold rank, UploadedModel model,
+  CudaBackend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint, RankHold rank, UploadedModel model,
               DeviceMemory memory, const Buffers& buffers, std::int32_t cache_rows, std::int32_t max_rows,
               std::int32_t n_positions, profiler::DeviceTrace* trace)
       : gpu_(std::move(gpu)),
         shape_(checkpoint.shape),
         ranks_(rank.ranks),
         part_(std::move(rank.part)),
-        checkpoint_(part_ ? part_->checkpoint : std::move(checkpoint)),
+        checkpoint_(part_ ? part_->checkpoint : checkpoint),
         model_(std::move(model)),
         memory_(std::move(memory)),
         buffers_(buffers),
@@ -403,7 +403,7 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, Checkpoint checkpoint,
+Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint,
                                               const CudaOptions& options) {
   if (options.cache_rows < 0)
     return fail("cuda backend: cache_rows is {}, expected 0 or more", options.cache_rows);
@@ -441,9 +441,9 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, Checkpoi
   model.model.n_positions = n_positions;
   model.model.cosine = buffers.cosine;
   model.model.sine = buffers.sine;
-  auto backend = std::make_unique<CudaBackend>(std::move(gpu), std::move(checkpoint), std::move(rank),
-                                               std::move(model), std::move(memory), buffers, cache_rows, rows,
-                                               n_positions, options.device_trace);
+  auto backend = std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(rank), std::move(model),
+                                               std::move(memory), buffers, cache_rows, rows, n_positions,
+                                               options.device_trace);
   DRAFTSCOPE_TRY(backend->prepare());
   return backend;
 }

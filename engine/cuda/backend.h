@@ -13,7 +13,8 @@
 
 namespace draftscope::engine::cuda {
 
-[[nodiscard]] Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, Checkpoint checkpoint,
+[[nodiscard]] Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu,
+                                                            const Checkpoint& checkpoint,
                                                             const CudaOptions& options);
 
 }  // namespace draftscope::engine::cuda

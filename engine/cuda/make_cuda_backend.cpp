@@ -8,9 +8,9 @@
 
 namespace draftscope::engine {
 
-Result<std::unique_ptr<Backend>> make_cuda_backend(Checkpoint checkpoint, const CudaOptions& options) {
+Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint, const CudaOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<cuda::Gpu> gpu, cuda::make_cuda_gpu(options.device, options.ranks));
-  return cuda::make_backend(std::move(gpu), std::move(checkpoint), options);
+  return cuda::make_backend(std::move(gpu), checkpoint, options);
 }
 
 }  // namespace draftscope::engine

@@ -3,7 +3,7 @@
 
 namespace draftscope::engine {
 
-Result<std::unique_ptr<Backend>> make_cuda_backend(Checkpoint /*checkpoint*/,
+Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& /*checkpoint*/,
                                                    const CudaOptions& /*options*/) {
   return fail("cuda backend: this build has none, expected one made where the CUDA toolkit is installed");
 }

@@ -27,8 +27,7 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string source = DRAFTSCOPE_SOURCE_DIR;
-const std::string sample = source + "/traces/samples/early-exit.dstrace";
+constexpr const char* sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
 
 void expect_equal(const json& printed, const std::optional<double>& value) {
   if (value)
@@ -105,10 +104,10 @@ TEST(ExplainCommand, AsksTheSimulatorUnlessToldOtherwise) {
 TEST(ExplainCommand, KeepsToAHundredColumns) {
   const TemporaryFolder folder;
   const std::string trace = (folder / "answers.dstrace").string();
-  ASSERT_EQ(
-      run_command({"import", source + "/tests/fuzz/import/corpus/swift/answers.jsonl", "-q", "-o", trace})
-          .exit_code,
-      0);
+  ASSERT_EQ(run_command({"import", DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/import/corpus/swift/answers.jsonl",
+                         "-q", "-o", trace})
+                .exit_code,
+            0);
   const CommandResult result = run_command({"explain", sample, trace});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   std::istringstream lines(result.out);
@@ -129,7 +128,8 @@ TEST(ExplainCommand, ExplainsOrRefusesEveryImport) {
   const TemporaryFolder folder;
   std::size_t explained = 0;
   std::size_t files = 0;
-  for (const auto& file : fs::recursive_directory_iterator(source + "/tests/fuzz/import/corpus")) {
+  for (const auto& file :
+       fs::recursive_directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/import/corpus")) {
     if (!file.is_regular_file()) continue;
     const std::string trace = (folder / (std::to_string(++files) + ".dstrace")).string();
     const CommandResult imported = run_command({"import", file.path().string(), "-q", "-o", trace});
@@ -143,7 +143,7 @@ TEST(ExplainCommand, ExplainsOrRefusesEveryImport) {
 TEST(ExplainCommand, ExplainsOrRefusesOldAndDamagedFiles) {
   std::size_t explained = 0;
   for (const char* const folder : {"/tests/traces", "/tests/fuzz/trace/corpus"})
-    for (const auto& file : fs::directory_iterator(source + folder))
+    for (const auto& file : fs::directory_iterator(std::string(DRAFTSCOPE_SOURCE_DIR) + folder))
       if (file.path().extension() == ".dstrace") explained += explains(file.path().string()) ? 1U : 0U;
   EXPECT_GE(explained, 3U) << "files of all versions";
 }
@@ -152,7 +152,7 @@ TEST(ExplainCommand, RefusesShippedRecordingsThatWereCutOffInOneLine) {
   const TemporaryFolder folder;
   const std::string path = (folder / "cut.dstrace").string();
   std::size_t files = 0;
-  for (const auto& file : fs::directory_iterator(source + "/traces/samples")) {
+  for (const auto& file : fs::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/traces/samples")) {
     if (file.path().extension() != ".dstrace") continue;
     ++files;
     const std::string whole = read_file(file.path().string());
@@ -188,7 +188,7 @@ json explained_run(const json& document, const std::string& specification) {
 
 TEST(ExplainCommand, SaysOfAGpuWhetherItsStepWasSlow) {
   // A row a graph: two rows of prompt-lookup take longer than vanilla's one.
-  const std::string graphs = source + "/traces/samples/h200-smollm2-graph.dstrace";
+  const std::string graphs = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-graph.dstrace";
   const json fair = json::parse(run_command({"explain", graphs, "--json", "--measured-only"}).out);
   for (const json& run : fair["recordings"][0]["runs"])
     for (const json& finding : run["findings"]) EXPECT_NE(finding["key"], "slow_baseline");
@@ -224,7 +224,7 @@ TEST(ExplainCommand, RefusesARecordingOfVanillaAlone) {
 }
 
 TEST(ExplainCommand, HasEveryKeyOfItsJsonDocumented) {
-  const std::string document = read_file(source + "/cli/OUTPUT.md");
+  const std::string document = read_file(DRAFTSCOPE_SOURCE_DIR "/cli/OUTPUT.md");
   for (const std::string& key :
        keys_of(json::parse(run_command({"explain", sample, "--json"}).out), {"meta", "parameters"}))
     EXPECT_THAT(document,
@@ -233,7 +233,7 @@ TEST(ExplainCommand, HasEveryKeyOfItsJsonDocumented) {
 
 /// DRAFTSCOPE_UPDATE_GOLDEN=1 writes the page anew; look at the difference before committing it.
 TEST(ExplainCommand, HasEveryFindingDocumented) {
-  const std::string path = source + "/docs/explain.md";
+  const std::string path = DRAFTSCOPE_SOURCE_DIR "/docs/explain.md";
   std::string document = read_file(path);
   const std::string head = "<!-- findings -->\n\n";
   const std::string foot = "<!-- end of findings -->\n";

@@ -281,7 +281,7 @@ TEST_F(TimelineLanes, DrawARoundAsItsPhases) {
   };
   const bool dark = is_dark(timeline_.palette());
   EXPECT_EQ(color_at(static_cast<double>(round.draft_ns) / 2 / all), phase_color(traces::Phase::draft, dark));
-  EXPECT_EQ(color_at(static_cast<double>(round.draft_ns + round.verify_ns / 2) / all),
+  EXPECT_EQ(color_at((static_cast<double>(round.draft_ns) + static_cast<double>(round.verify_ns) / 2) / all),
             phase_color(traces::Phase::verify, dark));
 }
 

@@ -24,9 +24,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using traces::Kernel;
 
-const std::filesystem::path samples = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples";
-const std::filesystem::path graphs = samples / "h200-smollm2-graph.dstrace";
-const std::filesystem::path kernels = samples / "h200-smollm2-node.dstrace";
+constexpr const char* graphs = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-graph.dstrace";
+constexpr const char* kernels = DRAFTSCOPE_SOURCE_DIR "/traces/samples/h200-smollm2-node.dstrace";
 
 /// A recording with what a device did, by start.
 struct DeviceRows {
@@ -211,7 +210,7 @@ TEST(GpuSample, HasKernelsThatStartBesideTheOneAhead) {
 }
 
 TEST(GpuSample, HasOneClock) {
-  for (const std::filesystem::path& trace : {graphs, kernels}) {
+  for (const char* const trace : {graphs, kernels}) {
     const DeviceRows rows = read(trace);
     EXPECT_EQ(rows.meta("device_clock_offset_ns"), 0);
     constexpr std::int64_t max_ns = 1000;

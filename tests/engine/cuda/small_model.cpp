@@ -77,13 +77,14 @@ std::vector<std::int32_t> prompt_of_squares(std::size_t tokens, std::int32_t voc
 /// Leaves the K/V of all of a prompt but its last tokens in the cache, by passes of the decode kernels.
 /// Returns how many tokens these are.
 std::int32_t cache_narrowly(Backend& backend, std::span<const std::int32_t> prompt) {
-  constexpr std::int32_t width = 50;
-  std::int32_t cached = 0;
-  for (; static_cast<std::size_t>(cached + width) < prompt.size(); cached += width) {
-    const auto known = prompt.first(static_cast<std::size_t>(cached + width));
-    (void)text_under(backend, "vanilla", {.prompt = known, .cached_tokens = cached, .max_new_tokens = 1});
-  }
-  return cached;
+  constexpr std::size_t width = 50;
+  std::size_t cached = 0;
+  for (; cached + width < prompt.size(); cached += width)
+    (void)text_under(backend, "vanilla",
+                     {.prompt = prompt.first(cached + width),
+                      .cached_tokens = static_cast<std::int32_t>(cached),
+                      .max_new_tokens = 1});
+  return static_cast<std::int32_t>(cached);
 }
 
 /// Greedy text of vanilla, and the same of others.

@@ -244,7 +244,7 @@ TEST_P(DrawerDetails, OfTheWholeTimeAddUpToTheUnionOfTheTracksSpans) {
   EXPECT_LE(counted, lasting(sample_.spans) + lasting(sample_.kernels));
   EXPECT_GE(counted + 2, lasting(sample_.spans) + lasting(sample_.kernels))
       << "all but moments at the very ends";
-  EXPECT_FALSE(range_profile(*loaded_.timeline, {}, always)->nodes.size() > 0);
+  EXPECT_TRUE(range_profile(*loaded_.timeline, {}, always)->nodes.empty());
 }
 
 TEST_P(DrawerDetails, OfASpanRankItAmongThoseOfItsNamePhaseAndRun) {

@@ -20,7 +20,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::filesystem::path samples = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples";
+std::filesystem::path sample(const std::string& name) {
+  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "traces/samples" / name;
+}
 
 TEST(ReadableName, LeavesOutWhatAllKernelsShare) {
   const std::string engine = "draftscope::engine::cuda::";
@@ -43,11 +45,11 @@ TEST(ReadableName, IsTheNameItselfElsewhere) {
 class GpuSample : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    auto opened = OpenedRecording::open(samples / GetParam());
+    auto opened = OpenedRecording::open(sample(GetParam()));
     ASSERT_TRUE(opened) << opened.error().message;
     opened_ = *opened;
     const std::atomic<bool> never_cancelled{false};
-    auto loaded = load_recording(samples / GetParam(), never_cancelled, {});
+    auto loaded = load_recording(sample(GetParam()), never_cancelled, {});
     ASSERT_TRUE(loaded) << loaded.error().message;
     timeline_ = loaded->timeline;
   }
@@ -71,7 +73,7 @@ TEST_P(GpuSample, GivesTheTimeOfRoundsToOperationsWithoutRest) {
                                     "down",          "head",          "embedding",         "round control",
                                     "forward",       "draft step",    "verification",      "SelectTop",
                                     "MoveCacheRows", "[memcpy HtoD]", "[memcpy DtoH]"};
-  auto reader = traces::Reader::open(samples / GetParam());
+  auto reader = traces::Reader::open(sample(GetParam()));
   ASSERT_TRUE(reader);
   for (std::size_t run = 0; run < opened_->runs().size(); ++run) {
     const auto times = read_detailed_times(*reader, *opened_, run, [] { return true; });

@@ -85,7 +85,9 @@ class PlantedFit : public ::testing::Test {
       std::filesystem::temp_directory_path() / fmt::format("draftscope-planted-{}.dstrace", ::getpid());
 };
 
-const std::vector<PlantedSetting> some_settings{{0, 0}, {2, 2}, {4, 4}, {3, 7}};
+std::vector<PlantedSetting> some_settings() {
+  return {{0, 0}, {2, 2}, {4, 4}, {3, 7}};
+}
 
 /// Against the means of the planted times, which noise and outliers make longer than the truth.
 void expect_prices(const Prices& found, Prices truth, const PlantedTrace& planted, double tolerance,
@@ -113,7 +115,7 @@ void expect_prices(const Prices& found, Prices truth, const PlantedTrace& plante
 }
 
 TEST_F(PlantedFit, OperationsOfACpuGivePricesOfSettingsThatWereNotRecorded) {
-  const PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings};
+  const PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings()};
   const CostFit found = fit(planted);
   EXPECT_FALSE(found.report.has_gpu_prior);
   EXPECT_GT(found.report.operation_groups, 50U);
@@ -127,7 +129,7 @@ TEST_F(PlantedFit, OperationsOfACpuGivePricesOfSettingsThatWereNotRecorded) {
 }
 
 TEST_F(PlantedFit, RoundsAloneGivePricesOfOtherExitsAndLengths) {
-  const PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  const PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
   const CostFit found = fit(planted);
   EXPECT_EQ(found.report.operation_groups, 0U);
   expect_prices(typical(found.model), typical(planted.truth), planted, 0.05, 200.0);
@@ -136,7 +138,7 @@ TEST_F(PlantedFit, RoundsAloneGivePricesOfOtherExitsAndLengths) {
 }
 
 TEST_F(PlantedFit, InterruptionsAreKeptApartAndGivenBackByTime) {
-  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
   planted.rounds_per_setting = 400;
   const CostFit without = fit(planted);
   planted.interrupted_every_ns = 50e6;
@@ -209,7 +211,7 @@ TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {
 }
 
 TEST_F(PlantedFit, DrawsSpreadAroundTheMeanOfMeasuredPasses) {
-  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
   planted.of_rows = {{1, 1.1}, {5, 1.3}};
   const CostFit found = fit(planted);
   const auto map = PriceMap::make(found.model, fitted_scenario(found.model));
@@ -247,7 +249,7 @@ std::vector<double> numbers(const Prices& prices, std::span<const std::int32_t> 
 }
 
 TEST_F(PlantedFit, AFewDraftsArePricedAsAmongAllToTheBit) {
-  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
   planted.of_rows = {{1, 1.1}, {5, 1.3}};
   const CostFit found = fit(planted);
   Scenario elsewhere = fitted_scenario(found.model);
@@ -277,7 +279,7 @@ TEST_F(PlantedFit, AFewDraftsArePricedAsAmongAllToTheBit) {
 }
 
 TEST_F(PlantedFit, WhatAnotherMapKnowsAndNumbersThatAreKeptChangeNoBit) {
-  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
   planted.of_rows = {{1, 1.1}, {5, 1.3}};
   const CostFit found = fit(planted);
   Scenario narrow = fitted_scenario(found.model);
@@ -306,7 +308,7 @@ TEST_F(PlantedFit, WhatAnotherMapKnowsAndNumbersThatAreKeptChangeNoBit) {
 }
 
 TEST_F(PlantedFit, DrawnCorrectionsSpreadAroundTheExpectedOnes) {
-  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings, .with_operations = false};
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
   planted.of_rows = {{1, 1.1}, {5, 1.3}};
   const CostModel model = fit(planted).model;
   std::vector<MeasuredPassKind> kinds;
@@ -404,7 +406,7 @@ TEST_F(PlantedFit, KernelsOfAGpuAreFittedAroundItsSpecification) {
 
 TEST_F(PlantedFit, WithoutNoiseNothingIsLeftOver) {
   const PlantedTrace planted{
-      .truth = planted_cpu(), .settings = some_settings, .noise = 0.0, .outliers = 0.0};
+      .truth = planted_cpu(), .settings = some_settings(), .noise = 0.0, .outliers = 0.0};
   const CostFit found = fit(planted);
   EXPECT_LT(found.report.residual_p90, 0.005);
   EXPECT_LT(std::abs(found.report.conservation_residual), 0.005);

@@ -163,7 +163,7 @@ class Planter {
     std::normal_distribution<double> normal(0.0, planted_.noise);
     std::uniform_real_distribution<double> unit(0.0, 1.0);
     const double outlier = unit(random_) < planted_.outliers ? 1.5 + 2.5 * unit(random_) : 1.0;
-    return static_cast<std::int64_t>(ns * std::exp(normal(random_)) * outlier + 0.5);
+    return std::llround(ns * std::exp(normal(random_)) * outlier);
   }
 
   /// Interruptions come by time, whatever runs.

@@ -19,7 +19,6 @@ namespace draftscope::simulator {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using traces::MissingData;

@@ -57,8 +57,9 @@ struct CudaOptions {
 /// are in blocks, int4 or fp8_block or not in host memory, or this build has no NCCL. For drafts
 /// (Backend::hold_weights) the backend holds fp8, with d_model and d_ff multiples of 16, and q8_0, q4_0,
 /// q4_k, int4 and fp8_block, rounded as CudaWeights, with multiples of 32, not with ranks; beside layers of
-/// the same activations that are not in fp8. The backend keeps `checkpoint`, whose bytes it shares.
-[[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(Checkpoint checkpoint,
+/// the same activations that are not in fp8. The backend keeps a copy of `checkpoint`, which shares its
+/// bytes.
+[[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
                                                                  const CudaOptions& options);
 
 }  // namespace draftscope::engine

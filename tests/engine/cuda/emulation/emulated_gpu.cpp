@@ -217,7 +217,7 @@ class EmulatedGpu final : public Gpu {
 
   /// Takes part also behind a fault of its own, so that nobody waits for it.
   Result<void> exchange(const KeptExchange& kept) {
-    const Result<void> ran = settle("an exchange between ranks");
+    Result<void> ran = settle("an exchange between ranks");
     auto* const all = static_cast<std::byte*>(kept.all);
     const std::span own(all + to_size(ranks_->rank()) * kept.bytes, kept.bytes);
     std::vector<std::byte> gathered(kept.bytes * to_size(ranks_->size()));
