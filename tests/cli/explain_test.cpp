@@ -104,7 +104,8 @@ TEST(ExplainCommand, AsksTheSimulatorUnlessToldOtherwise) {
 TEST(ExplainCommand, KeepsToAHundredColumns) {
   const TemporaryFolder folder;
   const std::string trace = (folder / "answers.dstrace").string();
-  ASSERT_EQ(run_command({"import", DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/import/corpus/swift/answers.jsonl",
+  ASSERT_EQ(run_command({"import",
+                         std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/import/corpus/swift/answers.jsonl",
                          "-q", "-o", trace})
                 .exit_code,
             0);
