@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rate at which this machine's memory is read, for comparison with what kernels reach: by all threads
-// of a CPU, by a kernel that does nothing else on a GPU.
+// The rate at which this machine's memory is read, for comparison with what kernels reach. On a CPU all
+// threads read; on a GPU one kernel reads and does nothing else.
 
 #include <draftscope/base/result.h>
 #include <cstdint>

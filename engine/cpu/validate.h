@@ -12,8 +12,8 @@ namespace draftscope::engine::cpu {
 struct Limits {
   std::int32_t cache_rows = 0;
   std::int32_t max_rows = 0;
-  std::int32_t first_reserved = 0;  ///< number of the backend's bank of states: those before are a round's
-  std::int32_t states = 0;          ///< of that bank; 0 = the backend has none
+  std::int32_t first_reserved = 0;  ///< first number in the bank of states that is not a round's
+  std::int32_t states = 0;          ///< size of the bank of states; 0 without a bank
 };
 
 [[nodiscard]] Result<void> check_batch(const Batch& batch, const speculation::ModelShape& shape,

@@ -18,7 +18,7 @@
 namespace draftscope::engine::cuda {
 
 inline constexpr std::int32_t max_extra_keys = 64 * 1024;  ///< of all rows of a batch together
-inline constexpr std::size_t max_pairs = 4096;  ///< of states that are moved or compared in a launch
+inline constexpr std::size_t max_pairs = 4096;             ///< max pairs of states per launch
 
 struct BufferSizes {
   std::int32_t cache_rows = 0;

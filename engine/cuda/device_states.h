@@ -40,7 +40,7 @@ class DeviceStates final : public StateBank {
   PassLauncher& launcher_;
   const Buffers& buffers_;
   std::size_t d_model_;
-  std::int32_t rows_;  ///< that a round keeps at a boundary at most
+  std::int32_t rows_;  ///< max rows that a round keeps per boundary
   PassState& state_;
   DeviceMemory memory_;
   std::int32_t reserved_ = 0;

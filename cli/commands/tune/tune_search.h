@@ -19,8 +19,8 @@ struct TuneSearch {
   engine::Facts settings;  ///< everything that decides what is proposed and how it is scored
 };
 
-/// `backend`: the model's. `prompts`: how many there are. Of a shard, its part of the grid. Fails on options
-/// that contradict each other or the model.
+/// The search that the options ask for, over the shard's part of the grid if they name a shard. `backend`
+/// holds the model; `prompts` is their number. Errors: options contradict each other or the model.
 [[nodiscard]] Result<TuneSearch> make_tune_search(const TuneOptions& options, const engine::Backend& backend,
                                                   std::int32_t prompts);
 
