@@ -55,9 +55,8 @@ void record_kernel(const Operation& operation) {
 void record_copy(const Operation& operation) {
   CUpti_ActivityMemcpy6 copy{};
   copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
-  copy.copyKind = operation.work == Work::upload     ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD
-                  : operation.work == Work::download ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
-                                                     : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
+  copy.copyKind =
+      operation.work == Work::upload ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
   copy.bytes = operation.bytes;
   copy.runtimeCorrelationId = operation.correlation;
   copy.graphId = operation.graph;

@@ -54,9 +54,6 @@ cudaError_t enqueue_copy(State& s, void* to, const void* from, std::size_t bytes
     case cudaMemcpyDeviceToHost:
       operation.work = Work::download;
       break;
-    case cudaMemcpyDeviceToDevice:
-      operation.work = Work::copy;
-      break;
     default:
       return s.refuse(cudaErrorInvalidValue, "a direction of copying that the engine has no use for");
   }

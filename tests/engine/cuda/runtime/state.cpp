@@ -205,8 +205,6 @@ Result<void> State::perform(const Operation& operation) {
       return gpu->upload(operation.to, operation.from, operation.bytes);
     case Work::download:
       return gpu->download(operation.to, operation.from, operation.bytes);
-    case Work::copy:
-      return gpu->upload(operation.to, operation.from, operation.bytes);
     case Work::exchange:
       return exchange(operation);
     case Work::set:

@@ -22,7 +22,7 @@
 
 namespace draftscope::cuda_stand_in {
 
-enum class Work : std::uint8_t { kernel, product, upload, download, copy, set, event, loop, exchange };
+enum class Work : std::uint8_t { kernel, product, upload, download, set, event, loop, exchange };
 
 using Condition = std::shared_ptr<engine::cuda::emulation::LoopCondition>;
 
