@@ -9,7 +9,6 @@
 
 #include "options/chat_options.h"
 #include "options/model_options.h"
-#include "options/rank_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/progress_bar.h"
@@ -114,7 +113,6 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
   auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = app.add_subcommand("generate", "Stream text from a model under a strategy");
   add_model_options(*command, options->model);
-  add_rank_options(*command, options->model);
   auto* source = command->add_option_group("prompt", "One of:");
   source->add_option("-p,--prompt", options->prompt, "The prompt");
   source->add_option("--prompt-file", options->prompt_file,
@@ -125,8 +123,7 @@ void add_generate_command(CLI::App& app, Outcome& outcome) {
   add_decoding_options(*command, options->decoding);
   add_chat_options(*command, options->chat, "the prompt");
   add_colour_options(*command, options->colour, options->quiet);
-  command->callback(
-      [options, &outcome] { finish(outcome, on_ranks(options->model, [&] { return generate(*options); })); });
+  command->callback([options, &outcome] { finish(outcome, generate(*options)); });
 }
 
 }  // namespace draftscope::cli

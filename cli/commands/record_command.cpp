@@ -4,7 +4,6 @@
 #include <draftscope/base/clock.h>
 #include <draftscope/base/sha256.h>
 #include <draftscope/engine/decode.h>
-#include <draftscope/engine/recording/rank_recording.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/recording/run_memory.h>
@@ -26,7 +25,6 @@
 #include "options/numbers.h"
 #include "options/one_of.h"
 #include "options/output_options.h"
-#include "options/rank_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/progress_bar.h"
@@ -124,7 +122,6 @@ struct Session {
   traces::Writer& writer;
   engine::Recorder& recorder;
   engine::DeviceRecording& device;
-  engine::RankRecording& ranks;
   const engine::StrategyResources& resources;
   std::vector<engine::ConfiguredStrategy>& strategies;
   ProgressBar& progress;
@@ -148,10 +145,8 @@ struct Session {
                            request_for(options, model, prompt.tokens, &text_end), options.decoding.seed,
                            options.decoding.stop_strings);
       device.end_request();
-      const Result<void> ranks_recorded = ranks.end_request();
       memories.end_request(run_ids[strategy], *strategies[strategy].strategy);
       if (!request) return tl::unexpected(at_turn(options, question, turn, request.error()));
-      DRAFTSCOPE_TRY(ranks_recorded);
       answers.push_back(request->text);
       interrupted = InterruptScope::flag();
       progress.update(++requests, planned);
@@ -187,7 +182,7 @@ struct Recorded {
 
 Recorded record_all(const RecordOptions& options, const LoadedModel& model, const engine::Backend& backend,
                     traces::Writer& writer, engine::Recorder& recorder, engine::DeviceRecording& device,
-                    engine::RankRecording& ranks, const engine::StrategyResources& resources,
+                    const engine::StrategyResources& resources,
                     std::vector<engine::ConfiguredStrategy>& strategies,
                     std::span<const traces::Question> questions) {
   std::int64_t turns = 0;
@@ -199,7 +194,6 @@ Recorded record_all(const RecordOptions& options, const LoadedModel& model, cons
                   writer,
                   recorder,
                   device,
-                  ranks,
                   resources,
                   strategies,
                   progress,
@@ -286,11 +280,9 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   backend->set_recorder(&spans);
   engine::Recorder recorder(*writer, spans, *backend, model.tokenizer, options.shadow);
   device.begin(*writer, spans);
-  engine::RankRecording ranks;
-  DRAFTSCOPE_TRY(ranks.begin(*writer, *backend));
 
-  const Recorded recorded = record_all(options, model, *backend, *writer, recorder, device, ranks, resources,
-                                       strategies, questions);
+  const Recorded recorded =
+      record_all(options, model, *backend, *writer, recorder, device, resources, strategies, questions);
   device.end();
   const ClockPair clock = read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
@@ -342,14 +334,6 @@ Result<int> record_shard(const RecordOptions& options, std::span<const traces::Q
   return 0;
 }
 
-/// Reads the shard that is asked for.
-Result<void> read_own_shard(RecordOptions& options) {
-  if (options.shard.text == "task" && options.model.tensor_parallel > 1)
-    return fail("--shard: found task with --tensor-parallel {}, expected I/N: the task is a rank",
-                options.model.tensor_parallel);
-  return read_shard(options.shard);
-}
-
 }  // namespace
 
 Result<int> record(const RecordOptions& options) {
@@ -395,7 +379,6 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
   CLI::App* command =
       app.add_subcommand("record", "Decode prompts under one or several strategies and write a trace");
   add_recording_options(*command, *options);
-  add_rank_options(*command, options->model);
   command
       ->add_option("-s,--strategy", options->strategies,
                    "name:key=value,…; several are interleaved prompt by prompt")
@@ -404,9 +387,9 @@ void add_record_command(CLI::App& app, Outcome& outcome, const std::string& comm
   options->command_line = command_line;
   command->callback([options, command, &outcome] {
     options->inputs = files_named_by(*command, "--output");
-    if (const auto read = read_own_shard(*options); !read)
+    if (const auto read = read_shard(options->shard); !read)
       return finish(outcome, tl::unexpected(read.error()));
-    finish(outcome, on_ranks(options->model, [&] { return record(*options); }));
+    finish(outcome, record(*options));
   });
 }
 

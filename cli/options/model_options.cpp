@@ -6,7 +6,6 @@
 #include <draftscope/engine/adapter.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
-#include <draftscope/engine/ranks/lead_and_follow.h>
 #include <draftscope/speculation/weight_format.h>
 
 #include <algorithm>
@@ -123,15 +122,9 @@ void add_colour_options(CLI::App& command, std::string& colour, bool& quiet) {
 
 Result<LoadedModel> load_model(const ModelOptions& options) {
   using enum engine::SyntheticMatrices;
-  const auto open = [&](engine::BlockMatrices blocks) {
-    return engine::open_model(options.model,
-                              options.device == "cpu" || options.ranks ? in_memory : by_backend, blocks);
-  };
-  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint, open(block_matrices(options)));
-  // Ranks on GPUs divide plain numbers.
-  if (options.ranks && options.device != "cpu" && (checkpoint.has_quantised() || checkpoint.has_blocks())) {
-    DRAFTSCOPE_TRY_ASSIGN(checkpoint, open(engine::BlockMatrices::widened));
-  }
+  DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,
+                        engine::open_model(options.model, options.device == "cpu" ? in_memory : by_backend,
+                                           block_matrices(options)));
   if (!checkpoint.why_widened.empty())
     print_error(fmt::format("{}: packed layers are widened to {}, for {}", options.model,
                             engine::dtype_name(checkpoint.weights.embedding.dtype), checkpoint.why_widened));
@@ -151,74 +144,53 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
 
 namespace {
 
-/// The number of the GPU that `device` names; nothing for the cpu. Ranks, perhaps null, have one each.
-Result<std::optional<std::int32_t>> gpu_of(std::string_view device, const engine::Collective* ranks) {
+/// The number of the GPU that `device` names; nothing for the cpu.
+Result<std::optional<std::int32_t>> gpu_of(std::string_view device) {
   constexpr std::string_view cuda = "cuda";
   if (device == "cpu") return std::nullopt;
-  if (device == cuda) return ranks == nullptr ? 0 : ranks->local_rank();
+  if (device == cuda) return 0;
   const auto number =
       device.starts_with("cuda:") ? parse_number<std::int32_t>(device.substr(cuda.size() + 1)) : std::nullopt;
   if (!number || *number < 0) return fail("device: found {}, expected cpu, cuda or cuda:N", quote(device));
   return number;
 }
 
-Result<std::unique_ptr<engine::Backend>> make_own_gpu_backend(const ModelOptions& options,
-                                                              const engine::Checkpoint& checkpoint,
-                                                              std::int32_t gpu, std::int32_t cache_rows,
-                                                              profiler::DeviceTrace* trace) {
+Result<std::unique_ptr<engine::Backend>> make_gpu_backend(const ModelOptions& options,
+                                                          const engine::Checkpoint& checkpoint,
+                                                          std::int32_t gpu, std::int32_t cache_rows,
+                                                          profiler::DeviceTrace* trace) {
   DRAFTSCOPE_TRY_ASSIGN(const engine::CudaWeights weights,
                         rounded_weights(options, checkpoint, speculation::MadeBy::cuda));
   if (options.threads != 0 || !options.kernels.empty())
     return fail("{}: given for device {}, expected it for cpu only",
                 options.threads != 0 ? "threads" : "kernels", options.device);
-  return engine::make_cuda_backend(checkpoint, {.device = gpu,
-                                                .cache_rows = cache_rows,
-                                                .weights = weights,
-                                                .device_trace = trace,
-                                                .ranks = options.ranks.get()});
+  return engine::make_cuda_backend(
+      checkpoint, {.device = gpu, .cache_rows = cache_rows, .weights = weights, .device_trace = trace});
 }
 
-Result<std::unique_ptr<engine::Backend>> make_own_cpu_backend(const ModelOptions& options,
-                                                              const engine::Checkpoint& checkpoint,
-                                                              std::int32_t cache_rows) {
+Result<std::unique_ptr<engine::Backend>> make_cpu_backend(const ModelOptions& options,
+                                                          const engine::Checkpoint& checkpoint,
+                                                          std::int32_t cache_rows) {
   DRAFTSCOPE_TRY_ASSIGN(const auto weights, rounded_weights(options, checkpoint, speculation::MadeBy::cpu));
   return engine::make_cpu_backend(checkpoint, {.threads = options.threads,
                                                .cache_rows = cache_rows,
                                                .kernels = options.kernels,
-                                               .weights = weights,
-                                               .ranks = options.ranks.get()});
-}
-
-/// Every rank's part of the model, once all have theirs; `own` is this one's.
-Result<std::unique_ptr<engine::Backend>> agreed_backend(const ModelOptions& options,
-                                                        const engine::Checkpoint& checkpoint,
-                                                        Result<std::unique_ptr<engine::Backend>> own) {
-  const Result<void> made = own ? Result<void>{} : Result<void>(tl::unexpected(own.error()));
-  std::string what;
-  if (own) {
-    const engine::BackendDescription described = (*own)->describe();
-    what = fmt::format("{} ({}, {}, context {})", checkpoint.hash, described.kernels, described.weights,
-                       (*own)->cache_rows());
-  }
-  DRAFTSCOPE_TRY(engine::agree_to_begin(*options.ranks, made, what));
-  if (options.ranks->rank() != 0) return own;
-  return engine::lead(std::move(*own), *options.ranks);
+                                               .weights = weights});
 }
 
 }  // namespace
 
 Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options, const LoadedModel& model,
                                                       profiler::DeviceTrace* trace) {
-  DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::int32_t> gpu, gpu_of(options.device, options.ranks.get()));
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::int32_t> gpu, gpu_of(options.device));
   const engine::Checkpoint& checkpoint = *model.checkpoint;
   if (options.context > checkpoint.shape.max_positions)
     return fail("context: found {} tokens, expected at most {} (the model's)", options.context,
                 checkpoint.shape.max_positions);
   const std::int32_t cache_rows =
       options.min_cache_rows > 0 ? std::max(options.context, options.min_cache_rows) : options.context;
-  auto own = gpu ? make_own_gpu_backend(options, checkpoint, *gpu, cache_rows, trace)
-                 : make_own_cpu_backend(options, checkpoint, cache_rows);
-  return options.ranks ? agreed_backend(options, checkpoint, std::move(own)) : std::move(own);
+  return gpu ? make_gpu_backend(options, checkpoint, *gpu, cache_rows, trace)
+             : make_cpu_backend(options, checkpoint, cache_rows);
 }
 
 namespace {
@@ -254,7 +226,6 @@ engine::StrategyResources strategy_resources(const ModelOptions& options, const 
     ModelOptions second = options;
     second.model = name;
     second.adapter.clear();
-    second.ranks = nullptr;  // rank 0 has all of it
     DRAFTSCOPE_TRY_ASSIGN(LoadedModel loaded, load_model(second));
     const auto opened = std::make_shared<OpenedModel>(OpenedModel{std::move(loaded), nullptr});
     DRAFTSCOPE_TRY(check_same_tokens(target, opened->model, name));

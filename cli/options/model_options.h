@@ -6,7 +6,6 @@
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/engine/ranks/collective.h>
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tokenizer.h>
@@ -29,9 +28,6 @@ struct ModelOptions {
   std::int32_t min_cache_rows = 0;  ///< of a command that holds several texts at once; no option
   std::string weights = "as-stored";
   bool check_weights = false;
-  std::int32_t tensor_parallel = 1;
-  std::int32_t rank_timeout_s = 6;
-  std::shared_ptr<engine::Collective> ranks;  ///< that share the model, once they have met; null = one has it
 };
 
 void add_model_options(CLI::App& command, ModelOptions& options);
@@ -55,8 +51,7 @@ void hint_at_chat_template(const LoadedModel& model, bool chat, bool quiet);
 /// outlive the strategies.
 [[nodiscard]] engine::StrategyResources strategy_resources(const ModelOptions& options,
                                                            const LoadedModel& target);
-/// `trace`, not owned and perhaps null, hears of a GPU backend's graphs. Where ranks share the model all of
-/// them call this, and have the same failure if one has any; rank 0's backend leads.
+/// `trace`, not owned and perhaps null, hears of a GPU backend's graphs.
 [[nodiscard]] Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options,
                                                                     const LoadedModel& model,
                                                                     profiler::DeviceTrace* trace = nullptr);

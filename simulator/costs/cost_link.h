@@ -8,7 +8,7 @@
 // Between ranks that are processes of one machine, through its memory: a message's latency and its bytes, and
 // from 4 KiB on a handshake, since Open MPI hands over larger messages only once the receiver has answered
 // (its eager limit). As Open MPI 4.1 took between two vCPU of an EPYC (1.8 us for 1 KB, 7.2 for 4, 9.1 for 8,
-// 37 for 64) and of a Xeon (1.6, 9.4 for 8, 48 for 64; bench/cluster/README.md). Four and eight ranks
+// 37 for 64) and of a Xeon (1.6, 9.4 for 8, 48 for 64), while other work wanted them. Four and eight ranks
 // exchange twice and three times.
 //
 // Between ranks on machines of their own: each exchange is a message's latency and its bytes at the link's

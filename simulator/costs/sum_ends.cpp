@@ -8,7 +8,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-// As the engine cuts them (fixed_parts of engine/cpu/rank_tensors.cpp).
+// Of two, four and eight ranks together.
 constexpr std::int32_t parts_of_all = 8;
 
 struct KernelEnds {
@@ -16,10 +16,10 @@ struct KernelEnds {
   SumEnds ends;
 };
 
-// Of bf16 weights, from bench/cpu/part_products.cpp. What further rows take on avx2 are instructions, as
-// callgrind counts them of 256 outputs of 128 to 512 columns in 1 to 8 parts, of one row and of three more
+// Of bf16 weights, from kernels that summed in parts. What further rows take on avx2 are instructions, as
+// callgrind counted them of 256 outputs of 128 to 512 columns in 1 to 8 parts, of one row and of three more
 // (the law is within 3 % of them). A single row's ends hide behind its loads: of the 17 values of k that
-// their instructions are, times show 4. The other sets never ran there: their instructions were counted in
+// their instructions are, times showed 4. The other sets never ran there: their instructions were counted in
 // the compiled code, and the same share of a single row's hides. What tiles (amx-bf16) take is not known.
 constexpr std::array<KernelEnds, 3> known_ends{{
     {"avx2", {.first_row = {4.0, 20.0}, .further_rows = {38.6, 68.0}}},

@@ -5,9 +5,9 @@
 //
 // An element of a product takes time for each value of k, and for the end of its sum: the lanes of its
 // accumulator are added, and the sum is written. In a process of its own a sum over K columns ends once. A
-// rank of N has K / N columns and all outputs, and its columns are summed in parts of K / 8 each
-// (engine/cpu/kernels/parts.h), 8 / N of them, so that the number of ranks shows in no bit: each part's lanes
-// are added by themselves. In units of what a value of k takes:
+// rank of N has K / N columns and all outputs, and its columns are summed in parts of K / 8 each, 8 / N of
+// them, so that the number of ranks shows in no bit: each part's lanes are added by themselves. In units of
+// what a value of k takes:
 //
 //     one process   K + part + output          a rank   K / N + (8 / N) · part + output
 //

@@ -11,13 +11,6 @@ def expect(condition, message):
         raise AssertionError(message)
 
 
-def first_prompts(source: Path, folder: Path, count: int, name="mixed"):
-    """Leaves them in the folder's prompts.jsonl."""
-    lines = (source / f"traces/prompts/{name}.jsonl").read_text().splitlines()[:count]
-    (folder / "prompts.jsonl").write_text("\n".join(lines) + "\n")
-    return folder / "prompts.jsonl"
-
-
 def options_of(strategies):
     return [part for strategy in strategies for part in ("--strategy", strategy)]
 
@@ -32,11 +25,3 @@ def told(trace: Path):
         ORDER BY 1, 2, 3, 5""").fetchall()
     expect(rows, f"{trace} has no rounds")
     return rows
-
-
-def expect_one_text(rows, of):
-    """Of rows that were told: whatever the strategy, one text a question and repeat."""
-    texts = {}
-    for _, question, repeat, text, *_ in rows:
-        texts.setdefault((question, repeat), set()).add(text)
-    expect(all(len(found) == 1 for found in texts.values()), f"{of}: strategies decode different texts")

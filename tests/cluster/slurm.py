@@ -12,7 +12,7 @@ from pathlib import Path
 
 from recordings import SKIPPED, expect
 
-PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "sbatch", "srun", "sinfo")
+PROGRAMS = ("munged", "mungekey", "slurmctld", "slurmd", "sbatch", "sinfo")
 START_SECONDS = 60
 
 
