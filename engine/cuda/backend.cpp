@@ -20,8 +20,6 @@
 #include "model_upload.h"
 #include "pass_graphs.h"
 #include "pass_launcher.h"
-#include "ranks/rank_launcher.h"
-#include "ranks/rank_part.h"
 
 namespace draftscope::engine::cuda {
 
@@ -29,33 +27,21 @@ namespace {
 
 constexpr std::int32_t default_cache_rows = 4096;
 
-/// A rank's part of a model and its memory for exchanges; empty where one device has all of it.
-struct RankHold {
-  Collective* ranks = nullptr;
-  std::unique_ptr<const RankPart> part;
-  RankBuffers buffers;
-};
-
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint, RankHold rank, UploadedModel model,
+  CudaBackend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint, UploadedModel model,
               DeviceMemory memory, const Buffers& buffers, std::int32_t cache_rows, std::int32_t max_rows,
               std::int32_t n_positions, profiler::DeviceTrace* trace)
       : gpu_(std::move(gpu)),
-        shape_(checkpoint.shape),
-        ranks_(rank.ranks),
-        part_(std::move(rank.part)),
-        checkpoint_(part_ ? part_->checkpoint : checkpoint),
+        checkpoint_(checkpoint),
         model_(std::move(model)),
         memory_(std::move(memory)),
         buffers_(buffers),
         cache_rows_(cache_rows),
         max_rows_(max_rows),
         n_positions_(n_positions),
-        rank_launcher_(part_ ? std::make_unique<RankLauncher>(*gpu_, *part_, rank.buffers, max_rows, trace)
-                             : nullptr),
         launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
-                  {model_.stored, model_.layers, model_.head, model_.others}, trace, rank_launcher_.get()),
+                  {model_.stored, model_.layers, model_.head, model_.others}, trace),
         graphs_(*gpu_, launcher_, model_.shape.n_layers,
                 {buffers_.hidden, buffers_.work.round_states,
                  to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},
@@ -70,7 +56,7 @@ class CudaBackend final : public Backend {
     recorder_ = recorder;
     layer_name_id_ = recorder != nullptr ? recorder->name_id("layer") : traces::StringId();
   }
-  const speculation::ModelShape& shape() const override { return shape_; }
+  const speculation::ModelShape& shape() const override { return model_.shape; }
   std::int32_t cache_rows() const override { return cache_rows_; }
   std::int32_t max_rows() const override { return max_rows_; }
   std::int32_t max_invariant_rows() const override { return std::min(max_decode_rows, cache_rows_); }
@@ -91,7 +77,6 @@ class CudaBackend final : public Backend {
             .weight_bytes = model_.memory.bytes(),
             .draft_weight_bytes = draft_bytes,
             .weights = layers.empty() ? stored : layers + ", " + stored,
-            .ranks = part_ ? part_->place.size : 1,
             .draft_formats = draft_formats()};
   }
 
@@ -128,9 +113,8 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY_ASSIGN(UploadedDraftLayers layers, upload_draft_layers(*gpu_, checkpoint_, model_, held));
     PassParams params{model_.model, buffers_.work, layers.layers, 0, 0, 0, {}};
     const auto [place, is_new] = drafts_.try_emplace(
-        format,
-        Draft{std::move(layers), PassLauncher(*gpu_, params, model_.shape, {model_.stored, held, model_.head},
-                                              trace_, rank_launcher_.get())});
+        format, Draft{std::move(layers),
+                      PassLauncher(*gpu_, params, model_.shape, {model_.stored, held, model_.head}, trace_)});
     graphs_.add_draft(format, place->second.launcher);
     return {};
   }
@@ -143,18 +127,25 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(check_limits(batch, limits()));
     DRAFTSCOPE_TRY(check_weights(batch.weights, "batch"));
     DRAFTSCOPE_TRY(arrange(batch));
-    Result<void> computed = compute(batch, outputs);
-    // The others wait for what this device does not do any more, and listen to nobody meanwhile.
-    if (!computed && ranks_ != nullptr) ranks_->give_up(computed.error());
-    return computed;
+    DRAFTSCOPE_TRY(upload_batch(batch));
+    const auto rows = static_cast<std::int32_t>(batch.rows.size());
+    const Wanted& wanted = batch.wanted;
+    const std::int32_t head_rows = wanted.head ? rows - wanted.head_from : 0;
+    const bool logits = wanted.logits || wanted.top_k > 1;
+    if (rows > max_decode_rows)
+      DRAFTSCOPE_TRY(launch_wide(batch, logits));
+    else
+      DRAFTSCOPE_TRY(graphs_.launch_pass({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits,
+                                          batch.weights, kept_slots(wanted.hidden_after)},
+                                         layers_));
+    if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
+    return download(batch, head_rows, outputs);
   }
 
-  /// With a sliding window a draft step would have to move the window: left to forward(). So are rounds of
-  /// several ranks: a loop of the device's own has no place for a library's exchange with others.
-  bool has_chain_rounds() const override { return window() == 0 && !part_; }
+  /// With a sliding window a draft step would have to move the window: left to forward().
+  bool has_chain_rounds() const override { return window() == 0; }
 
   Result<void> chain_round(const ChainRound& round, ChainRoundOutputs& outputs) override {
-    if (part_) return Backend::chain_round(round, outputs);
     DRAFTSCOPE_TRY(check_round(round, limits()));
     DRAFTSCOPE_TRY(check_weights(round.weights, "chain round"));
     set_round(round, *state_);
@@ -198,23 +189,6 @@ class CudaBackend final : public Backend {
   }
 
  private:
-  /// The pass of a batch that is right: it fails with the device alone.
-  Result<void> compute(const Batch& batch, Outputs& outputs) {
-    DRAFTSCOPE_TRY(upload_batch(batch));
-    const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    const Wanted& wanted = batch.wanted;
-    const std::int32_t head_rows = wanted.head ? rows - wanted.head_from : 0;
-    const bool logits = wanted.logits || wanted.top_k > 1;
-    if (rows > max_decode_rows)
-      DRAFTSCOPE_TRY(launch_wide(batch, logits));
-    else
-      DRAFTSCOPE_TRY(graphs_.launch_pass({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits,
-                                          batch.weights, kept_slots(wanted.hidden_after)},
-                                         layers_));
-    if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
-    return download(batch, head_rows, outputs);
-  }
-
   /// Slots that boundaries lie ahead of: a layer that is skipped whole has none.
   [[nodiscard]] std::vector<std::int32_t> kept_slots(std::span<const std::int32_t> boundaries) const {
     std::vector<std::int32_t> slots;
@@ -226,10 +200,7 @@ class CudaBackend final : public Backend {
   }
 
   [[nodiscard]] Result<WeightFormat> draft_format(speculation::WeightFormat format) const {
-    DRAFTSCOPE_TRY_ASSIGN(const WeightFormat held, draft_layer_format(checkpoint_, model_, format));
-    if (!part_ || grouped_layout(held) == nullptr) return held;
-    return fail("cuda backend: found weights {} for drafts, expected fp8 where ranks share a model",
-                speculation::weight_format_name(format));
+    return draft_layer_format(checkpoint_, model_, format);
   }
   [[nodiscard]] std::vector<speculation::WeightFormat> draft_formats() const {
     std::vector<speculation::WeightFormat> formats;
@@ -369,18 +340,14 @@ class CudaBackend final : public Backend {
     return {};
   }
 
-  std::unique_ptr<Gpu> gpu_;              // first: memory is given back before the device goes
-  speculation::ModelShape shape_;         // the model's
-  Collective* ranks_;                     // that share it; null: this device has all of it
-  std::unique_ptr<const RankPart> part_;  // of one of several ranks
-  Checkpoint checkpoint_;                 // all of the model, or the rank's part
+  std::unique_ptr<Gpu> gpu_;  // first: memory is given back before the device goes
+  Checkpoint checkpoint_;
   UploadedModel model_;
   DeviceMemory memory_;
   Buffers buffers_;
   std::int32_t cache_rows_;
   std::int32_t max_rows_;
   std::int32_t n_positions_;
-  std::unique_ptr<const RankLauncher> rank_launcher_;
   PassLauncher launcher_;
   struct Draft {
     UploadedDraftLayers layers;
@@ -408,13 +375,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   if (options.cache_rows < 0)
     return fail("cuda backend: cache_rows is {}, expected 0 or more", options.cache_rows);
   DRAFTSCOPE_TRY(check_model(checkpoint, options, gpu->describe()));
-  std::unique_ptr<RankPart> part;
-  if (options.ranks != nullptr) {
-    const cpu::RankPlace place{options.ranks->rank(), options.ranks->size()};
-    DRAFTSCOPE_TRY_ASSIGN(part, make_rank_part(checkpoint, options.weights, place));
-  }
-  const Checkpoint& own = part ? part->checkpoint : checkpoint;
-  const speculation::ModelShape& shape = own.shape;
+  const speculation::ModelShape& shape = checkpoint.shape;
   const std::int32_t cache_rows =
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, default_cache_rows);
   const std::int32_t rows = std::min(max_pass_rows, cache_rows);
@@ -423,27 +384,19 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
                           is_widened(layer_format(checkpoint, options.weights))};
   Pieces measured(nullptr);
   (void)place_buffers(measured, shape, sizes);
-  if (part) (void)place_rank_buffers(measured, *part, rows);
-  DRAFTSCOPE_TRY(check_memory(*gpu, own, options, measured.bytes(), cache_rows));
-  DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, own, options.weights));
+  DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options, measured.bytes(), cache_rows));
+  DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, checkpoint, options.weights));
   DRAFTSCOPE_TRY_ASSIGN(DeviceMemory memory,
                         DeviceMemory::allocate(*gpu, measured.bytes(), "the K/V cache and buffers"));
   Pieces pieces(memory.data());
   const Buffers buffers = place_buffers(pieces, shape, sizes);
-  RankHold rank;
-  if (part) {
-    rank.buffers = place_rank_buffers(pieces, *part, rows);
-    part->columns = {};  // uploaded
-  }
-  rank.ranks = options.ranks;
-  rank.part = std::move(part);
   model.model.cache_rows = cache_rows;
   model.model.n_positions = n_positions;
   model.model.cosine = buffers.cosine;
   model.model.sine = buffers.sine;
-  auto backend = std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(rank), std::move(model),
-                                               std::move(memory), buffers, cache_rows, rows, n_positions,
-                                               options.device_trace);
+  auto backend =
+      std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(model), std::move(memory), buffers,
+                                    cache_rows, rows, n_positions, options.device_trace);
   DRAFTSCOPE_TRY(backend->prepare());
   return backend;
 }

@@ -3,21 +3,15 @@
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <iterator>
-#include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "launch_kernel.h"
-#include "ranks/agreement.h"
-#include "ranks/device_ranks.h"
 
 namespace draftscope::engine::cuda {
 
@@ -58,10 +52,8 @@ class CudaGpu final : public Gpu {
   ~CudaGpu() override {
     // Errors have been reported where they arose; there is nobody left to tell.
     (void)cudaSetDevice(device_);
-    leave_ranks_under_way();
     if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
     for (cudaGraphExec_t graph : graphs_) (void)cudaGraphExecDestroy(graph);
-    ranks_.reset();  // behind the graphs that hold exchanges
     if (looped_ != nullptr) (void)cudaGraphDestroy(looped_);
     if (blas_ != nullptr) (void)cublasDestroy(blas_);
     if (blas_memory_ != nullptr) (void)cudaFree(blas_memory_);
@@ -111,25 +103,6 @@ class CudaGpu final : public Gpu {
     return grow(down_, staging_bytes);
   }
 
-  /// Joins the other ranks' devices, and brings every rank's number to each: connections are made then, and
-  /// their memory is taken before anybody looks how much is free.
-  Result<void> join(Collective& ranks) {
-    DRAFTSCOPE_TRY(choose_device());
-    DRAFTSCOPE_TRY_ASSIGN(ranks_, join_device_ranks(ranks));
-    std::vector<std::int32_t> expected(static_cast<std::size_t>(ranks.size()));
-    std::iota(expected.begin(), expected.end(), 0);
-    std::vector<std::int32_t> found(expected.size());
-    const std::size_t bytes = expected.size() * sizeof(std::int32_t);
-    DRAFTSCOPE_TRY_ASSIGN(void* const memory, allocate(bytes, "the ranks' numbers"));
-    const Result<void> met = meet(memory, ranks.rank(), found);
-    release(memory);
-    DRAFTSCOPE_TRY(met);
-    if (found != expected)
-      return fail("cuda backend: found {} as the ranks' numbers, expected {}", fmt::join(found, " "),
-                  fmt::join(expected, " "));
-    return {};
-  }
-
   GpuDescription describe() const override { return description_; }
   Result<std::size_t> free_bytes() const override {
     DRAFTSCOPE_TRY(choose_device());
@@ -147,10 +120,7 @@ class CudaGpu final : public Gpu {
     return memory;
   }
   // It waits for the device, and an error that it finds there comes back from the next call, too.
-  void release(void* memory) override {
-    leave_ranks_under_way();
-    (void)cudaFree(memory);
-  }
+  void release(void* memory) override { (void)cudaFree(memory); }
 
   Result<void> upload(void* to, const void* from, std::size_t bytes) override {
     DRAFTSCOPE_TRY(choose_device());
@@ -205,7 +175,7 @@ class CudaGpu final : public Gpu {
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
     DRAFTSCOPE_TRY(choose_device());
-    // Behind a loop or an exchange, and first in a loop's body, there is no kernel to start beside.
+    // Behind a loop, and first in its body, there is no kernel to start beside.
     const bool may_start_early = kernels_wait_ && !std::exchange(is_first_, false);
     return check(launch_kernel(launch, params, may_start_early, stream_), "launching a kernel");
   }
@@ -218,18 +188,9 @@ class CudaGpu final : public Gpu {
     // cuBLAS counts by columns: out[rows][outputs] is its (outputs × rows) matrix.
     return check(
         cublasGemmEx(blas_, CUBLAS_OP_T, CUBLAS_OP_N, product.outputs, product.rows, product.depth, &one,
-                     product.weights, type, product.depth, product.x, type, product.x_stride, &zero,
-                     product.out, CUDA_R_32F, product.out_stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                     product.weights, type, product.depth, product.x, type, product.depth, &zero, product.out,
+                     CUDA_R_32F, product.out_stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
         "a wide product");
-  }
-
-  Result<void> all_gather(void* all, std::size_t bytes) override {
-    DRAFTSCOPE_TRY(choose_device());
-    if (ranks_ == nullptr) return Gpu::all_gather(all, bytes);
-    exchanges_under_way_ = true;
-    DRAFTSCOPE_TRY(ranks_->all_gather(all, bytes, stream_));
-    is_first_ = true;  // what comes behind begins once all have come
-    return {};
   }
 
   Result<void> begin_graph() override {
@@ -284,7 +245,6 @@ class CudaGpu final : public Gpu {
 
   Result<void> launch_graph(int graph) override {
     DRAFTSCOPE_TRY(choose_device());
-    exchanges_under_way_ = ranks_ != nullptr;
     return check(cudaGraphLaunch(graphs_[static_cast<std::size_t>(graph)], stream_), "launching a graph");
   }
 
@@ -336,55 +296,19 @@ class CudaGpu final : public Gpu {
     return current == device_ ? Result<void>() : check(cudaSetDevice(device_), "choosing the device");
   }
 
-  /// The rest of join(): what came from each rank.
-  Result<void> meet(void* memory, std::int32_t rank, std::vector<std::int32_t>& found) {
-    auto* const numbers = static_cast<std::int32_t*>(memory);
-    DRAFTSCOPE_TRY(upload(numbers + rank, &rank, sizeof rank));
-    DRAFTSCOPE_TRY(all_gather(numbers, sizeof rank));
-    DRAFTSCOPE_TRY(download(found.data(), numbers, found.size() * sizeof rank));
-    return synchronise();
-  }
-
-  /// An exchange that another rank has left never ends: whoever waits for the device would wait for ever.
-  void leave_ranks_under_way() {
-    if (ranks_ != nullptr && std::exchange(exchanges_under_way_, false)) ranks_->abort();
-  }
-
-  /// Waits for the device, and for the others as long as they are there.
-  Result<void> wait_beside_ranks() {
-    using clock = std::chrono::steady_clock;
-    constexpr auto busy = std::chrono::milliseconds(2);
-    constexpr auto nap = std::chrono::microseconds(20);
-    const auto begin = clock::now();
-    for (;;) {
-      const cudaError_t state = cudaStreamQuery(stream_);
-      if (state != cudaErrorNotReady) return check(state, "waiting for the device");
-      if (Result<void> others = ranks_->check(); !others) {
-        leave_ranks_under_way();
-        return others;
-      }
-      if (clock::now() - begin > busy) std::this_thread::sleep_for(nap);
-    }
-  }
-
   /// Waits until the device is done with what was uploaded.
   Result<void> drain() {
     DRAFTSCOPE_TRY(choose_device());
-    if (exchanges_under_way_)
-      DRAFTSCOPE_TRY(wait_beside_ranks());
-    else
-      DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
-    exchanges_under_way_ = false;
+    DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
     up_.used = 0;
     for (Half& half : up_halves_) half.is_in_use = false;
     return {};
   }
 
   /// So that the host fills one half while the device copies from the other.
-  Result<void> wait_until_free(Half& half) {
+  static Result<void> wait_until_free(Half& half) {
     if (!half.is_in_use) return {};
     half.is_in_use = false;
-    if (exchanges_under_way_) return wait_beside_ranks();
     return check(cudaEventSynchronize(half.copied), "waiting for the device");
   }
 
@@ -402,8 +326,6 @@ class CudaGpu final : public Gpu {
   bool kernels_wait_ = false;  // by themselves for those before
   GpuDescription description_;
   cudaStream_t stream_ = nullptr;
-  std::unique_ptr<DeviceRanks> ranks_;  // none: this device has all of the model
-  bool exchanges_under_way_ = false;    // that nobody has waited for
   cublasHandle_t blas_ = nullptr;
   void* blas_memory_ = nullptr;
   Staging up_;
@@ -413,21 +335,14 @@ class CudaGpu final : public Gpu {
   std::vector<cudaGraphExec_t> graphs_;
   cudaGraph_t looped_ = nullptr;  // a graph with a loop that is captured
   cudaGraphNode_t loop_ = nullptr;
-  bool is_first_ = false;  // what is launched next, in its part of such a graph or behind an exchange
+  bool is_first_ = false;  // what is launched next, in its part of such a graph
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Gpu>> make_cuda_gpu(std::int32_t device, Collective* ranks) {
+Result<std::unique_ptr<Gpu>> make_cuda_gpu(std::int32_t device) {
   auto gpu = std::make_unique<CudaGpu>();
-  const Result<void> opened = gpu->open(device);
-  if (ranks == nullptr) {
-    DRAFTSCOPE_TRY(opened);
-    return gpu;
-  }
-  // None waits for the others' devices where one has none.
-  DRAFTSCOPE_TRY(agree(*ranks, opened));
-  DRAFTSCOPE_TRY(agree(*ranks, gpu->join(*ranks)));
+  DRAFTSCOPE_TRY(gpu->open(device));
   return gpu;
 }
 

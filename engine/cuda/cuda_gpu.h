@@ -4,7 +4,6 @@
 // The Gpu that is one: CUDA runtime, one stream, cuBLAS.
 
 #include <draftscope/base/result.h>
-#include <draftscope/engine/ranks/collective.h>
 #include <cstdint>
 #include <memory>
 
@@ -12,11 +11,8 @@
 
 namespace draftscope::engine::cuda {
 
-/// `ranks` share a model, a device each; null = there is one. Every rank calls it then, and all fail if one
-/// does, with the first failure. Not owned, and needed in the call alone.
-///
 /// Fails with one line if the driver is too old, there is no such device, it is older than compute capability
 /// 8.0, or this build has no code for it.
-[[nodiscard]] Result<std::unique_ptr<Gpu>> make_cuda_gpu(std::int32_t device, Collective* ranks = nullptr);
+[[nodiscard]] Result<std::unique_ptr<Gpu>> make_cuda_gpu(std::int32_t device);
 
 }  // namespace draftscope::engine::cuda

@@ -9,7 +9,6 @@
 #include "kernels/pass_ops.h"
 #include "kernels/prefill_attention.h"
 #include "kernels/quantise.h"
-#include "kernels/rank_sums.h"
 #include "kernels/sampling.h"
 #include "kernels/synthetic.h"
 #include "launch.h"
@@ -18,11 +17,11 @@ namespace draftscope::engine::cuda {
 
 template <typename Format, int columns, int half_outputs, template <typename, int> class Op>
 struct ProductKernel {
-  using Params = typename Op<Format, half_outputs>::Params;
+  using Params = PassParams;
   static constexpr int threads = product_threads;
   /// Blocks that a multiprocessor's registers must hold: the widest keep their sums in more.
   static constexpr int resident_blocks = columns == widest_columns ? 1 : 2;
-  DRAFTSCOPE_DEVICE static void run(const Params& p) {
+  DRAFTSCOPE_DEVICE static void run(const PassParams& p) {
     SkinnyProduct<Format, columns, half_outputs, Op<Format, half_outputs>>::run(p);
   }
 };
@@ -63,9 +62,6 @@ DRAFTSCOPE_KERNEL(JudgeDraft, PassParams, judge_draft);
 DRAFTSCOPE_KERNEL(BeginLastToken, PassParams, begin_last_token);
 DRAFTSCOPE_KERNEL(BeginVerification, PassParams, begin_verification);
 DRAFTSCOPE_KERNEL(KeepStates, StateParams, keep_states);
-DRAFTSCOPE_KERNEL(SumOwnParts, RankSumParams, sum_own_parts);
-DRAFTSCOPE_KERNEL(AddRankSums, RankSumParams, add_rank_sums);
-DRAFTSCOPE_KERNEL(JoinHead, RankHeadParams, join_head);
 DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
 DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
 DRAFTSCOPE_KERNEL(MoveStates, BankParams, move_states);
@@ -135,9 +131,6 @@ auto visit_product(const Launch& launch, Visit&& visit) {
     if (launch.columns == 8) return visit.template operator()<ProductKernel<Whole, 8, tile_half, Op>>();
     return visit.template operator()<ProductKernel<Whole, 16, tile_half, Op>>();
   };
-  // Ranks hold no blocks (make_rank_part()).
-  if constexpr (!Whole::is_grouped)
-    if (launch.kernel == Kernel::rank_product) return with_op.template operator()<RankProductOp>();
   if (launch.columns == widest_columns)
     return visit.template operator()<ProductKernel<Whole, widest_columns, tile_half, HeadOfNormedRows>>();
   return with_op.template operator()<HeadOp>();
@@ -229,12 +222,6 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<BeginVerification>();
     case Kernel::keep_states:
       return visit.template operator()<KeepStates>();
-    case Kernel::sum_own_parts:
-      return visit.template operator()<SumOwnParts>();
-    case Kernel::add_rank_sums:
-      return visit.template operator()<AddRankSums>();
-    case Kernel::join_head:
-      return visit.template operator()<JoinHead>();
     case Kernel::select_top:
       return visit.template operator()<SelectTop>();
     case Kernel::move_cache_rows:

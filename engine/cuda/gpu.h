@@ -27,7 +27,6 @@ struct WideProduct {
   std::int32_t outputs = 0;
   std::int32_t depth = 0;
   std::int32_t out_stride = 0;  ///< values from one row of `out` to the next
-  std::int32_t x_stride = 0;    ///< likewise of `x`
 };
 
 struct GpuDescription {
@@ -67,15 +66,6 @@ class Gpu {
   [[nodiscard]] virtual Result<void> clear(void* memory, std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<void> launch(const Launch& launch, const KernelParams& params) = 0;
   [[nodiscard]] virtual Result<void> multiply(const WideProduct& product) = 0;
-  /// Brings every rank's bytes to every rank that shares the model: rank r's part of `all` is
-  /// [r · bytes, (r + 1) · bytes), of which this rank's own is there. Every rank calls it with as many, in
-  /// one order; it may be captured as a launch may. Bytes are moved, never added: a library's sum has the
-  /// order that its ring or tree has for that size on that machine, and texts would depend on it. Only where
-  /// the device was made with ranks. Errors: another rank has ended.
-  [[nodiscard]] virtual Result<void> all_gather(void* /*all*/, std::size_t bytes) {
-    return fail("{}: found {} bytes for all ranks, expected none on a device without ranks", describe().name,
-                bytes);
-  }
   /// Launches between begin_graph() and end_graph() are kept, not run; returns the graph's number.
   [[nodiscard]] virtual Result<void> begin_graph() = 0;
   /// Right behind begin_graph(): the launches up to end_loop() run at least once, and again as long as one of

@@ -9,7 +9,6 @@
 
 #include "kernels/grouped_layout.h"
 #include "kernels/params.h"
-#include "kernels/rank_params.h"
 
 namespace draftscope::engine::cuda {
 
@@ -32,10 +31,6 @@ enum class Kernel : std::uint8_t {
   begin_last_token,
   begin_verification,
   keep_states,
-  rank_product,
-  sum_own_parts,
-  add_rank_sums,
-  join_head,
   select_top,
   move_cache_rows,
   move_states,
@@ -70,10 +65,6 @@ constexpr bool waits_by_itself(Kernel kernel) {
     case Kernel::begin_last_token:
     case Kernel::begin_verification:
     case Kernel::keep_states:
-    case Kernel::rank_product:
-    case Kernel::sum_own_parts:
-    case Kernel::add_rank_sums:
-    case Kernel::join_head:
     case Kernel::normalise_rows:
       return true;
     default:
@@ -152,8 +143,7 @@ struct Launch {
   Kernel kernel = Kernel::qkv;
   WeightFormat format = WeightFormat::bf16;
   int columns = 8;  ///< of a product: the most rows that its kernel computes, 8, 16 or widest_columns
-  /// Outputs of half a product's tile; all but gate_up, head, rank_product and the widest may have
-  /// narrow_half.
+  /// Outputs of half a product's tile; all but gate_up, head and the widest may have narrow_half.
   int half_outputs = tile_half;
   bool reads_normed = false;  ///< of a product: see ProductShape; of the widest kernels alone
   int head_dim = 0;           ///< of attention
@@ -161,8 +151,7 @@ struct Launch {
   std::size_t shared_bytes = 0;
 };
 
-using KernelParams =
-    std::variant<PassParams, StepParams, StateParams, BankParams, WideParams, TopParams, MoveParams,
-                 QuantiseParams, SyntheticParams, RankProductParams, RankSumParams, RankHeadParams>;
+using KernelParams = std::variant<PassParams, StepParams, StateParams, BankParams, WideParams, TopParams,
+                                  MoveParams, QuantiseParams, SyntheticParams>;
 
 }  // namespace draftscope::engine::cuda

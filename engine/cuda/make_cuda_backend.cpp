@@ -9,7 +9,7 @@
 namespace draftscope::engine {
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint, const CudaOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<cuda::Gpu> gpu, cuda::make_cuda_gpu(options.device, options.ranks));
+  DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<cuda::Gpu> gpu, cuda::make_cuda_gpu(options.device));
   return cuda::make_backend(std::move(gpu), checkpoint, options);
 }
 

@@ -33,13 +33,6 @@ struct Placed {
   WeightFormat format = WeightFormat::bf16;  ///< of groups
 };
 
-/// Byte of the embedding where a head begins that is rows of it; none if the head is a matrix of its own.
-std::optional<std::size_t> tied_offset(const Weights& weights) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(weights.embedding.data);
-  const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(weights.head.data) - begin;
-  return offset < weights.embedding.bytes() ? std::optional(offset) : std::nullopt;
-}
-
 /// Bytes of a tensor's numbers, widened if they are packed.
 std::size_t plain_bytes(const TensorView& tensor) {
   return static_cast<std::size_t>(tensor.rows * tensor.columns) * dtype_bytes(tensor.dtype);
@@ -74,8 +67,8 @@ class Layout {
     out.model.embedding = plain(weights.embedding, TensorKind::embedding, -1);
     if (const auto groups = head_groups(weights.head))
       out.model.head.data = grouped(weights.head, TensorKind::head, -1, *groups);
-    else if (const auto offset = tied_offset(weights))
-      out.model.head.data = out.model.embedding == nullptr ? nullptr : out.model.embedding + *offset;
+    else if (weights.head.data == weights.embedding.data)
+      out.model.head.data = out.model.embedding;
     else
       out.model.head.data = plain(weights.head, TensorKind::head, -1);
     out.model.final_norm = vector(weights.final_norm);
@@ -362,6 +355,12 @@ Result<void> check_weights(const Checkpoint& checkpoint, CudaWeights weights) {
 constexpr std::int32_t fp8_granule = 16;
 constexpr std::int32_t plain_granule = 8;
 
+/// Weights of 16 bytes, which the layers' widths must be multiples of; whole groups of formats with groups.
+std::int32_t width_granule(WeightFormat layers) {
+  if (grouped_layout(layers) != nullptr) return part_depth;
+  return layers == WeightFormat::fp8 ? fp8_granule : plain_granule;
+}
+
 Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t granule) {
   struct Field {
     std::string_view name;
@@ -394,11 +393,6 @@ WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
   if (const auto groups = weights ? grouped_format(*weights, plain) : std::nullopt) return *groups;
   if (const auto groups = layer_groups(checkpoint)) return *groups;
   return plain == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
-}
-
-std::int32_t width_granule(WeightFormat layers) {
-  if (grouped_layout(layers) != nullptr) return part_depth;
-  return layers == WeightFormat::fp8 ? fp8_granule : plain_granule;
 }
 
 Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,

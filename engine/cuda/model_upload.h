@@ -38,9 +38,6 @@ struct UploadedDraftLayers {
 /// The format that upload_model() will hold the layers' matrices in.
 [[nodiscard]] WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights);
 
-/// Number that the layers' widths must be multiples of: weights of 16 bytes, or of a group.
-[[nodiscard]] std::int32_t width_granule(WeightFormat layers);
-
 /// Whether the kernels can run this shape and these types on such a device.
 [[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
                                        const GpuDescription& device);

@@ -5,6 +5,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/profiler/device_trace.h>
+#include <draftscope/speculation/weight_format.h>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -87,15 +87,8 @@ int ceiling(int a, int b) {
 }  // namespace
 
 PassLauncher::PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape,
-                           const PassFormats& formats, profiler::DeviceTrace* trace,
-                           const RankLauncher* ranks)
-    : gpu_(gpu),
-      base_(base),
-      shape_(shape),
-      formats_(formats),
-      trace_(trace),
-      ranks_(ranks),
-      device_(gpu.describe()) {}
+                           const PassFormats& formats, profiler::DeviceTrace* trace)
+    : gpu_(gpu), base_(base), shape_(shape), formats_(formats), trace_(trace), device_(gpu.describe()) {}
 
 PassParams PassLauncher::params(std::int32_t slot, std::int32_t first_row) const {
   PassParams result = base_;
@@ -130,9 +123,7 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
 }
 
 std::array<PassLauncher::ProductPart, 2> PassLauncher::parts_of(Kernel product) const {
-  // Ranks that are more than the vocabulary has blocks have none of the head.
-  if (product == Kernel::head)
-    return {{{formats_.head, ranks_ == nullptr ? shape_.vocab : ranks_->tokens()}, {}}};
+  if (product == Kernel::head) return {{{formats_.head, shape_.vocab}, {}}};
   // What a layer has in each format is in device memory: a launch finds there what it is to do, if anything.
   const ProductOutputs whole{shape_.q_width() + 2 * shape_.kv_width(), shape_.d_model, 2 * shape_.d_ff,
                              shape_.d_model};
@@ -170,7 +161,6 @@ Result<void> PassLauncher::product_in(const ProductPart& part, Kernel kernel, st
     PassParams arguments = params(slot, first_row + done);
     arguments.want_logits = logits ? 1 : 0;
     arguments.product = product;
-    if (kernel == Kernel::head && ranks_ != nullptr) ranks_->aim_head(arguments, rows);
     DRAFTSCOPE_TRY(gpu_.launch(launch, arguments));
   }
   return {};
@@ -219,8 +209,6 @@ Result<void> PassLauncher::add_outputs(std::int32_t slot, std::int32_t rows, Nor
 }
 
 Result<void> PassLauncher::finish_sublayer(std::int32_t slot, std::int32_t rows, Norm sublayer) {
-  if (ranks_ != nullptr)
-    return ranks_->add_product(params(slot, 0), formats_.layers, sublayer, place_of(slot), rows);
   DRAFTSCOPE_TRY(product(sublayer == Norm::attention ? Kernel::output : Kernel::down, slot, 0, rows, false));
   return add_outputs(slot, rows, sublayer);
 }
@@ -253,8 +241,7 @@ Result<void> PassLauncher::multiply(const DeviceMatrix& matrix, const void* x, f
     DRAFTSCOPE_TRY(gpu_.launch(
         {.kernel = kernel, .format = held, .blocks = widen_blocks * device_.multiprocessors}, widen));
   }
-  return gpu_.multiply(
-      {format, weights, x, out, wide.rows, wide.outputs, wide.depth, wide.out_stride, wide.x_stride});
+  return gpu_.multiply({format, weights, x, out, wide.rows, wide.outputs, wide.depth, wide.out_stride});
 }
 
 Result<void> PassLauncher::finish_wide_sublayer(std::int32_t slot, const DeviceMatrix& matrix,
@@ -263,27 +250,13 @@ Result<void> PassLauncher::finish_wide_sublayer(std::int32_t slot, const DeviceM
   const std::uint16_t* x = of_attention ? base_.work.attended : base_.work.gated;
   const std::int32_t depth = of_attention ? shape_.q_width() : shape_.d_ff;
   const std::int32_t d_model = shape_.d_model;
-  if (ranks_ == nullptr) {
-    DRAFTSCOPE_TRY(multiply(matrix, x, base_.work.wide, {rows, d_model, depth, d_model, depth}));
-    if (base_.model.normalises_outputs != 0) return add_outputs(slot, rows, sublayer);
-    return gpu_.launch({.kernel = Kernel::add_wide,
-                        .format = formats_.layers,
-                        .blocks = rows,
-                        .shared_bytes = row_shared_bytes},
-                       WideParams{params(slot, 0), rows, sublayer});
-  }
-  const std::int32_t parts = ranks_->parts(sublayer);
-  const std::int32_t own_depth = depth / parts;
-  const std::size_t value_bytes = matrix.scale != nullptr ? 1 : sizeof(std::uint16_t);
-  for (std::int32_t part = 0; part < parts; ++part) {
-    const RankLauncher::WidePart wide = ranks_->wide_part(sublayer, part);
-    DeviceMatrix own = matrix;
-    own.data += static_cast<std::size_t>(part) * static_cast<std::size_t>(d_model) *
-                static_cast<std::size_t>(own_depth) * value_bytes;
-    DRAFTSCOPE_TRY(
-        multiply(own, x + wide.first_column, wide.out, {rows, d_model, own_depth, d_model, depth}));
-  }
-  return ranks_->add_wide_parts(params(slot, 0), sublayer, matrix.scale, rows);
+  DRAFTSCOPE_TRY(multiply(matrix, x, base_.work.wide, {rows, d_model, depth, d_model}));
+  if (base_.model.normalises_outputs != 0) return add_outputs(slot, rows, sublayer);
+  return gpu_.launch({.kernel = Kernel::add_wide,
+                      .format = formats_.layers,
+                      .blocks = rows,
+                      .shared_bytes = row_shared_bytes},
+                     WideParams{params(slot, 0), rows, sublayer});
 }
 
 Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& layer, std::int32_t rows,
@@ -300,9 +273,9 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
     const std::int32_t kv = shape_.kv_width();
     const std::int32_t stride = q + 2 * kv;
     DRAFTSCOPE_TRY(normalise_rows(Norm::attention, formats_.layers, slot, 0, rows));
-    DRAFTSCOPE_TRY(multiply(layer.q, work.normed, work.wide, {rows, q, d_model, stride, d_model}));
-    DRAFTSCOPE_TRY(multiply(layer.k, work.normed, work.wide + q, {rows, kv, d_model, stride, d_model}));
-    DRAFTSCOPE_TRY(multiply(layer.v, work.normed, work.wide + q + kv, {rows, kv, d_model, stride, d_model}));
+    DRAFTSCOPE_TRY(multiply(layer.q, work.normed, work.wide, {rows, q, d_model, stride}));
+    DRAFTSCOPE_TRY(multiply(layer.k, work.normed, work.wide + q, {rows, kv, d_model, stride}));
+    DRAFTSCOPE_TRY(multiply(layer.v, work.normed, work.wide + q + kv, {rows, kv, d_model, stride}));
     DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_qkv, Norm::attention));
     DRAFTSCOPE_TRY(normalise_heads(slot, rows));
     DRAFTSCOPE_TRY(wide_attention(slot, rows, keys_are_ranges));
@@ -312,8 +285,8 @@ Result<void> PassLauncher::wide_layer(std::int32_t slot, const DeviceLayer& laye
   const std::int32_t d_ff = shape_.d_ff;
   float* up = work.wide + static_cast<std::size_t>(rows) * static_cast<std::size_t>(d_ff);
   DRAFTSCOPE_TRY(normalise_rows(Norm::mlp, formats_.layers, slot, 0, rows));
-  DRAFTSCOPE_TRY(multiply(layer.gate, work.normed, work.wide, {rows, d_ff, d_model, d_ff, d_model}));
-  DRAFTSCOPE_TRY(multiply(layer.up, work.normed, up, {rows, d_ff, d_model, d_ff, d_model}));
+  DRAFTSCOPE_TRY(multiply(layer.gate, work.normed, work.wide, {rows, d_ff, d_model, d_ff}));
+  DRAFTSCOPE_TRY(multiply(layer.up, work.normed, up, {rows, d_ff, d_model, d_ff}));
   DRAFTSCOPE_TRY(launch_wide(Kernel::finish_wide_gate, Norm::mlp));
   return finish_wide_sublayer(slot, layer.down, rows, Norm::mlp);
 }
@@ -325,12 +298,7 @@ std::size_t PassLauncher::wide_values(const speculation::ModelShape& shape, std:
 }
 
 Result<void> PassLauncher::head(std::int32_t first_row, std::int32_t rows, bool logits) {
-  DRAFTSCOPE_TRY(product(Kernel::head, 0, first_row, rows, logits));
-  if (ranks_ == nullptr) return {};
-  const profiler::GraphScope scope(trace_, "all-reduce");
-  PassParams whole = params(0, first_row);
-  whole.want_logits = logits ? 1 : 0;
-  return ranks_->join_head(whole, rows);
+  return product(Kernel::head, 0, first_row, rows, logits);
 }
 
 Result<void> PassLauncher::finish_head(std::int32_t rows) {

@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "gpu.h"
-#include "ranks/rank_launcher.h"
 
 namespace draftscope::engine::cuda {
 
@@ -27,9 +26,8 @@ struct PassFormats {
 class PassLauncher {
  public:
   /// `trace`, not owned and perhaps null, hears what each kernel that is captured into a graph computes.
-  /// `ranks`, likewise, is what this rank launches beside, if several share the model; `shape` is the rank's.
   PassLauncher(Gpu& gpu, PassParams base, const speculation::ModelShape& shape, const PassFormats& formats,
-               profiler::DeviceTrace* trace, const RankLauncher* ranks = nullptr);
+               profiler::DeviceTrace* trace);
 
   [[nodiscard]] Result<void> load_inputs(std::int32_t rows);
   /// One layer, at `slot` of the slot table, for up to max_decode_rows rows. The table's halves are n_layers
@@ -85,7 +83,7 @@ class PassLauncher {
   [[nodiscard]] Result<void> finish_wide_sublayer(std::int32_t slot, const DeviceMatrix& matrix,
                                                   std::int32_t rows, Norm sublayer);
   struct WideShape {
-    std::int32_t rows, outputs, depth, out_stride, x_stride;
+    std::int32_t rows, outputs, depth, out_stride;
   };
   [[nodiscard]] Result<void> multiply(const DeviceMatrix& matrix, const void* x, float* out,
                                       const WideShape& wide);
@@ -97,7 +95,6 @@ class PassLauncher {
   speculation::ModelShape shape_;
   PassFormats formats_;
   profiler::DeviceTrace* trace_;
-  const RankLauncher* ranks_;
   GpuDescription device_;
 };
 

@@ -37,8 +37,6 @@
 //   |                                                     | readable                                                    |
 //   | activations(p)                                      | 16-bit rows [.][depth] in global memory (ops that do not    |
 //   |                                                     | normalise)                                                  |
-//   | activations_of_tile(p, tile, row)                   | instead of it, where they are not the same for every tile:  |
-//   |                                                     | the tile's 16-bit values of a row, [depth]                  |
 //   | norm(p)                                             | the norm's weights, or null to only round (ops that         |
 //   |                                                     | normalise)                                                  |
 //   | finish(p, job, tile, r, row, present, upper, lower) | takes output r of both halves for one row; all lanes of a   |
@@ -273,7 +271,6 @@ class SkinnyProduct {
     int buffer = 0;
     int place = 0;
     for (int tile = block_index(); tile < job_.tiles; tile += block_count()) {
-      tile_ = tile;
       float sums[products][column_tiles][4] = {};
       for (int stage = 0; stage < tile_stages_; ++stage) {
         take_stage(first_stage_ + stage * stage_depth, stage == 0, place, sums);
@@ -310,8 +307,6 @@ class SkinnyProduct {
     const std::byte* row;
     if constexpr (Op::normalises)
       row = staged() + column * staged_row_bytes(job_.depth);
-    else if constexpr (requires { Op::activations_of_tile(p_, 0, 0); })
-      row = reinterpret_cast<const std::byte*>(Op::activations_of_tile(p_, tile_, p_.row_begin + column));
     else
       row = reinterpret_cast<const std::byte*>(Op::activations(p_) +
                                                std::int64_t{p_.row_begin + column} * job_.depth);
@@ -469,7 +464,6 @@ class SkinnyProduct {
   int first_stage_ = 0;  ///< where the first stage begins
   int tile_stages_ = 0;
   int rows_ = 0;                                ///< of this launch, up to p.product.rows
-  int tile_ = 0;                                ///< that is multiplied
   int copied_tile_ = 0;                         ///< that the next copies are of
   int copied_stages_ = 0;                       ///< of it, so far
   const std::byte* sources_[source_rows] = {};  ///< upper half's rows g (and g + 8), then the lower half's

@@ -22,7 +22,6 @@ struct NotedCalls {
   int captured = 0;                    ///< graphs
   int launched = 0;                    ///< graphs
   int loops = 0;
-  int exchanges = 0;  ///< asked for or captured
   int uploads = 0;
   int downloads = 0;
   int waits = 0;  ///< for the device
@@ -58,10 +57,6 @@ class NotedGpu : public cuda::Gpu {
     return gpu_->launch(launch, params);
   }
   Result<void> multiply(const cuda::WideProduct& product) override { return gpu_->multiply(product); }
-  Result<void> all_gather(void* all, std::size_t bytes) override {
-    ++calls_.exchanges;
-    return gpu_->all_gather(all, bytes);
-  }
   Result<void> begin_graph() override {
     ++calls_.captured;
     capturing_ = true;

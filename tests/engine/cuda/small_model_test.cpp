@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a sanitizer runs on a device runs every kernel but those of ranks.
+// What a sanitizer runs on a device runs every kernel.
 
 #include "small_model.h"
 
@@ -34,9 +34,9 @@ class SmallModel : public testing::Test {
   NotedCalls calls_;
 };
 
-TEST_F(SmallModel, LaunchEveryKernelOfOneDevice) {
+TEST_F(SmallModel, LaunchEveryKernel) {
   put_through_everything(noting());
-  expect_kernels_of_one_device(calls_.kernels);
+  expect_every_kernel(calls_.kernels);
   for (const cuda::Kernel kernel : {cuda::Kernel::qkv, cuda::Kernel::gate_up, cuda::Kernel::head})
     EXPECT_TRUE(std::any_of(
         calls_.launches.begin(), calls_.launches.end(),
@@ -55,7 +55,7 @@ TEST_F(SmallModel, LaunchEveryKernelButThoseOfWidePassesWithoutLoops) {
   for (const cuda::Kernel wide :
        {prefill_attention, finish_wide_qkv, finish_wide_gate, add_wide, widen_rows, widen_groups})
     EXPECT_TRUE(calls_.kernels.insert(wide).second) << "kernel " << static_cast<int>(wide);
-  expect_kernels_of_one_device(calls_.kernels);
+  expect_every_kernel(calls_.kernels);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace draftscope::engine::cuda::emulation {
 
 void CapturedGraph::keep(const Launch& launch, const KernelParams& params) {
-  (is_in_loop_ ? body_ : behind_).emplace_back(KeptLaunch{launch, params});
+  (is_in_loop_ ? body_ : behind_).push_back({launch, params});
 }
 
 Result<LoopHandle> CapturedGraph::begin_loop() {
@@ -16,15 +16,9 @@ Result<LoopHandle> CapturedGraph::begin_loop() {
 }
 
 Result<void> CapturedGraph::run(const std::function<Result<void>(const KeptLaunch&)>& launch,
-                                const std::function<Result<void>(const KeptExchange&)>& exchange,
                                 const std::function<Result<void>()>& finish) const {
-  const auto launch_all = [&](const std::vector<Kept>& all) -> Result<void> {
-    for (const Kept& kept : all) {
-      if (const auto* kernel = std::get_if<KeptLaunch>(&kept))
-        DRAFTSCOPE_TRY(launch(*kernel));
-      else
-        DRAFTSCOPE_TRY(exchange(std::get<KeptExchange>(kept)));
-    }
+  const auto launch_all = [&](const std::vector<KeptLaunch>& launches) -> Result<void> {
+    for (const KeptLaunch& kept : launches) DRAFTSCOPE_TRY(launch(kept));
     return {};
   };
   const auto run_body = [&]() -> Result<void> {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A graph as the tests' devices keep it: launches and exchanges, and perhaps a loop before them.
+// A graph as the tests' devices keep it: launches, and perhaps a loop before them.
 
 #include <draftscope/base/result.h>
 
-#include <cstddef>
 #include <functional>
 #include <memory>
-#include <variant>
 #include <vector>
 
 #include "cuda/launch.h"
@@ -21,32 +19,22 @@ struct KeptLaunch {
   KernelParams params;
 };
 
-/// An all_gather().
-struct KeptExchange {
-  void* all;
-  std::size_t bytes;
-};
-
 class CapturedGraph {
  public:
   void keep(const Launch& launch, const KernelParams& params);
-  /// Not in a loop.
-  void keep(const KeptExchange& exchange) { behind_.emplace_back(exchange); }
   /// Launches kept from here to end_loop() are the loop's body. Fails behind other launches.
   [[nodiscard]] Result<LoopHandle> begin_loop();
   void end_loop() { is_in_loop_ = false; }
 
-  /// Calls `launch` for each kernel and `exchange` for each exchange, in order, and `finish` where all must
-  /// have ended: behind each run of the loop.
+  /// Calls `launch` for each kernel in order, and `finish` where all must have ended: behind each run of the
+  /// loop.
   [[nodiscard]] Result<void> run(const std::function<Result<void>(const KeptLaunch&)>& launch,
-                                 const std::function<Result<void>(const KeptExchange&)>& exchange,
                                  const std::function<Result<void>()>& finish) const;
 
  private:
   bool is_in_loop_ = false;
   std::unique_ptr<LoopCondition> loop_;
-  using Kept = std::variant<KeptLaunch, KeptExchange>;
-  std::vector<Kept> body_, behind_;
+  std::vector<KeptLaunch> body_, behind_;
 };
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "emulated_gpu.h"
 
-#include <draftscope/base/to_size.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -68,12 +64,11 @@ std::string name_in(const Workspace& work, const std::byte* address) {
 class EmulatedGpu final : public Gpu {
  public:
   EmulatedGpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed, std::size_t shared_bytes,
-              bool has_loops, Collective* ranks)
+              bool has_loops)
       : multiprocessors_(multiprocessors),
         free_bytes_(memory_bytes),
         shared_bytes_(shared_bytes),
         has_loops_(has_loops),
-        ranks_(ranks),
         queue_(accesses_, seed) {}
 
   GpuDescription describe() const override {
@@ -143,14 +138,6 @@ class EmulatedGpu final : public Gpu {
     return {};
   }
 
-  Result<void> all_gather(void* all, std::size_t bytes) override {
-    if (ranks_ == nullptr) return Gpu::all_gather(all, bytes);
-    DRAFTSCOPE_TRY(check_exchange(all, bytes));
-    if (!capturing_) return exchange({all, bytes});
-    graphs_.back().keep(KeptExchange{all, bytes});
-    return {};
-  }
-
   Result<void> begin_graph() override {
     DRAFTSCOPE_TRY(refuse_in_capture("a capture"));
     graphs_.emplace_back();
@@ -178,7 +165,7 @@ class EmulatedGpu final : public Gpu {
           enqueue(kernel);
           return {};
         },
-        [&](const KeptExchange& kept) { return exchange(kept); }, [&] { return settle("a loop"); });
+        [&] { return settle("a loop"); });
   }
   Result<void> synchronise() override { return settle("a wait"); }
 
@@ -197,45 +184,15 @@ class EmulatedGpu final : public Gpu {
   /// device.
   Result<void> settle(std::string_view what) {
     DRAFTSCOPE_TRY(refuse_in_capture(what));
-    static std::mutex kernels_of_one_device;
-    const std::lock_guard lock(kernels_of_one_device);
     const Result<void> ran = queue_.run();
     if (fault_) fault_ = ran;
     return fault_;
   }
 
-  [[nodiscard]] Result<void> check_exchange(const void* all, std::size_t bytes) const {
-    const std::size_t needed = bytes * to_size(ranks_->size());
-    const auto* const place = static_cast<const std::byte*>(all);
-    for (const auto& [memory, size] : allocated_) {
-      const auto* const begin = static_cast<const std::byte*>(memory);
-      if (place >= begin && place < begin + size && needed <= size - static_cast<std::size_t>(place - begin))
-        return {};
-    }
-    return fail("emulated GPU: {} bytes from each rank, expected all of them in device memory", bytes);
-  }
-
-  /// Takes part also behind a fault of its own, so that nobody waits for it.
-  Result<void> exchange(const KeptExchange& kept) {
-    Result<void> ran = settle("an exchange between ranks");
-    auto* const all = static_cast<std::byte*>(kept.all);
-    const std::span own(all + to_size(ranks_->rank()) * kept.bytes, kept.bytes);
-    std::vector<std::byte> gathered(kept.bytes * to_size(ranks_->size()));
-    const std::span room = ranks_->rank() == 0 ? std::span(gathered) : std::span<std::byte>();
-    DRAFTSCOPE_TRY(ranks_->gather(own, room));
-    DRAFTSCOPE_TRY(ranks_->broadcast(gathered));
-    std::memcpy(all, gathered.data(), gathered.size());
-    return ran;
-  }
-
   void enqueue(const KeptLaunch& kernel) {
     QueuedKernel queued = emulated_kernel(kernel.launch, kernel.params);
-    std::visit(
-        [&](const auto& params) {
-          if constexpr (std::is_base_of_v<PassParams, std::decay_t<decltype(params)>>)
-            queued.place = [work = params.work](const std::byte* address) { return name_in(work, address); };
-        },
-        kernel.params);
+    if (const auto* pass = std::get_if<PassParams>(&kernel.params))
+      queued.place = [work = pass->work](const std::byte* address) { return name_in(work, address); };
     queue_.add(std::move(queued));
   }
 
@@ -253,7 +210,6 @@ class EmulatedGpu final : public Gpu {
   std::size_t free_bytes_;
   std::size_t shared_bytes_;
   bool has_loops_;
-  Collective* ranks_;
   std::unordered_map<void*, std::size_t> allocated_;
   bool capturing_ = false;
   std::vector<CapturedGraph> graphs_;
@@ -265,8 +221,8 @@ class EmulatedGpu final : public Gpu {
 }  // namespace
 
 std::unique_ptr<Gpu> make_emulated_gpu(int multiprocessors, std::size_t memory_bytes, std::uint32_t seed,
-                                       std::size_t shared_bytes, bool has_loops, Collective* ranks) {
-  return std::make_unique<EmulatedGpu>(multiprocessors, memory_bytes, seed, shared_bytes, has_loops, ranks);
+                                       std::size_t shared_bytes, bool has_loops) {
+  return std::make_unique<EmulatedGpu>(multiprocessors, memory_bytes, seed, shared_bytes, has_loops);
 }
 
 }  // namespace draftscope::engine::cuda::emulation

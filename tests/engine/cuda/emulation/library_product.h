@@ -20,8 +20,7 @@ inline void multiply_row(const WideProduct& product, std::int64_t row) {
   for (std::int64_t output = 0; output < product.outputs; ++output) {
     float sum = 0.0F;
     for (std::int64_t k = 0; k < product.depth; ++k)
-      sum +=
-          value(product.weights, output * product.depth + k) * value(product.x, row * product.x_stride + k);
+      sum += value(product.weights, output * product.depth + k) * value(product.x, row * product.depth + k);
     out[output] = sum;
   }
 }

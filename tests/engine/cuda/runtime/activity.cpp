@@ -40,10 +40,8 @@ void emit(Record& record, const Operation& operation) {
 void record_kernel(const Operation& operation) {
   CUpti_ActivityKernel10 kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  kernel.name = operation.work == Work::product    ? "emulated_library_product"
-                : operation.work == Work::exchange ? "emulated_exchange_between_ranks"
-                                                   : operation.symbol;
-  kernel.gridX = operation.work == Work::kernel ? operation.launch.blocks : 1;
+  kernel.name = operation.work == Work::product ? "emulated_library_product" : operation.symbol;
+  kernel.gridX = operation.work == Work::product ? 1 : operation.launch.blocks;
   kernel.blockX = std::max(operation.threads, 1);
   kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
   kernel.dynamicSharedMemory = static_cast<std::int32_t>(operation.launch.shared_bytes);
@@ -77,7 +75,6 @@ void record_one(const Operation& operation) {
   switch (operation.work) {
     case Work::kernel:
     case Work::product:
-    case Work::exchange:
       return record_kernel(operation);
     case Work::set:
       return record_set(operation);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "activity.h"
-#include "library_call.h"
 #include "state.h"
 
 using namespace draftscope::cuda_stand_in;
@@ -20,8 +19,17 @@ namespace {
 /// The same as call(), in cuBLAS's errors.
 template <typename Run>
 cublasStatus_t blas_call(const char* name, InCapture in_capture, bool gives_back, Run run) {
-  return library_call<cublasStatus_t>({CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_EXECUTION_FAILED}, name,
-                                      in_capture, gives_back, run);
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  const cudaError_t error = call(name, in_capture, gives_back, [&](State& s) {
+    status = run(s);
+    return cudaSuccess;
+  });
+  return error == cudaSuccess ? status : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+cublasStatus_t refuse(State& s, cublasStatus_t status, std::string why) {
+  s.detail = std::move(why);
+  return status;
 }
 
 Blas* blas_of(State& s, cublasHandle_t handle) {
@@ -37,9 +45,8 @@ std::size_t wide(std::int64_t n) {
 bool are_in_memory(const State& s, const WideProduct& product) {
   const std::size_t half = sizeof(std::uint16_t);
   const std::size_t last_row = wide(product.rows - 1) * wide(product.out_stride) + wide(product.outputs);
-  const std::size_t last_x = wide(product.rows - 1) * wide(product.x_stride) + wide(product.depth);
   return holds(s.device_blocks, product.weights, wide(product.outputs) * wide(product.depth) * half) &&
-         holds(s.device_blocks, product.x, last_x * half) &&
+         holds(s.device_blocks, product.x, wide(product.rows) * wide(product.depth) * half) &&
          holds(s.device_blocks, product.out, last_row * sizeof(float));
 }
 
@@ -97,7 +104,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t first_opera
     const bool is_known = first_operation == CUBLAS_OP_T && second_operation == CUBLAS_OP_N &&
                           a_type == b_type && (a_type == CUDA_R_16BF || a_type == CUDA_R_16F) &&
                           c_type == CUDA_R_32F && compute == CUBLAS_COMPUTE_32F && a_stride == k &&
-                          b_stride >= k && c_stride >= m && *static_cast<const float*>(alpha) == 1.0F &&
+                          b_stride == k && c_stride >= m && *static_cast<const float*>(alpha) == 1.0F &&
                           *static_cast<const float*>(beta) == 0.0F;
     if (!is_known || m <= 0 || n <= 0 || k <= 0)
       return refuse(s, CUBLAS_STATUS_NOT_SUPPORTED, "another product than the engine's");
@@ -112,8 +119,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t first_opera
                          n,
                          m,
                          k,
-                         c_stride,
-                         b_stride};
+                         c_stride};
     if (!are_in_memory(s, operation.product))
       return refuse(s, CUBLAS_STATUS_INVALID_VALUE, "a product of what lies beyond device memory");
     if (blas->stream->captured == nullptr) operation.correlation = activity::called(activity::Call::launch);

@@ -15,9 +15,8 @@ namespace {
 
 /// A prompt through a library's products, rounds of the device's own, the end: every call that the backend
 /// makes.
-std::string error_of_text(bool is_of_a_rank) {
-  const auto text = is_of_a_rank ? text_on_one_rank("layerskip:exit=1,gamma=2", 66, 4)
-                                 : text_on_device("layerskip:exit=1,gamma=2", 66, 4);
+std::string error_of_text() {
+  const auto text = text_on_device("layerskip:exit=1,gamma=2", 66, 4);
   return text ? "" : text.error().message;
 }
 
@@ -34,11 +33,9 @@ void expect_one_line(const std::string& error) {
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
 }
 
-class FailedCudaCalls : public testing::TestWithParam<bool> {};
-
-TEST_P(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
+TEST(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
   reset({});
-  ASSERT_EQ(error_of_text(GetParam()), "");
+  ASSERT_EQ(error_of_text(), "");
   ASSERT_EQ(live().all(), 0U);
   const std::map<std::string, std::int64_t> made = calls();
   for (const auto& [call, count] : made) {
@@ -49,7 +46,7 @@ TEST_P(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
       if (n < 1 || n > count) continue;
       SCOPED_TRACE(testing::Message() << call << ", call " << n << " of " << count);
       reset({}, {.call = call, .nth = n});
-      const std::string error = error_of_text(GetParam());
+      const std::string error = error_of_text();
       EXPECT_TRUE(has_injected());
       if (!error.empty() || !is_of_the_end(call, n, count)) expect_one_line(error);
       EXPECT_EQ(live().all(), 0U);
@@ -57,28 +54,20 @@ TEST_P(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
   }
 }
 
-TEST_P(FailedCudaCalls, LeaveNothingWhereTheDeviceIsLost) {
+TEST(FailedCudaCalls, LeaveNothingWhereTheDeviceIsLost) {
   reset({});
-  ASSERT_EQ(error_of_text(GetParam()), "");
+  ASSERT_EQ(error_of_text(), "");
   std::int64_t all = 0;
   for (const auto& [call, count] : calls()) all += count;
   for (std::int64_t n = 1; n <= all; n += 1 + all / 40) {
     SCOPED_TRACE(testing::Message() << "call " << n << " of " << all << " and all behind it");
     reset({}, {.nth = n, .and_later = true});
-    const std::string error = error_of_text(GetParam());
+    const std::string error = error_of_text();
     EXPECT_TRUE(has_injected());
     if (!error.empty()) expect_one_line(error);
     EXPECT_EQ(live().all(), 0U);
   }
 }
-
-#if DRAFTSCOPE_HAS_NCCL
-constexpr bool of_a_rank[] = {false, true};
-#else
-constexpr bool of_a_rank[] = {false};
-#endif
-INSTANTIATE_TEST_SUITE_P(OfADevice, FailedCudaCalls, testing::ValuesIn(of_a_rank),
-                         [](const auto& of) { return std::string(of.param ? "of_a_rank" : "alone"); });
 
 }  // namespace
 }  // namespace draftscope::cuda_stand_in

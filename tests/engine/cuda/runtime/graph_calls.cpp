@@ -20,7 +20,11 @@ cudaGraph_t handle_of(Graph& graph) {
 
 /// Whether a graph is there, as one of its own or as a loop's body.
 bool is_there(const State& s, Graph* graph) {
-  return s.graphs.contains(graph) || is_body(s, graph);
+  if (s.graphs.contains(graph)) return true;
+  return std::any_of(s.graphs.begin(), s.graphs.end(), [&](const Graph* outer) {
+    return std::any_of(outer->loops.begin(), outer->loops.end(),
+                       [&](const std::unique_ptr<LoopNode>& loop) { return &loop->body == graph; });
+  });
 }
 
 bool is_captured_into(const State& s, const Graph* graph) {
@@ -194,9 +198,6 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream_handle) 
     auto* const stream = reinterpret_cast<Stream*>(stream_handle);
     if (!s.executables.contains(executable) || !s.streams.contains(stream))
       return s.refuse(cudaErrorInvalidResourceHandle, "an executable graph or a stream that is not there");
-    for (const Operation& operation : executable->operations)
-      if (operation.work == Work::exchange && !s.groups.contains(operation.group))
-        return s.refuse(cudaErrorInvalidValue, "a graph with an exchange of a group that is not there");
     const std::uint32_t correlation = activity::called(activity::Call::graph_launch);
     for (Operation operation : executable->operations) {
       operation.correlation = correlation;

@@ -54,13 +54,6 @@ cudaError_t check_launch(State& s, const cudaLaunchConfig_t& config, const void*
   if (starts_early && captured != nullptr && !captured->operations.empty() &&
       captured->operations.back().work == Work::loop)
     return s.refuse(cudaErrorInvalidValue, "an early start behind a loop, expected one behind a kernel");
-  const Operation* before = nullptr;
-  if (captured != nullptr)
-    before = captured->operations.empty() ? nullptr : &captured->operations.back();
-  else
-    before = stream.queue.empty() ? nullptr : &stream.queue.back();
-  if (starts_early && before != nullptr && before->work == Work::exchange)
-    return s.refuse(cudaErrorInvalidValue, "an early start behind an exchange, expected one behind a kernel");
   return cudaSuccess;
 }
 

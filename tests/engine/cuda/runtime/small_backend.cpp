@@ -3,7 +3,6 @@
 
 #include <draftscope/engine/cuda_backend.h>
 #include <draftscope/engine/decode.h>
-#include <draftscope/engine/ranks/thread_ranks.h>
 #include <draftscope/engine/strategy.h>
 
 #include <memory>
@@ -18,21 +17,6 @@ using namespace draftscope::engine;
 const Checkpoint& small_checkpoint() {
   static const Checkpoint made = [] {
     auto checkpoint = make_synthetic(engine::test::tiny_cuda_shape(), 0.6, 5, SyntheticMatrices::by_backend);
-    if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
-    return *std::move(checkpoint);
-  }();
-  return made;
-}
-
-const Checkpoint& shared_checkpoint() {
-  static const Checkpoint made = [] {
-    speculation::ModelShape shape = engine::test::tiny_cuda_shape();
-    shape.n_heads = 4;
-    shape.n_kv_heads = 2;
-    shape.head_dim = 32;
-    shape.d_ff = 128;
-    shape.vocab = 300;
-    auto checkpoint = make_synthetic(shape, 0.6, 5, SyntheticMatrices::in_memory);
     if (!checkpoint) throw std::runtime_error(checkpoint.error().message);
     return *std::move(checkpoint);
   }();
@@ -58,15 +42,6 @@ Result<std::vector<std::int32_t>> text_on_device(const std::string& strategy, st
                                                  std::int32_t tokens, double temperature) {
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Backend> backend,
                         make_cuda_backend(small_checkpoint(), {.cache_rows = 160}));
-  return text_of(*backend, strategy, prompt, tokens, temperature);
-}
-
-Result<std::vector<std::int32_t>> text_on_one_rank(const std::string& strategy, std::size_t prompt,
-                                                   std::int32_t tokens, double temperature) {
-  const std::vector<std::unique_ptr<Collective>> ranks = make_thread_ranks(1);
-  DRAFTSCOPE_TRY_ASSIGN(
-      const std::unique_ptr<Backend> backend,
-      make_cuda_backend(shared_checkpoint(), {.cache_rows = 160, .ranks = ranks.front().get()}));
   return text_of(*backend, strategy, prompt, tokens, temperature);
 }
 

@@ -15,9 +15,6 @@ namespace draftscope::cuda_stand_in {
 
 [[nodiscard]] const engine::Checkpoint& small_checkpoint();
 
-/// One that two ranks can share, and whose columns divide into eight parts.
-[[nodiscard]] const engine::Checkpoint& shared_checkpoint();
-
 /// Text behind a prompt of `prompt` tokens: long ones go through a library's products.
 [[nodiscard]] Result<std::vector<std::int32_t>> text_of(engine::Backend& backend, const std::string& strategy,
                                                         std::size_t prompt, std::int32_t tokens,
@@ -27,10 +24,5 @@ namespace draftscope::cuda_stand_in {
 [[nodiscard]] Result<std::vector<std::int32_t>> text_on_device(const std::string& strategy,
                                                                std::size_t prompt, std::int32_t tokens,
                                                                double temperature = 0.0);
-
-/// The same of shared_checkpoint() on a device that is the only one of its ranks.
-[[nodiscard]] Result<std::vector<std::int32_t>> text_on_one_rank(const std::string& strategy,
-                                                                 std::size_t prompt, std::int32_t tokens,
-                                                                 double temperature = 0.0);
 
 }  // namespace draftscope::cuda_stand_in

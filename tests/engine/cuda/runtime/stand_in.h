@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A CUDA runtime, cuBLAS, NCCL and (through the profiler's own stand-in) CUPTI without a device, for the
-// calls that the engine and its calibration make: the ordinary host code links against these functions
-// instead of the toolkit's. Kernels run on the emulated device, or as PTX in the interpreter. Its device is
-// called "emulated" wherever a name appears.
+// A CUDA runtime, cuBLAS and (through the profiler's own stand-in) CUPTI without a device, for the calls that
+// the engine and its calibration make: the ordinary host code links against these functions instead of the
+// toolkit's. Kernels run on the emulated device, or as PTX in the interpreter. Its device is called
+// "emulated" wherever a name appears.
 //
 // As on a device, work is queued when it is asked for and done when it is waited for, as late as a driver
 // may. What a driver need not find is an error here, with a text behind the error's name: host memory of
 // copies that is not page-locked, or changes or goes before the copy was waited for; device memory beyond an
 // allocation; more shared memory than was asked for by cudaFuncSetAttribute; blocks that a kernel is not made
 // for; calls that have no place in a capture; early starts of kernels that do not wait, or that stand behind
-// a loop or an exchange; loops whose kernels do not say whether they go on; streams, events, graphs and
-// groups that are gone; exchanges that ranks do not make alike, or in a graph's loop, and groups that end
-// before them; waits for an exchange that another rank has left, which would last for ever; a kernel's own
-// faults, as the emulated device and the interpreter find them.
-//
-// Ranks are processes of one machine, each with a device of its own, and exchange bytes by sockets.
+// a loop; loops whose kernels do not say whether they go on; streams, events and graphs that are gone; a
+// kernel's own faults, as the emulated device and the interpreter find them.
 //
 // Not in it: time (a device's records carry the host's, shared equally by kernels that ran together), more
 // than one stream's order (streams are waited for one by one), memory that two processes share.
@@ -51,15 +47,14 @@ struct Failure {
 /// Objects that have not been given back.
 struct Live {
   std::size_t device_blocks = 0, host_blocks = 0, streams = 0, events = 0, graphs = 0, executables = 0,
-              blas_handles = 0, groups = 0;
+              blas_handles = 0;
   [[nodiscard]] std::size_t all() const {
-    return device_blocks + host_blocks + streams + events + graphs + executables + blas_handles + groups;
+    return device_blocks + host_blocks + streams + events + graphs + executables + blas_handles;
   }
 };
 
 /// Starts anew. What has not been given back is forgotten. Before the first call they are taken from the
-/// environment: DRAFTSCOPE_EMULATED_PTX (a file), _MEMORY (bytes), _DEVICES (how many a process sees), _FAIL
-/// ("CALL:N", "CALL:N+").
+/// environment: DRAFTSCOPE_EMULATED_PTX (a file), _MEMORY (bytes), _FAIL ("CALL:N", "CALL:N+").
 void reset(const Settings& settings, const Failure& failure = {});
 
 [[nodiscard]] Live live();

@@ -27,8 +27,6 @@ Settings settings_of_environment() {
   if (const char* const file = std::getenv("DRAFTSCOPE_EMULATED_PTX")) settings.ptx_file = file;
   if (const char* const bytes = std::getenv("DRAFTSCOPE_EMULATED_MEMORY"))
     settings.memory_bytes = std::strtoull(bytes, nullptr, 10);
-  if (const char* const devices = std::getenv("DRAFTSCOPE_EMULATED_DEVICES"))
-    settings.devices = std::atoi(devices);
   return settings;
 }
 
@@ -80,7 +78,7 @@ void reset(const Settings& settings, const Failure& failure) {
 Live live() {
   const State& s = state();
   return {s.device_blocks.size(), s.host_blocks.size(), s.streams.size(), s.events.size(),
-          s.graphs.size(),        s.executables.size(), s.blas.size(),    s.groups.size()};
+          s.graphs.size(),        s.executables.size(), s.blas.size()};
 }
 
 const std::map<std::string, std::int64_t>& calls() {
@@ -122,16 +120,8 @@ void State::enqueue(Stream& stream, Operation operation) {
 
 cudaError_t State::drain_all() {
   for (Stream* const stream : streams)
-    if (const cudaError_t error = wait_for(*stream); error != cudaSuccess) return error;
+    if (const cudaError_t error = drain(*stream); error != cudaSuccess) return error;
   return cudaSuccess;
-}
-
-cudaError_t State::wait_for(Stream& stream, const Event* event) {
-  const cudaError_t error = drain(stream, event);
-  if (error != cudaErrorNotReady) return error;
-  // A device would say nothing, and whoever waits for it neither.
-  lost = cudaErrorLaunchFailure;
-  return refuse(lost, "waits for ever for an exchange that another rank has left");
 }
 
 cudaError_t State::drain(Stream& stream, const Event* event) {
@@ -143,36 +133,23 @@ cudaError_t State::drain(Stream& stream, const Event* event) {
   std::vector<Operation> queue(std::make_move_iterator(stream.queue.begin()), std::make_move_iterator(until));
   stream.queue.erase(stream.queue.begin(), until);
   std::vector<Operation> done;
-  std::vector<Operation> left;
-  if (const Result<void> performed = perform_all(std::move(queue), done, left); !performed) {
+  if (const Result<void> performed = perform_all(std::move(queue), done); !performed) {
     lost = cudaErrorLaunchFailure;
     return refuse(lost, performed.error().message);
   }
   activity::record(done);
-  if (left.empty()) return cudaSuccess;
-  stream.queue.insert(stream.queue.begin(), std::make_move_iterator(left.begin()),
-                      std::make_move_iterator(left.end()));
-  return cudaErrorNotReady;
+  return cudaSuccess;
 }
 
-Result<void> State::perform_all(std::vector<Operation> operations, std::vector<Operation>& done,
-                                std::vector<Operation>& left) {
+Result<void> State::perform_all(std::vector<Operation> operations, std::vector<Operation>& done) {
   const auto is_kernel = [&](std::size_t i) {
     return operations[i].work == Work::kernel || operations[i].work == Work::product;
   };
   for (std::size_t first = 0; first < operations.size();) {
     if (operations[first].work == Work::loop) {
       const Operation& loop = operations[first++];
-      DRAFTSCOPE_TRY(loop.condition->run([&] { return perform_all(loop.body, done, left); }));
+      DRAFTSCOPE_TRY(loop.condition->run([&] { return perform_all(loop.body, done); }));
       continue;
-    }
-    if (operations[first].work == Work::exchange) {
-      const Group& group = *operations[first].group;
-      if (!group.failure.empty()) {
-        left.assign(std::make_move_iterator(operations.begin() + static_cast<std::ptrdiff_t>(first)),
-                    std::make_move_iterator(operations.end()));
-        return {};
-      }
     }
     std::size_t end = first + 1;
     if (is_kernel(first))
@@ -181,8 +158,6 @@ Result<void> State::perform_all(std::vector<Operation> operations, std::vector<O
     for (std::size_t i = first; i < end; ++i) DRAFTSCOPE_TRY(perform(operations[i]));
     DRAFTSCOPE_TRY(gpu->synchronise());
     share_time(std::span(operations).subspan(first, end - first), start_ns, activity::now_ns());
-    // One that fails is looked at again, and waits then.
-    if (operations[first].work == Work::exchange && !operations[first].group->failure.empty()) continue;
     for (; first < end; ++first) {
       Operation& operation = operations[first];
       if (operation.work == Work::event) *operation.event = {true, operation.end_ns};
@@ -205,8 +180,6 @@ Result<void> State::perform(const Operation& operation) {
       return gpu->upload(operation.to, operation.from, operation.bytes);
     case Work::download:
       return gpu->download(operation.to, operation.from, operation.bytes);
-    case Work::exchange:
-      return exchange(operation);
     case Work::set:
       if (operation.value == 0) return gpu->clear(operation.to, operation.bytes);
       return gpu->upload(operation.to,
@@ -215,30 +188,6 @@ Result<void> State::perform(const Operation& operation) {
     default:
       return {};
   }
-}
-
-Result<void> State::exchange(const Operation& operation) {
-  Group& group = *operation.group;
-  auto* const all = static_cast<std::byte*>(operation.to);
-  std::vector<std::byte> own(operation.bytes);
-  DRAFTSCOPE_TRY(
-      gpu->download(own.data(), all + static_cast<std::size_t>(group.rank) * own.size(), own.size()));
-  DRAFTSCOPE_TRY(gpu->synchronise());
-  auto exchanged = group.sockets.exchange(own);
-  if (!exchanged) {
-    group.failure = exchanged.error().message;
-    return {};
-  }
-  if (exchanged->size() != own.size() * static_cast<std::size_t>(group.size))
-    return fail("{} bytes of {} ranks, expected {} of each", exchanged->size(), group.size, own.size());
-  return gpu->upload(all, exchanged->data(), exchanged->size());
-}
-
-bool is_body(const State& s, const Graph* graph) {
-  return std::any_of(s.graphs.begin(), s.graphs.end(), [&](const Graph* outer) {
-    return std::any_of(outer->loops.begin(), outer->loops.end(),
-                       [&](const std::unique_ptr<LoopNode>& loop) { return &loop->body == graph; });
-  });
 }
 
 bool holds(const std::map<const std::byte*, std::size_t>& blocks, const void* at, std::size_t bytes) {

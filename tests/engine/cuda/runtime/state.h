@@ -17,12 +17,11 @@
 
 #include "cuda/gpu.h"
 #include "loop_condition.h"
-#include "rank_sockets.h"
 #include "stand_in.h"
 
 namespace draftscope::cuda_stand_in {
 
-enum class Work : std::uint8_t { kernel, product, upload, download, set, event, loop, exchange };
+enum class Work : std::uint8_t { kernel, product, upload, download, set, event, loop };
 
 using Condition = std::shared_ptr<engine::cuda::emulation::LoopCondition>;
 
@@ -34,12 +33,11 @@ struct Operation {
   const char* symbol = "";            ///< of the kernel, for records
   int threads = 0;                    ///< of its block
   engine::cuda::WideProduct product;  ///< product
-  void* to = nullptr;                 ///< copies, set; of an exchange all ranks' bytes
+  void* to = nullptr;                 ///< copies, set
   const void* from = nullptr;
-  std::size_t bytes = 0;          ///< of an exchange those of each rank
-  struct Group* group = nullptr;  ///< exchange
-  int value = 0;                  ///< set
-  std::size_t digest = 0;         ///< upload: of the source when it was asked for
+  std::size_t bytes = 0;
+  int value = 0;           ///< set
+  std::size_t digest = 0;  ///< upload: of the source when it was asked for
   struct Event* event = nullptr;
   struct LoopNode* loop = nullptr;  ///< loop, captured
   Condition condition;              ///< loop, of an executable
@@ -82,15 +80,6 @@ struct Stream {
   Graph* captured = nullptr;   ///< what a capture under way goes into; null = there is none
   std::unique_ptr<Graph> own;  ///< the same, unless it was there before the capture
   bool is_invalid = false;     ///< the capture under way holds a call that it must not
-  bool was_asked = false;      ///< whether it is done, since it was done last
-};
-
-/// NCCL's group of ranks, as one of them sees it.
-struct Group {
-  int rank = 0;
-  int size = 1;
-  RankSockets sockets;
-  std::string failure;  ///< of an exchange, which waits for ever since
 };
 
 struct Blas {
@@ -119,8 +108,6 @@ class State {
   std::set<Graph*> graphs;
   std::set<Executable*> executables;
   std::set<Blas*> blas;
-  std::set<Group*> groups;
-  std::map<std::string, Socket> meetings;  ///< by the name of a group that nobody has joined yet
 
   cudaError_t lost = cudaSuccess;  ///< what every call returns once a kernel has failed
   std::string detail;              ///< why the last call failed, for cudaGetErrorString()
@@ -129,28 +116,19 @@ class State {
   [[nodiscard]] cudaError_t prepare();
   [[nodiscard]] cudaError_t refuse(cudaError_t error, std::string why);
   [[nodiscard]] bool is_capturing() const;
-  /// A stream's queue, done to its end, or to the last time that `event` is recorded in it. Not ready: an
-  /// exchange waits for a rank that has ended; what has not been done stays in the queue.
+  /// A stream's queue, done to its end, or to the last time that `event` is recorded in it.
   [[nodiscard]] cudaError_t drain(Stream& stream, const Event* event = nullptr);
   [[nodiscard]] cudaError_t drain_all();
-  /// The same for a call that waits: one that would wait for ever fails.
-  [[nodiscard]] cudaError_t wait_for(Stream& stream, const Event* event = nullptr);
   /// Behind whatever the stream holds, or into its capture.
   void enqueue(Stream& stream, Operation operation);
 
  private:
   [[nodiscard]] Result<void> perform(const Operation& operation);
-  [[nodiscard]] Result<void> exchange(const Operation& operation);
-  /// In order. `done` gets them as they were done: of a loop each run of its body. `left` gets those from an
-  /// exchange on that waits for ever.
-  [[nodiscard]] Result<void> perform_all(std::vector<Operation> operations, std::vector<Operation>& done,
-                                         std::vector<Operation>& left);
+  /// In order. `done` gets them as they were done: of a loop each run of its body.
+  [[nodiscard]] Result<void> perform_all(std::vector<Operation> operations, std::vector<Operation>& done);
 };
 
 [[nodiscard]] State& state();
-
-/// Whether a graph is a loop's body.
-[[nodiscard]] bool is_body(const State& s, const Graph* graph);
 
 /// Whether `bytes` from `at` on lie in one of the blocks.
 [[nodiscard]] bool holds(const std::map<const std::byte*, std::size_t>& blocks, const void* at,

@@ -33,21 +33,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
       return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
     const std::uint64_t start_ns = activity::now_ns();
     const std::uint32_t correlation = activity::called(activity::Call::wait);
-    const cudaError_t error = s.wait_for(*stream);
-    activity::waited(correlation, start_ns);
-    return error;
-  });
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t handle) {
-  return call("cudaStreamQuery", InCapture::refused, false, [&](State& s) {
-    auto* const stream = reinterpret_cast<Stream*>(handle);
-    if (!s.streams.contains(stream))
-      return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
-    // Nothing is done as soon as it is asked for.
-    if (!stream->queue.empty() && !std::exchange(stream->was_asked, true)) return cudaErrorNotReady;
     const cudaError_t error = s.drain(*stream);
-    if (error == cudaSuccess) stream->was_asked = false;
+    activity::waited(correlation, start_ns);
     return error;
   });
 }
@@ -72,7 +59,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
     if (!s.events.contains(event))
       return s.refuse(cudaErrorInvalidResourceHandle, "an event that is not there");
     for (Stream* const stream : s.streams)
-      if (const cudaError_t error = s.wait_for(*stream, event); error != cudaSuccess) return error;
+      if (const cudaError_t error = s.drain(*stream, event); error != cudaSuccess) return error;
     return cudaSuccess;
   });
 }

@@ -91,10 +91,8 @@ class PtxGpu final : public Gpu {
     return static_cast<int>(graphs_.size()) - 1;
   }
   Result<void> launch_graph(int graph) override {
-    return graphs_[static_cast<std::size_t>(graph)].run(
-        [&](const KeptLaunch& kept) { return run(kept); },
-        [&](const KeptExchange& kept) { return all_gather(kept.all, kept.bytes); },
-        [&] { return synchronise(); });
+    return graphs_[static_cast<std::size_t>(graph)].run([&](const KeptLaunch& kept) { return run(kept); },
+                                                        [&] { return synchronise(); });
   }
   Result<void> synchronise() override { return {}; }
 
@@ -138,7 +136,7 @@ const PassParams* pass_of(const KernelParams& params) {
   return std::visit(
       [](const auto& value) -> const PassParams* {
         using Params = std::decay_t<decltype(value)>;
-        if constexpr (std::is_base_of_v<PassParams, Params>)
+        if constexpr (std::is_same_v<Params, PassParams>)
           return &value;
         else if constexpr (requires { value.pass; })
           return &value.pass;
