@@ -82,19 +82,6 @@ std::int32_t SpanRecorder::open(Level level, traces::StringId name_id, std::int3
   return push(span, level);
 }
 
-traces::Span SpanRecorder::innermost() const {
-  if (!open_.empty()) return spans_[open_.back().index];
-  traces::Span none;
-  none.request_id = request_id_;
-  none.round_id = round_id_;
-  return none;
-}
-
-std::string_view SpanRecorder::name(traces::StringId id) const {
-  const auto place = static_cast<std::size_t>(id.value()) - 1;
-  return place < local_names_.size() ? std::string_view(local_names_[place]) : std::string_view();
-}
-
 void SpanRecorder::close(std::int32_t token) {
   if (token < 0) return;
   close_at(token, now_ns());

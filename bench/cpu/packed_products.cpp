@@ -77,11 +77,11 @@ std::vector<Contender> contenders(const Kernels& kernels) {
     for (std::size_t used = 0; used < bytes; used += one.size())
       std::memcpy(contender.copies.data() + used, one.data(), one.size());
     const auto& products = kernels.products[static_cast<std::size_t>(engine::DType::bf16)];
-    contender.set.resize(layout != nullptr ? activation_set_bytes(max_rows, depth, 1)
-                                           : products.set_bytes(max_rows, depth, 1));
+    contender.set.resize(layout != nullptr ? activation_set_bytes(max_rows, depth)
+                                           : products.set_bytes(max_rows, depth));
     for (std::int32_t index = 0; index < max_rows; ++index) {
       for (float& value : row) value = normal(random);
-      (layout != nullptr ? kernels.packed->pack : products.pack)(row.data(), index, depth, 1,
+      (layout != nullptr ? kernels.packed->pack : products.pack)(row.data(), index, depth,
                                                                  contender.set.data());
     }
     all.push_back(std::move(contender));

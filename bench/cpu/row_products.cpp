@@ -82,10 +82,10 @@ double measure(const ProductKernels& kernels, const Problem& problem, const std:
 
 void run(const Kernels& set, const Problem& problem, int turns, const char* name) {
   const ProductKernels& kernels = set.products[static_cast<std::size_t>(engine::DType::bf16)];
-  const Memory activations = std::move(*Memory::allocate(kernels.set_bytes(max_rows, problem.depth, 1)));
+  const Memory activations = std::move(*Memory::allocate(kernels.set_bytes(max_rows, problem.depth)));
   std::vector<float> row(static_cast<std::size_t>(problem.depth), 0.5F);
   for (std::int32_t index = 0; index < max_rows; ++index)
-    kernels.pack(row.data(), index, problem.depth, 1, activations.data());
+    kernels.pack(row.data(), index, problem.depth, activations.data());
   std::vector<float> out(static_cast<std::size_t>(max_rows * problem.outputs));
   double fastest[std::size(widths)] = {};
   double roof = 0.0;

@@ -172,10 +172,9 @@ Result<std::unique_ptr<engine::Backend>> make_cpu_backend(const ModelOptions& op
                                                           const engine::Checkpoint& checkpoint,
                                                           std::int32_t cache_rows) {
   DRAFTSCOPE_TRY_ASSIGN(const auto weights, rounded_weights(options, checkpoint, speculation::MadeBy::cpu));
-  return engine::make_cpu_backend(checkpoint, {.threads = options.threads,
-                                               .cache_rows = cache_rows,
-                                               .kernels = options.kernels,
-                                               .weights = weights});
+  return engine::make_cpu_backend(
+      checkpoint,
+      {.threads = options.threads, .cache_rows = cache_rows, .kernels = options.kernels, .weights = weights});
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,25 +20,11 @@ namespace {
 constexpr std::int32_t default_cache_rows = 4096;
 constexpr std::int32_t largest_batch = 512;  // wide enough that prefill is bound by arithmetic
 
-/// Whether oneDNN's calls are as wide on every rank, whatever the number of ranks: it sums otherwise in
-/// others.
-bool has_wide_parts(const speculation::ModelShape& shape) {
-  constexpr std::int32_t call_outputs = 64;
-  constexpr std::int32_t max_ranks = 8;
-  return shape.head_dim % call_outputs == 0 && shape.d_ff % (max_ranks * call_outputs) == 0;
-}
-
-Result<RankTensors> tensors_of(const Checkpoint& checkpoint, const Collective* ranks) {
-  if (ranks == nullptr) return whole_tensors(checkpoint);
-  return divided_tensors(checkpoint, {ranks->rank(), ranks->size()});
-}
-
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(Checkpoint checkpoint, RankTensors tensors, Model model, KvCache cache, Workspace workspace,
-             const Kernels& kernels, std::int32_t threads, const CpuOptions& options)
+  CpuBackend(Checkpoint checkpoint, Model model, KvCache cache, Workspace workspace, const Kernels& kernels,
+             std::int32_t threads, bool wide_products)
       : checkpoint_(std::move(checkpoint)),
-        tensors_(std::move(tensors)),
         model_(std::move(model)),
         cache_(std::move(cache)),
         workspace_(std::move(workspace)),
@@ -47,16 +32,14 @@ class CpuBackend final : public Backend {
         rope_(model_.shape, cache_.rows()),
         local_rope_(with_local_rope(model_.shape), cache_.rows()),
         team_(threads) {
-    if (options.ranks != nullptr) ranks_.emplace(RankWork{*options.ranks});
-    if (options.wide_products && (!ranks_ || has_wide_parts(checkpoint_.shape)))
-      wide_ = make_wide_products(model_.dtype, threads);
+    if (wide_products) wide_ = make_wide_products(model_.dtype, threads);
   }
 
   void set_recorder(profiler::SpanRecorder* recorder) override {
     recorder_ = recorder;
     names_ = SpanNames(recorder);
   }
-  const speculation::ModelShape& shape() const override { return checkpoint_.shape; }
+  const speculation::ModelShape& shape() const override { return model_.shape; }
   std::int32_t cache_rows() const override { return cache_.rows(); }
   std::int32_t max_rows() const override { return std::min(largest_batch, cache_.rows()); }
   std::int32_t max_invariant_rows() const override {
@@ -71,11 +54,9 @@ class CpuBackend final : public Backend {
             .threads = team_.size(),
             .kv_bytes = cache_.bytes(),
             .workspace_bytes = workspace_.memory.bytes(),
-            .weight_bytes =
-                ranks_ || has_packed_matrices(model_) ? held_bytes(model_) : checkpoint_.weight_bytes(),
+            .weight_bytes = has_packed_matrices(model_) ? held_bytes(model_) : checkpoint_.weight_bytes(),
             .draft_weight_bytes = draft_weight_bytes(),
             .weights = matrix_formats(model_),
-            .ranks = ranks_ ? ranks_->ranks.size() : 1,
             .draft_formats = draft_formats()};
   }
 
@@ -83,7 +64,7 @@ class CpuBackend final : public Backend {
     if (copies_.contains(format)) return {};
     DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
     DRAFTSCOPE_TRY(note_inputs(*layout));
-    DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(tensors_, model_, *layout, squares_));
+    DRAFTSCOPE_TRY_ASSIGN(Matrices copy, copy_matrices(checkpoint_, model_, *layout, squares_));
     copies_.emplace(format, std::move(copy));
     return {};
   }
@@ -93,7 +74,8 @@ class CpuBackend final : public Backend {
     DRAFTSCOPE_TRY_ASSIGN(const Matrices* matrices, matrices_for(batch));
     Engine engine{model_,     *matrices, kernels_,    rope_, local_rope_, cache_,
                   workspace_, team_,     wide_.get(), top_,  recorder_,   names_};
-    return run(engine, batch, outputs);
+    run(engine, batch, outputs);
+    return {};
   }
 
   Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
@@ -110,11 +92,11 @@ class CpuBackend final : public Backend {
   Result<void> round_weights(speculation::WeightFormat format) {
     DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
     DRAFTSCOPE_TRY(note_inputs(*layout));
-    return round_matrices(tensors_, *layout, squares_, model_);
+    return round_matrices(checkpoint_, *layout, squares_, model_);
   }
 
  private:
-  Result<void> run(Engine& engine, const Batch& batch, Outputs& outputs) {
+  void run(Engine& engine, const Batch& batch, Outputs& outputs) {
     const Wanted& wanted = batch.wanted;
     const auto d_model = static_cast<std::size_t>(model_.shape.d_model);
     const std::size_t head_rows =
@@ -133,12 +115,9 @@ class CpuBackend final : public Backend {
         keys_.full.build(batch, engine.cache.positions(), 0);
       if (has_window) keys_.windowed.build(batch, engine.cache.positions(), shape.sliding_window);
     }
-    if (ranks_) engine.ranks = &*ranks_;
     // Each thread has its own pass: the steps it remembers are its own.
     auto body = [&](std::int32_t thread) { ForwardPass(engine, keys_, batch, outputs)(thread); };
     team_.run(body);
-    if (ranks_ && ranks_->failure) return tl::unexpected(*ranks_->failure);
-    return {};
   }
 
   /// Fills squares_, where the layout asks for them. In a cache of its own, so that the conversation's stays;
@@ -159,7 +138,7 @@ class CpuBackend final : public Backend {
     Engine engine{model_, model_.matrices, kernels_, rope_,   local_rope_, cache,   workspace_,
                   team_,  nullptr,         top_,     nullptr, names,       &squares};
     Outputs outputs;
-    DRAFTSCOPE_TRY(run(engine, batch, outputs));
+    run(engine, batch, outputs);
     drop_non_finite(squares);
     squares_ = std::move(squares);
     return {};
@@ -189,7 +168,6 @@ class CpuBackend final : public Backend {
   }
 
   Checkpoint checkpoint_;
-  RankTensors tensors_;
   Model model_;
   std::map<speculation::WeightFormat, Matrices> copies_;  // for drafts
   InputSquares squares_;                                  // empty until weights are rounded by them
@@ -201,7 +179,6 @@ class CpuBackend final : public Backend {
   SpanNames names_;
   profiler::SpanRecorder* recorder_ = nullptr;
   std::unique_ptr<WideProducts> wide_;
-  std::optional<RankWork> ranks_;  // none: this is the only one
   TopTokens top_;
   LayerKeys keys_;
   ThreadTeam team_;  // last: its threads end before what they use
@@ -235,8 +212,7 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(Checkpoint checkpoint, const C
   if (checkpoint.has_quantised())
     return fail("cpu backend: {}'s matrices are packed, expected them widened", checkpoint.shape.name);
   DRAFTSCOPE_TRY_ASSIGN(const cpu::Kernels* kernels, cpu::choose_kernels(options.kernels));
-  DRAFTSCOPE_TRY_ASSIGN(cpu::RankTensors tensors, cpu::tensors_of(checkpoint, options.ranks));
-  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(tensors));
+  DRAFTSCOPE_TRY_ASSIGN(cpu::Model model, cpu::prepare_model(checkpoint));
   const speculation::ModelShape& shape = model.shape;
   const std::int32_t threads = options.threads > 0 ? options.threads : cpu::usable_cores();
   const std::int32_t cache_rows =
@@ -245,11 +221,10 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(Checkpoint checkpoint, const C
   DRAFTSCOPE_TRY_ASSIGN(
       cpu::Workspace workspace,
       cpu::Workspace::allocate(shape, kernels->products[static_cast<std::size_t>(model.dtype)],
-                               std::min(cpu::largest_batch, cache_rows), cache_rows, threads,
-                               cpu::max_parts_of(model.matrices)));
+                               std::min(cpu::largest_batch, cache_rows), cache_rows, threads));
   auto backend =
-      std::make_unique<cpu::CpuBackend>(std::move(checkpoint), std::move(tensors), std::move(model),
-                                        std::move(cache), std::move(workspace), *kernels, threads, options);
+      std::make_unique<cpu::CpuBackend>(std::move(checkpoint), std::move(model), std::move(cache),
+                                        std::move(workspace), *kernels, threads, options.wide_products);
   if (options.weights) DRAFTSCOPE_TRY(backend->round_weights(*options.weights));
   return backend;
 }

@@ -38,7 +38,6 @@ SpanNames::SpanNames(profiler::SpanRecorder* recorder) {
   mlp_norm = recorder->name_id("mlp norm");
   gate_up = recorder->name_id("gate up");
   down = recorder->name_id("down");
-  all_reduce = recorder->name_id("all-reduce");
   head = recorder->name_id("head");
 }
 
@@ -72,8 +71,7 @@ void ForwardPass::operator()(std::int32_t thread) {
 
 std::int64_t ForwardPass::granule_of(const Matrix& matrix, std::int64_t outputs) const {
   if (!is_wide(matrix)) return output_granule;
-  // Of several ranks the number would show in the width of each one's matrices.
-  return engine_.ranks != nullptr || outputs < small_wide_outputs ? small_wide_block : wide_block;
+  return outputs < small_wide_outputs ? small_wide_block : wide_block;
 }
 
 ForwardPass::Share ForwardPass::share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const {
@@ -122,39 +120,28 @@ void ForwardPass::copy_hidden(std::int32_t thread, std::int32_t boundary) {
                 to_size(shape_.d_model) * sizeof(float));
 }
 
-/// A row as oneDNN takes it, [part][rows][depth] of the weights' type.
-void ForwardPass::pack_wide(const float* values, std::int32_t row, std::int32_t rows, const Matrix& matrix,
-                            std::byte* set) const {
-  const std::int64_t depth = matrix.depth;
-  for (std::int64_t part = 0; part < matrix.parts; ++part) {
-    const std::int64_t at = (part * rows + row) * depth;
-    if (engine_.model.dtype == DType::bf16)
-      engine_.kernels.to_bf16(values + part * depth, depth, reinterpret_cast<std::uint16_t*>(set) + at);
-    else
-      std::memcpy(reinterpret_cast<float*>(set) + at, values + part * depth,
-                  static_cast<std::size_t>(depth) * sizeof(float));
-  }
-}
-
 /// Normalises (if there is a norm), rounds and packs rows for a matrix; returns the set to multiply with.
 const std::byte* ForwardPass::prepare(std::int32_t thread, const Inputs& inputs, const Matrix& matrix,
                                       std::vector<float>* squares) {
-  const std::int64_t columns = matrix.columns();
+  const std::int64_t depth = matrix.depth;
   ThreadWorkspace& own = workspace_.threads[to_size(thread)];
-  const bool alone = inputs.rows <= private_rows && inputs.rows * columns <= private_values;
+  const bool alone = inputs.rows <= private_rows && inputs.rows * depth <= private_values;
   std::byte* set = alone ? own.set : workspace_.set;
   for (std::int32_t row = alone ? 0 : thread; row < inputs.rows; row += alone ? 1 : threads_) {
-    const float* values = inputs.values + row * columns;
+    const float* values = inputs.values + row * depth;
     if (inputs.norm != nullptr) {
-      engine_.kernels.rms_norm(values, inputs.norm, columns, epsilon_, own.row);
+      engine_.kernels.rms_norm(values, inputs.norm, depth, epsilon_, own.row);
       values = own.row;
     }
     if (matrix.is_packed())
-      engine_.kernels.packed->pack(values, row, matrix.depth, matrix.parts, set);
+      engine_.kernels.packed->pack(values, row, depth, set);
     else if (!wide_)
-      products_.pack(values, row, matrix.depth, matrix.parts, set);
+      products_.pack(values, row, depth, set);
+    else if (engine_.model.dtype == DType::bf16)
+      engine_.kernels.to_bf16(values, depth, reinterpret_cast<std::uint16_t*>(set) + row * depth);
     else
-      pack_wide(values, row, inputs.rows, matrix, set);
+      std::memcpy(reinterpret_cast<float*>(set) + row * depth, values,
+                  static_cast<std::size_t>(depth) * sizeof(float));
   }
   if (!alone) engine_.team.barrier();
   // By one thread, so that there is one order of summation.
@@ -188,36 +175,28 @@ void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::
     return;
   }
   if (wide_) return wide_product(thread, matrix, set, rows, share, accumulate, out, out_stride);
-  products_.product({matrix.data, set, matrix.bias, matrix.depth, rows, accumulate, out, out_stride,
-                     matrix.outputs, matrix.parts},
-                    share.begin, share.end);
+  products_.product(
+      {matrix.data, set, matrix.bias, matrix.depth, rows, accumulate, out, out_stride, matrix.outputs},
+      share.begin, share.end);
 }
 
-/// oneDNN writes plain sums of a part; what is to be added is added here, from a buffer of d_model columns.
+/// oneDNN writes plain sums; what is to be added is added here, from a buffer of d_model columns.
 void ForwardPass::wide_product(std::int32_t thread, const Matrix& matrix, const std::byte* set,
                                std::int32_t rows, Share share, bool accumulate, float* out,
                                std::int64_t out_stride) {
-  float* const sums = accumulate || matrix.parts > 1 ? workspace_.product : out;
-  const auto value_bytes = static_cast<std::int64_t>(dtype_bytes(engine_.model.dtype));
-  const std::int64_t part_values = rows * out_stride;
-  for (std::int64_t part = 0; part < matrix.parts; ++part) {
-    const std::byte* weights = matrix.data + part * matrix.outputs * matrix.depth * value_bytes;
-    for (std::int64_t begin = share.begin; begin < share.end; begin += share.granule)
-      engine_.wide->run(thread, {weights + begin * matrix.depth * value_bytes,
-                                 set + part * rows * matrix.depth * value_bytes, rows,
-                                 std::min(share.granule, share.end - begin), matrix.depth,
-                                 sums + part * part_values + begin, out_stride});
-  }
-  if (sums == out && matrix.parts == 1 && matrix.bias == nullptr) return;
-  for (std::int32_t row = 0; row < rows; ++row) {
-    float* const own = sums + row * out_stride + share.begin;
-    const std::int64_t n = share.end - share.begin;
-    for (std::int64_t o = 0; matrix.bias != nullptr && o < n; ++o) own[o] += matrix.bias[share.begin + o];
-    add_neighbours(own, matrix.parts, part_values, n);
-    float* const result = out + row * out_stride + share.begin;
-    for (std::int64_t o = 0; result != own && o < n; ++o)
-      result[o] = accumulate ? result[o] + own[o] : own[o];
-  }
+  float* const sums = accumulate ? workspace_.product : out;
+  const std::int64_t row_bytes = matrix.depth * static_cast<std::int64_t>(dtype_bytes(engine_.model.dtype));
+  for (std::int64_t begin = share.begin; begin < share.end; begin += share.granule)
+    engine_.wide->run(thread,
+                      {matrix.data + begin * row_bytes, set, rows, std::min(share.granule, share.end - begin),
+                       matrix.depth, sums + begin, out_stride});
+  if (!accumulate && matrix.bias == nullptr) return;
+  for (std::int32_t row = 0; row < rows; ++row)
+    for (std::int64_t o = share.begin; o < share.end; ++o) {
+      const float dot = sums[row * out_stride + o] + (matrix.bias != nullptr ? matrix.bias[o] : 0.0F);
+      float& result = out[row * out_stride + o];
+      result = accumulate ? result + dot : dot;
+    }
 }
 
 ForwardPass::Angles ForwardPass::angles_of(std::int32_t layer) const {
@@ -234,29 +213,15 @@ void ForwardPass::turn(float* head, Angles angles, std::int32_t row) const {
   rotate(head, width, angles.cosine + first, angles.sine + first);
 }
 
-/// A sublayer's last product, a rank's partial sum of it, and its sum with the residual stream.
+/// A sublayer's last product, and its sum with the residual stream.
 void ForwardPass::finish_sublayer(std::int32_t thread, std::int32_t layer, const LastProduct& last) {
-  const bool shared = engine_.ranks != nullptr;
-  const bool adds =
-      !shared && last.norm == nullptr && static_cast<float>(shape_.traits.residual_multiplier) == 1.0F;
-  {
-    const auto timed = span(thread, last.name, layer);
-    const std::byte* set = prepare(thread, {last.input, nullptr, rows_}, last.matrix, last.squares);
-    product(thread, last.matrix, set, rows_, share_of_outputs(last.matrix, thread), adds,
-            adds ? workspace_.residual : workspace_.product, shape_.d_model);
-    engine_.team.barrier();
-    if (!shared && !adds) add_to_residual(thread, last.norm);
-  }
-  if (!shared) return;
-  add_ranks(thread, layer);
-  add_to_residual(thread, last.norm);
-}
-
-/// The sum over all ranks, in the place of this one's partial sum.
-void ForwardPass::add_ranks(std::int32_t thread, std::int32_t layer) {
-  const auto timed = span(thread, engine_.names.all_reduce, layer);
-  if (thread == 0) engine_.ranks->add({workspace_.product, to_size(rows_) * to_size(shape_.d_model)});
+  const auto timed = span(thread, last.name, layer);
+  const bool adds = last.norm == nullptr && static_cast<float>(shape_.traits.residual_multiplier) == 1.0F;
+  const std::byte* set = prepare(thread, {last.input, nullptr, rows_}, last.matrix, last.squares);
+  product(thread, last.matrix, set, rows_, share_of_outputs(last.matrix, thread), adds,
+          adds ? workspace_.residual : workspace_.product, shape_.d_model);
   engine_.team.barrier();
+  if (!adds) add_to_residual(thread, last.norm);
 }
 
 void ForwardPass::add_to_residual(std::int32_t thread, const float* norm) {
@@ -472,14 +437,14 @@ void ForwardPass::multiply_head(std::int32_t thread, const std::byte* set, std::
   const Wanted& wanted = batch_.wanted;
   const Matrix& matrix = engine_.matrices.head;
   const ThreadWorkspace& own = workspace_.threads[to_size(thread)];
-  const std::int64_t first_token = engine_.model.tokens.first;
-  const std::int64_t all_blocks = (shape_.vocab + head_block - 1) / head_block;
-  const Share share = share_of((matrix.outputs + head_block - 1) / head_block, 1, thread);
+  const std::int64_t vocab = shape_.vocab;
+  const std::int64_t n_blocks = (vocab + head_block - 1) / head_block;
+  const Share share = share_of(n_blocks, 1, thread);
   for (std::int64_t block = share.begin; block < share.end; ++block) {
     const std::int64_t begin = block * head_block;
-    const std::int64_t end = std::min(begin + head_block, matrix.outputs);
-    float* logits = wanted.logits ? outputs_.logits.data() + first_token : own.logits - begin;
-    const std::int64_t stride = wanted.logits ? shape_.vocab : head_block;
+    const std::int64_t end = std::min(begin + head_block, vocab);
+    float* logits = wanted.logits ? outputs_.logits.data() : own.logits - begin;
+    const std::int64_t stride = wanted.logits ? vocab : head_block;
     product(thread, matrix, set, head_rows, {begin, end, head_block}, false, logits, stride);
     for (std::int32_t row = 0; row < head_rows; ++row)
       finish_logits(logits + row * stride + begin, end - begin);
@@ -487,42 +452,29 @@ void ForwardPass::multiply_head(std::int32_t thread, const std::byte* set, std::
     for (std::int32_t row = 0; row < head_rows; ++row) {
       const float* values = logits + row * stride + begin;
       const BlockSoftmax statistics = engine_.kernels.block_softmax(values, end - begin);
-      workspace_.blocks[row * all_blocks + first_token / head_block + block] = statistics;
+      workspace_.blocks[row * n_blocks + block] = statistics;
       engine_.top.offer(thread, row, {values, static_cast<std::size_t>(end - begin)},
-                        static_cast<std::int32_t>(first_token + begin), statistics.maximum);
+                        static_cast<std::int32_t>(begin), statistics.maximum);
     }
   }
 }
 
-/// The best tokens of all threads and ranks, with their probabilities.
+/// The best tokens of all threads, with their probabilities.
 void ForwardPass::merge_top(std::int32_t thread, std::int32_t head_rows) {
-  const Wanted& wanted = batch_.wanted;
-  const auto k = to_size(wanted.top_k);
-  const auto n_blocks = static_cast<std::size_t>((shape_.vocab + head_block - 1) / head_block);
-  if (k > 0) {
-    engine_.team.barrier();
-    for (std::int32_t row = thread; row < head_rows; row += threads_)
-      engine_.top.merge(row, {outputs_.top.data() + to_size(row) * k, k});
-  }
-  if (engine_.ranks != nullptr) {
-    engine_.team.barrier();
-    const std::size_t blocks = k > 0 ? to_size(head_rows) * n_blocks : 0;
-    if (thread == 0)
-      gather_head(*engine_.ranks,
-                  {head_rows, shape_.vocab, {workspace_.blocks, blocks}, outputs_.top, outputs_.logits});
-    engine_.team.barrier();
-    if (engine_.ranks->ranks.rank() != 0) return;
-  }
+  const auto k = to_size(batch_.wanted.top_k);
   if (k == 0) return;
+  const auto n_blocks = static_cast<std::size_t>((shape_.vocab + head_block - 1) / head_block);
+  engine_.team.barrier();
   for (std::int32_t row = thread; row < head_rows; row += threads_) {
+    const std::span<TopToken> top{outputs_.top.data() + to_size(row) * k, k};
+    engine_.top.merge(row, top);
     const std::span<const BlockSoftmax> blocks{workspace_.blocks + to_size(row) * n_blocks, n_blocks};
     float maximum = blocks.front().maximum;
     for (const BlockSoftmax& block : blocks) maximum = std::max(maximum, block.maximum);
     // NaN as soon as one logit is NaN or +inf, or all are -inf: has_distribution().
     float sum = 0.0F;
     for (const BlockSoftmax& block : blocks) sum += block.sum * std::exp(block.maximum - maximum);
-    for (TopToken& token : std::span(outputs_.top).subspan(to_size(row) * k, k))
-      token.probability = std::exp(token.logit - maximum) / sum;
+    for (TopToken& token : top) token.probability = std::exp(token.logit - maximum) / sum;
   }
 }
 

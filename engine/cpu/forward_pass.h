@@ -3,8 +3,7 @@
 
 // One forward pass over a checked batch. Every thread of the team runs the same sequence of steps on its
 // share of outputs, heads or rows and meets the others at barriers; what a share is never shows in the
-// results. Of several ranks each runs it on its part of the weights; the residual stream is the same on all,
-// since a sublayer's outputs are added up over all ranks.
+// results.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/profiler/span_recorder.h>
@@ -17,7 +16,6 @@
 #include "input_squares.h"
 #include "kv_cache.h"
 #include "model.h"
-#include "rank_work.h"
 #include "rope.h"
 #include "thread_team.h"
 #include "top_tokens.h"
@@ -30,7 +28,7 @@ struct SpanNames {
   SpanNames() = default;
   explicit SpanNames(profiler::SpanRecorder* recorder);
   traces::StringId layer, attention_norm, qkv, rope, attention, output_projection, mlp_norm, gate_up, down,
-      all_reduce, head;
+      head;
 };
 
 /// The keys of a batch's rows in layers that attend to everything, and in those with a window.
@@ -53,7 +51,6 @@ struct Engine {
   profiler::SpanRecorder* recorder;
   const SpanNames& names;
   InputSquares* squares = nullptr;  ///< null = not wanted
-  RankWork* ranks = nullptr;        ///< null = there is one rank
 };
 
 class ForwardPass {
@@ -84,8 +81,6 @@ class ForwardPass {
     const float* norm;  ///< null = they are taken as they are
     std::int32_t rows;
   };
-  void pack_wide(const float* values, std::int32_t row, std::int32_t rows, const Matrix& matrix,
-                 std::byte* set) const;
   const std::byte* prepare(std::int32_t thread, const Inputs& inputs, const Matrix& matrix,
                            std::vector<float>* squares);
   void add_squares(std::int32_t thread, const Inputs& inputs, std::vector<float>& sums);
@@ -112,7 +107,6 @@ class ForwardPass {
     traces::StringId name;
   };
   void finish_sublayer(std::int32_t thread, std::int32_t layer, const LastProduct& last);
-  void add_ranks(std::int32_t thread, std::int32_t layer);
   void add_to_residual(std::int32_t thread, const float* norm);
   void attention_sublayer(std::int32_t thread, std::int32_t layer);
   void project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set);

@@ -99,27 +99,16 @@ class Preparation {
     return norm(prefix + "k_norm", weights.k_norm, whole ? shape.kv_width() : shape.head_dim, out.k_norm);
   }
 
-  /// A matrix of `columns` columns, in parts that follow one another.
-  Result<void> parts(const std::string& name, const std::vector<TensorView>& tensors, std::int64_t columns,
-                     Matrix& out) const {
-    out.parts = static_cast<std::int64_t>(tensors.size());
-    Matrix part;
-    for (const TensorView& tensor : tensors)
-      DRAFTSCOPE_TRY(matrix(name, tensor, model_.shape.d_model, columns / out.parts, part));
-    return matrix(name, tensors.front(), model_.shape.d_model, columns / out.parts, out);
-  }
-
-  Result<void> layer(const std::string& prefix, const LayerWeights& weights,
-                     const RankTensors::Parts& columns, Layer& out) {
+  Result<void> layer(const std::string& prefix, const LayerWeights& weights, Layer& out) {
     const speculation::ModelShape& shape = model_.shape;
     DRAFTSCOPE_TRY(norms(prefix, weights, out));
     DRAFTSCOPE_TRY(matrix(prefix + "q", weights.q, shape.q_width(), shape.d_model, out.q));
     DRAFTSCOPE_TRY(matrix(prefix + "k", weights.k, shape.kv_width(), shape.d_model, out.k));
     DRAFTSCOPE_TRY(matrix(prefix + "v", weights.v, shape.kv_width(), shape.d_model, out.v));
-    DRAFTSCOPE_TRY(parts(prefix + "o", columns.o, shape.q_width(), out.o));
+    DRAFTSCOPE_TRY(matrix(prefix + "o", weights.o, shape.d_model, shape.q_width(), out.o));
     DRAFTSCOPE_TRY(matrix(prefix + "gate", weights.gate, shape.d_ff, shape.d_model, out.gate));
     DRAFTSCOPE_TRY(matrix(prefix + "up", weights.up, shape.d_ff, shape.d_model, out.up));
-    DRAFTSCOPE_TRY(parts(prefix + "down", columns.down, shape.d_ff, out.down));
+    DRAFTSCOPE_TRY(matrix(prefix + "down", weights.down, shape.d_model, shape.d_ff, out.down));
     DRAFTSCOPE_TRY(bias(prefix + "q_bias", weights.q_bias, out.q));
     DRAFTSCOPE_TRY(bias(prefix + "k_bias", weights.k_bias, out.k));
     DRAFTSCOPE_TRY(bias(prefix + "v_bias", weights.v_bias, out.v));
@@ -145,25 +134,24 @@ class Preparation {
   std::size_t used_ = 0;
 };
 
-/// Calls visit(tensors, matrix, squares) with every matrix, the tensors that its parts are made of, and what
-/// is known of its inputs.
+/// Calls visit(tensor, matrix, squares) with every matrix, the tensor that it is made of, and what is known
+/// of its inputs.
 template <typename Visit>
-void for_each_matrix(const RankTensors& own, const InputSquares& squares, Matrices& matrices, Visit visit) {
+void for_each_matrix(const Weights& weights, const InputSquares& squares, Matrices& matrices, Visit visit) {
   const InputSquares::Layer unknown;
-  const auto one = [](const TensorView& tensor) { return std::span(&tensor, 1); };
   for (std::size_t layer = 0; layer < matrices.layers.size(); ++layer) {
-    const LayerWeights& tensors = own.weights.layers[layer];
+    const LayerWeights& tensors = weights.layers[layer];
     const InputSquares::Layer& inputs = squares.layers.empty() ? unknown : squares.layers[layer];
     Layer& held = matrices.layers[layer];
-    visit(one(tensors.q), held.q, inputs.attention);
-    visit(one(tensors.k), held.k, inputs.attention);
-    visit(one(tensors.v), held.v, inputs.attention);
-    visit(std::span(own.layers[layer].o), held.o, inputs.output);
-    visit(one(tensors.gate), held.gate, inputs.mlp);
-    visit(one(tensors.up), held.up, inputs.mlp);
-    visit(std::span(own.layers[layer].down), held.down, inputs.down);
+    visit(tensors.q, held.q, inputs.attention);
+    visit(tensors.k, held.k, inputs.attention);
+    visit(tensors.v, held.v, inputs.attention);
+    visit(tensors.o, held.o, inputs.output);
+    visit(tensors.gate, held.gate, inputs.mlp);
+    visit(tensors.up, held.up, inputs.mlp);
+    visit(tensors.down, held.down, inputs.down);
   }
-  visit(one(own.weights.head), matrices.head, squares.head);
+  visit(weights.head, matrices.head, squares.head);
 }
 
 /// Calls visit(matrix) with every matrix.
@@ -175,13 +163,9 @@ void for_each_matrix(const Matrices& matrices, Visit visit) {
   visit(matrices.head);
 }
 
-std::size_t packed_part_bytes(const PackedLayout& layout, const Matrix& matrix) {
-  return packed_bytes(layout, matrix.outputs, matrix.depth);
-}
-
 /// A matrix that is to be packed.
 struct Packing {
-  std::span<const TensorView> parts;
+  TensorView tensor;
   const PackedLayout* layout;
   Matrix* matrix;
   std::span<const float> importance;  ///< of its columns; empty = unknown
@@ -194,20 +178,16 @@ Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
   std::size_t bytes = 0;
   for (const Packing& packing : packings) {
     offsets.push_back(bytes);
-    const std::size_t own = packing.parts.size() * packed_part_bytes(*packing.layout, *packing.matrix);
+    const std::size_t own = packed_bytes(*packing.layout, packing.matrix->outputs, packing.matrix->depth);
     bytes += (own + page - 1) / page * page;
   }
   DRAFTSCOPE_TRY_ASSIGN(memory, Memory::allocate(bytes, Pages::large));
   std::vector<PackedTensor> tensors;
   for (std::size_t i = 0; i < packings.size(); ++i) {
-    const auto& [parts, layout, matrix, importance] = packings[i];
+    const auto& [tensor, layout, matrix, importance] = packings[i];
     matrix->data = memory.data() + offsets[i];
     matrix->layout = layout;
-    const std::size_t columns = importance.empty() ? 0 : static_cast<std::size_t>(matrix->depth);
-    for (std::size_t part = 0; part < parts.size(); ++part)
-      tensors.push_back({parts[part], layout,
-                         memory.data() + offsets[i] + part * packed_part_bytes(*layout, *matrix),
-                         importance.subspan(part * columns, columns)});
+    tensors.push_back({tensor, layout, memory.data() + offsets[i], importance});
   }
   pack_matrices(tensors);
   return {};
@@ -219,14 +199,14 @@ const PackedLayout* stored_layout(const TensorView& tensor) {
 }
 
 /// Packs what is held in blocks, and all else in a layout if one is given.
-Result<void> pack_matrices_of(const RankTensors& tensors, const PackedLayout* layout,
+Result<void> pack_matrices_of(const Checkpoint& checkpoint, const PackedLayout* layout,
                               const InputSquares& squares, Matrices& matrices) {
   std::vector<Packing> packings;
-  for_each_matrix(tensors, squares, matrices,
-                  [&](std::span<const TensorView> parts, Matrix& matrix, std::span<const float> inputs) {
-                    const PackedLayout* own = stored_layout(parts.front());
+  for_each_matrix(checkpoint.weights, squares, matrices,
+                  [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
+                    const PackedLayout* own = stored_layout(tensor);
                     if (own == nullptr && layout == nullptr) return;
-                    packings.push_back({parts, own != nullptr ? own : layout, &matrix, inputs});
+                    packings.push_back({tensor, own != nullptr ? own : layout, &matrix, inputs});
                   });
   return pack(packings, matrices.packed);
 }
@@ -239,13 +219,12 @@ speculation::WeightFormat format_of(const Matrix& matrix, DType plain) {
 
 }  // namespace
 
-Result<Model> prepare_model(const RankTensors& tensors) {
+Result<Model> prepare_model(const Checkpoint& checkpoint) {
   Model model;
-  model.shape = tensors.shape;
-  model.tokens = tensors.tokens;
+  model.shape = checkpoint.shape;
   const speculation::ModelShape& shape = model.shape;
   DRAFTSCOPE_TRY(check_shape(shape));
-  const Weights& weights = tensors.weights;
+  const Weights& weights = checkpoint.weights;
   model.dtype = weights.embedding.dtype;
   if (weights.layers.size() != static_cast<std::size_t>(shape.n_layers))
     return fail("model {}: the weights hold {} layers, expected n_layers {}", shape.name,
@@ -264,18 +243,11 @@ Result<Model> prepare_model(const RankTensors& tensors) {
   model.matrices.layers.resize(weights.layers.size());
   for (std::size_t layer = 0; layer < weights.layers.size(); ++layer)
     DRAFTSCOPE_TRY(preparation.layer(fmt::format("layer {} ", layer), weights.layers[layer],
-                                     tensors.layers[layer], model.matrices.layers[layer]));
+                                     model.matrices.layers[layer]));
   DRAFTSCOPE_TRY(preparation.norm("final_norm", weights.final_norm, shape.d_model, model.final_norm));
-  DRAFTSCOPE_TRY(
-      preparation.matrix("head", weights.head, tensors.tokens.count, shape.d_model, model.matrices.head));
-  DRAFTSCOPE_TRY(pack_matrices_of(tensors, nullptr, {}, model.matrices));
+  DRAFTSCOPE_TRY(preparation.matrix("head", weights.head, shape.vocab, shape.d_model, model.matrices.head));
+  DRAFTSCOPE_TRY(pack_matrices_of(checkpoint, nullptr, {}, model.matrices));
   return model;
-}
-
-std::int64_t max_parts_of(const Matrices& matrices) {
-  std::int64_t most = 1;
-  for_each_matrix(matrices, [&](const Matrix& matrix) { most = std::max(most, matrix.parts); });
-  return most;
 }
 
 Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
@@ -286,21 +258,21 @@ Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
               speculation::made_weight_formats(speculation::MadeBy::cpu));
 }
 
-Result<void> round_matrices(const RankTensors& tensors, const PackedLayout& layout,
+Result<void> round_matrices(const Checkpoint& checkpoint, const PackedLayout& layout,
                             const InputSquares& squares, Model& model) {
-  return pack_matrices_of(tensors, &layout, squares, model.matrices);
+  return pack_matrices_of(checkpoint, &layout, squares, model.matrices);
 }
 
-Result<Matrices> copy_matrices(const RankTensors& tensors, const Model& model, const PackedLayout& layout,
+Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model, const PackedLayout& layout,
                                const InputSquares& squares) {
   Matrices copy;
   copy.layers = model.matrices.layers;
   copy.head = model.matrices.head;
   std::vector<Packing> packings;
-  for_each_matrix(tensors, squares, copy,
-                  [&](std::span<const TensorView> parts, Matrix& matrix, std::span<const float> inputs) {
+  for_each_matrix(checkpoint.weights, squares, copy,
+                  [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
                     // One that is held in the format already is shared.
-                    if (matrix.layout != &layout) packings.push_back({parts, &layout, &matrix, inputs});
+                    if (matrix.layout != &layout) packings.push_back({tensor, &layout, &matrix, inputs});
                   });
   DRAFTSCOPE_TRY(pack(packings, copy.packed));
   return copy;
@@ -309,7 +281,7 @@ Result<Matrices> copy_matrices(const RankTensors& tensors, const Model& model, c
 std::string matrix_formats(const Model& model) {
   std::map<speculation::WeightFormat, std::int64_t> weights;
   for_each_matrix(model.matrices, [&](const Matrix& matrix) {
-    weights[format_of(matrix, model.dtype)] += matrix.outputs * matrix.columns();
+    weights[format_of(matrix, model.dtype)] += matrix.outputs * matrix.depth;
   });
   std::vector<std::pair<speculation::WeightFormat, std::int64_t>> order(weights.begin(), weights.end());
   std::stable_sort(order.begin(), order.end(),
@@ -331,8 +303,8 @@ std::size_t held_bytes(const Model& model) {
   if (!model.shape.tied_embeddings) all += model.embedding.bytes();
   for_each_matrix(model.matrices, [&](const Matrix& matrix) {
     all += matrix.is_packed()
-               ? static_cast<std::size_t>(matrix.parts) * packed_part_bytes(*matrix.layout, matrix)
-               : static_cast<std::size_t>(matrix.outputs * matrix.columns()) * dtype_bytes(model.dtype);
+               ? packed_bytes(*matrix.layout, matrix.outputs, matrix.depth)
+               : static_cast<std::size_t>(matrix.outputs * matrix.depth) * dtype_bytes(model.dtype);
   });
   return all;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A checkpoint, or a rank's part of one, as the forward pass reads it: matrices where they are mapped, norm
-// weights and biases as fp32 copies (a few hundred kilobytes), every shape checked once.
+// A checkpoint as the forward pass reads it: matrices where they are mapped, norm weights and biases as fp32
+// copies (a few hundred kilobytes), every shape checked once.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/checkpoint.h>
@@ -15,28 +15,24 @@
 #include "cpu/quantised/packed_matrix.h"
 #include "input_squares.h"
 #include "memory.h"
-#include "rank_tensors.h"
 
 namespace draftscope::engine::cpu {
 
 struct Matrix {
-  const std::byte* data = nullptr;  ///< [parts][outputs][depth], or in the layout's blocks
+  const std::byte* data = nullptr;  ///< [outputs][depth], or in the layout's blocks
   std::int64_t outputs = 0;
-  std::int64_t depth = 0;  ///< of a part
+  std::int64_t depth = 0;
   const float* bias = nullptr;
   const PackedLayout* layout = nullptr;  ///< null = plain numbers of the model's type
-  std::int64_t parts = 1;                ///< of its columns, whose products are added (kernels/parts.h)
 
   [[nodiscard]] bool is_packed() const { return layout != nullptr; }
-  [[nodiscard]] PackedMatrix packed() const { return {layout, data, outputs, depth, parts}; }
-  [[nodiscard]] std::int64_t columns() const { return parts * depth; }
+  [[nodiscard]] PackedMatrix packed() const { return {layout, data, outputs, depth}; }
 };
 
 /// Norms are null where the architecture has none.
 struct Layer {
   const float* attention_norm = nullptr;
-  Matrix q, k, v;
-  Matrix o;
+  Matrix q, k, v, o;
   const float* q_norm = nullptr;
   const float* k_norm = nullptr;
   const float* attention_output_norm = nullptr;
@@ -53,9 +49,8 @@ struct Matrices {
 };
 
 struct Model {
-  speculation::ModelShape shape;  ///< the rank's
-  TokenRange tokens;              ///< of the head's outputs
-  DType dtype = DType::bf16;      ///< of the plain matrices
+  speculation::ModelShape shape;
+  DType dtype = DType::bf16;  ///< of the plain matrices
   TensorView embedding;
   Matrices matrices;
   const float* final_norm = nullptr;
@@ -64,30 +59,27 @@ struct Model {
   [[nodiscard]] DType cache_dtype() const { return dtype == DType::f32 ? DType::f32 : DType::bf16; }
 };
 
-/// Fails with the name of the first tensor or shape field that does not fit. The tensors must outlive the
-/// model.
-[[nodiscard]] Result<Model> prepare_model(const RankTensors& tensors);
-
-/// Parts of the matrix that has most of them.
-[[nodiscard]] std::int64_t max_parts_of(const Matrices& matrices);
+/// Fails with the name of the first tensor or shape field that does not fit. The checkpoint must
+/// outlive the model.
+[[nodiscard]] Result<Model> prepare_model(const Checkpoint& checkpoint);
 
 /// The layout of a format that plain matrices can be rounded to. Errors: the format is not made here.
 [[nodiscard]] Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
                                                       speculation::WeightFormat format);
 
 /// Rounds a model's plain matrices. Errors: memory is short.
-[[nodiscard]] Result<void> round_matrices(const RankTensors& tensors, const PackedLayout& layout,
+[[nodiscard]] Result<void> round_matrices(const Checkpoint& checkpoint, const PackedLayout& layout,
                                           const InputSquares& squares, Model& model);
 
 /// A copy of a model's matrices, all in one format. Errors: memory is short.
-[[nodiscard]] Result<Matrices> copy_matrices(const RankTensors& tensors, const Model& model,
+[[nodiscard]] Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
                                              const PackedLayout& layout, const InputSquares& squares);
 
 /// Formats of the matrices, most weights first: "bf16", "q4_1, q8_0".
 [[nodiscard]] std::string matrix_formats(const Model& model);
 /// Whether any of the matrices is packed.
 [[nodiscard]] bool has_packed_matrices(const Model& model);
-/// Bytes of the rank's tensors, as they are held; a tied embedding counts as the head.
+/// Bytes of all tensors, as they are held; a tied embedding counts as the head.
 [[nodiscard]] std::size_t held_bytes(const Model& model);
 
 /// `n` values of a tensor's row as fp32.

@@ -14,8 +14,7 @@ bool better(const TopToken& a, const TopToken& b) {
   return a.logit > b.logit || (a.logit == b.logit && a.token < b.token);
 }
 
-}  // namespace
-
+/// Puts a token into a list of at most `list.size()`, the best first, of which `count` are there.
 void keep_best(std::span<TopToken> list, std::int32_t& count, const TopToken& candidate) {
   const auto k = static_cast<std::int32_t>(list.size());
   if (count == k && !better(candidate, list[static_cast<std::size_t>(k - 1)])) return;
@@ -24,6 +23,8 @@ void keep_best(std::span<TopToken> list, std::int32_t& count, const TopToken& ca
     list[static_cast<std::size_t>(place)] = list[static_cast<std::size_t>(place - 1)];
   list[static_cast<std::size_t>(place)] = candidate;
 }
+
+}  // namespace
 
 void TopTokens::reset(std::int32_t threads, std::int32_t rows, std::int32_t k) {
   threads_ = threads;
@@ -64,7 +65,6 @@ void TopTokens::offer(std::int32_t thread, std::int32_t row, std::span<const flo
 
 void TopTokens::merge(std::int32_t row, std::span<TopToken> out) {
   std::int32_t merged = 0;
-  std::fill(out.begin(), out.end(), TopToken{});
   for (std::int32_t thread = 0; thread < threads_; ++thread)
     for (std::int32_t i = 0; i < count(thread, row); ++i)
       keep_best(out, merged, list(thread, row)[static_cast<std::size_t>(i)]);

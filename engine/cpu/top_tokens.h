@@ -12,9 +12,6 @@
 
 namespace draftscope::engine::cpu {
 
-/// Puts a token into a list of at most `list.size()`, the best first, of which `count` are there.
-void keep_best(std::span<TopToken> list, std::int32_t& count, const TopToken& candidate);
-
 class TopTokens {
  public:
   /// Forgets everything; allocates only when a batch is larger than any before.
@@ -22,8 +19,7 @@ class TopTokens {
   /// Offers logits of tokens first_token, … of one row. `maximum` is at least the highest of them.
   void offer(std::int32_t thread, std::int32_t row, std::span<const float> logits, std::int32_t first_token,
              float maximum);
-  /// The k best over all threads, best first, without probabilities; fewer were offered where the last are no
-  /// tokens. Call for each row once.
+  /// The k best over all threads, best first, without probabilities. Call for each row once.
   void merge(std::int32_t row, std::span<TopToken> out);
 
  private:

@@ -29,19 +29,17 @@ class Layout {
 
 struct Sizes {
   std::size_t rows, d_model, q_width, kv_width, d_ff, angles, local_angles, group, head_stride, score_stride,
-      blocks, widest, parts;
+      blocks, widest;
 };
 
-/// Bytes of the set that needs most: of the rows of any matrix, in as many parts as it may have.
+/// Bytes of the set that needs most, of the rows of any matrix.
 std::size_t max_set_bytes(const ProductKernels& products, std::int32_t rows,
-                          std::initializer_list<std::size_t> depths, std::size_t parts) {
+                          std::initializer_list<std::size_t> depths) {
   std::size_t most = 0;
   for (const std::size_t columns : depths) {
     const auto depth = static_cast<std::int64_t>(columns);
-    most = std::max(most, static_cast<std::size_t>(rows) * columns * sizeof(float));  // oneDNN's
-    for (std::int64_t n = 1; n <= static_cast<std::int64_t>(parts); n *= 2)
-      most = std::max({most, products.set_bytes(rows, (depth + n - 1) / n, n),
-                       activation_set_bytes(rows, (depth + n - 1) / n, n)});
+    most = std::max({most, products.set_bytes(rows, depth), activation_set_bytes(rows, depth),
+                     static_cast<std::size_t>(rows) * columns * sizeof(float)});  // oneDNN's
   }
   return most;
 }
@@ -58,16 +56,15 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
     layout.place(workspace.local_cosine, sizes.rows * sizes.local_angles);
     layout.place(workspace.local_sine, sizes.rows * sizes.local_angles);
   }
-  layout.place(workspace.product, sizes.parts * sizes.rows * sizes.d_model);
+  layout.place(workspace.product, sizes.rows * sizes.d_model);
   layout.place(workspace.blocks, sizes.rows * sizes.blocks);
   const std::initializer_list<std::size_t> depths{sizes.d_model, sizes.q_width, sizes.d_ff};
-  layout.place(workspace.set,
-               max_set_bytes(products, static_cast<std::int32_t>(sizes.rows), depths, sizes.parts));
+  layout.place(workspace.set, max_set_bytes(products, static_cast<std::int32_t>(sizes.rows), depths));
   const auto alone = [&](std::size_t depth) {
     return std::min(depth, static_cast<std::size_t>(private_values));
   };
-  const std::size_t private_set = max_set_bytes(
-      products, private_rows, {alone(sizes.d_model), alone(sizes.q_width), alone(sizes.d_ff)}, sizes.parts);
+  const std::size_t private_set =
+      max_set_bytes(products, private_rows, {alone(sizes.d_model), alone(sizes.q_width), alone(sizes.d_ff)});
   for (ThreadWorkspace& thread : workspace.threads) {
     layout.place(thread.row, sizes.widest);
     layout.place(thread.set, private_set);
@@ -81,8 +78,7 @@ void place_all(Layout& layout, Workspace& workspace, const Sizes& sizes, const P
 }  // namespace
 
 Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, const ProductKernels& products,
-                                      std::int32_t rows, std::int32_t cache_rows, std::int32_t threads,
-                                      std::int64_t parts) {
+                                      std::int32_t rows, std::int32_t cache_rows, std::int32_t threads) {
   constexpr std::size_t vector_elements = 16;
   const auto round_up = [](std::size_t n, std::size_t step) { return (n + step - 1) / step * step; };
   Sizes sizes{};
@@ -99,7 +95,6 @@ Result<Workspace> Workspace::allocate(const speculation::ModelShape& shape, cons
   sizes.blocks =
       round_up(static_cast<std::size_t>(shape.vocab), static_cast<std::size_t>(head_block)) / head_block;
   sizes.widest = std::max({sizes.d_model, sizes.q_width, sizes.d_ff});
-  sizes.parts = static_cast<std::size_t>(parts);
 
   Workspace workspace;
   workspace.threads.resize(static_cast<std::size_t>(threads));

@@ -45,17 +45,15 @@ struct Workspace {
   float* local_cosine = nullptr;  ///< likewise, of layers with a window; null if they rotate as all do
   float* local_sine = nullptr;
   std::byte* set = nullptr;        ///< packed activations of the whole batch
-  float* product = nullptr;        ///< [parts][rows][d_model], sublayers' outputs before they are added
+  float* product = nullptr;        ///< [rows][d_model], sublayers' outputs before they are added
   BlockSoftmax* blocks = nullptr;  ///< [rows][head blocks]
   std::vector<ThreadWorkspace> threads;
   std::int64_t score_stride = 0;
   Memory memory;
 
-  /// `parts`: those that the columns of a matrix are cut into, at most.
   [[nodiscard]] static Result<Workspace> allocate(const speculation::ModelShape& shape,
                                                   const ProductKernels& products, std::int32_t rows,
-                                                  std::int32_t cache_rows, std::int32_t threads,
-                                                  std::int64_t parts);
+                                                  std::int32_t cache_rows, std::int32_t threads);
 };
 
 }  // namespace draftscope::engine::cpu

@@ -420,7 +420,7 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
     return fail("model {}: a block takes {} bytes of shared memory, expected at most {} ({})", shape.name,
                 needed, device.shared_bytes, device.name);
   // Every tensor's shape and type: the host backend's own checks.
-  DRAFTSCOPE_TRY(cpu::prepare_model(cpu::whole_tensors(checkpoint)));
+  DRAFTSCOPE_TRY(cpu::prepare_model(checkpoint));
   return {};
 }
 

@@ -16,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/kernels/parts.h"
 #include "cpu/quantised/packed_products.h"
 
 namespace draftscope::engine::cpu {
@@ -24,27 +23,24 @@ namespace draftscope::engine::cpu {
 /// Products of up to this many rows run on these kernels, whatever else is there.
 inline constexpr std::int32_t max_invariant_rows = 64;
 
-/// out[row][o] (+)= Σ_k weights[o][k] · activations[row][k] + bias[o], fp32 sums, k over all parts (parts.h).
+/// out[row][o] (+)= Σ_k weights[o][k] · activations[row][k] + bias[o], fp32 sums.
 struct ProductTask {
-  const std::byte* weights = nullptr;      ///< [parts][outputs][depth] row-major, any alignment
+  const std::byte* weights = nullptr;      ///< [outputs][depth] row-major, any alignment
   const std::byte* activations = nullptr;  ///< a set filled by ProductKernels::pack
   const float* bias = nullptr;             ///< [outputs], or null
-  std::int64_t depth = 0;                  ///< of a part
+  std::int64_t depth = 0;
   std::int32_t rows = 0;
   bool accumulate = false;  ///< add to what `out` holds
   float* out = nullptr;     ///< element (row, o) at row * out_stride + o
   std::int64_t out_stride = 0;
-  std::int64_t outputs = 0;  ///< of the whole matrix: rows of a part's weights that may be read
-  std::int64_t parts = 1;
+  std::int64_t outputs = 0;  ///< of the whole matrix: rows of weights that may be read
 };
 
 /// Products with weights of one type. Activations are rounded and laid out once a product into a "set",
 /// 64-byte aligned; row i's place in a set does not depend on how many rows there are.
 struct ProductKernels {
-  std::size_t (*set_bytes)(std::int32_t rows, std::int64_t depth, std::int64_t parts) = nullptr;
-  /// A row of parts · depth values.
-  void (*pack)(const float* row, std::int32_t index, std::int64_t depth, std::int64_t parts,
-               std::byte* set) = nullptr;
+  std::size_t (*set_bytes)(std::int32_t rows, std::int64_t depth) = nullptr;
+  void (*pack)(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) = nullptr;
   /// Outputs [begin, end).
   void (*product)(const ProductTask& task, std::int64_t begin, std::int64_t end) = nullptr;
 };

@@ -126,21 +126,20 @@ __m512i round_values(__m512i bits) {
 }
 
 /// The set that tile_pack writes, sixteen pairs at a time.
-void amx_pack(const float* row, std::int32_t index, std::int64_t depth, std::int64_t parts, std::byte* set) {
+void amx_pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
   const __m512i places = _mm512_slli_epi32(even, 3);  // a pair's row is 16 numbers of 32 bits
-  for (std::int64_t part = 0; part < parts; ++part, row += depth)
-    for (std::int64_t k = 0; k < depth; k += tile_depth) {
-      const std::int64_t left = depth - k;
-      const auto mask = static_cast<std::uint32_t>(left < tile_depth ? (1U << left) - 1U : ~0U);
-      const __m512i first = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), row + k);
-      const __m512i second = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask >> 16), row + k + 16);
-      const __m512i low = round_values(_mm512_permutex2var_epi32(first, even, second));
-      const __m512i high = round_values(_mm512_permutex2var_epi32(first, odd, second));
-      _mm512_i32scatter_epi32(tile_element(set, index, k, {depth, parts, part}), places,
-                              _mm512_or_si512(low, _mm512_slli_epi32(high, 16)), 4);
-    }
+  for (std::int64_t k = 0; k < depth; k += tile_depth) {
+    const std::int64_t left = depth - k;
+    const auto mask = static_cast<std::uint32_t>(left < tile_depth ? (1U << left) - 1U : ~0U);
+    const __m512i first = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), row + k);
+    const __m512i second = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask >> 16), row + k + 16);
+    const __m512i low = round_values(_mm512_permutex2var_epi32(first, even, second));
+    const __m512i high = round_values(_mm512_permutex2var_epi32(first, odd, second));
+    _mm512_i32scatter_epi32(tile_element(set, index, k, depth), places,
+                            _mm512_or_si512(low, _mm512_slli_epi32(high, 16)), 4);
+  }
 }
 
 }  // namespace
@@ -149,9 +148,7 @@ const Kernels& amx_bf16_kernels() {
   static const Kernels kernels = [] {
     Kernels set = avx512_bf16_kernels();
     set.name = "amx-bf16";
-    const auto set_bytes = [](std::int32_t rows, std::int64_t depth, std::int64_t parts) {
-      return tile_set_bytes(rows, depth, parts);
-    };
+    const auto set_bytes = [](std::int32_t rows, std::int64_t depth) { return tile_set_bytes(rows, depth); };
     set.products[static_cast<std::size_t>(DType::bf16)] = {set_bytes, amx_pack, tile_product<AmxTiles>};
     return set;
   }();

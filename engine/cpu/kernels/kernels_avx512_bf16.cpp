@@ -26,20 +26,16 @@ struct PairDot {
   static __m512 multiply_add(__m512 sum, Weight w, Activation x) { return _mm512_dpbf16_ps(sum, w, x); }
 };
 
-void pack(const float* row, std::int32_t index, std::int64_t depth, std::int64_t parts, std::byte* set) {
-  std::byte* out = set + index * activation_row_bytes<PairDot>(depth, parts);
-  for (std::int64_t part = 0; part < parts; ++part) {
-    for (std::int64_t k = 0; k < depth; k += PairDot::step) {
-      const std::int64_t rest = depth - k;
-      const auto first = VectorAvx512::load_first(row + k, rest < 16 ? rest : 16, 0.0F);
-      const auto second = rest <= 16
-                              ? VectorAvx512::zero()
-                              : VectorAvx512::load_first(row + k + 16, rest - 16 < 16 ? rest - 16 : 16, 0.0F);
-      const auto both = _mm512_cvtne2ps_pbh(second, first);
-      _mm512_storeu_si512(out + k * PairDot::activation_bytes, reinterpret_cast<__m512i>(both));
-    }
-    row += depth;
-    out += activation_part_bytes<PairDot>(depth);
+void pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
+  std::byte* out = set + index * activation_row_bytes<PairDot>(depth);
+  for (std::int64_t k = 0; k < depth; k += PairDot::step) {
+    const std::int64_t rest = depth - k;
+    const auto first = VectorAvx512::load_first(row + k, rest < 16 ? rest : 16, 0.0F);
+    const auto second = rest <= 16
+                            ? VectorAvx512::zero()
+                            : VectorAvx512::load_first(row + k + 16, rest - 16 < 16 ? rest - 16 : 16, 0.0F);
+    const auto both = _mm512_cvtne2ps_pbh(second, first);
+    _mm512_storeu_si512(out + k * PairDot::activation_bytes, reinterpret_cast<__m512i>(both));
   }
 }
 

@@ -36,46 +36,35 @@ float weight_at(const std::byte* row, std::int64_t k, DType dtype) {
   return 0.0F;
 }
 
-std::size_t set_bytes(std::int32_t rows, std::int64_t depth, std::int64_t parts) {
-  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(depth * parts) * sizeof(float);
+std::size_t set_bytes(std::int32_t rows, std::int64_t depth) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(depth) * sizeof(float);
 }
 
 template <DType dtype>
-void pack(const float* row, std::int32_t index, std::int64_t depth, std::int64_t parts, std::byte* set) {
-  const std::int64_t n = depth * parts;
-  float* out = reinterpret_cast<float*>(set) + index * n;
-  for (std::int64_t k = 0; k < n; ++k) out[k] = dtype == DType::bf16 ? round_to_bf16(row[k]) : row[k];
-}
-
-template <DType dtype>
-float part_product(const std::byte* weights, const float* x, std::int64_t depth) {
-  const std::int64_t whole = depth - depth % lanes;
-  Lanes sums{};
-  for (std::int64_t k = 0; k < whole; k += lanes)
-    for (int lane = 0; lane < lanes; ++lane)
-      sums[static_cast<std::size_t>(lane)] += weight_at(weights, k + lane, dtype) * x[k + lane];
-  for (std::int64_t k = whole; k < depth; ++k)
-    sums[static_cast<std::size_t>(k - whole)] += weight_at(weights, k, dtype) * x[k];
-  return sum(sums);
+void pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
+  float* out = reinterpret_cast<float*>(set) + index * depth;
+  for (std::int64_t k = 0; k < depth; ++k) out[k] = dtype == DType::bf16 ? round_to_bf16(row[k]) : row[k];
 }
 
 template <DType dtype>
 void product(const ProductTask& task, std::int64_t begin, std::int64_t end) {
+  const std::int64_t whole = task.depth - task.depth % lanes;
   const auto row_bytes = static_cast<std::int64_t>(dtype_bytes(dtype)) * task.depth;
-  for (std::int64_t o = begin; o < end; ++o)
+  for (std::int64_t o = begin; o < end; ++o) {
+    const std::byte* weights = task.weights + o * row_bytes;
     for (std::int32_t row = 0; row < task.rows; ++row) {
-      const float* x = reinterpret_cast<const float*>(task.activations) + row * task.parts * task.depth;
-      float dot[1] = {};
-      WaitingSums<1> waiting;
-      for (std::int64_t part = 0; part < task.parts; ++part) {
-        dot[0] = part_product<dtype>(task.weights + (part * task.outputs + o) * row_bytes,
-                                     x + part * task.depth, task.depth);
-        if (part == 0) dot[0] += task.bias != nullptr ? task.bias[o] : 0.0F;
-        add_to_neighbours(part, task.parts, dot, waiting);
-      }
+      const float* x = reinterpret_cast<const float*>(task.activations) + row * task.depth;
+      Lanes sums{};
+      for (std::int64_t k = 0; k < whole; k += lanes)
+        for (int lane = 0; lane < lanes; ++lane)
+          sums[static_cast<std::size_t>(lane)] += weight_at(weights, k + lane, dtype) * x[k + lane];
+      for (std::int64_t k = whole; k < task.depth; ++k)
+        sums[static_cast<std::size_t>(k - whole)] += weight_at(weights, k, dtype) * x[k];
+      const float dot = sum(sums) + (task.bias != nullptr ? task.bias[o] : 0.0F);
       float& out = task.out[row * task.out_stride + o];
-      out = task.accumulate ? out + dot[0] : dot[0];
+      out = task.accumulate ? out + dot : dot;
     }
+  }
 }
 
 /// 2^n · p(r) with x = n ln 2 + r, |r| ≤ ln 2 / 2; within 2 units in the last place over [-87, 88].

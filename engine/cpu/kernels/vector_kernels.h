@@ -12,26 +12,21 @@
 namespace draftscope::engine::cpu {
 
 template <typename V, DType dtype>
-void vector_pack(const float* row, std::int32_t index, std::int64_t depth, std::int64_t parts,
-                 std::byte* set) {
+void vector_pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
   using Dot = WideningDot<V, dtype>;
-  std::byte* const own = set + index * activation_row_bytes<Dot>(depth, parts);
-  const std::int64_t part_values = activation_part_bytes<Dot>(depth) / Dot::activation_bytes;
-  for (std::int64_t part = 0; part < parts; ++part) {
-    auto* out = reinterpret_cast<float*>(own) + part * part_values;
-    const float* values = row + part * depth;
-    for (std::int64_t k = 0; k < depth; ++k) {
-      if constexpr (dtype == DType::bf16) {
-        std::uint16_t rounded = 0;
-        vector_to_bf16<V>(values + k, 1, &rounded);
-        const std::uint32_t bits = static_cast<std::uint32_t>(rounded) << 16;
-        __builtin_memcpy(out + k, &bits, sizeof bits);
-      } else {
-        out[k] = values[k];
-      }
+  const std::int64_t row_bytes = activation_row_bytes<Dot>(depth);
+  auto* out = reinterpret_cast<float*>(set + index * row_bytes);
+  for (std::int64_t k = 0; k < depth; ++k) {
+    if constexpr (dtype == DType::bf16) {
+      std::uint16_t rounded = 0;
+      vector_to_bf16<V>(row + k, 1, &rounded);
+      const std::uint32_t bits = static_cast<std::uint32_t>(rounded) << 16;
+      __builtin_memcpy(out + k, &bits, sizeof bits);
+    } else {
+      out[k] = row[k];
     }
-    for (std::int64_t k = depth; k < part_values; ++k) out[k] = 0.0F;
   }
+  for (std::int64_t k = depth; k < row_bytes / Dot::activation_bytes; ++k) out[k] = 0.0F;
 }
 
 template <typename V, DType dtype>

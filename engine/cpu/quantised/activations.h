@@ -24,25 +24,18 @@ struct ActivationBlock {
 };
 static_assert(sizeof(ActivationBlock) == 48);
 
-/// Bytes of one part of a row of a set.
-[[nodiscard, gnu::always_inline]] inline std::int64_t activation_blocks_part_bytes(std::int64_t depth) {
-  constexpr std::int64_t unit = blocks_of_two_levels * block_depth;  // all formats read whole units
-  return (depth + unit - 1) / unit * blocks_of_two_levels * std::int64_t{48};
-}
-
 /// From one row of a set to the next; never a multiple of 4 KiB, which would put the same k of all rows into
 /// one set of the first cache.
-[[nodiscard, gnu::always_inline]] inline std::int64_t activation_blocks_bytes(std::int64_t depth,
-                                                                              std::int64_t parts) {
+[[nodiscard, gnu::always_inline]] inline std::int64_t activation_blocks_bytes(std::int64_t depth) {
   constexpr std::int64_t page = 4096;
-  const std::int64_t bytes = parts * activation_blocks_part_bytes(depth);
+  constexpr std::int64_t unit = blocks_of_two_levels * block_depth;  // all formats read whole units
+  const std::int64_t bytes = (depth + unit - 1) / unit * blocks_of_two_levels * std::int64_t{48};
   return bytes % page == 0 ? bytes + 192 : bytes;
 }
 
 /// Bytes of a set of `rows` rows.
-[[nodiscard]] inline std::size_t activation_set_bytes(std::int32_t rows, std::int64_t depth,
-                                                      std::int64_t parts) {
-  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(activation_blocks_bytes(depth, parts));
+[[nodiscard]] inline std::size_t activation_set_bytes(std::int32_t rows, std::int64_t depth) {
+  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(activation_blocks_bytes(depth));
 }
 
 /// How a block is rounded, given the largest of its values' bits without their signs.
@@ -69,20 +62,18 @@ struct Rounding {
   block.negative_halves[1] = static_cast<std::int16_t>(-second);
 }
 
-/// Rounds a row of parts · depth values into place `index` of a set. `round(values, block)` rounds 32 values.
+/// Rounds a row into place `index` of a set. `round(values, block)` rounds 32 values.
 template <typename Round>
 [[gnu::always_inline]] inline void round_row(const float* row, std::int32_t index, std::int64_t depth,
-                                             std::int64_t parts, std::byte* set, Round round) {
-  auto* block = reinterpret_cast<ActivationBlock*>(set + index * activation_blocks_bytes(depth, parts));
+                                             std::byte* set, Round round) {
+  auto* block = reinterpret_cast<ActivationBlock*>(set + index * activation_blocks_bytes(depth));
+  std::int64_t k = 0;
+  for (; k + block_depth <= depth; k += block_depth) round(row + k, *block++);
   constexpr std::int64_t unit = blocks_of_two_levels * block_depth;
-  for (std::int64_t part = 0; part < parts; ++part, row += depth) {
-    std::int64_t k = 0;
-    for (; k + block_depth <= depth; k += block_depth) round(row + k, *block++);
-    for (; k < (depth + unit - 1) / unit * unit; k += block_depth) {
-      float padded[block_depth] = {};
-      if (k < depth) __builtin_memcpy(padded, row + k, static_cast<std::size_t>(depth - k) * sizeof(float));
-      round(padded, *block++);
-    }
+  for (; k < (depth + unit - 1) / unit * unit; k += block_depth) {
+    float padded[block_depth] = {};
+    if (k < depth) __builtin_memcpy(padded, row + k, static_cast<std::size_t>(depth - k) * sizeof(float));
+    round(padded, *block++);
   }
 }
 

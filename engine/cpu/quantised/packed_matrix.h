@@ -21,13 +21,12 @@ struct QuantisedBlock {
   std::int8_t own_minimum = 0;
 };
 
-/// Does not own its bytes: of `parts` matrices of one shape, packed_bytes() apart (kernels/parts.h).
+/// Does not own its bytes.
 struct PackedMatrix {
   const PackedLayout* layout = nullptr;  ///< null = there is none
   const std::byte* data = nullptr;
   std::int64_t outputs = 0;
-  std::int64_t depth = 0;  ///< of a part
-  std::int64_t parts = 1;
+  std::int64_t depth = 0;
 };
 
 /// Blocks along k, of whole units.
@@ -39,7 +38,6 @@ struct PackedMatrix {
 /// different groups may run at the same time.
 void put_block(const PackedLayout& layout, std::byte* data, std::int64_t depth, std::int64_t output,
                std::int64_t block, const QuantisedBlock& values);
-/// A block of the first part, as put_block() was given it.
 [[nodiscard]] QuantisedBlock get_block(const PackedMatrix& matrix, std::int64_t output, std::int64_t block);
 
 /// The numbers that a block stands for, products and sums rounded to fp32 as ggml's.

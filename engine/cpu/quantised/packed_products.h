@@ -6,15 +6,13 @@
 // Order of summation, the same in every set, so that all give the same bits: blocks of 32 along k ascending,
 // one fp32 sum an element. A block adds fma(step · activation scale, Σ quants · quants, sum) for each of its
 // steps, the integer sum exact, and then fma(minimum, activation sum, sum) where the format has minima. An
-// element is thus a function of its weight row and its activation row alone. Parts of k are added as
-// neighbours (kernels/parts.h).
+// element is thus a function of its weight row and its activation row alone.
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "cpu/kernels/parts.h"
 #include "packed_matrix.h"
 
 namespace draftscope::engine::cpu {
@@ -32,9 +30,8 @@ struct PackedTask {
 
 struct PackedProducts {
   std::string_view name;
-  /// Rounds a row of parts · depth values into place `index` of a set of activation_set_bytes() bytes.
-  void (*pack)(const float* row, std::int32_t index, std::int64_t depth, std::int64_t parts,
-               std::byte* set) = nullptr;
+  /// Rounds a row into place `index` of a set of activation_set_bytes() bytes.
+  void (*pack)(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) = nullptr;
   /// Outputs [begin, end).
   void (*product)(const PackedTask& task, std::int64_t begin, std::int64_t end) = nullptr;
 };
@@ -47,30 +44,17 @@ struct PackedProducts {
 /// Those that this processor and operating system can run, slowest first.
 [[nodiscard]] std::vector<const PackedProducts*> available_packed_products();
 
-/// Outputs [begin, end) of the group that begins at `first`, for some rows.
-struct GroupPlace {
-  std::int64_t first, begin, end;
-  std::int32_t first_row, rows;
-};
-
-/// The end of a part, whose sums are [rows][16]: to the first one's the bias is added, then its neighbours.
-template <int n>
-[[gnu::always_inline]] inline void end_group_part(const PackedTask& task, const GroupPlace& at,
-                                                  std::int64_t part, float (&sums)[n],
-                                                  WaitingSums<n>& waiting) {
-  if (part == 0 && task.bias != nullptr)
-    for (std::int32_t row = 0; row < at.rows; ++row)
-      for (std::int64_t o = at.begin; o < at.end; ++o)
-        sums[row * group_outputs + o - at.first] += task.bias[o];
-  if (task.matrix.parts > 1) add_to_neighbours(part, task.matrix.parts, sums, waiting);
-}
-
-[[gnu::always_inline]] inline void finish_group(const PackedTask& task, const GroupPlace& at,
-                                                const float* sums) {
-  for (std::int32_t row = 0; row < at.rows; ++row) {
-    float* out = task.out + (at.first_row + row) * task.out_stride;
-    for (std::int64_t o = at.begin; o < at.end; ++o) {
-      const float dot = sums[row * group_outputs + o - at.first];
+/// Writes a tile's sums, [rows][16], of the group that begins at `first_output`: outputs [begin, end) alone.
+[[gnu::always_inline]] inline void finish_group(const PackedTask& task, std::int64_t first_output,
+                                                std::int64_t begin, std::int64_t end, std::int32_t first_row,
+                                                std::int32_t rows, const float* sums) {
+  const std::int64_t from = begin > first_output ? begin : first_output;
+  const std::int64_t to = end < first_output + group_outputs ? end : first_output + group_outputs;
+  for (std::int32_t row = 0; row < rows; ++row) {
+    float* out = task.out + (first_row + row) * task.out_stride;
+    for (std::int64_t o = from; o < to; ++o) {
+      float dot = sums[row * group_outputs + o - first_output];
+      if (task.bias != nullptr) dot += task.bias[o];
       out[o] = task.accumulate ? out[o] + dot : dot;
     }
   }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 #include "activations.h"
 #include "cpu/kernels/bf16.h"
@@ -29,8 +28,8 @@ void round_block(const float* values, ActivationBlock& block) {
   finish_block(block, rounding.scale, sums[0], sums[1]);
 }
 
-void pack(const float* row, std::int32_t index, std::int64_t depth, std::int64_t parts, std::byte* set) {
-  round_row(row, index, depth, parts, set, round_block);
+void pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
+  round_row(row, index, depth, set, round_block);
 }
 
 /// Adds one block of one output.
@@ -53,44 +52,28 @@ float add_block(const PackedLayout& layout, const QuantisedBlock& w, const Activ
                   sum);
 }
 
-/// Sums of one output of a part for rows that lie `x_row` bytes apart.
-void add_part(const PackedMatrix& part, std::int64_t output, const std::byte* activations, std::int64_t x_row,
-              std::span<float> sums) {
-  const std::int64_t blocks = packed_blocks(*part.layout, part.depth);
-  std::fill(sums.begin(), sums.end(), 0.0F);
-  for (std::int64_t block = 0; block < blocks; ++block) {
-    const QuantisedBlock w = get_block(part, output, block);
-    const std::byte* row = activations;
-    for (float& sum : sums) {
-      sum = add_block(*part.layout, w, reinterpret_cast<const ActivationBlock*>(row)[block], sum);
-      row += x_row;
-    }
-  }
-}
-
 void product(const PackedTask& task, std::int64_t begin, std::int64_t end) {
   constexpr std::int32_t max_rows = 64;
   const PackedMatrix& matrix = task.matrix;
-  const std::size_t part_bytes = packed_bytes(*matrix.layout, matrix.outputs, matrix.depth);
-  const std::int64_t x_row = activation_blocks_bytes(matrix.depth, matrix.parts);
+  const std::int64_t blocks = packed_blocks(*matrix.layout, matrix.depth);
+  const std::int64_t x_row = activation_blocks_bytes(matrix.depth);
   for (std::int64_t o = begin; o < end; ++o)
     for (std::int32_t first = 0; first < task.rows; first += max_rows) {
-      const auto rows = static_cast<std::size_t>(std::min(max_rows, task.rows - first));
-      float sums[max_rows] = {};
-      WaitingSums<max_rows> waiting;
-      PackedMatrix of_part = matrix;
-      const std::byte* x = task.activations + first * x_row;
-      for (std::int64_t part = 0; part < matrix.parts; ++part) {
-        add_part(of_part, o, x, x_row, std::span(sums).first(rows));
-        for (std::size_t row = 0; part == 0 && task.bias != nullptr && row < rows; ++row)
-          sums[row] += task.bias[o];
-        add_to_neighbours(part, matrix.parts, sums, waiting);
-        of_part.data += part_bytes;
-        x += activation_blocks_part_bytes(matrix.depth);
+      const std::int32_t rows = std::min(max_rows, task.rows - first);
+      std::array<float, max_rows> sums{};
+      for (std::int64_t block = 0; block < blocks; ++block) {
+        const QuantisedBlock w = get_block(matrix, o, block);
+        for (std::int32_t row = 0; row < rows; ++row) {
+          const auto* x = reinterpret_cast<const ActivationBlock*>(task.activations + (first + row) * x_row);
+          float& sum = sums[static_cast<std::size_t>(row)];
+          sum = add_block(*matrix.layout, w, x[block], sum);
+        }
       }
-      for (std::size_t row = 0; row < rows; ++row) {
-        float& out = task.out[(first + static_cast<std::int64_t>(row)) * task.out_stride + o];
-        out = task.accumulate ? out + sums[row] : sums[row];
+      for (std::int32_t row = 0; row < rows; ++row) {
+        float dot = sums[static_cast<std::size_t>(row)];
+        if (task.bias != nullptr) dot += task.bias[o];
+        float& out = task.out[(first + row) * task.out_stride + o];
+        out = task.accumulate ? out + dot : dot;
       }
     }
 }

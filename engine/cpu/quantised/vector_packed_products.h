@@ -154,29 +154,19 @@ template <typename Lanes, int place>
 void packed_product_of(const PackedTask& task, std::int64_t begin, std::int64_t end) {
   constexpr PackedLayout layout = packed_layouts[place];
   constexpr std::int64_t unit = layout.unit_blocks() * block_depth;
-  const PackedMatrix& matrix = task.matrix;
-  const std::int64_t units = (matrix.depth + unit - 1) / unit;
-  const std::int64_t group_bytes = units * layout.unit_bytes();
-  const std::int64_t part_bytes = (matrix.outputs + group_outputs - 1) / group_outputs * group_bytes;
-  const std::int64_t x_row = activation_blocks_bytes(matrix.depth, matrix.parts);
-  const std::int64_t x_part = activation_blocks_part_bytes(matrix.depth);
+  const std::int64_t units = (task.matrix.depth + unit - 1) / unit;
+  const std::int64_t x_row = activation_blocks_bytes(task.matrix.depth);
   const std::int32_t tiles = (task.rows + Lanes::max_rows - 1) / Lanes::max_rows;
-  alignas(64) float sums[Lanes::max_rows * group_outputs] = {};
-  alignas(64) WaitingSums<Lanes::max_rows * group_outputs> waiting;
+  alignas(64) float sums[Lanes::max_rows * group_outputs];
   for (std::int64_t first = begin / group_outputs * group_outputs; first < end; first += group_outputs) {
-    const std::byte* group = matrix.data + first / group_outputs * group_bytes;
-    GroupPlace at{first, begin > first ? begin : first,
-                  end < first + group_outputs ? end : first + group_outputs, 0, 0};
+    const std::byte* group = task.matrix.data + first / group_outputs * units * layout.unit_bytes();
+    std::int32_t row = 0;
     for (std::int32_t tile = 0; tile < tiles; ++tile) {
-      at.rows = (task.rows - at.first_row + tiles - tile - 1) / (tiles - tile);
-      for (std::int64_t part = 0; part < matrix.parts; ++part) {
-        multiply_rows_of<Lanes, place, Lanes::max_rows>(
-            group + part * part_bytes, units * layout.unit_blocks(), at.rows,
-            task.activations + at.first_row * x_row + part * x_part, x_row, sums);
-        end_group_part(task, at, part, sums, waiting);
-      }
-      finish_group(task, at, sums);
-      at.first_row += at.rows;
+      const std::int32_t n = (task.rows - row + tiles - tile - 1) / (tiles - tile);
+      multiply_rows_of<Lanes, place, Lanes::max_rows>(group, units * layout.unit_blocks(), n,
+                                                      task.activations + row * x_row, x_row, sums);
+      finish_group(task, first, begin, end, row, n, sums);
+      row += n;
     }
   }
 }
@@ -207,12 +197,11 @@ void vector_packed_product(const PackedTask& task, std::int64_t begin, std::int6
 }
 
 template <typename Lanes>
-void vector_round_row(const float* row, std::int32_t index, std::int64_t depth, std::int64_t parts,
-                      std::byte* set) {
+void vector_round_row(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
   round_row(
-      row, index, depth, parts, set,
-      [](const float* values, ActivationBlock& block)
-          __attribute__((always_inline)) { Lanes::round(values, block); });
+      row, index, depth, set, [](const float* values, ActivationBlock& block) __attribute__((always_inline)) {
+        Lanes::round(values, block);
+      });
 }
 
 }  // namespace draftscope::engine::cpu

@@ -21,13 +21,12 @@ class HeldModel : public testing::TestWithParam<TestedBackend> {
   static std::unique_ptr<Backend> backend(const Checkpoint& checkpoint) {
     return GetParam().make(checkpoint, 2, room);
   }
-  /// A random model, its widths multiples of 64 in odd trials, as formats with groups want them, and of three
-  /// ranks.
+  /// A random model, its widths multiples of 64 in odd trials, as formats with groups want them.
   static Checkpoint checkpoint(Random& random, int trial) {
     speculation::ModelShape shape = GetParam().shape(random);
     shape.n_layers = 2;
     shape.sliding_window = 0;
-    if (trial % 2 == 1) shape.d_model = shape.d_ff = 192;
+    if (trial % 2 == 1) shape.d_model = shape.d_ff = 64;
     return random_checkpoint(shape, GetParam().dtype, random());
   }
 };
@@ -68,8 +67,7 @@ TEST_P(HeldModel, MakesTheFormatsThatItNamesAndNoOthers) {
       made += is_named ? 1 : 0;
     }
   }
-  // Ranks of a GPU's make none beside fp16.
-  EXPECT_TRUE(made > 0 || GetParam().dtype != DType::bf16);
+  EXPECT_GT(made, 0U);
 }
 
 TEST_P(HeldModel, DraftsByAutoOnWeightsOfAnyTypeAndWidth) {

@@ -105,7 +105,7 @@ TEST_P(InvarianceTest, EveryPathOfATreeHasTheBitsOfTheSameTokensOneByOneOnAnyNum
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
     speculation::ModelShape shape = InvarianceTest::shape(random);
-    if (round % 3 == 0) shape.d_ff = 48 * pick(random, 21, 31);  // beyond one chunk of k
+    if (round % 3 == 0) shape.d_ff = 8 * pick(random, 125, 187);  // beyond one chunk of k
     expect_paths_as_chains(GetParam(), shape, random);
     if (HasFatalFailure()) return;
   }

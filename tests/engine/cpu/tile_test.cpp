@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tile product's index logic on emulated tiles: what tile_product.h does with AMX, on any processor.
 
-#include <draftscope/engine/ranks/collective.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <cmath>
@@ -52,32 +51,29 @@ class EmulatedTiles {
 };
 
 struct Problem {
-  std::int64_t depth, outputs, parts;
-  std::vector<std::byte> weights;  // [parts][outputs][depth]
-  std::vector<float> activations;  // [64][parts · depth]
-
-  [[nodiscard]] std::int64_t columns() const { return parts * depth; }
+  std::int64_t depth, outputs;
+  std::vector<std::byte> weights;
+  std::vector<float> activations;  // [64][depth]
 };
 
-Problem random_problem(test::Random& random, std::int64_t parts = 1) {
-  Problem problem{pick(random, 1, 150), pick(random, 1, 70), parts, {}, {}};
+Problem random_problem(test::Random& random) {
+  Problem problem{pick(random, 1, 150), pick(random, 1, 70), {}, {}};
   std::normal_distribution<float> normal;
-  problem.weights.resize(static_cast<std::size_t>(problem.columns() * problem.outputs) * 2);
+  problem.weights.resize(static_cast<std::size_t>(problem.depth * problem.outputs) * 2);
   for (std::size_t i = 0; i < problem.weights.size(); i += 2) {
     const std::uint16_t bits = float_to_bf16(normal(random));
     std::memcpy(problem.weights.data() + i, &bits, 2);
   }
-  for (std::int64_t i = 0; i < 64 * problem.columns(); ++i) problem.activations.push_back(normal(random));
+  for (std::int64_t i = 0; i < 64 * problem.depth; ++i) problem.activations.push_back(normal(random));
   return problem;
 }
 
 /// Rows [first, first + rows) of the problem, outputs cut at `cuts`.
 std::vector<float> multiply(const Problem& problem, std::int32_t first, std::int32_t rows,
                             const std::vector<std::int64_t>& cuts) {
-  std::vector<std::byte> set(tile_set_bytes(rows, problem.depth, problem.parts));
+  std::vector<std::byte> set(tile_set_bytes(rows, problem.depth));
   for (std::int32_t row = 0; row < rows; ++row)
-    tile_pack(problem.activations.data() + (first + row) * problem.columns(), row, problem.depth,
-              problem.parts, set.data());
+    tile_pack(problem.activations.data() + (first + row) * problem.depth, row, problem.depth, set.data());
   std::vector<float> out(static_cast<std::size_t>(rows * problem.outputs), -1.0F);
   ProductTask task;
   task.weights = problem.weights.data();
@@ -87,7 +83,6 @@ std::vector<float> multiply(const Problem& problem, std::int32_t first, std::int
   task.out = out.data();
   task.out_stride = problem.outputs;
   task.outputs = problem.outputs;
-  task.parts = problem.parts;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) tile_product<EmulatedTiles>(task, cuts[i], cuts[i + 1]);
   return out;
 }
@@ -129,36 +124,6 @@ TEST(TileProduct, BitsDependNeitherOnTheNumberOfRowsNorOnHowOutputsAreCut) {
   }
 }
 
-/// Part `part` of a problem, as one of its own.
-Problem part_of(const Problem& whole, std::int64_t part) {
-  const std::int64_t bytes = whole.outputs * whole.depth * 2;
-  const auto first = whole.weights.begin() + part * bytes;
-  Problem own{whole.depth, whole.outputs, 1, {first, first + bytes}, {}};
-  for (std::int64_t row = 0; row < 64; ++row) {
-    const auto values = whole.activations.begin() + row * whole.columns() + part * whole.depth;
-    own.activations.insert(own.activations.end(), values, values + whole.depth);
-  }
-  return own;
-}
-
-TEST(TileProduct, OfPartsIsTheirOwnProductsAddedAsNeighbours) {
-  test::Random random(37);
-  for (int round = 0; round < 40; ++round) {
-    const Problem problem = random_problem(random, std::int64_t{1} << pick(random, 0, 3));
-    const std::int32_t rows = pick(random, 1, 64);
-    std::vector<float> expected;
-    for (std::int64_t part = 0; part < problem.parts; ++part) {
-      const std::vector<float> own = multiply(part_of(problem, part), 0, rows, {0, problem.outputs});
-      expected.insert(expected.end(), own.begin(), own.end());
-    }
-    const std::int64_t n = rows * problem.outputs;
-    add_neighbours(expected.data(), problem.parts, n, n);
-    const std::int64_t cut = pick(random, 0, static_cast<std::int32_t>(problem.outputs));
-    const std::vector<float> found = multiply(problem, 0, rows, {0, cut, problem.outputs});
-    ASSERT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0);
-  }
-}
-
 /// The set that AMX's kernels multiply is tile_pack's, bit for bit.
 TEST(TileProduct, PacksActivationsInVectorsAsOneByOne) {
   for (const Kernels* kernels : available_kernels()) {
@@ -166,20 +131,17 @@ TEST(TileProduct, PacksActivationsInVectorsAsOneByOne) {
     test::Random random(31);
     for (int round = 0; round < 60; ++round) {
       const std::int64_t depth = pick(random, 1, 150);
-      const std::int64_t parts = std::int64_t{1} << pick(random, 0, 3);
       const std::int32_t rows = pick(random, 1, 40);
-      std::vector<std::byte> one(tile_set_bytes(rows, depth, parts));
+      std::vector<std::byte> one(tile_set_bytes(rows, depth));
       std::vector<std::byte> vectors(one.size());
-      std::vector<std::uint32_t> bits(
-          static_cast<std::size_t>(parts * depth));  // NaNs and infinities among them
+      std::vector<std::uint32_t> bits(static_cast<std::size_t>(depth));  // NaNs and infinities among them
       for (std::int32_t row = 0; row < rows; ++row) {
         for (std::uint32_t& value : bits)
           value = pick(random, 0, 9) == 0 ? 0x7f800000U + static_cast<std::uint32_t>(pick(random, -2, 2))
                                           : static_cast<std::uint32_t>(random());
         const auto* values = reinterpret_cast<const float*>(bits.data());
-        tile_pack(values, row, depth, parts, one.data());
-        kernels->products[static_cast<std::size_t>(DType::bf16)].pack(values, row, depth, parts,
-                                                                      vectors.data());
+        tile_pack(values, row, depth, one.data());
+        kernels->products[static_cast<std::size_t>(DType::bf16)].pack(values, row, depth, vectors.data());
       }
       ASSERT_EQ(vectors, one);
     }

@@ -152,7 +152,6 @@ struct BackendDescription {
   std::size_t weight_bytes = 0;        ///< as they are held: mapped, or on the device
   std::size_t draft_weight_bytes = 0;  ///< held beside them for drafts
   std::string weights;                 ///< formats of the matrices, most weights first: "bf16", "q4_1, q8_0"
-  std::int32_t ranks = 1;              ///< that share the model; threads and bytes are one rank's
   std::vector<speculation::WeightFormat> draft_formats;  ///< that hold_weights() makes beside this model's
 };
 

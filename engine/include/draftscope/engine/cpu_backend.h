@@ -6,18 +6,10 @@
 // K/V in bf16. fp16 models: fp32 activations, K/V in bf16. fp32 models: fp32 throughout. Products up to
 // max_invariant_rows() rows run on a weight-streaming kernel of our own chosen for the processor at run time;
 // wider ones (prefill) on oneDNN.
-//
-// Several ranks may share a model (tensor parallelism, after Shoeybi et al., "Megatron-LM", 2019): each holds
-// the weights and the K/V of its heads, its outputs of gate and up, the columns of o and down that these
-// feed, and blocks of the head. The outputs of o and down are added up over all ranks, in an order that does
-// not depend on whether there are two, four or eight; the bits are not those of one rank. Every rank calls
-// the same methods with the same arguments; logits and best tokens are rank 0's alone, hidden states
-// everybody's.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/engine/ranks/collective.h>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,14 +27,10 @@ struct CpuOptions {
   /// Format that plain matrices are rounded to when they are loaded; none = held as the checkpoint has them.
   std::optional<speculation::WeightFormat> weights;
   bool wide_products = true;  ///< oneDNN beyond the invariant widths; false = our kernels at any width
-  /// The ranks that share the model, and this one's place; null = this process has all of it. Not owned, must
-  /// outlive the backend.
-  Collective* ranks = nullptr;
 };
 
 /// Backend of a checkpoint on this machine's processor. Fails on kernels that the processor lacks, and where
-/// memory is short, and on heads or widths that so many ranks can't divide. The backend keeps `checkpoint`,
-/// whose bytes it shares.
+/// memory is short. The backend keeps `checkpoint`, whose bytes it shares.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cpu_backend(Checkpoint checkpoint,
                                                                 const CpuOptions& options);
 

@@ -61,18 +61,12 @@ class SpanRecorder {
   /// spans amid threads that wait for each other, where nothing may throw.
   std::int32_t open_phase(traces::Phase phase, std::int64_t start_ns);
   std::int32_t open(Level level, traces::StringId name_id, std::int32_t layer);
-  /// The innermost open span; where none is open, one without an id, of the request and round that were
-  /// named.
-  [[nodiscard]] traces::Span innermost() const;
   void close(std::int32_t token);
   void close_at(std::int32_t token, std::int64_t end_ns);
 
   /// Hands the finished spans to the writer. Called between rounds, outside any measured phase. Throws
   /// std::bad_alloc if there was no memory for a span.
   void flush();
-
-  /// The text of a name, where there is no writer.
-  [[nodiscard]] std::string_view name(traces::StringId id) const;
 
   /// The finished spans that no writer took, parents before children.
   [[nodiscard]] std::vector<traces::Span> take();

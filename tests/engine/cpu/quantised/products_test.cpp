@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Products of packed weights, by every instruction set that this processor has.
 
-#include <draftscope/engine/ranks/collective.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,9 +27,9 @@ std::vector<float> random_activations(Random& random, std::int32_t rows, std::in
 
 std::vector<std::byte> set_of(const PackedProducts& products, const std::vector<float>& rows,
                               std::int32_t first, std::int32_t count, std::int64_t depth) {
-  std::vector<std::byte> set(activation_set_bytes(count, depth, 1));
+  std::vector<std::byte> set(activation_set_bytes(count, depth));
   for (std::int32_t row = 0; row < count; ++row)
-    products.pack(rows.data() + (first + row) * depth, row, depth, 1, set.data());
+    products.pack(rows.data() + (first + row) * depth, row, depth, set.data());
   return set;
 }
 
@@ -183,50 +182,6 @@ TEST(PackedProducts, AddBiasAndWhatIsThere) {
                       weights.outputs);
     EXPECT_TRUE(same_bits(out, expected)) << products->name;
   }
-}
-
-TEST(PackedProducts, OfPartsAreTheirOwnProductsAddedAsNeighbours) {
-  Random random(29);
-  for (const PackedProducts* products : available_packed_products())
-    for (const PackedLayout& layout : packed_layouts) {
-      const std::int64_t parts = std::int64_t{1} << pick(random, 0, 3);
-      const std::int32_t rows = pick(random, 1, 70);
-      const RandomPacked first = random_packed(random, layout);
-      const std::int64_t n = rows * first.outputs;
-      const std::vector<float> bias = random_activations(random, 1, first.outputs);
-      std::vector<std::byte> data;
-      std::vector<float> x(static_cast<std::size_t>(rows * parts * first.depth));
-      std::vector<float> expected;
-      for (std::int64_t part = 0; part < parts; ++part) {
-        const RandomPacked own = random_packed(random, layout, first.outputs, first.depth);
-        data.insert(data.end(), own.data.begin(), own.data.end());
-        const std::vector<float> own_x = random_activations(random, rows, first.depth);
-        for (std::int32_t row = 0; row < rows; ++row)
-          std::copy_n(own_x.begin() + row * first.depth, first.depth,
-                      x.begin() + (row * parts + part) * first.depth);
-        const std::vector<float> product = multiply(*products, own, own_x, 0, rows, {0, own.outputs});
-        for (std::size_t i = 0; i < product.size(); ++i)
-          expected.push_back(part == 0 ? product[i] + bias[i % bias.size()] : product[i]);
-      }
-      add_neighbours(expected.data(), parts, n, n);
-      expected.resize(static_cast<std::size_t>(n));
-      std::vector<std::byte> set(activation_set_bytes(rows, first.depth, parts));
-      for (std::int32_t row = 0; row < rows; ++row)
-        products->pack(x.data() + row * parts * first.depth, row, first.depth, parts, set.data());
-      std::vector<float> found(expected.size(), -1.0F);
-      const std::int64_t cut = pick(random, 0, static_cast<std::int32_t>(first.outputs));
-      const PackedTask task{{&layout, data.data(), first.outputs, first.depth, parts},
-                            set.data(),
-                            bias.data(),
-                            rows,
-                            false,
-                            found.data(),
-                            first.outputs};
-      products->product(task, 0, cut);
-      products->product(task, cut, first.outputs);
-      EXPECT_TRUE(same_bits(found, expected))
-          << products->name << ' ' << speculation::weight_format_name(layout.format);
-    }
 }
 
 TEST(PackedProducts, AreNoNumbersWhereAnActivationIsNone) {
