@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Time of one candidate from the Gaussian process: with the length scale fitted, and with the one at hand.
+// Time of one candidate from the Gaussian process: with the length scale fitted, with the one at hand, and of
+// the thread that decodes where another makes it.
 
 #include <draftscope/engine/search.h>
 #include <fmt/format.h>
@@ -8,19 +9,24 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <vector>
 
 namespace {
 
 using namespace draftscope::engine;
 
-/// Milliseconds of processor time: one thread does it all, and others may want the machine.
-double milliseconds_of(LayerSetSearch& search) {
-  const std::clock_t begin = std::clock();
-  const auto candidate = search.propose();
-  const std::clock_t end = std::clock();
-  if (candidate.origin != CandidateOrigin::model) std::abort();
-  return 1e3 * static_cast<double>(end - begin) / CLOCKS_PER_SEC;
+/// Milliseconds of processor time of the calling thread, whatever others want of the machine.
+template <typename Work>
+double milliseconds_of(const Work& work) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
+  };
+  const double begin = now();
+  work();
+  return now() - begin;
 }
 
 /// Some layers matter more than others, neighbours help each other out.
@@ -34,6 +40,50 @@ double score(const draftscope::speculation::SublayerMask& mask) {
   return -lost;
 }
 
+/// Never stopped, and as long as a search may be.
+SearchOptions endless(std::int32_t n_layers, std::int32_t repeat, std::int32_t gp_interval) {
+  SearchOptions options = swift_search(n_layers, 0.45);
+  options.gp_interval = gp_interval;
+  options.refit_interval = std::numeric_limits<std::int32_t>::max();
+  options.max_score.reset();
+  options.max_tolerance.reset();
+  options.max_iterations = 8000;
+  options.seed = static_cast<std::uint64_t>(repeat);
+  return options;
+}
+
+struct Times {
+  std::vector<double> with_fit, without_fit, beside;
+};
+
+void propose_by_model(LayerSetSearch& search) {
+  if (search.propose().origin != CandidateOrigin::model) std::abort();
+}
+
+void observe(LayerSetSearch& search, const Candidate& candidate) {
+  if (!search.observe(candidate, score(candidate.mask))) std::abort();
+}
+
+/// One candidate after n random ones, made where it is proposed, and again one score later; and one that is
+/// made from n scores beside n + 1 further candidates.
+void measure(std::int32_t n_layers, std::int32_t n, std::int32_t repeat, Times& times) {
+  auto chance = LayerSetSearch::create(endless(n_layers, repeat, 0)).value();
+  auto at_once = LayerSetSearch::create(endless(n_layers, repeat, 1)).value();
+  auto ahead = LayerSetSearch::create(endless(n_layers, repeat, 2 * (n + 1))).value();
+  double deciding = 0.0;
+  for (std::int32_t i = 0; i < 2 * n + 1; ++i) {
+    const Candidate candidate = chance.propose();
+    observe(chance, candidate);
+    if (i == n) times.with_fit.push_back(milliseconds_of([&] { propose_by_model(at_once); }));
+    if (i <= n) observe(at_once, candidate);
+    if (i == n) times.without_fit.push_back(milliseconds_of([&] { propose_by_model(at_once); }));
+    const double taken = milliseconds_of([&] { observe(ahead, candidate); });
+    if (i == n - 1) deciding += taken;
+  }
+  deciding += milliseconds_of([&] { propose_by_model(ahead); });
+  times.beside.push_back(deciding);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -42,33 +92,23 @@ int main(int argc, char** argv) {
   std::vector<std::int32_t> observed{50, 100, 300, 1000};
   std::int32_t repeats = 7;
   app.add_option("--layers", n_layers, "of the model; 2(L - 2) components")->capture_default_str();
-  app.add_option("--observed", observed, "observations before the candidate")->capture_default_str();
+  app.add_option("--observed", observed, "scores that the candidate is made from")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 3999));
   app.add_option("--repeats", repeats, "of which the median and the range are shown")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  fmt::print("{:>10} {:>12} {:>26} {:>26}\n", "components", "observations", "with fit, ms",
-             "without fit, ms");
+  constexpr auto row = "{:>10} {:>12} {:>24} {:>24} {:>24}\n";
+  fmt::print(row, "components", "observations", "with fit, ms", "without fit, ms", "beside decoding, ms");
   for (const std::int32_t n : observed) {
-    std::vector<double> with_fit;
-    std::vector<double> without_fit;
-    for (std::int32_t repeat = 0; repeat < repeats; ++repeat) {
-      auto options = swift_search(n_layers, 0.45);
-      options.gp_interval = n + 1;
-      options.seed = static_cast<std::uint64_t>(repeat);
-      auto search = LayerSetSearch::create(options);
-      for (std::int32_t i = 0; search && i < n; ++i) {
-        const auto candidate = search->propose();
-        if (const auto observed_one = search->observe(candidate, score(candidate.mask)); !observed_one)
-          return 1;
-      }
-      if (!search) return 1;
-      with_fit.push_back(milliseconds_of(*search));
-      without_fit.push_back(milliseconds_of(*search));  // the same candidate again: the fit is there
-    }
-    const auto shown = [](std::vector<double>& times) {
-      std::sort(times.begin(), times.end());
-      return fmt::format("{:.1f} ({:.1f} to {:.1f})", times[times.size() / 2], times.front(), times.back());
+    Times times;
+    for (std::int32_t repeat = 0; repeat < repeats; ++repeat) measure(n_layers, n, repeat, times);
+    const auto shown = [](std::vector<double>& values) {
+      std::sort(values.begin(), values.end());
+      return fmt::format("{:.3g} ({:.3g} to {:.3g})", values[values.size() / 2], values.front(),
+                         values.back());
     };
-    fmt::print("{:>10} {:>12} {:>26} {:>26}\n", 2 * (n_layers - 2), n, shown(with_fit), shown(without_fit));
+    fmt::print(row, 2 * (n_layers - 2), n, shown(times.with_fit), shown(times.without_fit),
+               shown(times.beside));
   }
   return 0;
 }

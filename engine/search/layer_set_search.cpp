@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 #include "search_random.h"
 #include "search_state.h"
-#include "upper_confidence.h"
 
 namespace draftscope::engine {
 namespace {
@@ -19,37 +17,6 @@ constexpr std::size_t max_observations = 8192;
 search::LayerSpace space_of(const SearchOptions& options) {
   const std::int32_t end = options.protect_ends ? 1 : 0;
   return {options.n_layers, end, options.n_layers - end};
-}
-
-/// Components of the `count` largest values; among equals, whom the draw favours.
-std::vector<std::int32_t> largest(const std::vector<double>& values, std::int32_t count,
-                                  const search::SearchStream& stream) {
-  struct Ranked {
-    double value;
-    std::uint32_t lot;
-    std::int32_t component;
-  };
-  std::vector<Ranked> ranked;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto component = static_cast<std::int32_t>(i);
-    const auto lot = search::words(stream, search::SearchDraw::tie, 0, static_cast<std::uint32_t>(i))[0];
-    ranked.push_back({values[i], lot, component});
-  }
-  std::sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
-    return std::tie(b.value, b.lot, a.component) < std::tie(a.value, a.lot, b.component);
-  });
-  ranked.resize(static_cast<std::size_t>(count));
-  std::vector<std::int32_t> components;
-  components.reserve(ranked.size());
-  for (const Ranked& one : ranked) components.push_back(one.component);
-  return components;
-}
-
-std::vector<std::int32_t> above_half(const std::vector<double>& values) {
-  std::vector<std::int32_t> components;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i] > 0.5) components.push_back(static_cast<std::int32_t>(i));
-  return components;
 }
 
 Result<void> check_mask(const search::LayerSpace& space, const speculation::SublayerMask& mask) {
@@ -68,8 +35,7 @@ LayerSetSearch::State::State(const SearchOptions& chosen)
       observations(space),
       everything(chosen.n_layers),
       best_set(chosen.initial_set),
-      best_score(chosen.initial_score),
-      process(space.dimension(), chosen.noise) {
+      best_score(chosen.initial_score) {
   // One more than it takes to stop; a stopped search that goes on takes more.
   observations.reserve(
       std::min(static_cast<std::size_t>(chosen.max_iterations) + 1, std::size_t{max_observations}));
@@ -83,50 +49,69 @@ void LayerSetSearch::State::propose_random(Candidate& candidate) {
   } else {
     const auto uniform = search::uniform_point(stream, search::SearchDraw::set, 0, space.dimension());
     candidate.point.assign(uniform.begin(), uniform.end());
-    components = above_half(candidate.point);
+    components = search::above_half(candidate.point);
   }
   candidate.mask = everything;
   search::skip(space, components, candidate.mask);
   candidate.origin = CandidateOrigin::random;
 }
 
-void LayerSetSearch::State::propose_by_model(Candidate& candidate) {
-  bring_process_up_to_date();
-  const search::SearchStream stream{options.seed, static_cast<std::uint32_t>(observations.size())};
-  const search::Acquisition acquisition{&process, options.kappa};
-  const std::size_t best = observations.best();
-  Eigen::MatrixXd starts(space.dimension(), 2 + options.random_starts);
-  starts.col(0) = search::best_of_random(acquisition, options.random_points, stream);
-  starts.col(1) = observations.points(best, best + 1);
-  for (std::int32_t i = 0; i < options.random_starts; ++i)
-    starts.col(2 + i) = search::uniform_point(stream, search::SearchDraw::start,
-                                              static_cast<std::uint32_t>(i), space.dimension());
-  const auto maximum = search::ascend(
-      [&](const Eigen::MatrixXd& points) { return search::upper_confidence(acquisition, points); }, starts);
-  candidate.point.assign(maximum.point.begin(), maximum.point.end());
-  const auto chosen = options.skipped_sublayers ? largest(candidate.point, *options.skipped_sublayers, stream)
-                                                : above_half(candidate.point);
-  candidate.mask = search::mask_of(space, chosen);
-  candidate.origin = CandidateOrigin::model;
+std::int32_t LayerSetSearch::State::candidates_before_model() const {
+  return options.gp_interval - 1 - iterations % options.gp_interval;
 }
 
-void LayerSetSearch::State::bring_process_up_to_date() {
-  const std::size_t n = observations.size();
-  const std::int32_t earlier_proposals = (iterations + 1) / options.gp_interval - 1;
-  const bool due = fitted_observations == 0 || earlier_proposals % options.refit_interval == 0;
-  if (due && fitted_observations != n) {
-    process.assign(observations.points(0, n), observations.scores(0, n), std::nullopt);
-    length_scale = process.length_scale();
-    fitted_observations = n;
+std::size_t LayerSetSearch::State::observations_for_model() const {
+  const std::size_t then =
+      observations.size() + static_cast<std::size_t>(candidates_before_model());  // when it is proposed
+  return then - std::min(then, static_cast<std::size_t>(lead()));
+}
+
+void LayerSetSearch::State::begin_model_candidate(std::launch policy) {
+  const std::size_t n = observations_for_model();
+  if (n == model_observations) return;
+  const std::int32_t earlier_proposals = iterations / options.gp_interval;
+  const bool has_fit = fit.observations > 0 && fit.observations <= n;
+  const bool due = earlier_proposals % options.refit_interval == 0 && fit.observations != n;
+  search::ModelInput input{
+      .options = options,
+      .space = space,
+      .points = observations.points(0, n),
+      .scores = observations.scores(0, n),
+      .stream = {options.seed, static_cast<std::uint32_t>(n) + static_cast<std::uint32_t>(lead())},
+      .fit = has_fit && !due ? std::optional(fit) : std::nullopt};
+  model_candidate = std::async(policy, search::model_candidate, std::move(input)).share();
+  model_observations = n;
+}
+
+void LayerSetSearch::State::look_ahead() {
+  if (lead() == 0 || stopped || probes_scored < probes.size() || candidates_before_model() > lead() ||
+      observations_for_model() == 0)
     return;
-  }
-  // A loaded search takes the same way to its factor as the one that was saved: whole at the last fit, then
-  // row by row.
-  if (process.size() == 0)
-    process.assign(observations.points(0, fitted_observations), observations.scores(0, fitted_observations),
-                   length_scale);
-  if (const auto known = static_cast<std::size_t>(process.size()); known < n)
-    process.add(observations.points(known, n), observations.scores(known, n));
+  begin_model_candidate(std::launch::async | std::launch::deferred);
+}
+
+void LayerSetSearch::State::propose_by_model(Candidate& candidate) {
+  begin_model_candidate(std::launch::deferred);
+  const search::ModelCandidate& made = model_candidate.get();
+  candidate = made.candidate;
+  fit = made.fit;
+}
+
+Result<void> LayerSetSearch::State::observe(const Candidate& candidate, double score) {
+  if (observations.size() == max_observations)
+    return fail("the search holds {} scores, expected no more: its memory grows with their square",
+                max_observations);
+  if (!std::isfinite(score)) return fail("the score is {}, expected a finite number", score);
+  DRAFTSCOPE_TRY(check_mask(space, candidate.mask));
+  if (candidate.point.size() != static_cast<std::size_t>(space.dimension()))
+    return fail("the candidate's point has {} components, expected {}", candidate.point.size(),
+                space.dimension());
+  for (const double component : candidate.point)
+    if (!(component >= 0.0 && component <= 1.0))
+      return fail("the candidate's point holds {}, expected components from 0 to 1", component);
+  observations.add(candidate, score);
+  count(candidate, score);
+  return {};
 }
 
 void LayerSetSearch::State::count(const Candidate& candidate, double score) {
@@ -181,9 +166,8 @@ void LayerSetSearch::propose(Candidate& candidate) {
     candidate.origin = CandidateOrigin::probe;
     return;
   }
-  const std::int32_t interval = state.options.gp_interval;
-  const bool from_model =
-      interval > 0 && (state.iterations + 1) % interval == 0 && state.observations.size() > 0;
+  const bool from_model = state.options.gp_interval > 0 && state.candidates_before_model() == 0 &&
+                          state.observations_for_model() > 0;
   if (from_model)
     state.propose_by_model(candidate);
   else
@@ -191,19 +175,8 @@ void LayerSetSearch::propose(Candidate& candidate) {
 }
 
 Result<void> LayerSetSearch::observe(const Candidate& candidate, double score) {
-  if (state_->observations.size() == max_observations)
-    return fail("the search holds {} scores, expected no more: its memory grows with their square",
-                max_observations);
-  if (!std::isfinite(score)) return fail("the score is {}, expected a finite number", score);
-  DRAFTSCOPE_TRY(check_mask(state_->space, candidate.mask));
-  if (candidate.point.size() != static_cast<std::size_t>(state_->space.dimension()))
-    return fail("the candidate's point has {} components, expected {}", candidate.point.size(),
-                state_->space.dimension());
-  for (const double component : candidate.point)
-    if (!(component >= 0.0 && component <= 1.0))
-      return fail("the candidate's point holds {}, expected components from 0 to 1", component);
-  state_->observations.add(candidate, score);
-  state_->count(candidate, score);
+  DRAFTSCOPE_TRY(state_->observe(candidate, score));
+  state_->look_ahead();
   return {};
 }
 

@@ -37,6 +37,13 @@ std::vector<std::int32_t> components_of(const LayerSpace& space, const speculati
   return components;
 }
 
+std::vector<std::int32_t> above_half(std::span<const double> point) {
+  std::vector<std::int32_t> components;
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (point[i] > 0.5) components.push_back(static_cast<std::int32_t>(i));
+  return components;
+}
+
 std::vector<double> indicator(const LayerSpace& space, std::span<const std::int32_t> components) {
   std::vector<double> point;
   indicate(space, components, point);

@@ -35,6 +35,9 @@ void skip(const LayerSpace& space, std::span<const std::int32_t> components, spe
 [[nodiscard]] std::vector<std::int32_t> components_of(const LayerSpace& space,
                                                       const speculation::SublayerMask& mask);
 
+/// Components that are above ½, ascending.
+[[nodiscard]] std::vector<std::int32_t> above_half(std::span<const double> point);
+
 /// 1 where a component is skipped, else 0.
 [[nodiscard]] std::vector<double> indicator(const LayerSpace& space,
                                             std::span<const std::int32_t> components);

@@ -98,7 +98,7 @@ std::string LayerSetSearch::State::to_json() const {
   for (const auto& probe : probes)
     text += (&probe == probes.data() ? "\n" : ",\n") + speculation::skip_set_json(probe).dump();
   text += fmt::format("],\n\"length_scale\": {},\n\"fitted_observations\": {},\n\"observations\": [",
-                      nlohmann::json(length_scale).dump(), fitted_observations);
+                      nlohmann::json(fit.length_scale).dump(), fit.observations);
   for (std::size_t i = 0; i < observations.size(); ++i) {
     const auto [mask, point, origin] = observations.candidate(i);
     nlohmann::ordered_json json{{"origin", speculation::candidate_origin_name(origin)},
@@ -129,14 +129,14 @@ Result<LayerSetSearch> LayerSetSearch::State::from_json(const nlohmann::json& js
     DRAFTSCOPE_TRY(observation.object());
     DRAFTSCOPE_TRY_ASSIGN(const auto score, observation["score"].number());
     DRAFTSCOPE_TRY_ASSIGN(const auto candidate, parse_candidate(observation, state.space));
-    if (const auto observed = search->observe(candidate, score); !observed)
+    if (const auto observed = state.observe(candidate, score); !observed)
       return in_file(observation, observed.error());
   }
-  DRAFTSCOPE_TRY_ASSIGN(state.length_scale, fields["length_scale"].number({1e-6, 1e6}));
+  DRAFTSCOPE_TRY_ASSIGN(state.fit.length_scale, fields["length_scale"].number({1e-6, 1e6}));
   const auto scored = static_cast<std::int32_t>(state.observations.size());
   DRAFTSCOPE_TRY_ASSIGN(const auto fitted,
                         fields["fitted_observations"].integer(Range<std::int32_t>{0, scored}));
-  state.fitted_observations = static_cast<std::size_t>(fitted);
+  state.fit.observations = static_cast<std::size_t>(fitted);
   return search;
 }
 

@@ -5,13 +5,14 @@
 // length scale and when it was fitted are kept because fits may be fewer than proposals.
 
 #include <draftscope/engine/search.h>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "gaussian_process.h"
 #include "layer_space.h"
+#include "model_candidate.h"
 #include "observations.h"
 
 namespace draftscope::engine {
@@ -21,12 +22,24 @@ struct LayerSetSearch::State {
 
   /// Proposes into the caller's memory: SWIFT asks every round.
   void propose_random(Candidate& candidate);
-  /// Allocates as it pleases: the Gaussian process grows with the scores, and it is asked every
-  /// `gp_interval`-th time only.
+  /// Waits for the candidate if it was begun, else makes it. Keeps the length scale that it took.
   void propose_by_model(Candidate& candidate);
-  /// The process over all observations, its length scale as old as the schedule allows.
-  void bring_process_up_to_date();
+  /// Checks and adds; begins nothing.
+  [[nodiscard]] Result<void> observe(const Candidate& candidate, double score);
   void count(const Candidate& candidate, double score);
+
+  /// Candidates between the scores that the model's is made from and itself.
+  [[nodiscard]] std::int32_t lead() const { return options.gp_interval / 2; }
+  /// Until the model's turn, if none is a probe; 0 = the next is the model's. gp_interval > 0.
+  [[nodiscard]] std::int32_t candidates_before_model() const;
+  /// Number of observations, the first of all, that the model's next candidate is made from if no others come
+  /// before it than those. gp_interval > 0.
+  [[nodiscard]] std::size_t observations_for_model() const;
+  /// Begins the model's next candidate if its observations are there and a search that goes on will ask.
+  void look_ahead();
+  /// Unless it was begun from the same observations, of which there is at least one. Waits for one that was
+  /// begun from others.
+  void begin_model_candidate(std::launch policy);
 
   [[nodiscard]] std::string to_json() const;
   [[nodiscard]] static Result<LayerSetSearch> from_json(const nlohmann::json& json, std::string_view file);
@@ -44,9 +57,10 @@ struct LayerSetSearch::State {
   std::int32_t tolerance = 0;
   std::optional<StopReason> stopped;
 
-  search::GaussianProcess process;      ///< over the first process.size() observations
-  double length_scale = 1.0;            ///< of the last fit, over the first
-  std::size_t fitted_observations = 0;  ///< of them; 0 = never fitted
+  search::LengthScaleFit fit = {};  ///< of the model's last candidate that was proposed
+  /// The last that was begun. It holds copies of all it works on; its destructor waits for another thread.
+  std::shared_future<search::ModelCandidate> model_candidate = {};
+  std::size_t model_observations = 0;  ///< that it is made from; 0 = none was begun
 };
 
 /// Range of every option, else an error that names it.

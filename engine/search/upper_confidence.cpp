@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace draftscope::engine::search {
 
@@ -41,22 +42,41 @@ Eigen::VectorXd best_of_random(const Acquisition& acquisition, std::int32_t coun
   const auto kappa = static_cast<float>(acquisition.kappa);
 
   constexpr std::int32_t chunk = 256;  // its covariances stay in the second-level cache
+  constexpr Eigen::Index block = 64;
+  const Eigen::Index n = observed.cols();
   float best = -std::numeric_limits<float>::infinity();
   Eigen::VectorXf place;
   Eigen::MatrixXf points;
+  std::vector<Eigen::Index> higher;
   for (std::int32_t first = 0; first < count; first += chunk) {
     points.resize(observed.rows(), std::min(chunk, count - first));
     fill_uniform(stream, SearchDraw::screen, static_cast<std::uint32_t>(first), points);
     Eigen::MatrixXf known =
         covariance(scaled(squared_distances(observed, points), process.length_scale())).matrix();
-    Eigen::ArrayXf values = (known.transpose() * weights).array();
-    factor.triangularView<Eigen::Lower>().solveInPlace(known);
-    values += kappa * (1.0F - known.colwise().squaredNorm().transpose().array()).max(0.0F).sqrt();
-    Eigen::Index column = 0;
-    if (const float value = values.maxCoeff(&column); value > best) {
-      best = value;
-      place = points.col(column);
+    Eigen::ArrayXf mean = (known.transpose() * weights).array();
+    Eigen::ArrayXf variance = Eigen::ArrayXf::Ones(mean.size());
+    // Every observation lowers the variance. What the first ones leave bounds a value from above, and points
+    // whose bound is no higher than the best value are left out of the rest.
+    for (Eigen::Index row = 0; row < n && points.cols() > 0; row += block) {
+      const Eigen::Index rows = std::min(block, n - row);
+      auto solved = known.middleRows(row, rows);
+      solved.noalias() -= factor.block(row, 0, rows, row) * known.topRows(row);
+      factor.block(row, row, rows, rows).triangularView<Eigen::Lower>().solveInPlace(solved);
+      variance -= solved.colwise().squaredNorm().transpose().array();
+      const Eigen::ArrayXf bound = mean + kappa * variance.max(0.0F).sqrt();
+      higher.clear();
+      for (Eigen::Index i = 0; i < bound.size(); ++i)
+        if (bound[i] > best) higher.push_back(i);
+      points = points(Eigen::all, higher).eval();
+      known = known(Eigen::all, higher).eval();
+      mean = mean(higher).eval();
+      variance = variance(higher).eval();
     }
+    const Eigen::ArrayXf values = mean + kappa * variance.max(0.0F).sqrt();
+    if (values.size() == 0) continue;
+    Eigen::Index column = 0;
+    best = values.maxCoeff(&column);
+    place = points.col(column);
   }
   return place.cast<double>();
 }

@@ -194,6 +194,103 @@ TEST(LayerSetSearch, RepeatsUnderOneSeedAndDiffersUnderAnother) {
   EXPECT_NE(run(3), run(4));
 }
 
+/// Proposed after these scores.
+Candidate candidate_after(const SearchOptions& options, const std::vector<double>& scores) {
+  auto search = LayerSetSearch::create(options).value();
+  for (const double score : scores) EXPECT_TRUE(search.observe(search.propose(), score));
+  return search.propose();
+}
+
+std::vector<double> irregular_scores(std::size_t count) {
+  std::vector<double> scores;
+  for (std::size_t i = 0; i < count; ++i) scores.push_back(loss(static_cast<std::int32_t>(i)));
+  return scores;
+}
+
+TEST(LayerSetSearch, MakesTheModelsCandidateFromAllScoresButThoseOfHalfAnInterval) {
+  for (const std::int32_t interval : {1, 3, 4, 7}) {
+    SCOPED_TRACE(interval);
+    auto options = small_swift();
+    options.gp_interval = interval;
+    const auto turn = static_cast<std::size_t>(std::max(2 * interval, 5) / interval * interval);
+    const auto scores = irregular_scores(turn - 1);
+    const Candidate candidate = candidate_after(options, scores);
+    ASSERT_EQ(candidate.origin, CandidateOrigin::model);
+    const std::size_t known = scores.size() - static_cast<std::size_t>(interval / 2);
+    auto later = scores;
+    for (std::size_t i = known; i < later.size(); ++i) later[i] = 0.5 - later[i];
+    EXPECT_EQ(candidate_after(options, later).point, candidate.point);
+    auto last = scores;
+    last[known - 1] += 0.5;
+    EXPECT_NE(candidate_after(options, last).point, candidate.point);
+  }
+}
+
+TEST(LayerSetSearch, ProposesTheSameWheneverItIsAsked) {
+  auto asked = LayerSetSearch::create(small_swift()).value();
+  auto seldom_asked = LayerSetSearch::create(small_swift()).value();
+  for (int i = 1; i <= 30; ++i) {
+    const auto candidate = asked.propose();
+    if (i % 10 == 0) {
+      const auto found = seldom_asked.propose();
+      EXPECT_EQ(found.origin, CandidateOrigin::model);
+      EXPECT_EQ(found.point, candidate.point);
+      EXPECT_EQ(found.mask, candidate.mask);
+    }
+    ASSERT_TRUE(asked.observe(candidate, worth(candidate.mask)));
+    ASSERT_TRUE(seldom_asked.observe(candidate, worth(candidate.mask)));
+  }
+}
+
+TEST(LayerSetSearch, ProposesTheSameAfterItHasStopped) {
+  auto stops = small_swift();
+  stops.max_score = 0.1;
+  auto goes_on = small_swift();
+  goes_on.max_score.reset();
+  const std::vector<double> scores(9, 0.2);
+  EXPECT_EQ(candidate_after(stops, scores).point, candidate_after(goes_on, scores).point);
+}
+
+TEST(LayerSetSearch, DrawsAtRandomWhereTheModelWouldHaveNoScore) {
+  auto options = small_swift();
+  options.gp_interval = 2;
+  EXPECT_EQ(candidate_after(options, {0.5}).origin, CandidateOrigin::random);
+  EXPECT_EQ(candidate_after(options, {0.5, 0.4, 0.3}).origin, CandidateOrigin::model);
+  auto probed = LayerSetSearch::create(options).value();
+  ASSERT_TRUE(probed.add_probe(best_of_twelve()));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(probed.observe(probed.propose(), 0.5));
+  EXPECT_EQ(probed.propose().origin, CandidateOrigin::model);
+}
+
+/// One score before the model's turn, its candidate under way for long.
+LayerSetSearch before_the_models_candidate() {
+  auto options = small_swift();
+  options.random_points = 100'000;
+  auto search = LayerSetSearch::create(options).value();
+  for (int i = 0; i < 3; ++i) {
+    const auto candidate = search.propose();
+    EXPECT_TRUE(search.observe(candidate, worth(candidate.mask)));
+  }
+  return search;
+}
+
+TEST(LayerSetSearch, MayEndOrMoveWhileACandidateIsUnderWay) {
+  const auto next_by_model = [](LayerSetSearch& search) {
+    EXPECT_TRUE(search.observe(search.propose(), 0.5));
+    return search.propose();
+  };
+  auto stays = before_the_models_candidate();
+  auto replaced = before_the_models_candidate();
+  {
+    auto ends = before_the_models_candidate();
+    replaced = std::move(ends);
+  }
+  const auto found = next_by_model(replaced);
+  EXPECT_EQ(found.origin, CandidateOrigin::model);
+  EXPECT_EQ(found.point, next_by_model(stays).point);
+  const auto ends_under_way = before_the_models_candidate();
+}
+
 /// Observes scores on whatever is proposed, until one stops the search.
 std::size_t scored_until_stopped(LayerSetSearch& search, const std::vector<double>& scores) {
   for (std::size_t i = 0; i < scores.size(); ++i) {

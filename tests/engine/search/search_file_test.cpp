@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A search that was saved and loaded goes on as if nothing had happened; damaged files are refused.
 
+#include <draftscope/base/counter_random.h>
 #include <draftscope/engine/search.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,6 +80,56 @@ TEST(SearchFile, OfADraftAndVerifySearchGoesOnToTheBit) {
   expect_the_same_after_loading(quick_draft_verify(),
                                 {speculation::SublayerMask(8).skip_attention(2).skip_mlp(3),
                                  speculation::SublayerMask(8).skip_attention(0).skip_attention(7)});
+}
+
+// A loaded search has nothing under way: what it proposes is made of the scores alone. Probes and scores of
+// other candidates come at any time, also while the saved search has a candidate under way.
+TEST(SearchFile, ProposesWhatTheSavedOneDoesWhateverIsScored) {
+  auto options = quick_swift();
+  options.max_score.reset();
+  options.max_tolerance.reset();
+  for (const std::int32_t interval : {1, 2, 3, 6})
+    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+      SCOPED_TRACE(fmt::format("interval {}, seed {}", interval, seed));
+      options.gp_interval = interval;
+      options.refit_interval = static_cast<std::int32_t>(seed);
+      CounterRandom random(seed, 0);
+      const ScratchFile file;
+      auto search = LayerSetSearch::create(options).value();
+      Candidate candidate = search.propose();
+      for (int i = 0; i < 24; ++i) {
+        const std::size_t event = random.index(8);
+        if (event == 0) {
+          ASSERT_TRUE(search.add_probe(best_of_twelve()));
+        }
+        if (event != 1) {  // else the same candidate is scored again
+          ASSERT_TRUE(search.save(file.path()));
+          auto loaded = LayerSetSearch::load(file.path()).value();
+          expect_same(search, loaded);
+          candidate = search.propose();
+        }
+        if (event == 2) candidate.origin = CandidateOrigin::single;
+        ASSERT_TRUE(search.observe(candidate, random.uniform()));
+      }
+    }
+}
+
+TEST(SearchFile, SavedWhileACandidateIsUnderWayProposesIt) {
+  auto options = quick_swift();
+  options.gp_interval = 9;
+  options.random_points = 20'000;
+  const ScratchFile file;
+  auto search = LayerSetSearch::create(options).value();
+  std::vector<LayerSetSearch> loaded;
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(search.save(file.path()));
+    loaded.push_back(LayerSetSearch::load(file.path()).value());
+    const auto candidate = search.propose();
+    ASSERT_TRUE(search.observe(candidate, worth(candidate.mask)));
+    for (LayerSetSearch& one : loaded) ASSERT_TRUE(one.observe(candidate, worth(candidate.mask)));
+  }
+  EXPECT_EQ(search.propose().origin, CandidateOrigin::model);
+  for (LayerSetSearch& one : loaded) expect_same(search, one);
 }
 
 TEST(SearchFile, KeepsEveryOption) {
@@ -180,6 +231,15 @@ TEST(SearchFile, IsRefusedInOneLineWhereItIsDamaged) {
     EXPECT_THAT(loaded.error().message, ::testing::StartsWith(file.path().string()));
     EXPECT_THAT(loaded.error().message, ::testing::Not(HasSubstr("\n")));
   }
+}
+
+TEST(SearchFile, WithAFitToMoreScoresThanTheModelHasIsFittedAnew) {
+  auto json = good_file();
+  json["fitted_observations"] = 6;
+  const ScratchFile file;
+  file.write(json.dump());
+  auto loaded = LayerSetSearch::load(file.path()).value();
+  EXPECT_EQ(loaded.propose().origin, CandidateOrigin::model);
 }
 
 TEST(SearchFile, LoadsWithoutProbesAndObservations) {

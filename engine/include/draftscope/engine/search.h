@@ -7,12 +7,14 @@
 //
 // Candidates are points of [0, 1]^d, a component for the attention of every free layer, then one for every
 // MLP. Every `gp_interval`-th maximises the upper confidence bound μ + κσ of a Gaussian process over the
-// scores so far, the others are random. Sources: SWIFT (Xia et al., ICLR 2025) §4.1, appendix B.2 and its
+// scores, the others are random. Sources: SWIFT (Xia et al., ICLR 2025) §4.1, appendix B.2 and its
 // code; Draft & Verify (Zhang et al., ACL 2024) §3.3 and its code; both use the bayesian-optimization
 // package, 1.5.1 and 1.4.3. Deliberately otherwise than the package: random numbers; one length scale fitted
 // by a grid and Brent's method and not by restarted L-BFGS-B; ascents by spectral projected gradient; equal
 // largest components are chosen among at random, where the code takes them in the alphabetic order of "x0",
-// "x1", "x10", ….
+// "x1", "x10", …; the process has all scores but the last ⌊gp_interval / 2⌋. A candidate of the process takes
+// as long as several steps of a small model on a GPU, so that another thread makes it while those are scored;
+// with an interval of 1, Draft & Verify's, it has all scores and is made where it is proposed.
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/candidate.h>
@@ -70,7 +72,9 @@ using speculation::CandidateOrigin;
 
 enum class StopReason : std::uint8_t { score, tolerance, iterations };
 
-/// Thread-safety: none. Errors are about what the caller or a file gave; the search itself cannot fail.
+/// Thread-safety: none. A candidate of the Gaussian process is made on a thread of its own, from copies, or
+/// by propose() where no thread can be had; destroying or assigning to the search waits for it. Errors are
+/// about what the caller or a file gave; the search itself cannot fail.
 class LayerSetSearch {
  public:
   /// Fails on an option out of range, by its name.
@@ -84,15 +88,17 @@ class LayerSetSearch {
   [[nodiscard]] Result<void> add_probe(const speculation::SublayerMask& mask);
 
   /// The next candidate: a function of options, probes and everything observed, so that asking twice gives
-  /// the same. Microseconds if random; if from the Gaussian process over n observations O(n³) to fit, O(n·(n
-  /// + d)) for each random point.
+  /// the same, whatever other threads do. Microseconds if random; if from the Gaussian process over n
+  /// observations O(n³) to fit, O(n·(n + d)) for each random point, less what was done since they were there.
+  /// Random where the process would have no observation.
   [[nodiscard]] Candidate propose();
   /// propose() into memory that is there: a random candidate of a given size then allocates nothing, nor does
-  /// observe() before max_iterations.
+  /// observe() before max_iterations, but where it begins a candidate of the Gaussian process.
   void propose(Candidate& candidate);
 
   /// Takes the score of a candidate; higher is better. Adopts it if it beats the best score so far. A stopped
-  /// search still takes scores. The candidate need not be the last proposed. At most 8192 scores.
+  /// search still takes scores, and begins no candidate ahead. The candidate need not be the last proposed.
+  /// At most 8192 scores.
   [[nodiscard]] Result<void> observe(const Candidate& candidate, double score);
 
   [[nodiscard]] const SearchOptions& options() const;
