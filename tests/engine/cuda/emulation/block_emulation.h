@@ -15,6 +15,8 @@ struct Grid {
   int threads = 1;  ///< a multiple of 32
   std::size_t shared_bytes = 0;
   bool may_start_early = false;  ///< every thread waits by itself for the kernels before
+  /// All blocks are under way at once, and none starts early.
+  bool is_cooperative = false;
 };
 
 /// Whether the thread that runs has not yet waited for the kernels before, beside which it may have started.
@@ -24,6 +26,9 @@ extern bool runs_before_wait;
 /// calls `body` once. start_block() and go_on() throw std::logic_error if threads wait for each other for
 /// ever (a barrier that not all of them reach), if a grid may start early and one of its threads ends
 /// without having waited, or if one ends while copies of its own are under way. Not reentrant.
+///
+/// A cooperative grid's blocks advance in any order, and one may go on wherever a thread of another waits. If
+/// none can go on, all waits for arrivals return false, and without any, go_on() throws std::logic_error.
 class GridRun {
  public:
   GridRun(const Grid& grid, std::function<void()> body, std::uint32_t seed = 1);
@@ -38,8 +43,8 @@ class GridRun {
   [[nodiscard]] int started_blocks() const;
   /// The kernels before have ended.
   void let_through();
-  /// Behind let_through(): runs some block up to its next barrier or its end. False once all blocks have
-  /// ended.
+  /// After let_through(): runs some block up to its next barrier or its end; of a cooperative grid, some warp
+  /// up to its next wait. False once all blocks have ended.
   bool go_on();
 
  private:

@@ -3,12 +3,21 @@
 
 // The vocabulary of engine/cuda/kernels/device.h on the host: every thread of a block is a fiber. A fiber
 // runs until it reaches a collective; the last of a warp, or of a block, lets all go on. From barrier to
-// barrier blocks take turns.
+// barrier blocks take turns. The blocks of a cooperative grid do so wherever a thread waits, and perhaps
+// after an arrival.
 //
 // What it is faithful to: indices, shared memory, barriers, shuffles and the fragments of mma.m16n8k16 as PTX
 // defines them; that a copy's bytes are there after its wait and not before; and that a kernel starts beside
 // any number of kernels before it, where it may (kernel_queue.h). What it is not: time, caches, the order of
 // summation inside an mma, and races that need two threads at once.
+//
+// Cooperative grids alone have barriers for copies, pieces and waits for arrivals. A piece's place holds NaNs
+// from its begin until all of its bytes come at once, at a time and in an order drawn from a seed. Faults are
+// a piece that is not aligned, one that goes where another comes, one that nobody waited for when its block
+// ends, a barrier that was not initialised, and more arrivals than a phase takes. Not seen: reads and writes
+// of a piece's place while it comes, and a use of a barrier that is ordered after its initialisation by
+// chance. A wait for arrivals takes no time: it returns false when no thread of the grid can go on. A thread
+// that never waits is not interrupted.
 //
 // What a kernel computes with device memory is inlined into it, so that its loads and stores are seen
 // (device_accesses.h); what concerns threads alone is compiled elsewhere, so that it costs nothing there.
@@ -29,9 +38,13 @@ namespace draftscope::engine::cuda {
 int thread_index();
 int block_index();
 int block_count();
+/// Threads that compute.
 int block_threads();
 std::byte* shared_memory();
+/// A barrier of the block's computing threads, whose indices are below 256.
 void synchronise();
+/// A barrier of all threads of the block.
+void synchronise_block();
 void synchronise_lanes();
 /// Every thread asks for memory by itself.
 inline void join_lanes() {}
@@ -90,11 +103,10 @@ inline int shuffle_xor(int value, int mask) {
   return static_cast<int>(shuffle_xor(static_cast<std::uint32_t>(value), mask));
 }
 
-inline unsigned arrive(unsigned* counter, unsigned n) {
-  const unsigned before = *counter;
-  *counter += n;
-  return before;
-}
+unsigned arrive(unsigned* counter, unsigned n);
+/// Waits until `n` arrivals have been counted since the counter was 0. What the arriving blocks wrote before,
+/// this thread sees afterwards, and its block does after a barrier. False if it cannot come to that.
+bool wait_for_arrivals(const unsigned* counter, unsigned n);
 
 template <typename T>
 T load_whole(const T* address) {
@@ -119,6 +131,25 @@ template <int left>
 void wait_for_copies() {
   emulation::wait_for_copy_groups(left);
 }
+
+/// An mbarrier in shared memory: counts arrivals and bytes. Phases alternate in parity; the first has parity
+/// 0.
+struct alignas(8) CopyBarrier {
+  std::uint64_t state;
+};
+/// By one thread, ahead of a barrier of the block. `arrivals` end a phase, together with all bytes that are
+/// on their way to it.
+void init_barrier(CopyBarrier* barrier, unsigned arrivals);
+/// Counts one arrival.
+void arrive_at(CopyBarrier* barrier);
+/// Arrivals that begin_piece() brings to a barrier.
+inline constexpr unsigned piece_arrivals = 1;
+/// By all lanes of the copying warp: starts a copy of `bytes`, a multiple of 16, from device memory to shared
+/// memory; both aligned to 16. The phase of `filled` ends once the bytes are there.
+void begin_piece(std::byte* to, const std::byte* from, unsigned bytes, CopyBarrier* filled);
+/// Waits until the phase of that parity has ended; true also if the barrier is already in the phase after it.
+/// False, without a longer wait, once `*given_up`, in shared memory, is not 0.
+bool wait_for_phase(CopyBarrier* barrier, unsigned parity, const volatile unsigned* given_up);
 
 using ::exp;
 using ::expf;

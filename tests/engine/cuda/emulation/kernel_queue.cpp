@@ -18,7 +18,8 @@ std::uint32_t KernelQueue::number(std::size_t place) const {
 }
 
 void KernelQueue::add(QueuedKernel kernel) {
-  if (queue_.empty() || !kernel.grid.may_start_early) window_begin_ = number(queue_.size());
+  const bool starts_alone = queue_.empty() || queue_.back().kernel.grid.is_cooperative;
+  if (starts_alone || !kernel.grid.may_start_early) window_begin_ = number(queue_.size());
   queue_.push_back({std::move(kernel), window_begin_, nullptr});
 }
 
@@ -65,6 +66,7 @@ void KernelQueue::start_ahead(std::size_t first) {
   std::size_t place = first;
   do {
     if (place + 1 == queue_.size() || !queue_[place + 1].kernel.grid.may_start_early) break;
+    if (queue_[place].kernel.grid.is_cooperative) break;
     ++place;
   } while (order_() % 2 == 0);
   if (place > first && as_kernel(place, [](GridRun& grid) { return grid.start_block(); })) ++blocks_ahead_;

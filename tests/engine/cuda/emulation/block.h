@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// One block under way: its threads as fibers, and what they wait for.
+
+#include <algorithm>
+#include <array>
+#include <boost/context/fiber.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "block_emulation.h"
+#include "copy_barriers.h"
+#include "device_emulation.h"
+
+#include "cuda/kernels/launch_shape.h"
+
+namespace draftscope::engine::cuda::emulation {
+
+namespace context = boost::context;
+
+/// A lane's part of an exchange within its warp: a number, or the factors of an mma.
+using Words = std::array<float, 12>;
+
+/// The place of the fiber that runs at the moment.
+struct Here {
+  int thread, block, blocks, threads;
+  std::byte* shared;
+};
+
+using Order = std::minstd_rand;
+
+enum class Waits : std::uint8_t {
+  for_nothing,
+  for_turn,  ///< of a cooperative grid; others may go first
+  for_warp,
+  for_block,        ///< its computing threads
+  for_all_threads,  ///< of a cooperative grid's block
+  for_phase,
+  for_arrivals,
+  for_kernels_before,
+  ended
+};
+
+/// A phase's end or arrivals, for which a thread of a cooperative grid waits.
+struct Condition {
+  const CopyBarrier* barrier;
+  const unsigned* counter;
+  unsigned value;  ///< the phase's parity or the number of arrivals
+  const volatile unsigned* given_up;
+  bool is_met;
+};
+
+/// Threads of a block that compute; the rest copy.
+inline constexpr std::size_t max_computing_threads = 256;
+
+inline constexpr std::size_t copy_bytes = 16;
+
+/// A copy under way; from null come zeros.
+struct Copy {
+  std::byte* to;
+  const std::byte* from;
+};
+
+/// Some in a row, of which the first leave first; no more than `most`.
+template <typename Value, std::size_t most>
+class Queue {
+ public:
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// False if it is full.
+  bool push(const Value& value) {
+    if (size_ == most) return false;
+    values_[(first_ + size_++) % most] = value;
+    return true;
+  }
+  /// The first value, which must be there; it leaves.
+  Value pop() {
+    const Value value = values_[first_];
+    first_ = (first_ + 1) % most;
+    --size_;
+    return value;
+  }
+  void clear() { first_ = size_ = 0; }
+
+ private:
+  std::array<Value, most> values_;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+};
+
+struct Thread {
+  context::fiber fiber;  ///< while it waits
+  int exchanges = 0;
+  bool has_waited_for_kernels = false;
+  // As few as kernels need: what 256 threads have shall stay in a cache.
+  Queue<Copy, 32> copies;              ///< in the order in which they were started
+  Queue<std::uint8_t, 8> copy_groups;  ///< how many copies each has that nobody has waited for
+  std::uint8_t ungrouped = 0;          ///< copies that are in no group yet
+};
+
+class Block {
+ public:
+  enum class State { goes_on, waits_for_kernels, ended };
+
+  /// Makes it a grid's block `index`; none of its threads may be under way. Shared memory holds anything at
+  /// its start; this is a NaN in every format.
+  void begin(const Grid& grid, int index, const std::function<void()>& body);
+
+  /// The kernels before have ended.
+  void let_through() {
+    kernels_before_have_ended_ = true;
+    release(Waits::for_kernels_before, 0, threads_.size());
+  }
+
+  /// Runs it up to a barrier of the whole block, to the end, or until nothing goes on before the kernels
+  /// before have ended.
+  State run(Order& order);
+
+  /// Runs a cooperative grid's block by one step: what lanes of some warp do up to their next waits, or a
+  /// piece's arrival. False if nothing can be done before another block does something.
+  bool advance(Order& order);
+  [[nodiscard]] bool has_ended() const { return count(Waits::ended, 0, threads_.size()) == threads_.size(); }
+  /// Lets all waits for arrivals return false. False if there was none.
+  bool end_waits_for_arrivals();
+  /// How many threads wait for what.
+  [[nodiscard]] std::string waits() const;
+
+  void wait(Waits what) {
+    const auto mine = static_cast<std::size_t>(here_.thread);
+    waits_[mine] = what;
+    const std::optional<std::size_t> next = lane_to_run(mine + 1, warp_end(mine));
+    if (!next) return came_from(std::move(scheduler_).resume());
+    enter(*next);
+    came_from(std::move(threads_[*next].fiber).resume_with([this, mine](context::fiber&& waiting) {
+      threads_[mine].fiber = std::move(waiting);
+      return context::fiber();
+    }));
+  }
+
+  void wait_for_kernels() {
+    threads_[static_cast<std::size_t>(here_.thread)].has_waited_for_kernels = true;
+    runs_before_wait = false;
+    if (!kernels_before_have_ended_) wait(Waits::for_kernels_before);
+  }
+
+  void wait_for_computing_threads() {
+    if (static_cast<std::size_t>(here_.thread) >= max_computing_threads)
+      stop_if("a thread that copies reaches a barrier of those that compute");
+    wait(Waits::for_block);
+  }
+  void wait_for_all_threads() { wait(is_cooperative_ ? Waits::for_all_threads : Waits::for_block); }
+
+  /// Words of this lane for its next exchange.
+  Words& to_hand_in() {
+    const auto mine = static_cast<std::size_t>(here_.thread);
+    return words_of(mine)[mine % warp_threads];
+  }
+  /// All lanes of the warp call it; returns what each handed in, valid until this lane's next exchange.
+  const std::array<Words, warp_threads>& exchange() {
+    const auto mine = static_cast<std::size_t>(here_.thread);
+    const std::array<Words, warp_threads>& words = words_of(mine);
+    ++threads_[mine].exchanges;
+    wait(Waits::for_warp);
+    return words;
+  }
+
+  void begin_copy(const Copy& copy);
+  void end_copy_group();
+  void wait_for_copies(std::size_t left);
+
+  void init_barrier(CopyBarrier* barrier, unsigned arrivals);
+  void arrive_at(CopyBarrier* barrier);
+  void begin_piece(const Piece& piece);
+  bool wait_for_phase(const CopyBarrier* barrier, unsigned parity, const volatile unsigned* given_up);
+  bool wait_for_arrivals(const unsigned* counter, unsigned n);
+  /// Lets others go first, or not: after what they may wait for.
+  void perhaps_pause();
+
+  [[nodiscard]] const Here& here() const { return here_; }
+  void note_fault(Fault fault) { fault_ = fault; }
+
+ private:
+  void begin(std::size_t index, const std::function<void()>& body);
+
+  static std::size_t warp_end(std::size_t thread) { return (thread / warp_threads + 1) * warp_threads; }
+
+  /// The first thread from `begin` on, before `end`, that waits for nothing.
+  [[nodiscard]] std::optional<std::size_t> lane_to_run(std::size_t begin, std::size_t end) const {
+    for (std::size_t i = begin; i < end; ++i)
+      if (waits_[i] == Waits::for_nothing) return i;
+    return std::nullopt;
+  }
+
+  /// The thread that runs from here on.
+  void enter(std::size_t thread) {
+    here_.thread = static_cast<int>(thread);
+    runs_before_wait = must_wait_ && !threads_[thread].has_waited_for_kernels;
+  }
+
+  /// A thread goes on, let on by the scheduler, or by another thread, which leaves nothing.
+  void came_from(context::fiber&& from) {
+    if (from) scheduler_ = std::move(from);
+  }
+
+  /// Two turns: a lane may be one exchange ahead of another that still reads.
+  std::array<Words, warp_threads>& words_of(std::size_t thread) {
+    return warps_[thread / warp_threads][static_cast<std::size_t>(threads_[thread].exchanges % 2)];
+  }
+
+  bool run_lanes(std::size_t warp);
+  bool run_warp(std::size_t warp);
+  void release_barriers();
+  bool run_some_warp(Order& order);
+  bool check_condition(std::size_t thread);
+  void check_conditions(std::size_t warp);
+  bool wait_for_condition(Waits what, const Condition& condition);
+  void stop_if(Fault fault);
+  void check_is_cooperative();
+  void throw_fault() const;
+  void check_waits() const;
+
+  [[nodiscard]] std::size_t count(Waits what, std::size_t begin, std::size_t end) const {
+    return static_cast<std::size_t>(std::count(&waits_[begin], waits_.data() + end, what));
+  }
+
+  void release(Waits what, std::size_t begin, std::size_t end) {
+    std::replace(&waits_[begin], waits_.data() + end, what, Waits::for_nothing);
+  }
+
+  bool must_wait_ = false;
+  bool is_cooperative_ = false;
+  bool kernels_before_have_ended_ = false;
+  Fault fault_ = nullptr;  ///< of a thread, found where nothing can be thrown
+  std::vector<std::byte> shared_;
+  std::vector<Thread> threads_;
+  std::vector<Waits> waits_;  ///< of each thread
+  std::vector<std::array<std::array<Words, warp_threads>, 2>> warps_;
+  std::vector<std::size_t> warp_order_;
+  context::fiber scheduler_;
+  Here here_{};
+
+  // Of a cooperative grid.
+  Order* order_ = nullptr;
+  std::vector<Condition> conditions_;  ///< of each thread
+  Pieces pieces_;
+  std::size_t last_warp_ = 0;
+  unsigned steps_per_landing_ = 0;  ///< on average; 0 = not drawn yet
+};
+
+/// The block that runs; null between the steps of a grid.
+extern Block* current;
+
+}  // namespace draftscope::engine::cuda::emulation

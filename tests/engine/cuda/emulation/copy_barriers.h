@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A block's barriers for copies, as an mbarrier counts, and the pieces that its copying warp has begun
+// (begin_piece(), CopyBarrier: device_emulation.h).
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "device_emulation.h"
+
+namespace draftscope::engine::cuda::emulation {
+
+/// A line about something that is not allowed; null if there was nothing.
+using Fault = const char*;
+
+/// A copy of bytes from device memory to shared memory.
+struct Piece {
+  std::byte* to;
+  const std::byte* from;
+  unsigned bytes;
+  CopyBarrier* filled;
+};
+
+/// Pieces of one block. A barrier's own state is in shared memory, as on a device.
+class Pieces {
+ public:
+  [[nodiscard]] static Fault init(CopyBarrier* barrier, unsigned arrivals);
+  [[nodiscard]] Fault arrive(CopyBarrier* barrier) const;
+  [[nodiscard]] static Fault check(const CopyBarrier* barrier);
+  /// Whether the phase of that parity has ended. Whoever asks and hears so has waited for its pieces.
+  [[nodiscard]] bool has_ended(const CopyBarrier* barrier, unsigned parity);
+
+  /// Its place is a NaN in every format until the bytes come.
+  [[nodiscard]] Fault begin(const Piece& piece);
+  /// Brings the bytes of one piece that is under way, whichever `order` draws. False if none is.
+  bool land_one(std::minstd_rand& order);
+
+  /// Whether somebody has waited for each piece that was begun.
+  [[nodiscard]] bool all_waited_for() const { return begun_.empty(); }
+  void clear() { begun_.clear(); }
+
+ private:
+  struct Begun {
+    Piece piece;
+    std::uint16_t phase;
+    bool has_landed = false;
+  };
+  void end_phase_if_complete(CopyBarrier* barrier) const;
+
+  std::vector<Begun> begun_;  ///< that nobody has waited for
+};
+
+}  // namespace draftscope::engine::cuda::emulation
