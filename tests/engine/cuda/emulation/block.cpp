@@ -24,6 +24,7 @@ context::pooled_fixedsize_stack& stacks() {
 
 Block* current = nullptr;
 bool runs_before_wait = false;
+int cooperative_block = -1;
 
 void Block::begin(const Grid& grid, int index, const std::function<void()>& body) {
   must_wait_ = grid.may_start_early;

@@ -26,12 +26,16 @@ std::vector<std::unique_ptr<Block>>& spare_blocks() {
 /// The block that runs up to the end of the scope.
 class Running {
  public:
-  explicit Running(Block& block) { current = &block; }
+  Running(Block& block, bool is_cooperative) {
+    current = &block;
+    if (is_cooperative) cooperative_block = block.here().block;
+  }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
   ~Running() {
     current = nullptr;
     runs_before_wait = false;
+    cooperative_block = -1;
   }
 };
 
@@ -130,11 +134,11 @@ class GridRun::Implementation {
   }
 
   Block::State run(Block& block) {
-    const Running running(block);
+    const Running running(block, false);
     return block.run(order_);
   }
   bool advance(Block& block) {
-    const Running running(block);
+    const Running running(block, true);
     return block.advance(order_);
   }
 

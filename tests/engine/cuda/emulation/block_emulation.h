@@ -21,6 +21,8 @@ struct Grid {
 
 /// Whether the thread that runs has not yet waited for the kernels before, beside which it may have started.
 extern bool runs_before_wait;
+/// The block that runs, if its grid is cooperative; −1 if not.
+extern int cooperative_block;
 
 /// A grid under way, its blocks and their warps in an order drawn from `seed`. Every thread of every block
 /// calls `body` once. start_block() and go_on() throw std::logic_error if threads wait for each other for

@@ -21,20 +21,21 @@ DeviceAccesses* active = nullptr;
 
 }  // namespace
 
-void DeviceAccesses::Freed::operator()(std::uint32_t* numbers) const {
-  std::free(numbers);
+void DeviceAccesses::Freed::operator()(void* memory) const {
+  std::free(memory);
 }
 
 /// From calloc(): of large allocations only what is touched takes memory.
-DeviceAccesses::Numbers DeviceAccesses::zeros(std::size_t bytes) {
-  auto* numbers = static_cast<std::uint32_t*>(std::calloc(bytes / unit + 1, sizeof(std::uint32_t)));
-  if (numbers == nullptr) throw std::bad_alloc();
-  return Numbers(numbers);
+template <typename Value>
+DeviceAccesses::Array<Value> DeviceAccesses::zeros(std::size_t bytes) {
+  auto* values = static_cast<Value*>(std::calloc(bytes / unit + 1, sizeof(Value)));
+  if (values == nullptr) throw std::bad_alloc();
+  return Array<Value>(values);
 }
 
 void DeviceAccesses::add(const void* memory, std::size_t bytes, std::string what) {
-  regions_.push_back(
-      {static_cast<const std::byte*>(memory), bytes, std::move(what), zeros(bytes), zeros(bytes)});
+  regions_.push_back({static_cast<const std::byte*>(memory), bytes, std::move(what),
+                      zeros<std::uint32_t>(bytes), zeros<std::uint32_t>(bytes), nullptr});
   find_bounds();
 }
 
@@ -63,8 +64,17 @@ void DeviceAccesses::leave() {
   active = nullptr;
 }
 
+void DeviceAccesses::begin_together(int blocks) {
+  if (order_.begin(blocks)) return;
+  for (Region& region : regions_) region.of_blocks.reset();
+}
+
 std::optional<EarlyConflict> DeviceAccesses::take_conflict() {
   return std::exchange(conflict_, std::nullopt);
+}
+
+std::optional<BlockConflict> DeviceAccesses::take_block_conflict() {
+  return std::exchange(block_conflict_, std::nullopt);
 }
 
 std::string DeviceAccesses::place(const std::byte* address) const {
@@ -103,6 +113,60 @@ void DeviceAccesses::on_write(const std::byte* address, std::size_t bytes) {
       note({reader, kernel_, address});
     units.region->writers[i] = kernel_;
   }
+  if (cooperative_block >= 0) note_block_write(units);
+}
+
+DeviceAccesses::BlockAccesses* DeviceAccesses::of_blocks(const Units& units) {
+  Region& region = *units.region;
+  if (region.of_blocks == nullptr) region.of_blocks = zeros<BlockAccesses>(region.bytes);
+  return region.of_blocks.get();
+}
+
+/// Notes a conflict if nothing orders `first` and what the block that runs does now.
+void DeviceAccesses::check_order(Moment first, bool first_writes, bool second_writes,
+                                 const std::byte* address) {
+  if (block_conflict_ || order_.is_before(first, cooperative_block)) return;
+  block_conflict_ = {kernel_, BlockOrder::block_of(first), cooperative_block, first_writes, second_writes,
+                     address};
+}
+
+void DeviceAccesses::on_block_read(const std::byte* address, std::size_t bytes) {
+  const Units units = units_of(address, bytes);
+  if (units.region == nullptr) return;
+  BlockAccesses* const all = of_blocks(units);
+  const Moment now = order_.now(cooperative_block);
+  const auto is_mine = [](Moment read) { return BlockOrder::block_of(read) == cooperative_block; };
+  for (std::size_t i = units.begin; i < units.end; ++i) {
+    auto& [write, reads] = all[i];
+    check_order(write, true, false, units.region->begin + i * unit);
+    // A block's own read gives way first, then one that comes before.
+    const bool is_first =
+        is_mine(reads[0]) || (!is_mine(reads[1]) && order_.is_before(reads[0], cooperative_block));
+    reads[is_first ? 0 : 1] = now;
+  }
+}
+
+void DeviceAccesses::note_block_write(const Units& units) {
+  BlockAccesses* const all = of_blocks(units);
+  const Moment now = order_.now(cooperative_block);
+  for (std::size_t i = units.begin; i < units.end; ++i) {
+    const std::byte* const address = units.region->begin + i * unit;
+    check_order(all[i].write, true, true, address);
+    for (const Moment read : all[i].reads) check_order(read, false, true, address);
+    all[i].write = now;
+  }
+}
+
+/// It orders the blocks of a cooperative grid, and is a read and a write of any other.
+void DeviceAccesses::on_arrival(const unsigned* counter, unsigned n) {
+  if (cooperative_block >= 0) return order_.arrive(cooperative_block, counter, *counter, n);
+  const auto* const address = reinterpret_cast<const std::byte*>(counter);
+  if (runs_before_wait) on_early_read(address, sizeof *counter);
+  on_write(address, sizeof *counter);
+}
+
+void DeviceAccesses::on_arrivals_seen(const unsigned* counter, unsigned n) {
+  order_.see_arrivals(cooperative_block, counter, n);
 }
 
 void DeviceAccesses::note(const EarlyConflict& conflict) {
@@ -118,8 +182,20 @@ void note_device_write(const void* address, std::size_t bytes) {
 }
 
 void note_device_read(const void* address, std::size_t bytes) {
-  if (runs_before_wait && active != nullptr)
-    active->on_early_read(static_cast<const std::byte*>(address), bytes);
+  if ((!runs_before_wait && cooperative_block < 0) || active == nullptr) return;
+  const auto* const place = static_cast<const std::byte*>(address);
+  if (runs_before_wait)
+    active->on_early_read(place, bytes);
+  else
+    active->on_block_read(place, bytes);
+}
+
+void note_device_arrival(const unsigned* counter, unsigned n) {
+  if (active != nullptr) active->on_arrival(counter, n);
+}
+
+void note_arrivals_seen(const unsigned* counter, unsigned n) {
+  if (active != nullptr) active->on_arrivals_seen(counter, n);
 }
 
 }  // namespace draftscope::engine::cuda::emulation

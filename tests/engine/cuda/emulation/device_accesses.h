@@ -2,7 +2,8 @@
 #pragma once
 
 // Finds what a kernel may not do before its wait (wait_for_previous_kernel()): read device memory that a
-// kernel before it, which may still run, writes; or write any.
+// kernel before it, which may still run, writes; or write any. And finds what the blocks of a cooperative
+// grid may not do: touch the same memory, one of them to write, while nothing orders the two (block_order.h).
 //
 // Every load and store of a kernel is seen: the files that instantiate kernels are compiled with the
 // compiler's own instrumentation for ThreadSanitizer, whose calls end here instead of in its library. For
@@ -14,6 +15,15 @@
 // (sees_accesses()); functions that are compiled elsewhere, of which kernels call only mathematical ones;
 // what nvcc makes of the same source, for a GPU's compiler may move a load that is not bound to the wait
 // (".nc"). Two accesses to different halves of the same four bytes count as one place.
+//
+// Of a cooperative grid, each four bytes keep their last write and the last reads of two blocks. A conflict
+// shows in either order of the two accesses. Arrivals, and waits for them, are no accesses. Not seen:
+// - a write after reads of three or more blocks, if it comes after the two that are kept and not after
+// another;
+// - what only the order in which arrivals happened to be counted makes right, for that order counts;
+// - a barrier of the block that is missing before an arrival or after a wait for arrivals, unless the block's
+//   threads run in an order that needs it;
+// - a write to a piece's source after its copy began and before its bytes come.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +32,24 @@
 #include <string>
 #include <vector>
 
+#include "block_order.h"
+
 namespace draftscope::engine::cuda::emulation {
 
 /// Kernels are numbered from 1 in the order of their launches.
 struct EarlyConflict {
   std::uint32_t early = 0;   ///< the kernel that does it before its wait
   std::uint32_t writer = 0;  ///< the kernel that writes what it reads; 0 = `early` itself writes
+  const std::byte* address = nullptr;
+};
+
+/// Two blocks of a cooperative grid touch memory, one of them to write, and nothing orders the two.
+struct BlockConflict {
+  std::uint32_t kernel = 0;
+  int first_block = 0;  ///< in the order in which they ran
+  int second_block = 0;
+  bool first_writes = false;
+  bool second_writes = false;
   const std::byte* address = nullptr;
 };
 
@@ -40,27 +62,41 @@ class DeviceAccesses {
   /// when it starts. One object at a time.
   void enter(std::uint32_t kernel, std::uint32_t first_unfinished);
   static void leave();
+  /// A cooperative grid begins.
+  void begin_together(int blocks);
 
   /// The first conflict since the last call.
   [[nodiscard]] std::optional<EarlyConflict> take_conflict();
+  [[nodiscard]] std::optional<BlockConflict> take_block_conflict();
   /// Name of the allocation and the offset in it.
   [[nodiscard]] std::string place(const std::byte* address) const;
 
   /// A read before the wait.
   void on_early_read(const std::byte* address, std::size_t bytes);
   void on_write(const std::byte* address, std::size_t bytes);
+  /// A read by the cooperative block that runs.
+  void on_block_read(const std::byte* address, std::size_t bytes);
+  void on_arrival(const unsigned* counter, unsigned n);
+  void on_arrivals_seen(const unsigned* counter, unsigned n);
 
  private:
   struct Freed {
-    void operator()(std::uint32_t* numbers) const;
+    void operator()(void* memory) const;
   };
-  using Numbers = std::unique_ptr<std::uint32_t[], Freed>;
+  template <typename Value>
+  using Array = std::unique_ptr<Value[], Freed>;
+  using Numbers = Array<std::uint32_t>;
+  struct BlockAccesses {
+    Moment write;
+    Moment reads[2];  ///< of two blocks
+  };
   struct Region {
     const std::byte* begin;
     std::size_t bytes;
     std::string what;
     Numbers writers;  ///< of each four bytes; 0 = no kernel
     Numbers early_readers;
+    Array<BlockAccesses> of_blocks;  ///< absent before a cooperative grid touches the region
   };
   /// A part of memory that holds all regions, and perhaps other things: what lies outside needs no search.
   struct Bounds {
@@ -74,15 +110,21 @@ class DeviceAccesses {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  [[nodiscard]] static Numbers zeros(std::size_t bytes);
+  template <typename Value>
+  [[nodiscard]] static Array<Value> zeros(std::size_t bytes);
   [[nodiscard]] Units units_of(const std::byte* address, std::size_t bytes);
   void note(const EarlyConflict& conflict);
+  static BlockAccesses* of_blocks(const Units& units);
+  void note_block_write(const Units& units);
+  void check_order(Moment first, bool first_writes, bool second_writes, const std::byte* address);
 
   std::vector<Region> regions_;
   Bounds bounds_;
   std::uint32_t kernel_ = 0;
   std::uint32_t first_unfinished_ = 0;
   std::optional<EarlyConflict> conflict_;
+  BlockOrder order_;
+  std::optional<BlockConflict> block_conflict_;
 };
 
 /// Whether this build sees what kernels read and write.
@@ -91,5 +133,9 @@ class DeviceAccesses {
 /// A read or a write of the kernel that runs, by code that is not instrumented.
 void note_device_read(const void* address, std::size_t bytes);
 void note_device_write(const void* address, std::size_t bytes);
+/// Its `n` arrivals at a counter, ahead of them.
+void note_device_arrival(const unsigned* counter, unsigned n);
+/// The end of its wait for arrivals.
+void note_arrivals_seen(const unsigned* counter, unsigned n);
 
 }  // namespace draftscope::engine::cuda::emulation

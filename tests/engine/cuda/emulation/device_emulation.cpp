@@ -54,15 +54,16 @@ void emulation::wait_for_copy_groups(std::size_t left) {
 }
 
 unsigned arrive(unsigned* counter, unsigned n) {
-  emulation::note_device_read(counter, sizeof *counter);
-  emulation::note_device_write(counter, sizeof *counter);
+  emulation::note_device_arrival(counter, n);
   const unsigned before = *counter;
   *counter += n;
   emulation::current->perhaps_pause();
   return before;
 }
 bool wait_for_arrivals(const unsigned* counter, unsigned n) {
-  return emulation::current->wait_for_arrivals(counter, n);
+  const bool have_come = emulation::current->wait_for_arrivals(counter, n);
+  if (have_come) emulation::note_arrivals_seen(counter, n);
+  return have_come;
 }
 
 void init_barrier(CopyBarrier* barrier, unsigned arrivals) {
@@ -72,6 +73,7 @@ void arrive_at(CopyBarrier* barrier) {
   emulation::current->arrive_at(barrier);
 }
 void begin_piece(std::byte* to, const std::byte* from, unsigned bytes, CopyBarrier* filled) {
+  if (thread_index() % warp_threads == 0) emulation::note_device_read(from, bytes);
   emulation::current->begin_piece({to, from, bytes, filled});
 }
 bool wait_for_phase(CopyBarrier* barrier, unsigned parity, const volatile unsigned* given_up) {

@@ -45,6 +45,8 @@ Result<void> KernelQueue::run() {
     GridRun& run = run_of(queue_[first]);
     blocks_ahead_ -= run.started_blocks();
     run.let_through();
+    if (const Grid& grid = queue_[first].kernel.grid; grid.is_cooperative)
+      accesses_.begin_together(grid.blocks);
     bool goes_on = true;
     while (goes_on) {
       if (order_() % 2 == 0) start_ahead(first);
@@ -55,6 +57,8 @@ Result<void> KernelQueue::run() {
   Result<void> result;
   if (const std::optional<EarlyConflict> conflict = accesses_.take_conflict())
     result = tl::unexpected(described(*conflict));
+  else if (const std::optional<BlockConflict> between = accesses_.take_block_conflict())
+    result = tl::unexpected(described(*between));
   ended_ = number(queue_.size()) - 1;
   queue_.clear();
   return result;
@@ -72,17 +76,33 @@ void KernelQueue::start_ahead(std::size_t first) {
   if (place > first && as_kernel(place, [](GridRun& grid) { return grid.start_block(); })) ++blocks_ahead_;
 }
 
+const QueuedKernel& KernelQueue::kernel(std::uint32_t number) const {
+  return queue_[number - this->number(0)].kernel;
+}
+
+std::string KernelQueue::place(const QueuedKernel& kernel, const std::byte* address) const {
+  std::string place = accesses_.place(address);
+  return kernel.place ? fmt::format("{} ({})", kernel.place(address), place) : place;
+}
+
 Error KernelQueue::described(const EarlyConflict& conflict) const {
-  const auto kernel = [&](std::uint32_t n) -> const QueuedKernel& { return queue_[n - number(0)].kernel; };
   const QueuedKernel& early = kernel(conflict.early);
-  std::string place = accesses_.place(conflict.address);
-  if (early.place) place = fmt::format("{} ({})", early.place(conflict.address), place);
+  const std::string where = place(early, conflict.address);
   if (conflict.writer == 0)
-    return Error{fmt::format("emulated GPU: {} writes {} before its wait", early.name(), place)};
+    return Error{fmt::format("emulated GPU: {} writes {} before its wait", early.name(), where)};
   return Error{
       fmt::format("emulated GPU: {} reads {} before its wait, where {}, {} launches ahead of it, writes and "
                   "may still run",
-                  early.name(), place, kernel(conflict.writer).name(), conflict.early - conflict.writer)};
+                  early.name(), where, kernel(conflict.writer).name(), conflict.early - conflict.writer)};
+}
+
+Error KernelQueue::described(const BlockConflict& conflict) const {
+  const QueuedKernel& grid = kernel(conflict.kernel);
+  return Error{fmt::format(
+      "emulated GPU: {}: block {} {} {} after block {} {} it, and nothing orders the two ({}-after-{})",
+      grid.name(), conflict.second_block, conflict.second_writes ? "writes" : "reads",
+      place(grid, conflict.address), conflict.first_block, conflict.first_writes ? "wrote" : "read",
+      conflict.second_writes ? "write" : "read", conflict.first_writes ? "write" : "read")};
 }
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -4,7 +4,7 @@
 // Kernels in the order of their launches, run as a stream with programmatic dependent launch may run them: a
 // kernel that may start early starts beside any number of kernels before it, up to and with the last that may
 // not. Which blocks start when is drawn from a seed. Every kernel is taken to let the next one start with its
-// first instruction.
+// first instruction. Nothing runs beside a cooperative grid.
 
 #include <draftscope/base/result.h>
 
@@ -37,7 +37,8 @@ class KernelQueue {
   void add(QueuedKernel kernel);
 
   /// Runs everything to its end. Fails if a kernel did before its wait what it may not (device_accesses.h),
-  /// with a line that names it, the place and the kernel that writes there.
+  /// with a line that names it, the place and the kernel that writes there; and if nothing orders what two
+  /// blocks of a cooperative grid did, with a line that names the kernel, the place and the blocks.
   [[nodiscard]] Result<void> run();
 
  private:
@@ -53,7 +54,10 @@ class KernelQueue {
   template <typename Step>
   bool as_kernel(std::size_t place, Step step);
   void start_ahead(std::size_t first);
+  [[nodiscard]] const QueuedKernel& kernel(std::uint32_t number) const;
+  [[nodiscard]] std::string place(const QueuedKernel& kernel, const std::byte* address) const;
   [[nodiscard]] Error described(const EarlyConflict& conflict) const;
+  [[nodiscard]] Error described(const BlockConflict& conflict) const;
 
   DeviceAccesses& accesses_;
   std::minstd_rand order_;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the blocks of a cooperative grid may not do to the same memory, and that the emulated device says so.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "block_order.h"
+#include "device_accesses.h"
+#include "grid_kernels.h"
+#include "kernel_queue.h"
+#include "rows_kernels.h"
+
+#include "cuda/kernels/device.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using cuda::emulation::BlockOrder;
+using cuda::emulation::DeviceAccesses;
+using cuda::emulation::Grid;
+using cuda::emulation::KernelQueue;
+
+constexpr std::uint32_t grid_seeds = 24;
+
+Grid of_blocks(int blocks) {
+  return {.blocks = blocks, .threads = 64, .is_cooperative = true};
+}
+
+/// Cooperative grids that run one after the other; the device's error, or none.
+std::string run_grids(GridMemory& memory, const std::vector<Grid>& grids, const std::function<void()>& body,
+                      std::uint32_t seed) {
+  DeviceAccesses accesses;
+  accesses.add(&memory, sizeof memory, "memory");
+  KernelQueue queue(accesses, seed);
+  const auto place = [&](const std::byte* address) {
+    return address == reinterpret_cast<const std::byte*>(memory.values) ? "values" : "others";
+  };
+  for (const Grid& grid : grids) queue.add({[] { return std::string("sums"); }, grid, body, place});
+  const auto ran = queue.run();
+  return ran ? "" : ran.error().message;
+}
+
+/// Errors of a kernel in rounds, over seeds.
+std::set<std::string> errors_of_rounds(const KeptBarriers& kept, int blocks = 3) {
+  std::set<std::string> all;
+  for (std::uint32_t seed = 1; seed <= grid_seeds; ++seed) {
+    GridMemory memory;
+    all.insert(run_grids(
+        memory, {of_blocks(blocks)}, [&] { sum_in_rounds(memory, kept); }, seed));
+  }
+  return all;
+}
+
+class CooperativeAccess : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cuda::emulation::sees_accesses())
+      GTEST_SKIP() << "this build has another sanitizer or counts lines: accesses are not seen";
+  }
+};
+
+TEST_F(CooperativeAccess, IsOrderedByBarriersOfTheGrid) {
+  EXPECT_EQ(errors_of_rounds({}), (std::set<std::string>{""}));
+}
+
+TEST_F(CooperativeAccess, IsOrderedByGridsThatFollowEachOther) {
+  for (std::uint32_t seed = 1; seed <= grid_seeds; ++seed) {
+    GridMemory memory;
+    const auto body = [&] {
+      if (cuda::block_count() > 1) return sum_by_the_last(memory);
+      sum_in_rounds(memory, {.missing_arrivals = 1});  // alone
+    };
+    EXPECT_EQ(run_grids(memory, {of_blocks(5), of_blocks(1), of_blocks(3)}, body, seed), "");
+    EXPECT_EQ(memory.sum, 3);
+  }
+}
+
+TEST_F(CooperativeAccess, IsOrderedForTheLastToArrive) {
+  for (std::uint32_t seed = 1; seed <= grid_seeds; ++seed) {
+    GridMemory memory;
+    EXPECT_EQ(run_grids(
+                  memory, {of_blocks(6)}, [&] { sum_by_the_last(memory); }, seed),
+              "");
+    EXPECT_EQ(memory.sum, 6);
+  }
+}
+
+TEST_F(CooperativeAccess, IsNamedWithTheBlocksThePlaceAndTheOrder) {
+  const auto error = [](Touch first, Touch second) {
+    std::set<std::string> all;
+    for (std::uint32_t seed = 1; seed <= grid_seeds; ++seed) {
+      GridMemory memory;
+      int turn = 0;
+      all.insert(run_grids(
+          memory, {of_blocks(2)}, [&] { touch_in_turn(memory, first, second, turn); }, seed));
+    }
+    return all.size() == 1 ? *all.begin() : "differs";
+  };
+  EXPECT_EQ(error(Touch::read, Touch::read), "");
+  EXPECT_EQ(
+      error(Touch::write, Touch::read),
+      "emulated GPU: sums: block 1 reads values (memory + 8) after block 0 wrote it, and nothing orders "
+      "the two (read-after-write)");
+  EXPECT_EQ(
+      error(Touch::read, Touch::write),
+      "emulated GPU: sums: block 1 writes values (memory + 8) after block 0 read it, and nothing orders "
+      "the two (write-after-read)");
+  EXPECT_EQ(
+      error(Touch::write, Touch::write),
+      "emulated GPU: sums: block 1 writes values (memory + 8) after block 0 wrote it, and nothing orders "
+      "the two (write-after-write)");
+}
+
+TEST_F(CooperativeAccess, IsFoundInAnyOrderIfABarrierOfTheGridLacks) {
+  for (const KeptBarriers& kept :
+       {KeptBarriers{.of_grid_after_writes = false}, KeptBarriers{.of_grid_after_reads = false},
+        KeptBarriers{.missing_arrivals = 1}})
+    for (const int blocks : {2, 3, 6}) EXPECT_EQ(errors_of_rounds(kept, blocks).count(""), 0U);
+}
+
+TEST_F(CooperativeAccess, IsFoundInSomeOrdersIfABarrierOfTheBlockLacks) {
+  const std::set<std::string> errors = errors_of_rounds({.of_block_before_arrivals = false});
+  EXPECT_GT(errors.size(), 1U);
+}
+
+TEST_F(CooperativeAccess, HasNoKernelBesideIt) {
+  for (std::uint32_t seed = 1; seed <= grid_seeds; ++seed) {
+    RowsMemory memory;
+    DeviceAccesses accesses;
+    accesses.add(&memory, sizeof memory, "memory");
+    KernelQueue queue(accesses, seed);
+    const auto add = [&](const Grid& grid, void (*kernel)(RowsMemory&)) {
+      queue.add({[] { return std::string("kernel"); }, grid, [kernel, &memory] { kernel(memory); }, {}});
+    };
+    const Grid early{.blocks = 1, .threads = 32, .may_start_early = true};
+    add(early, do_something_else);
+    add({.blocks = 2, .threads = 32, .is_cooperative = true}, [](RowsMemory& rows) {
+      if (cuda::block_index() == 0) set_rows_to_four(rows);
+    });
+    add(early, write_rows_counted_early);
+    add(early, do_something_else);
+    const auto ran = queue.run();
+    EXPECT_TRUE(ran) << ran.error().message;
+    EXPECT_EQ(std::count(memory.written, memory.written + 8, 1), 4);
+  }
+}
+
+TEST(BlockOrder, KnowsWhatArrivalsAWaitCountedOn) {
+  BlockOrder order;
+  ASSERT_TRUE(order.begin(3));
+  unsigned counter = 7;
+  const auto first = order.now(0);
+  order.arrive(0, &counter, 7, 1);
+  const auto after_first = order.now(0);
+  const auto second = order.now(1);
+  order.arrive(1, &counter, 8, 1);
+  order.see_arrivals(2, &counter, 7);
+  EXPECT_FALSE(order.is_before(first, 2));
+  order.see_arrivals(2, &counter, 8);
+  EXPECT_TRUE(order.is_before(first, 2));
+  EXPECT_FALSE(order.is_before(after_first, 2));
+  EXPECT_FALSE(order.is_before(second, 2));
+  order.see_arrivals(2, &counter, 9);
+  EXPECT_TRUE(order.is_before(second, 2));
+  EXPECT_TRUE(order.is_before(first, 1));
+  EXPECT_FALSE(order.is_before(second, 0));
+  ASSERT_TRUE(order.begin(2));
+  EXPECT_TRUE(order.is_before(after_first, 1));
+  EXPECT_TRUE(order.is_before(second, 0));
+  EXPECT_FALSE(order.is_before(order.now(1), 0));
+}
+
+TEST(BlockOrder, StartsAnewBeforeItsClocksEnd) {
+  BlockOrder order;
+  unsigned counter = 0;
+  while (order.begin(2))
+    for (int i = 0; i < 1 << 16; ++i) order.arrive(1, &counter, counter, 1);
+  EXPECT_EQ(order.now(0), 1U);
+  EXPECT_FALSE(order.is_before(order.now(1), 0));
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test

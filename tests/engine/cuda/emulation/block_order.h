@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Which of the things that a cooperative grid's blocks do come before which, whatever order they run in: a
+// vector clock for each block. A block's arrival at a counter comes after all that the block did before, and
+// after all arrivals that were counted before it. A wait for `n` arrivals comes after the first `n`, and not
+// after those that happened to be counted as well.
+//
+// What one block does is taken to be ordered as it ran: threads of a block have no clocks of their own.
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace draftscope::engine::cuda::emulation {
+
+/// A block and a time of its own clock, in one number. 0 is before everything.
+using Moment = std::uint32_t;
+
+class BlockOrder {
+ public:
+  static constexpr int max_blocks = 256;
+
+  /// A grid begins. Moments of grids before come before all of its moments, unless this returns false: then
+  /// they mean nothing any more.
+  bool begin(int blocks);
+
+  static int block_of(Moment moment) { return static_cast<int>(moment >> clock_bits); }
+  [[nodiscard]] Moment now(int block) const {
+    return static_cast<Moment>(block) << clock_bits | of(block)[static_cast<std::size_t>(block)];
+  }
+  /// Whether what was done at `earlier` comes before what `block` does now.
+  [[nodiscard]] bool is_before(Moment earlier, int block) const {
+    const std::uint32_t clock = earlier & max_clock;
+    return clock < begin_ || clock <= of(block)[earlier >> clock_bits];
+  }
+
+  /// A block's `n` arrivals at a counter that `before` were counted at.
+  void arrive(int block, const unsigned* counter, unsigned before, unsigned n);
+  /// A block has waited for `n` arrivals.
+  void see_arrivals(int block, const unsigned* counter, unsigned n);
+
+ private:
+  static constexpr unsigned clock_bits = 24;
+  static constexpr std::uint32_t max_clock = (1U << clock_bits) - 1;
+
+  /// The last time of each block that comes before.
+  using Clocks = std::vector<std::uint32_t>;
+  struct Arrival {
+    unsigned before;
+    unsigned after;
+    Clocks clocks;  ///< of all arrivals up to this one
+  };
+  [[nodiscard]] const Clocks& of(int block) const { return clocks_[static_cast<std::size_t>(block)]; }
+
+  std::uint32_t begin_ = 1;     ///< every clock's first time in this grid
+  std::vector<Clocks> clocks_;  ///< of each block
+  std::unordered_map<const unsigned*, std::vector<Arrival>> arrivals_;
+};
+
+}  // namespace draftscope::engine::cuda::emulation
