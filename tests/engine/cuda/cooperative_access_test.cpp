@@ -106,10 +106,11 @@ TEST_F(CooperativeAccess, IsNamedWithTheBlocksThePlaceAndTheOrder) {
       error(Touch::write, Touch::read),
       "emulated GPU: sums: block 1 reads values (memory + 8) after block 0 wrote it, and nothing orders "
       "the two (read-after-write)");
-  EXPECT_EQ(
-      error(Touch::read, Touch::write),
-      "emulated GPU: sums: block 1 writes values (memory + 8) after block 0 read it, and nothing orders "
-      "the two (write-after-read)");
+  for (const Touch second : {Touch::write, Touch::read_and_write})
+    EXPECT_EQ(
+        error(Touch::read, second),
+        "emulated GPU: sums: block 1 writes values (memory + 8) after block 0 read it, and nothing orders "
+        "the two (write-after-read)");
   EXPECT_EQ(
       error(Touch::write, Touch::write),
       "emulated GPU: sums: block 1 writes values (memory + 8) after block 0 wrote it, and nothing orders "

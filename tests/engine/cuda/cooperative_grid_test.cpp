@@ -74,6 +74,7 @@ TEST(CooperativeGrid, FindsAPiecesBytesAfterItsPhaseAndMostlyNotBefore) {
     EXPECT_EQ(run_together(
                   together(1),
                   [&] {
+                    std::memset(shared().bytes, 0, sizeof shared().bytes);
                     init(shared().filled[0], piece_arrivals);
                     begin_piece(shared().bytes, source_bytes(), 32, shared().filled);
                     before.insert(shared_word(7));

@@ -31,10 +31,8 @@ std::int32_t sum_of_values(const GridMemory& memory) {
 }
 
 void touch_first(GridMemory& memory, Touch how) {
-  if (how == Touch::write)
-    memory.values[0] = 1;
-  else
-    memory.sums[block_index()] += memory.values[0];
+  if (how != Touch::write) memory.sums[block_index()] += memory.values[0];
+  if (how != Touch::read) memory.values[0] = 1;
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ void sum_in_rounds(GridMemory& memory, const KeptBarriers& kept);
 void sum_by_the_last(GridMemory& memory);
 
 /// How a block touches the first value.
-enum class Touch { read, write };
+enum class Touch { read, write, read_and_write };
 /// Block 0 touches the first value, and then, by nothing that orders the two, block 1. `turn` is no device
 /// memory.
 void touch_in_turn(GridMemory& memory, Touch first, Touch second, int& turn);
