@@ -20,6 +20,7 @@
 #include "model_upload.h"
 #include "pass_graphs.h"
 #include "pass_launcher.h"
+#include "program_runner.h"
 
 namespace draftscope::engine::cuda {
 
@@ -81,7 +82,7 @@ class CudaBackend final : public Backend {
   }
 
   /// Does what construction leaves to do on the device.
-  Result<void> prepare() {
+  Result<void> prepare(bool programs) {
     const speculation::ModelShape& shape = model_.shape;
     const std::size_t plane = to_size(cache_rows_) * to_size(shape.kv_width());
     for (std::size_t i = 0; i < model_.host_layers.size(); ++i) {
@@ -104,6 +105,15 @@ class CudaBackend final : public Backend {
     all.reserve(to_size(shape.n_layers));
     for (std::int32_t layer = 0; layer < shape.n_layers; ++layer) all.push_back({layer, 1, 1});
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots + shape.n_layers, all.data(), all.size() * sizeof(LayerSlot)));
+    if (programs && ProgramRunner::fits(gpu_->describe(), model_.shape,
+                                        {model_.stored, model_.layers, model_.head, model_.others})) {
+      DRAFTSCOPE_TRY_ASSIGN(
+          programs_, ProgramRunner::create(
+                         *gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
+                         {model_.stored, model_.layers, model_.head, model_.others}, model_.host_layers,
+                         {buffers_.hidden, buffers_.work.round_states,
+                          to_size(std::min(max_rows_, max_decode_rows)) * to_size(shape.d_model)}));
+    }
     return gpu_->synchronise();
   }
 
@@ -116,6 +126,13 @@ class CudaBackend final : public Backend {
         format, Draft{std::move(layers),
                       PassLauncher(*gpu_, params, model_.shape, {model_.stored, held, model_.head}, trace_)});
     graphs_.add_draft(format, place->second.launcher);
+    if (programs_) {
+      std::vector<DeviceLayer> drafted(model_.host_layers.size());
+      DRAFTSCOPE_TRY(
+          gpu_->download(drafted.data(), place->second.layers.layers, drafted.size() * sizeof(DeviceLayer)));
+      DRAFTSCOPE_TRY(gpu_->synchronise());
+      DRAFTSCOPE_TRY(programs_->hold_draft(format, params, {model_.stored, held, model_.head}, drafted));
+    }
     return {};
   }
 
@@ -132,12 +149,14 @@ class CudaBackend final : public Backend {
     const Wanted& wanted = batch.wanted;
     const std::int32_t head_rows = wanted.head ? rows - wanted.head_from : 0;
     const bool logits = wanted.logits || wanted.top_k > 1;
+    const PassForm form{static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits, batch.weights,
+                        kept_slots(wanted.hidden_after)};
     if (rows > max_decode_rows)
       DRAFTSCOPE_TRY(launch_wide(batch, logits));
+    else if (programs_ && programs_->runs(batch.weights))
+      DRAFTSCOPE_TRY(programs_->launch_pass(form, slots_));
     else
-      DRAFTSCOPE_TRY(graphs_.launch_pass({static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits,
-                                          batch.weights, kept_slots(wanted.hidden_after)},
-                                         layers_));
+      DRAFTSCOPE_TRY(graphs_.launch_pass(form, layers_));
     if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
     return download(batch, head_rows, outputs);
   }
@@ -153,12 +172,15 @@ class CudaBackend final : public Backend {
       positions_[to_size(round.root_position + i)] = round.root_position + i;
     DRAFTSCOPE_TRY(upload_slots(round.layers, round.mask));
     DRAFTSCOPE_TRY(upload_state(1));
-    DRAFTSCOPE_TRY(graphs_.launch_round({.slots = static_cast<std::int32_t>(slots_.size()),
-                                         .weights = round.weights,
-                                         .sampled = is_sampled(round),
-                                         .above_exit = round.above_exit,
-                                         .keeps_states = !round.states.empty()},
-                                        round.draft_length, layers_));
+    const StepForm form{.slots = static_cast<std::int32_t>(slots_.size()),
+                        .weights = round.weights,
+                        .sampled = is_sampled(round),
+                        .above_exit = round.above_exit,
+                        .keeps_states = !round.states.empty()};
+    if (programs_ && programs_->runs(round.weights))
+      DRAFTSCOPE_TRY(programs_->launch_round(form, round.draft_length, slots_));
+    else
+      DRAFTSCOPE_TRY(graphs_.launch_round(form, round.draft_length, layers_));
     results_.resize(to_size(round.draft_length + 1));
     DRAFTSCOPE_TRY(
         gpu_->download(state_.get(), buffers_.work.state,
@@ -166,6 +188,7 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
     DRAFTSCOPE_TRY(gpu_->synchronise());
+    if (programs_) DRAFTSCOPE_TRY(programs_->check());
     take_round(*state_, results_, is_sampled(round), outputs);
     return download_states(round, outputs);
   }
@@ -335,6 +358,7 @@ class CudaBackend final : public Backend {
     // What stays on the device nobody needs to wait for.
     if (keeps_states && !wanted.head) return {};
     DRAFTSCOPE_TRY(gpu_->synchronise());
+    if (programs_) DRAFTSCOPE_TRY(programs_->check());
     for (std::size_t i = 0; i < results_.size(); ++i)
       outputs.top[i] = {results_[i].token, results_[i].logit, results_[i].probability};
     return {};
@@ -355,6 +379,7 @@ class CudaBackend final : public Backend {
   };
   std::map<speculation::WeightFormat, Draft> drafts_;  // by format; graphs know where they are
   PassGraphs graphs_;
+  std::unique_ptr<ProgramRunner> programs_;
   profiler::DeviceTrace* trace_;
   profiler::SpanRecorder* recorder_ = nullptr;
   traces::StringId layer_name_id_;
@@ -371,7 +396,7 @@ class CudaBackend final : public Backend {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Checkpoint& checkpoint,
-                                              const CudaOptions& options) {
+                                              const CudaOptions& options, DecodingPasses passes) {
   if (options.cache_rows < 0)
     return fail("cuda backend: cache_rows is {}, expected 0 or more", options.cache_rows);
   DRAFTSCOPE_TRY(check_model(checkpoint, options, gpu->describe()));
@@ -397,7 +422,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   auto backend =
       std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(model), std::move(memory), buffers,
                                     cache_rows, rows, n_positions, options.device_trace);
-  DRAFTSCOPE_TRY(backend->prepare());
+  DRAFTSCOPE_TRY(backend->prepare(passes == DecodingPasses::programs && options.device_trace == nullptr));
   return backend;
 }
 

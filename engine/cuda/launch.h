@@ -9,6 +9,7 @@
 
 #include "kernels/grouped_layout.h"
 #include "kernels/params.h"
+#include "kernels/program_params.h"
 
 namespace draftscope::engine::cuda {
 
@@ -43,7 +44,14 @@ enum class Kernel : std::uint8_t {
   widen_rows,
   widen_groups,
   make_synthetic,
+  program,
+  pack_pieces,
 };
+
+/// Whether program_dispatch.h has the kernel: no GPU runs it yet.
+constexpr bool is_of_programs(Kernel kernel) {
+  return kernel == Kernel::program || kernel == Kernel::pack_pieces;
+}
 
 /// Whether a kernel waits by itself for those before, so that it may start while they end.
 constexpr bool waits_by_itself(Kernel kernel) {
@@ -152,6 +160,6 @@ struct Launch {
 };
 
 using KernelParams = std::variant<PassParams, StepParams, StateParams, BankParams, WideParams, TopParams,
-                                  MoveParams, QuantiseParams, SyntheticParams>;
+                                  MoveParams, QuantiseParams, SyntheticParams, ProgramParams, PackParams>;
 
 }  // namespace draftscope::engine::cuda

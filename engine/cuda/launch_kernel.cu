@@ -65,6 +65,7 @@ cudaError_t ask_whether_kernels_wait(bool& they_wait) {
 
 cudaError_t launch_kernel(const Launch& launch, const KernelParams& params, bool may_start_early,
                           cudaStream_t stream) {
+  if (is_of_programs(launch.kernel)) return cudaErrorNotSupported;
   return visit_kernel(launch,
                       [&]<typename Body>() { return start<Body>(launch, params, may_start_early, stream); });
 }

@@ -22,21 +22,21 @@
 
 namespace draftscope::engine::cuda {
 
-template <typename Element, int head_dim>
+template <typename Element, int head_dim, typename Pass = PassParams>
 class Attention {
   static constexpr int blocks = head_dim / dimension_block;
   static constexpr int run_tiles = warp_keys / 8;    ///< of eight keys, as an mma takes them
   static constexpr int run_halves = warp_keys / 16;  ///< of sixteen keys
   static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
-  using Combine = AttentionCombine<Element, head_dim>;
+  using Combine = AttentionCombine<Element, head_dim, Pass>;
   using Sum = typename Combine::Sum;
 
  public:
-  DRAFTSCOPE_DEVICE static void run(const PassParams& p) {
+  DRAFTSCOPE_DEVICE static void run(const Pass& p) {
     let_next_kernel_start();
     wait_for_previous_kernel();
-    if (p.work.slots[p.slot].attention == 0 || p.work.state->stopped != 0) return;
+    if (!runs_sublayer(p, Norm::attention) || p.work.state->stopped != 0) return;
     BlockWork& block = block_work();
     if (thread_index() == 0) {
       const PassState& state = *p.work.state;
@@ -55,7 +55,7 @@ class Attention {
 
  private:
   /// By one warp: a lane looks at a row of the item.
-  DRAFTSCOPE_DEVICE static void begin_item(const PassParams& p, int work) {
+  DRAFTSCOPE_DEVICE static void begin_item(const Pass& p, int work) {
     static_assert(max_item_tiles * tile_queries <= warp_threads);
     BlockWork& block = block_work();
     const AttentionPlan& plan = block.plan;
@@ -82,7 +82,7 @@ class Attention {
   }
 
   /// In an mma, lane 4·g + t holds queries g and g + 8 of a tile.
-  DRAFTSCOPE_DEVICE explicit Attention(const PassParams& p)
+  DRAFTSCOPE_DEVICE explicit Attention(const Pass& p)
       : p_(p),
         block_(block_work()),
         warp_(thread_index() / warp_threads),
@@ -424,7 +424,7 @@ class Attention {
     return result;
   }
 
-  const PassParams& p_;
+  const Pass& p_;
   const BlockWork& block_;
   int warp_, lane_, g_, t_;
   int tiles_;

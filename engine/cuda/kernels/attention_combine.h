@@ -29,13 +29,13 @@ DRAFTSCOPE_DEVICE BlockWork& block_work() {
   return *reinterpret_cast<BlockWork*>(shared_memory());
 }
 
-template <typename Element, int head_dim>
+template <typename Element, int head_dim, typename Pass = PassParams>
 class AttentionCombine {
  public:
   static constexpr int lane_values = 4;  ///< dimensions that a thread adds
   using Sum = SoftmaxSum<lane_values>;
 
-  DRAFTSCOPE_DEVICE explicit AttentionCombine(const PassParams& p) : p_(p), block_(block_work()) {}
+  DRAFTSCOPE_DEVICE explicit AttentionCombine(const Pass& p) : p_(p), block_(block_work()) {}
 
   /// One query's dimensions in a buffer of all rows' queries, or of what becomes of them.
   template <typename T>
@@ -169,7 +169,7 @@ class AttentionCombine {
     }
   }
 
-  const PassParams& p_;
+  const Pass& p_;
   BlockWork& block_;
 };
 

@@ -181,6 +181,67 @@ DRAFTSCOPE_DEVICE void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
+/// An mbarrier in shared memory: counts arrivals and bytes. Its phases alternate in parity, the first has 0.
+struct alignas(8) CopyBarrier {
+  std::uint64_t state;
+};
+DRAFTSCOPE_DEVICE std::uint32_t shared_address(const void* place) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));
+}
+/// By one thread, ahead of a barrier of the block. `arrivals` end a phase, together with all bytes on their
+/// way to it.
+DRAFTSCOPE_DEVICE void init_barrier(CopyBarrier* barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+/// Arrivals that begin_piece() brings to a barrier.
+#if __CUDA_ARCH__ >= 900
+inline constexpr unsigned piece_arrivals = 1;
+#else
+inline constexpr unsigned piece_arrivals = 32;
+#endif
+/// By all lanes of a warp: starts a copy of `bytes`, a multiple of 16, from device memory to shared memory,
+/// both aligned to 16: by the bulk copy engine, or by the lanes where there is none. The phase of `filled`
+/// ends once the bytes are there.
+DRAFTSCOPE_DEVICE void begin_piece(std::byte* to, const std::byte* from, unsigned bytes,
+                                   CopyBarrier* filled) {
+  const std::uint32_t barrier = shared_address(filled);
+#if __CUDA_ARCH__ >= 900
+  if (threadIdx.x % 32 != 0) return;
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+          shared_address(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+      : "memory");
+#else
+  for (unsigned at = threadIdx.x % 32 * 16; at < bytes; at += 32 * 16)
+    asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16;" ::"r"(shared_address(to + at)),
+                 "l"(__cvta_generic_to_global(from + at))
+                 : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+#endif
+}
+/// Waits until the phase of that parity has ended.
+DRAFTSCOPE_DEVICE void wait_for_phase(CopyBarrier* barrier, unsigned parity) {
+  while (true) {
+    unsigned ended;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ended)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+#else
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(ended)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+#endif
+    if (ended != 0) return;
+  }
+}
 /// Asks that 32 bytes of device memory be brought into the second cache; nobody waits for them. A hint, where
 /// kernels start early; nothing elsewhere.
 DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from) {
@@ -200,6 +261,19 @@ DRAFTSCOPE_DEVICE std::uint64_t device_clock_ns() {
   std::uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
+}
+
+/// Waits until `n` arrivals have been counted (arrive()) since the counter was 0. What the arriving blocks
+/// wrote before, this thread sees after it, and its block after a barrier. False after a second.
+DRAFTSCOPE_DEVICE bool wait_for_arrivals(const unsigned* counter, unsigned n) {
+  constexpr std::uint64_t second = 1'000'000'000;
+  const std::uint64_t begin = device_clock_ns();
+  for (unsigned looks = 1;; ++looks) {
+    unsigned found;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(found) : "l"(counter) : "memory");
+    if (static_cast<int>(found - n) >= 0) return true;
+    if (looks % 1024 == 0 && device_clock_ns() - begin > second) return false;
+  }
 }
 
 struct Bf16 {

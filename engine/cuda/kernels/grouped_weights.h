@@ -135,6 +135,18 @@ struct GroupedWeights {
   DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
     return half_scales<parts>(from, depth);
   }
+  /// Words of a row's run in a piece (piece_layout.h): from what 16 bytes say of it, and to what a lane
+  /// needs.
+  static constexpr int scale_words = parts / 2;
+  DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
+    const HalfScales<parts> run = half_scales<parts>(from, depth);
+    for (int i = 0; i < parts / 2; ++i) to[i] = run.words[i];
+  }
+  DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) {
+    Scales result;
+    for (int i = 0; i < parts / 2; ++i) result.words[i] = words[i];
+    return result;
+  }
   DRAFTSCOPE_DEVICE static int lane_depth(int t, int part) { return part * part_depth + t * part_values; }
   DRAFTSCOPE_DEVICE static std::int64_t row_bytes(int depth) {
     return std::int64_t{(depth + stage_depth - 1) / stage_depth} * run_bytes;
@@ -174,6 +186,11 @@ struct Int4Weights : GroupedWeights<Element, int4_layout> {
   DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
     return Scales::of_run(reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()]);
   }
+  static constexpr int scale_words = 1;
+  DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
+    to[0] = reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()];
+  }
+  DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) { return Scales::of_run(words[0]); }
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
     return scales.numbers(held.words[index]);
   }
@@ -206,6 +223,13 @@ struct Q4_KAlone : GroupedWeights<Bf16, q4_k_layout> {
     return {words[0], (words[3] & lower) | (words[1] >> 2 & upper),
             (words[3] >> 4 & lower) | (words[2] >> 2 & upper)};
   }
+  static constexpr int scale_words = 3;
+  DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
+    const SixBitScales run = scales(from, depth);
+    to[0] = run.steps;
+    to[1] = run.scales;
+    to[2] = run.minima;
+  }
   DRAFTSCOPE_DEVICE static Part numbers(std::uint32_t codes, float scale, float minus_minimum) {
     Part result;
 #pragma unroll
@@ -236,6 +260,10 @@ struct Q4_KWeights : Q4_KAlone {
     const SixBitScales all = Q4_KAlone::scales(from, depth);
     return {all.scale(lane()), all.minus_minimum(lane())};
   }
+  DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) {
+    const SixBitScales all{words[0], words[1], words[2]};
+    return {all.scale(lane()), all.minus_minimum(lane())};
+  }
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
     const int other = lane() ^ index;
     return numbers(held.words[index], shuffle_xor(scales.scale, other),
@@ -257,6 +285,11 @@ struct BlockFp8Weights : GroupedWeights<Bf16, fp8_block_layout> {
   DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
     return {reinterpret_cast<const float*>(from)[depth / fp8_block_depth]};
   }
+  static constexpr int scale_words = 1;
+  DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
+    to[0] = float_bits(reinterpret_cast<const float*>(from)[depth / fp8_block_depth]);
+  }
+  DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) { return {bits_float(words[0])}; }
   /// Two values of 2^-8 in fp16.
   DRAFTSCOPE_DEVICE static std::uint32_t scaled(std::uint32_t halves, float scale) {
     return Bf16::pair_from_floats(F16::to_float(static_cast<std::uint16_t>(halves & 0xffffU)) * scale,

@@ -18,7 +18,7 @@ inline constexpr int tile_outputs = 2 * tile_half;
 inline constexpr int narrow_half = 8;  ///< those of a narrow tile, half as wide
 
 /// Values of depth that a slice is a multiple of.
-inline constexpr int slice_granule = 64;
+inline constexpr int slice_granule = 128;
 /// Rows of weights, of 16 bytes each, that a thread holds of a stage.
 inline constexpr int stage_chunks = 4;
 inline constexpr int ring_stage_bytes = product_threads * stage_chunks * 16;
@@ -27,6 +27,15 @@ inline constexpr int max_ring_stages = 4;
 inline constexpr int ring_scale_bytes = product_threads * 16;
 /// Bytes behind the ring that a thread has brought into the second cache, together as many as the ring's.
 inline constexpr int fetched_bytes = max_ring_stages * ring_stage_bytes / product_threads;
+
+/// Places of a warp's ring (weight_stream.h).
+inline constexpr int max_ring_places = 16;
+
+/// From the sums of one column of a tile to the next's, in floats: lanes that store or add hit all banks.
+inline constexpr int column_stride = tile_outputs + 4;
+/// Sums of the slices, of eight columns at a time, twice: one half is written while the other is read.
+inline constexpr std::size_t streamed_partial_bytes =
+    std::size_t{2} * product_slices * 8 * column_stride * sizeof(float);
 
 /// The most rows of activations that a product's kernel computes: of the three kernels that there are.
 inline constexpr int widest_columns = 64;

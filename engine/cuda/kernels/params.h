@@ -19,6 +19,15 @@ struct PassParams {
   ProductShape product;  ///< of a product's launch
 };
 
+/// A pass as an operation of a program sees it (program.h).
+struct PassView {
+  const DeviceModel& model;
+  const Workspace& work;
+  const DeviceLayer& layer;
+  std::int32_t row_begin;
+  std::int32_t want_logits;
+};
+
 struct TopParams {
   PassParams pass;
   std::int32_t k;

@@ -10,7 +10,7 @@
 namespace draftscope::engine::cuda {
 
 /// A state of the bank: those of rounds come first.
-DRAFTSCOPE_DEVICE float* kept_state(const PassParams& p, int number) {
+DRAFTSCOPE_DEVICE float* kept_state(const auto& p, int number) {
   const std::int64_t beyond = std::int64_t{number} - p.work.n_round_states;
   return beyond < 0 ? p.work.round_states + std::int64_t{number} * p.model.d_model
                     : p.work.state->bank + beyond * p.model.d_model;
@@ -18,7 +18,7 @@ DRAFTSCOPE_DEVICE float* kept_state(const PassParams& p, int number) {
 
 /// The residual stream's start: a block a row. Embedding of a token, or a state, uploaded or of the bank.
 template <typename Element>
-DRAFTSCOPE_DEVICE void load_inputs(const PassParams& p) {
+DRAFTSCOPE_DEVICE void load_inputs(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   if (p.work.state->stopped != 0) return;
@@ -39,11 +39,11 @@ DRAFTSCOPE_DEVICE void load_inputs(const PassParams& p) {
 
 /// Normalises, rotates and stores the queries and keys that a product left in `wide`: a warp a head of a row.
 template <typename Element>
-DRAFTSCOPE_DEVICE void normalise_heads(const PassParams& p) {
+DRAFTSCOPE_DEVICE void normalise_heads(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   const DeviceModel& model = p.model;
-  if (p.work.slots[p.slot].attention == 0 || p.work.state->stopped != 0) return;
+  if (!runs_sublayer(p, Norm::attention) || p.work.state->stopped != 0) return;
   const DeviceLayer& layer = layer_of(p);
   const int normalised = model.n_heads + model.n_kv_heads;
   const std::int64_t width = std::int64_t{normalised + model.n_kv_heads} * model.head_dim;
@@ -75,7 +75,7 @@ DRAFTSCOPE_DEVICE void normalise_heads(const PassParams& p) {
 
 /// Normalises the outputs of a sublayer that its last product left in `wide`, and adds them to the residual
 /// stream: a block a row.
-DRAFTSCOPE_DEVICE void add_outputs(const WideParams& p) {
+DRAFTSCOPE_DEVICE void add_outputs(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   const DeviceModel& model = p.pass.model;
@@ -101,7 +101,7 @@ DRAFTSCOPE_DEVICE void add_outputs(const WideParams& p) {
 }
 
 /// Puts the tiles' statistics of a head row together, in order: a block a row. `tiles` as in HeadOp.
-DRAFTSCOPE_DEVICE HeadPartial merged_row(const PassParams& p, int head_row, int tiles) {
+DRAFTSCOPE_DEVICE HeadPartial merged_row(const auto& p, int head_row, int tiles) {
   HeadPartial* shared = reinterpret_cast<HeadPartial*>(shared_memory());
   const HeadPartial* partials = p.work.head_partials + std::int64_t{head_row} * tiles;
   HeadPartial mine{lowest_logit, p.model.vocab, 0.0F};
@@ -121,7 +121,7 @@ DRAFTSCOPE_DEVICE int head_tiles(const DeviceModel& model) {
 }
 
 /// Best token and its probability of every head row.
-DRAFTSCOPE_DEVICE void finish_head(const PassParams& p) {
+DRAFTSCOPE_DEVICE void finish_head(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   const PassState& state = *p.work.state;
@@ -156,17 +156,18 @@ DRAFTSCOPE_DEVICE void take_drafted(PassState& state, const DraftedToken& drafte
 }
 
 /// Ends a draft step, and with the last one the loop that it is in. One thread.
-DRAFTSCOPE_DEVICE void end_draft_step(const StepParams& step, const DraftedToken& drafted) {
+DRAFTSCOPE_DEVICE void end_draft_step(const auto& step, const DraftedToken& drafted) {
   PassState& state = *step.pass.work.state;
   take_drafted(state, drafted);
+  state.goes_on = state.stopped == 0 && state.drafted < state.draft_length ? 1 : 0;
   if (step.has_loop != 0) go_on_if(step.loop, state.stopped == 0 && state.drafted < state.draft_length);
 }
 
 /// Ends a draft step with the best token. One block.
-DRAFTSCOPE_DEVICE void finish_draft_step(const StepParams& step) {
+DRAFTSCOPE_DEVICE void finish_draft_step(const auto& step) {
   let_next_kernel_start();
   wait_for_previous_kernel();
-  const PassParams& p = step.pass;
+  const auto& p = step.pass;
   if (p.work.state->stopped != 0) return;  // never in a loop, which ends with the draft
   const HeadResult best = result_of(merged_row(p, 0, head_tiles(p.model)), p.model.vocab);
   if (thread_index() == 0) end_draft_step(step, {best.token, best.logit, best.probability, 1.0});
@@ -174,7 +175,7 @@ DRAFTSCOPE_DEVICE void finish_draft_step(const StepParams& step) {
 
 /// Keeps the residual stream: a row at its place after the root of a round, or after a pass's first, or at
 /// its number of the bank. A block a row.
-DRAFTSCOPE_DEVICE void keep_states(const StateParams& p) {
+DRAFTSCOPE_DEVICE void keep_states(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   const PassState& state = *p.pass.work.state;
@@ -226,7 +227,7 @@ DRAFTSCOPE_DEVICE void compare_states(const BankParams& p) {
 
 /// Turns a finished draft into a pass over its last token alone, which has not been through the layers below
 /// the exit: the root's, where nothing was drafted. One block.
-DRAFTSCOPE_DEVICE void begin_last_token(const PassParams& p) {
+DRAFTSCOPE_DEVICE void begin_last_token(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   if (thread_index() != 0) return;
@@ -243,7 +244,7 @@ DRAFTSCOPE_DEVICE void begin_last_token(const PassParams& p) {
 }
 
 /// Turns a finished draft into the chain that verifies it: the root and every draft token. One block.
-DRAFTSCOPE_DEVICE void begin_verification(const PassParams& p) {
+DRAFTSCOPE_DEVICE void begin_verification(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   PassState& state = *p.work.state;
@@ -327,7 +328,7 @@ DRAFTSCOPE_DEVICE void move_cache_rows(const MoveParams& p) {
 /// OfNormedRows: a block a row. They are rows [row_begin, row_begin + rows) of the pass, those that there
 /// are.
 template <typename Element>
-DRAFTSCOPE_DEVICE void normalise_rows(const WideParams& p) {
+DRAFTSCOPE_DEVICE void normalise_rows(const auto& p) {
   static_assert(row_threads == product_threads);  // so that bits are those of rows that a product stages
   let_next_kernel_start();
   const std::int64_t depth = p.pass.model.d_model;
@@ -350,7 +351,7 @@ DRAFTSCOPE_DEVICE void normalise_rows(const WideParams& p) {
 /// Queries and keys that a norm follows stay there.
 /// Finishes wide products as QkvOp::finish does its own sums.
 template <typename Format>
-DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
+DRAFTSCOPE_DEVICE void finish_wide_qkv(const auto& p) {
   const DeviceModel& model = p.pass.model;
   const int heads = model.n_heads + 2 * model.n_kv_heads;
   const int half_head = model.head_dim / 2;
@@ -369,7 +370,7 @@ DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
 
 /// Gates what wide gate and up products left in `wide`, [2][rows][d_ff].
 template <typename Format>
-DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
+DRAFTSCOPE_DEVICE void finish_wide_gate(const auto& p) {
   const DeviceModel& model = p.pass.model;
   for (int row = block_index(); row < p.rows; row += block_count())
     for (int i = thread_index(); i < model.d_ff; i += block_threads()) {
@@ -381,7 +382,7 @@ DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
 
 /// Adds a wide product in `wide`, [rows][d_model], to the residual stream.
 template <typename Format>
-DRAFTSCOPE_DEVICE void add_wide(const WideParams& p) {
+DRAFTSCOPE_DEVICE void add_wide(const auto& p) {
   const DeviceModel& model = p.pass.model;
   const DeviceLayer& layer = layer_of(p.pass);
   const DeviceMatrix& matrix = p.norm == Norm::attention ? layer.o : layer.down;

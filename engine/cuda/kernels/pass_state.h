@@ -74,6 +74,7 @@ struct PassState {
   std::int32_t stopped;        ///< the draft has ended: its remaining steps do nothing
   std::int32_t drafted;        ///< draft tokens so far
   std::int32_t draft_length;   ///< of a round: the most that it drafts
+  std::int32_t goes_on;        ///< whether the draft takes another step; written by its last step alone
   std::int32_t root_token;     ///< of a round: what the chain to verify starts with
   std::int32_t root_position;  ///< of a round; of a pass its first row
   std::int32_t above_exit;     ///< of a round: the verification goes on from the states that the draft left
@@ -84,6 +85,9 @@ struct PassState {
   std::int32_t bonus_token;  ///< sampled rounds only: the token behind the accepted ones
   SamplingState sampling;
   std::uint64_t draft_start_ns, verify_start_ns, end_ns;  ///< of a round, by the device's clock
+  std::int32_t failed_entry;  ///< 0, or 1 + a program's entry that not all blocks came to the end of
+  std::int32_t failed_block;  ///< the first that gave up waiting for them
+  unsigned failures;          ///< blocks that did
   std::int32_t n_stop_tokens;
   float threshold;  ///< a draft token of lower probability ends the draft; negative = none does
   std::int32_t stop_tokens[max_stop_tokens];

@@ -13,6 +13,9 @@ namespace draftscope::engine::cuda {
 DRAFTSCOPE_DEVICE const DeviceLayer& layer_of(const PassParams& p) {
   return p.layers[p.work.slots[p.slot].layer];
 }
+DRAFTSCOPE_DEVICE const DeviceLayer& layer_of(const PassView& p) {
+  return p.layer;
+}
 
 /// Whether a sublayer runs; the head always does.
 DRAFTSCOPE_DEVICE bool runs_sublayer(const PassParams& p, Norm sublayer) {
@@ -20,8 +23,12 @@ DRAFTSCOPE_DEVICE bool runs_sublayer(const PassParams& p, Norm sublayer) {
   const LayerSlot& slot = p.work.slots[p.slot];
   return (sublayer == Norm::attention ? slot.attention : slot.mlp) != 0;
 }
+/// A program holds the sublayers that run.
+DRAFTSCOPE_DEVICE bool runs_sublayer(const PassView& /*p*/, Norm /*sublayer*/) {
+  return true;
+}
 /// Weights of the norm ahead of it, or null.
-DRAFTSCOPE_DEVICE const float* norm_weights(const PassParams& p, Norm sublayer) {
+DRAFTSCOPE_DEVICE const float* norm_weights(const auto& p, Norm sublayer) {
   if (sublayer == Norm::head) return p.model.final_norm;
   const DeviceLayer& layer = layer_of(p);  // found once, whichever norm it is
   return sublayer == Norm::attention ? layer.attention_norm : layer.mlp_norm;
@@ -64,7 +71,7 @@ DRAFTSCOPE_DEVICE HeadPair pair_of(const DeviceModel& model, int i) {
 
 /// Rotates pair `i` of a head and stores it, in `queries` or the cache. `head` counts q's, k's, then v's.
 template <typename Element>
-DRAFTSCOPE_DEVICE void store_pair(const PassParams& p, int row, int head, int i, float a, float b) {
+DRAFTSCOPE_DEVICE void store_pair(const auto& p, int row, int head, int i, float a, float b) {
   const DeviceModel& model = p.model;
   const DeviceLayer& layer = layer_of(p);
   const HeadPair pair = pair_of(model, i);
@@ -97,13 +104,13 @@ struct QkvOp {
   struct Weights {
     const std::byte *q, *k, *v;
   };
-  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
+  DRAFTSCOPE_DEVICE static Weights weights(const auto& p) {
     const DeviceLayer& layer = layer_of(p);
     return {data_of<Format>(layer.q), data_of<Format>(layer.k), data_of<Format>(layer.v)};
   }
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::attention); }
-  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return norm_weights(p, Norm::attention); }
-  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+  DRAFTSCOPE_DEVICE static bool runs(const auto& p) { return runs_sublayer(p, Norm::attention); }
+  DRAFTSCOPE_DEVICE static const float* norm(const auto& p) { return norm_weights(p, Norm::attention); }
+  DRAFTSCOPE_DEVICE static ProductJob job(const auto& p) {
     const Weights own = weights(p);
     const int heads = (takes<Format>(own.q) ? p.model.n_heads : 0) +
                       (takes<Format>(own.k) ? p.model.n_kv_heads : 0) +
@@ -115,14 +122,14 @@ struct QkvOp {
     int head;       ///< among q's, k's, then v's
     int dimension;  ///< of r = 0 in the upper half
   };
-  DRAFTSCOPE_DEVICE static Place place(const Params& p, const Weights& own, int tile) {
+  DRAFTSCOPE_DEVICE static Place place(const auto& p, const Weights& own, int tile) {
     const int tiles_per_head = p.model.head_dim / (2 * half_outputs);
     int head = tile / tiles_per_head;
     if (!takes<Format>(own.q)) head += p.model.n_heads;
     if (!takes<Format>(own.k) && head >= p.model.n_heads) head += p.model.n_kv_heads;
     return {head, tile % tiles_per_head * half_outputs};
   }
-  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const auto& p, const Weights& weights, int half, int tile,
                                                 int r) {
     const Place at = place(p, weights, tile);
     const int k_head = at.head - p.model.n_heads;
@@ -134,7 +141,7 @@ struct QkvOp {
     return {matrix, head * p.model.head_dim + (half == 0 ? pair.first : pair.second),
             heads * p.model.head_dim};
   }
-  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
+  DRAFTSCOPE_DEVICE static void finish(const auto& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     if (!present) return;
     const DeviceLayer& layer = layer_of(p);
@@ -166,15 +173,15 @@ struct ResidualOp {
   struct Weights {
     const std::byte* matrix;
   };
-  DRAFTSCOPE_DEVICE static ProductJob job_of(const Params& p, const Weights& own, int depth) {
+  DRAFTSCOPE_DEVICE static ProductJob job_of(const auto& p, const Weights& own, int depth) {
     const int tiles = (p.model.d_model + (2 * half_outputs) - 1) / (2 * half_outputs);
     return {takes<Format>(own.matrix) ? tiles : 0, depth};
   }
-  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const auto& p, const Weights& weights, int half, int tile,
                                                 int r) {
     return matrix_row(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r, p.model.d_model);
   }
-  DRAFTSCOPE_DEVICE static void add(const Params& p, const DeviceMatrix& matrix, int tile, int r, int row,
+  DRAFTSCOPE_DEVICE static void add(const auto& p, const DeviceMatrix& matrix, int tile, int r, int row,
                                     bool present, float upper, float lower) {
     if (!present) return;
     const int first = tile * (2 * half_outputs) + r;
@@ -196,15 +203,15 @@ template <typename Format, int half_outputs>
 struct OutputOp : ResidualOp<Format, half_outputs> {
   using Params = PassParams;
   using Base = ResidualOp<Format, half_outputs>;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::attention); }
-  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+  DRAFTSCOPE_DEVICE static bool runs(const auto& p) { return runs_sublayer(p, Norm::attention); }
+  DRAFTSCOPE_DEVICE static ProductJob job(const auto& p) {
     return Base::job_of(p, weights(p), p.model.n_heads * p.model.head_dim);
   }
-  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.attended; }
-  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) {
+  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const auto& p) { return p.work.attended; }
+  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const auto& p) {
     return {data_of<Format>(layer_of(p).o)};
   }
-  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
+  DRAFTSCOPE_DEVICE static void finish(const auto& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     Base::add(p, layer_of(p).o, tile, r, row, present, upper, lower);
   }
@@ -214,15 +221,13 @@ template <typename Format, int half_outputs>
 struct DownOp : ResidualOp<Format, half_outputs> {
   using Params = PassParams;
   using Base = ResidualOp<Format, half_outputs>;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::mlp); }
-  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
-    return Base::job_of(p, weights(p), p.model.d_ff);
-  }
-  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.gated; }
-  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const Params& p) {
+  DRAFTSCOPE_DEVICE static bool runs(const auto& p) { return runs_sublayer(p, Norm::mlp); }
+  DRAFTSCOPE_DEVICE static ProductJob job(const auto& p) { return Base::job_of(p, weights(p), p.model.d_ff); }
+  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const auto& p) { return p.work.gated; }
+  DRAFTSCOPE_DEVICE static typename Base::Weights weights(const auto& p) {
     return {data_of<Format>(layer_of(p).down)};
   }
-  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
+  DRAFTSCOPE_DEVICE static void finish(const auto& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     Base::add(p, layer_of(p).down, tile, r, row, present, upper, lower);
   }
@@ -239,24 +244,24 @@ template <typename Format, int half_outputs>
 struct GateUpOp {
   using Params = PassParams;
   static constexpr bool normalises = true;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::mlp); }
-  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return norm_weights(p, Norm::mlp); }
-  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+  DRAFTSCOPE_DEVICE static bool runs(const auto& p) { return runs_sublayer(p, Norm::mlp); }
+  DRAFTSCOPE_DEVICE static const float* norm(const auto& p) { return norm_weights(p, Norm::mlp); }
+  DRAFTSCOPE_DEVICE static ProductJob job(const auto& p) {
     const int tiles = (p.model.d_ff + half_outputs - 1) / half_outputs;
     return {takes<Format>(weights(p).gate) ? tiles : 0, p.model.d_model};
   }
   struct Weights {
     const std::byte *gate, *up;
   };
-  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) {
+  DRAFTSCOPE_DEVICE static Weights weights(const auto& p) {
     const DeviceLayer& layer = layer_of(p);
     return {data_of<Format>(layer.gate), data_of<Format>(layer.up)};
   }
-  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const auto& p, const Weights& weights, int half, int tile,
                                                 int r) {
     return matrix_row(half == 0 ? weights.gate : weights.up, tile * half_outputs + r, p.model.d_ff);
   }
-  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& /*job*/, int tile, int r, int row,
+  DRAFTSCOPE_DEVICE static void finish(const auto& p, const ProductJob& /*job*/, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     const int output = tile * half_outputs + r;
     if (!present || output >= p.model.d_ff) return;
@@ -305,20 +310,20 @@ struct HeadOp {
   static_assert(half_outputs == tile_half);  // its statistics are those of tiles of 32
   using Params = PassParams;
   static constexpr bool normalises = true;
-  DRAFTSCOPE_DEVICE static bool runs(const Params& p) { return runs_sublayer(p, Norm::head); }
-  DRAFTSCOPE_DEVICE static const float* norm(const Params& p) { return norm_weights(p, Norm::head); }
-  DRAFTSCOPE_DEVICE static ProductJob job(const Params& p) {
+  DRAFTSCOPE_DEVICE static bool runs(const auto& p) { return runs_sublayer(p, Norm::head); }
+  DRAFTSCOPE_DEVICE static const float* norm(const auto& p) { return norm_weights(p, Norm::head); }
+  DRAFTSCOPE_DEVICE static ProductJob job(const auto& p) {
     return {(p.model.vocab + (2 * half_outputs) - 1) / (2 * half_outputs), p.model.d_model};
   }
   struct Weights {
     const std::byte* matrix;
   };
-  DRAFTSCOPE_DEVICE static Weights weights(const Params& p) { return {p.model.head.data}; }
-  DRAFTSCOPE_DEVICE static WeightRow weight_row(const Params& p, const Weights& weights, int half, int tile,
+  DRAFTSCOPE_DEVICE static Weights weights(const auto& p) { return {p.model.head.data}; }
+  DRAFTSCOPE_DEVICE static WeightRow weight_row(const auto& p, const Weights& weights, int half, int tile,
                                                 int r) {
     return matrix_row(weights.matrix, tile * (2 * half_outputs) + half * half_outputs + r, p.model.vocab);
   }
-  DRAFTSCOPE_DEVICE static void finish(const Params& p, const ProductJob& job, int tile, int r, int row,
+  DRAFTSCOPE_DEVICE static void finish(const auto& p, const ProductJob& job, int tile, int r, int row,
                                        bool present, float upper, float lower) {
     const int first = tile * (2 * half_outputs) + r;
     const int second = first + half_outputs;
@@ -350,7 +355,7 @@ template <typename Op>
 struct OfNormedRows : Op {
   using Params = PassParams;
   static constexpr bool normalises = false;
-  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const Params& p) { return p.work.normed; }
+  DRAFTSCOPE_DEVICE static const std::uint16_t* activations(const auto& p) { return p.work.normed; }
 };
 template <typename Format, int half_outputs>
 struct QkvOfNormedRows : OfNormedRows<QkvOp<Format, half_outputs>> {};

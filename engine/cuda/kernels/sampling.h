@@ -259,10 +259,10 @@ DRAFTSCOPE_DEVICE int coupled_choice(const WarpedLogits& warped, const SamplingS
 
 /// finish_draft_step() with the token drawn from the warped distribution; its confidence stays the best
 /// token's probability. Logits are kept for the verdict, where it needs them. One block.
-DRAFTSCOPE_DEVICE void finish_sampled_step(const StepParams& step) {
+DRAFTSCOPE_DEVICE void finish_sampled_step(const auto& step) {
   let_next_kernel_start();
   wait_for_previous_kernel();
-  const PassParams& p = step.pass;
+  const auto& p = step.pass;
   const PassState& state = *p.work.state;
   if (state.stopped != 0) return;
   const int vocab = p.model.vocab;
@@ -287,7 +287,7 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const StepParams& step) {
 
 /// The warped distribution of every head row, and in a coupled round the target's token behind it: a block a
 /// row.
-DRAFTSCOPE_DEVICE void warp_rows(const PassParams& p) {
+DRAFTSCOPE_DEVICE void warp_rows(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   const PassState& state = *p.work.state;
@@ -302,7 +302,7 @@ DRAFTSCOPE_DEVICE void warp_rows(const PassParams& p) {
 }
 
 /// Counts the accepted draft tokens and chooses the bonus token behind them. One block.
-DRAFTSCOPE_DEVICE void judge_draft(const PassParams& p) {
+DRAFTSCOPE_DEVICE void judge_draft(const auto& p) {
   let_next_kernel_start();
   wait_for_previous_kernel();
   PassState& state = *p.work.state;

@@ -30,6 +30,7 @@ struct PlainWeights {
   using Scales = NoScales;
   static constexpr bool is_grouped = false;
   static constexpr int value_bytes = 2;
+  static constexpr int scale_words = 0;  ///< of a row's run, in a piece (piece_layout.h)
   static constexpr int parts = 1;
   static constexpr int stage_depth = 32;
   DRAFTSCOPE_DEVICE static int lane_depth(int t, int /*part*/) { return t * part_values; }
@@ -56,6 +57,7 @@ struct Fp8Weights {
   using Scales = NoScales;
   static constexpr bool is_grouped = false;
   static constexpr int value_bytes = 1;
+  static constexpr int scale_words = 0;
   static constexpr int parts = 2;
   static constexpr int stage_depth = 64;
   DRAFTSCOPE_DEVICE static int lane_depth(int t, int part) { return (t * parts + part) * part_values; }

@@ -14,9 +14,12 @@ namespace draftscope::engine::test {
 std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const CudaOptions& options,
                                            std::int32_t multiprocessors) {
   static std::uint32_t seed = 0;  // each backend starts kernels in an order of its own
+  ++seed;
+  // Two backends that a test compares are one of each kind, and so compare these as well.
+  const auto passes = seed % 2 == 0 ? cuda::DecodingPasses::graphs : cuda::DecodingPasses::programs;
   auto backend = cuda::make_backend(
-      cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes, ++seed),
-      checkpoint, options);
+      cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes, seed),
+      checkpoint, options, passes);
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A round is one graph, whose loop of draft steps the device ends, and has the bits of a round that is a
-// graph a step and one for the verification.
+// A round is one graph, whose loop of draft steps the device ends, or one program, and has the bits of a
+// round that is a graph a step and one for the verification.
 
 #include <gtest/gtest.h>
 
@@ -21,11 +21,12 @@ namespace {
 
 constexpr std::int32_t round_cache_rows = 90;
 
-std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, bool has_loops, NotedCalls& calls) {
+std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, bool has_loops, NotedCalls& calls,
+                                         cuda::DecodingPasses passes = cuda::DecodingPasses::graphs) {
   auto gpu = cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes, has_loops ? 5 : 6,
                                                 cuda::emulation::usual_shared_bytes, has_loops);
   auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint,
-                                    {.cache_rows = round_cache_rows});
+                                    {.cache_rows = round_cache_rows}, passes);
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
 }
@@ -105,14 +106,16 @@ TEST(RoundGraphs, HaveTheBitsOfRoundsInPieces) {
     const Checkpoint checkpoint = random_checkpoint(shape, trial == 2 ? DType::f16 : DType::bf16, random());
     NotedCalls of_whole;
     NotedCalls of_pieces;
+    NotedCalls of_program;
     const auto whole = counted_backend(checkpoint, true, of_whole);
     const auto pieces = counted_backend(checkpoint, false, of_pieces);
+    const auto program = counted_backend(checkpoint, false, of_program, cuda::DecodingPasses::programs);
     std::vector<Row> prompt;
     for (std::int32_t i = 0; i < 60; ++i) prompt.push_back({pick(random, 0, shape.vocab - 1), -1, i});
     Outputs unused;
-    for (Backend* backend : {whole.get(), pieces.get()})
+    for (Backend* backend : {whole.get(), pieces.get(), program.get()})
       ASSERT_TRUE(backend->forward({.rows = prompt, .layers = {0, shape.n_layers}}, unused));
-    of_whole = of_pieces = {};
+    of_whole = of_pieces = of_program = {};
     int steps = 0;
     constexpr int rounds = 8;
     for (int i = 0; i < rounds; ++i) {
@@ -124,6 +127,10 @@ TEST(RoundGraphs, HaveTheBitsOfRoundsInPieces) {
       ASSERT_TRUE(first) << first.error().message;
       ASSERT_TRUE(pieces->chain_round(drawn.view(), expected));
       expect_same(found, expected);
+      ChainRoundOutputs in_one_kernel;
+      const auto third = program->chain_round(drawn.view(), in_one_kernel);
+      ASSERT_TRUE(third) << third.error().message;
+      expect_same(in_one_kernel, expected);
       steps += drawn.round.draft_length;
       short_drafts += found.drafted.size() < static_cast<std::size_t>(drawn.round.draft_length) ? 1U : 0U;
       sampled += drawn.is_sampled ? 1U : 0U;
@@ -132,6 +139,8 @@ TEST(RoundGraphs, HaveTheBitsOfRoundsInPieces) {
     EXPECT_EQ(of_whole.loops, of_whole.captured);
     EXPECT_EQ(of_pieces.launched, steps + rounds);
     EXPECT_EQ(of_pieces.loops, 0);
+    EXPECT_EQ(of_program.launches_alone, rounds);
+    EXPECT_EQ(of_program.launched, 0);
   }
   EXPECT_GT(short_drafts, 2U);
   EXPECT_GT(sampled, 5U);

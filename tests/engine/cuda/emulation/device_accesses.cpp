@@ -15,7 +15,7 @@ namespace draftscope::engine::cuda::emulation {
 
 namespace {
 
-constexpr std::size_t unit = 4;
+constexpr std::size_t unit = 2;
 
 DeviceAccesses* active = nullptr;
 

@@ -7,16 +7,16 @@
 //
 // Every load and store of a kernel is seen: the files that instantiate kernels are compiled with the
 // compiler's own instrumentation for ThreadSanitizer, whose calls end here instead of in its library. For
-// each four bytes of device memory two numbers are kept: the last kernel that wrote them, and the last that
+// each two bytes of device memory two numbers are kept: the last kernel that wrote them, and the last that
 // read them before its wait. A conflict shows whichever of the two comes first, and so in any order of
 // execution.
 //
 // Not seen: what runs in a build for another sanitizer or for coverage, where the instrumentation is left out
 // (sees_accesses()); functions that are compiled elsewhere, of which kernels call only mathematical ones;
 // what nvcc makes of the same source, for a GPU's compiler may move a load that is not bound to the wait
-// (".nc"). Two accesses to different halves of the same four bytes count as one place.
+// (".nc"). Two accesses to different bytes of the same two count as one place.
 //
-// Of a cooperative grid, each four bytes keep their last write and the last reads of two blocks. A conflict
+// Of a cooperative grid, each two bytes keep their last write and the last reads of two blocks. A conflict
 // shows in either order of the two accesses. Arrivals, and waits for them, are no accesses. Not seen:
 // - a write after reads of three or more blocks, if it comes after the two that are kept and not after
 // another;
@@ -94,7 +94,7 @@ class DeviceAccesses {
     const std::byte* begin;
     std::size_t bytes;
     std::string what;
-    Numbers writers;  ///< of each four bytes; 0 = no kernel
+    Numbers writers;  ///< of each two bytes; 0 = no kernel
     Numbers early_readers;
     Array<BlockAccesses> of_blocks;  ///< absent before a cooperative grid touches the region
   };
@@ -104,7 +104,7 @@ class DeviceAccesses {
     std::uintptr_t bytes = 0;
   };
   void find_bounds();
-  /// The part of an access that lies in a region, in units of four bytes.
+  /// The part of an access that lies in a region, in units of two bytes.
   struct Units {
     Region* region = nullptr;
     std::size_t begin = 0;

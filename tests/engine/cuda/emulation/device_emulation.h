@@ -150,6 +150,10 @@ void begin_piece(std::byte* to, const std::byte* from, unsigned bytes, CopyBarri
 /// Waits until the phase of that parity has ended; true also if the barrier is already in the phase after it.
 /// False, without a longer wait, once `*given_up`, in shared memory, is not 0.
 bool wait_for_phase(CopyBarrier* barrier, unsigned parity, const volatile unsigned* given_up);
+inline void wait_for_phase(CopyBarrier* barrier, unsigned parity) {
+  static unsigned never = 0;
+  (void)wait_for_phase(barrier, parity, &never);
+}
 
 using ::exp;
 using ::expf;

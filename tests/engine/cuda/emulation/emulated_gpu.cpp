@@ -191,7 +191,9 @@ class EmulatedGpu final : public Gpu {
 
   void enqueue(const KeptLaunch& kernel) {
     QueuedKernel queued = emulated_kernel(kernel.launch, kernel.params);
-    if (const auto* pass = std::get_if<PassParams>(&kernel.params))
+    const PassParams* pass = std::get_if<PassParams>(&kernel.params);
+    if (const auto* program = std::get_if<ProgramParams>(&kernel.params)) pass = &program->pass;
+    if (pass != nullptr)
       queued.place = [work = pass->work](const std::byte* address) { return name_in(work, address); };
     queue_.add(std::move(queued));
   }

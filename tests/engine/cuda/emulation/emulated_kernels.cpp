@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "cuda/dispatch.h"
+#include "cuda/program_dispatch.h"
 
 namespace draftscope::engine::cuda::emulation {
 
@@ -26,12 +27,17 @@ std::string name_of(const std::type_info& type) {
 
 QueuedKernel emulated_kernel(const Launch& launch, const KernelParams& params) {
   QueuedKernel made;
-  visit_kernel(launch, [&]<typename Body>() {
+  const auto make = [&]<typename Body>() {
     made = {[] { return name_of(typeid(Body)); },
             {launch.blocks, Body::threads, launch.shared_bytes, waits_by_itself(launch.kernel)},
             [arguments = std::get<typename Body::Params>(params)] { Body::run(arguments); },
             {}};
-  });
+    made.grid.is_cooperative = launch.kernel == Kernel::program;
+  };
+  if (is_of_programs(launch.kernel))
+    visit_program(launch, make);
+  else
+    visit_kernel(launch, make);
   return made;
 }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Where a product's weights lie in device memory: in the order in which warps read them. Whoever packs them
+// and the kernel that reads them agree here; nothing in it is the device's alone.
+//
+//   Tile    32 outputs, in two halves of 16. Tiles follow one another; a block takes each `blocks`-th
+//   Run     64 bytes of a row: 32 to 128 values of k, by the format. The last run of a row may be cut short,
+//           and is filled up with zeros
+//   Slice   the runs of a tile's rows that one of eight warps multiplies: as many for each but the last
+//           warps, which may have fewer or none. Slices follow one another
+//   Part    a run of all rows of a tile. Four chunks of 16 bytes a lane, [row i of four][lane 4g + t]: chunk
+//   t
+//           of the run of row g + 8 (i mod 2) of half i / 2. Then scales, of formats that have some, [32 rows
+//           in the order 8 i + g], as many words each as the format's run takes
+//   Piece   consecutive parts of a slice, what one copy brings
+
+#include "grouped_layout.h"
+#include "launch_shape.h"
+
+namespace draftscope::engine::cuda {
+
+/// Rows of a tile of which a lane has a chunk.
+inline constexpr int lane_rows = 4;
+inline constexpr int part_code_bytes = lane_rows * warp_threads * chunk_bytes;
+/// Parts that one copy brings at most.
+inline constexpr int max_copied_parts = 2;
+
+struct PieceLayout {
+  std::int32_t runs = 0;        ///< of a row
+  std::int32_t slice_runs = 0;  ///< of a warp's slice, at most
+  std::int32_t part_bytes = 0;
+
+  /// Runs of the slice of warp `warp`.
+  [[nodiscard]] constexpr std::int32_t runs_of(std::int32_t warp) const {
+    const std::int32_t left = runs - warp * slice_runs;
+    return left < 0 ? 0 : left < slice_runs ? left : slice_runs;
+  }
+  [[nodiscard]] constexpr std::int64_t tile_bytes() const { return std::int64_t{runs} * part_bytes; }
+  /// From a tile's begin to a part.
+  [[nodiscard]] constexpr std::int64_t part_at(std::int32_t run) const {
+    return std::int64_t{run} * part_bytes;
+  }
+};
+
+/// `scale_words`: words of scales for a row's run.
+[[nodiscard]] constexpr PieceLayout piece_layout(std::int32_t depth, std::int32_t run_depth,
+                                                 std::int32_t scale_words) {
+  const std::int32_t granules = (depth + slice_granule - 1) / slice_granule;
+  const std::int32_t slice_depth = (granules + product_slices - 1) / product_slices * slice_granule;
+  return {(depth + run_depth - 1) / run_depth, slice_depth / run_depth,
+          part_code_bytes + lane_rows * scale_rows * 4 * scale_words};
+}
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What a program is made of (program.h): plain data that the host writes.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "params.h"
+#include "piece_layout.h"
+
+namespace draftscope::engine::cuda {
+
+enum class OperationKind : std::int32_t {
+  load_inputs,
+  normalise_rows,
+  qkv,
+  normalise_heads,
+  attention,
+  output,
+  gate_up,
+  down,
+  add_outputs,
+  keep_states,
+  head,
+  finish_head,
+  finish_draft_step,
+  finish_sampled_step,
+  begin_last_token,
+  begin_verification,
+  warp_rows,
+  judge_draft,
+};
+
+/// One entry of a model's table; in device memory, copied in chunks of 16 bytes.
+struct alignas(16) Operation {
+  DeviceLayer layer;  ///< whose sublayer it is; zeros of what belongs to none
+  OperationKind kind;
+  std::int32_t is_plain;  ///< of a product: 16-bit weights, whatever the program's layers are in
+  std::int32_t is_f16;  ///< of 16-bit weights, the embedding's too, and of rows normalised for them: not bf16
+  Norm norm;            ///< of normalise_rows, and the sublayer of add_outputs
+  std::int32_t boundary;    ///< of keep_states
+  float* to;                ///< of keep_states
+  const std::byte* pieces;  ///< null of all but products
+  PieceLayout layout;       ///< of a product, as all that follows
+  std::int32_t tiles;
+  std::int32_t depth;
+};
+static_assert(sizeof(Operation) % chunk_bytes == 0);
+
+/// A place among the operations, and how one is run.
+using ProgramEntry = std::uint16_t;
+inline constexpr ProgramEntry entry_place = 0x3fff;
+inline constexpr ProgramEntry entry_reads_normed = 0x4000;  ///< rows are those that normalise_rows left
+inline constexpr ProgramEntry entry_wants_logits = 0x8000;
+inline constexpr int max_program_entries = 2048;
+
+/// A warp's ring of pieces in shared memory (weight_stream.h).
+struct RingShape {
+  std::int32_t places;       ///< up to max_ring_places
+  std::int32_t place_bytes;  ///< a multiple of 128
+  std::int32_t parts;        ///< that a place holds, up to max_copied_parts
+};
+
+struct ProgramParams {
+  PassParams pass;
+  const Operation* operations;
+  const ProgramEntry* entries;
+  std::int32_t first, last;           ///< entries that the launch runs
+  std::int32_t loop_begin, loop_end;  ///< no loop if they are equal
+  std::int32_t rows;                  ///< that it begins with
+  std::int32_t draft_length;          ///< steps of the loop at most
+  unsigned* arrivals;                 ///< at barriers of the grid: 0 at the start
+  std::int32_t scratch_bytes;         ///< of shared memory ahead of the rings: a multiple of 128
+  RingShape ring;
+};
+
+/// Shared memory that a block takes beside an operation's scratch and the rings (ProgramBlock).
+inline constexpr int program_block_bytes =
+    (product_slices * max_ring_places * 8 + 2 * static_cast<int>(sizeof(Operation)) +
+     max_program_entries * static_cast<int>(sizeof(ProgramEntry)) + 2 * 127) /
+    128 * 128;
+
+constexpr bool changes_rows(OperationKind kind) {
+  return kind == OperationKind::begin_last_token || kind == OperationKind::begin_verification;
+}
+
+/// A product's matrices to be packed (pack_pieces.h).
+struct PackParams {
+  PassParams pass;           ///< the model's shape
+  const DeviceLayer* layer;  ///< its matrices as they were uploaded; null of the head
+  OperationKind product;
+  PieceLayout layout;
+  std::int32_t tiles;
+  std::int32_t depth;
+  std::byte* pieces;
+};
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A product of weights that come through rings (weight_stream.h) with up to 64 rows of activations. Tensor
+// cores multiply, with the rows as the short side, so that eight rows cost what one costs.
+//
+// A block takes each `blocks`-th tile of 32 outputs. Each of its eight warps multiplies a slice of the depth;
+// slices are added in a fixed order, and a column of an mma depends on its own row of activations alone. So a
+// row's bits depend neither on the other rows nor on how many blocks there are, nor on the ring.
+
+#include "grouped_weights.h"
+#include "piece_layout.h"
+#include "weight_stream.h"
+#include "weights.h"
+
+namespace draftscope::engine::cuda {
+
+struct StreamedJob {
+  PieceLayout layout;
+  std::int32_t tiles;
+  std::int32_t depth;
+  std::int32_t rows;
+};
+
+/// `column_tiles`: the most that the code computes, of eight rows each.
+template <typename Format, int column_tiles>
+class StreamedProduct {
+  using Activation = typename Format::Activation;
+  using Scales = typename Format::Scales;
+  static constexpr int parts = Format::parts;
+  /// Activations of so few registers are asked for a run ahead.
+  static constexpr bool is_ahead = parts * column_tiles <= 2;
+
+ public:
+  /// `row_of(column)`: a row's 16-bit values, [depth]. `finish(tile, r, column, is_present, upper, lower)`
+  /// takes output r of both halves of a tile for one row; all lanes of a warp call it together, 16 lanes a
+  /// row.
+  template <typename RowOf, typename Finish>
+  DRAFTSCOPE_DEVICE static void run(const StreamedJob& job, WeightStream& weights, const RowOf& row_of,
+                                    const Finish& finish) {
+    StreamedProduct product(job);
+    int turn = 0;
+    for (int tile = block_index(); tile < job.tiles; tile += block_count()) {
+      float sums[2][column_tiles][4] = {};
+      product.multiply(weights, row_of, sums);
+#pragma unroll
+      for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
+        if (column_tile * 8 >= job.rows) continue;
+        product.store(turn, sums, column_tile);
+        synchronise();
+        product.finish_columns(turn, tile, column_tile, finish);
+        turn ^= 1;
+      }
+    }
+  }
+
+ private:
+  DRAFTSCOPE_DEVICE explicit StreamedProduct(const StreamedJob& job)
+      : job_(job),
+        warp_(thread_index() / warp_threads),
+        lane_(thread_index() % warp_threads),
+        g_(lane_ / 4),
+        t_(lane_ % 4),
+        first_depth_(warp_ * job.layout.slice_runs * Format::stage_depth) {}
+
+  template <typename RowOf>
+  DRAFTSCOPE_DEVICE void multiply(WeightStream& weights, const RowOf& row_of,
+                                  float (&sums)[2][column_tiles][4]) const {
+    const int runs = job_.layout.runs_of(warp_);
+    Part ahead[is_ahead ? parts : 1][is_ahead ? column_tiles : 1];
+    if constexpr (is_ahead) bring(row_of, 0, ahead);
+#pragma unroll 1
+    for (int first = 0; first < runs; first += weights.parts()) {
+      const std::byte* const piece = weights.take();
+#pragma unroll
+      for (int i = 0; i < max_copied_parts; ++i) {
+        const int run = first + i;
+        if (i >= weights.parts() || run >= runs) continue;
+        const std::byte* const part = piece + i * job_.layout.part_bytes;
+        Chunk held[lane_rows];
+        Scales scales[lane_rows];
+        read(part, held, scales);
+        if (i + 1 == weights.parts() || run + 1 == runs) weights.give_back();
+        if constexpr (is_ahead) {
+          Part now[parts][column_tiles];
+#pragma unroll
+          for (int of_run = 0; of_run < parts; ++of_run)
+#pragma unroll
+            for (int column = 0; column < column_tiles; ++column) now[of_run][column] = ahead[of_run][column];
+          if (run + 1 < runs) bring(row_of, run + 1, ahead);
+#pragma unroll
+          for (int of_run = 0; of_run < parts; ++of_run)
+            multiply_part(held, scales, of_run, now[of_run], sums);
+        } else {
+#pragma unroll
+          for (int of_run = 0; of_run < parts; ++of_run) {
+            Part x[column_tiles];
+            bring_part(row_of, run, of_run, x);
+            multiply_part(held, scales, of_run, x, sums);
+          }
+        }
+      }
+    }
+  }
+
+  /// This lane's chunks of a part, and what scales they have.
+  DRAFTSCOPE_DEVICE void read(const std::byte* part, Chunk (&held)[lane_rows],
+                              Scales (&scales)[lane_rows]) const {
+#pragma unroll
+    for (int row = 0; row < lane_rows; ++row)
+      held[row] = *reinterpret_cast<const Chunk*>(part + (row * warp_threads + lane_) * chunk_bytes);
+    if constexpr (Format::is_grouped)
+#pragma unroll
+      for (int row = 0; row < lane_rows; ++row)
+        scales[row] = Format::run_scales(reinterpret_cast<const std::uint32_t*>(part + part_code_bytes) +
+                                         (row * scale_rows + g_) * Format::scale_words);
+  }
+
+  template <typename RowOf>
+  DRAFTSCOPE_DEVICE void bring_part(const RowOf& row_of, int run, int part, Part (&x)[column_tiles]) const {
+    const int k = first_depth_ + run * Format::stage_depth + Format::lane_depth(t_, part);
+#pragma unroll
+    for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
+      const int column = column_tile * 8 + g_;
+      Chunk chunk{};
+      if (column < job_.rows && k < job_.depth)
+        chunk = *reinterpret_cast<const Chunk*>(row_of(column) + std::int64_t{k} * 2);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) x[column_tile].pairs[i] = chunk.words[i];
+    }
+  }
+  template <typename RowOf>
+  DRAFTSCOPE_DEVICE void bring(const RowOf& row_of, int run, Part (&x)[parts][column_tiles]) const {
+#pragma unroll
+    for (int part = 0; part < parts; ++part) bring_part(row_of, run, part, x[part]);
+  }
+
+  DRAFTSCOPE_DEVICE void multiply_part(const Chunk (&held)[lane_rows], const Scales (&scales)[lane_rows],
+                                       int part, const Part (&x)[column_tiles],
+                                       float (&sums)[2][column_tiles][4]) const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Part low = Format::part(held[2 * half], part, scales[2 * half]);
+      const Part high = Format::part(held[2 * half + 1], part, scales[2 * half + 1]);
+#pragma unroll
+      for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+#pragma unroll
+        for (int i = 0; i < 4; i += 2)
+          Activation::multiply_accumulate(sums[half][column_tile], low.pairs[i], high.pairs[i],
+                                          low.pairs[i + 1], high.pairs[i + 1], x[column_tile].pairs[i],
+                                          x[column_tile].pairs[i + 1]);
+    }
+  }
+
+  DRAFTSCOPE_DEVICE static float* partial(int turn, int warp) {
+    return reinterpret_cast<float*>(shared_memory()) + (turn * product_slices + warp) * 8 * column_stride;
+  }
+
+  DRAFTSCOPE_DEVICE void store(int turn, const float (&sums)[2][column_tiles][4], int column_tile) const {
+    float* const to = partial(turn, warp_) + t_ * 2 * column_stride + g_;
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        to[i % 2 * column_stride + half * tile_half + i / 2 * 8] = sums[half][column_tile][i];
+  }
+
+  /// By half of the threads.
+  template <typename Finish>
+  DRAFTSCOPE_DEVICE void finish_columns(int turn, int tile, int column_tile, const Finish& finish) const {
+    const int r = thread_index() % tile_half;
+    const int column = thread_index() / tile_half;
+    if (column >= 8) return;
+    float halves[2];
+    for (int half = 0; half < 2; ++half) {
+      float sum = 0.0F;
+      for (int slice = 0; slice < product_slices; ++slice)
+        sum += partial(turn, slice)[column * column_stride + half * tile_half + r];
+      halves[half] = sum;
+    }
+    const int row = column_tile * 8 + column;
+    finish(tile, r, row, row < job_.rows, halves[0], halves[1]);
+  }
+
+  const StreamedJob& job_;
+  int warp_, lane_;
+  int g_;  ///< which of eight rows of weights, and of activations, this lane reads
+  int t_;  ///< which of the four lanes that share them
+  int first_depth_;
+};
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Passes as programs: bit for bit those of a kernel an operation, whatever the format, the rows and the
+// device's size; one launch each; an error where a block does not come to a barrier.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cuda/backend.h"
+#include "cuda/model_upload.h"
+#include "cuda/program_runner.h"
+#include "cuda_shapes.h"
+#include "emulated_gpu.h"
+#include "noted_gpu.h"
+#include "random_model.h"
+#include "weights/held_format.h"
+#include "weights/same_bits.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+using cuda::DecodingPasses;
+using cuda::Kernel;
+
+/// Shared memory of a block on devices with 163 KiB and with 227.
+constexpr std::size_t some_shared_bytes[] = {std::size_t{163} << 10, std::size_t{227} << 10};
+
+std::unique_ptr<Backend> noted_backend(const Checkpoint& checkpoint, const CudaOptions& options,
+                                       std::int32_t multiprocessors, std::size_t shared_bytes,
+                                       DecodingPasses passes, NotedCalls& calls) {
+  static std::uint32_t seed = 0;
+  auto backend =
+      cuda::make_backend(std::make_unique<NotedGpu>(
+                             cuda::emulation::make_emulated_gpu(
+                                 multiprocessors, cuda::emulation::usual_memory_bytes, ++seed, shared_bytes),
+                             calls),
+                         checkpoint, options, passes);
+  if (!backend) throw std::runtime_error(backend.error().message);
+  return std::move(*backend);
+}
+
+TEST(Programs, HaveTheBitsOfAKernelAnOperation) {
+  Random random(83);
+  int round = 0;
+  for (const HeldFormat& held : every_held_format())
+    for (const std::int32_t rows : {1, pick(random, 2, 8), pick(random, 9, 16), pick(random, 17, 64)}) {
+      speculation::ModelShape shape = random_cuda_shape(random);
+      shape.n_layers = 2;
+      shape.d_model = 32 * pick(random, 1, 12);
+      shape.d_ff = 32 * pick(random, 1, 40);
+      const Checkpoint checkpoint = random_checkpoint(shape, held.dtype, random());
+      SCOPED_TRACE(testing::Message() << dtype_name(held.dtype) << ", format "
+                                      << static_cast<int>(cuda::layer_format(checkpoint, held.weights))
+                                      << ", " << rows << " rows");
+      const CudaOptions options{.cache_rows = 100, .weights = held.weights};
+      NotedCalls of_graphs;
+      NotedCalls of_programs;
+      const auto graphs =
+          noted_backend(checkpoint, options, 2, some_shared_bytes[1], DecodingPasses::graphs, of_graphs);
+      const auto programs =
+          noted_backend(checkpoint, options, pick(random, 1, 5), some_shared_bytes[round++ % 2],
+                        DecodingPasses::programs, of_programs);
+      OwnedBatch prompt = chain(shape, random, pick(random, 1, 30), 0);
+      prompt.wanted.head_from = static_cast<std::int32_t>(prompt.rows.size()) - 1;
+      EXPECT_TRUE(have_same_bits(outputs_of(*programs, prompt), outputs_of(*graphs, prompt)));
+      OwnedBatch batch = tree(shape, random, rows, static_cast<std::int32_t>(prompt.rows.size()));
+      if (chance(random, 0.5)) batch.mask = random_mask(random, shape.n_layers, 0.3);
+      if (chance(random, 0.5)) batch.hidden_after = {0, shape.n_layers};
+      if (chance(random, 0.5)) batch.wanted.head_from = pick(random, 0, rows - 1);
+      of_programs = {};
+      EXPECT_TRUE(have_same_bits(outputs_of(*programs, batch), outputs_of(*graphs, batch)));
+      EXPECT_EQ(of_programs.launches_alone, 1);
+      EXPECT_TRUE(of_programs.kernels.contains(Kernel::program));
+      EXPECT_EQ(of_programs.launched, 0);
+    }
+}
+
+/// A device on which blocks wait for arrivals that never come.
+class StuckGpu final : public NotedGpu {
+ public:
+  using NotedGpu::NotedGpu;
+  Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
+    // Device memory is the host's, and what was to clear the counter has run.
+    if (const auto* program = std::get_if<cuda::ProgramParams>(&params)) *program->arrivals = 0xc0000000U;
+    return NotedGpu::launch(launch, params);
+  }
+};
+
+TEST(Programs, EndWithAnErrorWhereABlockDoesNotComeToABarrier) {
+  const Checkpoint checkpoint = random_checkpoint(tiny_cuda_shape(), DType::bf16, 3);
+  NotedCalls calls;
+  auto backend = cuda::make_backend(std::make_unique<StuckGpu>(cuda::emulation::make_emulated_gpu(3), calls),
+                                    checkpoint, {.cache_rows = 40}, DecodingPasses::programs);
+  ASSERT_TRUE(backend);
+  Random random(5);
+  const OwnedBatch batch = chain(checkpoint.shape, random, 3, 0);
+  Outputs outputs;
+  const auto done = (*backend)->forward(batch.view(), outputs);
+  ASSERT_FALSE(done);
+  EXPECT_TRUE(done.error().message.ends_with(
+      "waited for more than a second for others to end load inputs, entry 1 of 13"))
+      << done.error().message;
+}
+
+/// Scratch and rings are as large as a block may have, and a warp has two pieces at least on their way.
+TEST(Programs, FillTheMemoryOfABlock) {
+  Random random(89);
+  for (const std::size_t shared_bytes : some_shared_bytes)
+    for (int trial = 0; trial < 200; ++trial) {
+      speculation::ModelShape shape = random_cuda_shape(random);
+      shape.d_model = 64 * pick(random, 1, 128);
+      const std::int32_t rows = pick(random, 1, 64);
+      const std::int32_t part_bytes = 2048 + 128 * pick(random, 0, 3);
+      const cuda::ProgramShape found =
+          cuda::program_shape({.multiprocessors = 132, .shared_bytes = shared_bytes}, shape, rows, part_bytes,
+                              chance(random, 0.5));
+      SCOPED_TRACE(testing::Message() << shared_bytes << " bytes, d_model " << shape.d_model << ", " << rows
+                                      << " rows, parts of " << part_bytes);
+      if (found.ring.places == 0) continue;  // ProgramRunner::fits() says so
+      EXPECT_LE(found.shared_bytes, shared_bytes);
+      EXPECT_GE(found.ring.place_bytes, found.ring.parts * part_bytes);
+      EXPECT_GE(found.ring.parts, 1);
+      EXPECT_LE(found.ring.places, cuda::max_ring_places);
+      EXPECT_EQ(found.scratch_bytes % 128, 0);
+      if (found.ring.places < cuda::max_ring_places) {
+        EXPECT_GT(
+            found.shared_bytes + cuda::product_slices * static_cast<std::size_t>(found.ring.place_bytes),
+            shared_bytes);
+      }
+      if (found.stages_rows) {
+        EXPECT_GE(found.scratch_bytes, rows * cuda::staged_row_bytes(shape.d_model));
+      }
+    }
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
