@@ -148,8 +148,9 @@ class Table : public ::testing::Environment {
   }
 };
 
-[[maybe_unused]] const ::testing::Environment* const table =
-    ::testing::AddGlobalTestEnvironment(new Table);  // NOLINT(cppcoreguidelines-owning-memory): GoogleTest's
+// NOLINTBEGIN(cppcoreguidelines-owning-memory,cert-err58-cpp): GoogleTest's, which nobody could catch for
+[[maybe_unused]] const ::testing::Environment* const table = ::testing::AddGlobalTestEnvironment(new Table);
+// NOLINTEND(cppcoreguidelines-owning-memory,cert-err58-cpp)
 
 class FailedAllocation : public ::testing::TestWithParam<FaultedCommand> {
  protected:

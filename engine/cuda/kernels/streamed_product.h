@@ -67,7 +67,7 @@ class StreamedProduct {
   DRAFTSCOPE_DEVICE void multiply(WeightStream& weights, const RowOf& row_of,
                                   float (&sums)[2][column_tiles][4]) const {
     const int runs = job_.layout.runs_of(warp_);
-    Part ahead[is_ahead ? parts : 1][is_ahead ? column_tiles : 1];
+    [[maybe_unused]] Part ahead[parts][column_tiles];
     if constexpr (is_ahead) bring(row_of, 0, ahead);
 #pragma unroll 1
     for (int first = 0; first < runs; first += weights.parts()) {
