@@ -62,6 +62,8 @@ Held held_at(const KernelParams& params, const std::byte* address) {
       {work.logits, Held::words},
       {work.draft_rows, Held::state},
       {std::holds_alternative<TopParams>(params) ? std::get<TopParams>(params).top : nullptr, Held::words},
+      {std::holds_alternative<BankParams>(params) ? std::get<BankParams>(params).cosines : nullptr,
+       Held::words},
       {work.widened, Held::halves},
   };
   const Buffer* nearest = nullptr;
