@@ -173,12 +173,17 @@ TEST(CountedKernels, ReadEachWeightOnceInBlocks) {
     shape.d_ff = 3 * shape.d_model;  // parts that begin amid what stands together
     const std::vector<KernelTraffic> pass = counted(shape, 1, 256, weights);
     ASSERT_FALSE(pass.empty());
+    std::uint64_t asked_again = 0;
     for (const Kernel kernel : products) {
       SCOPED_TRACE(std::string(kernel_word({kernel})));
       const KernelTraffic& traffic = of(pass, kernel);
       EXPECT_EQ(traffic.moved(Held::weights), traffic.needed.weights + traffic.asked_again);
-      EXPECT_EQ(traffic.asked_again > 0, kernel != Kernel::head);
+      asked_again += traffic.asked_again;
+      if (kernel == Kernel::head) {
+        EXPECT_EQ(traffic.asked_again, 0U);
+      }
     }
+    EXPECT_GT(asked_again, 0U);  // scales of more values than a slice is a multiple of
   }
 }
 
