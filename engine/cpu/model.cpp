@@ -134,8 +134,7 @@ class Preparation {
   std::size_t used_ = 0;
 };
 
-/// Calls visit(tensor, matrix, squares) with every matrix, the tensor that it is made of, and what is known
-/// of its inputs.
+/// Calls visit(tensor, matrix, squares) with every matrix, its tensor, and the squares of its inputs.
 template <typename Visit>
 void for_each_matrix(const Weights& weights, const InputSquares& squares, Matrices& matrices, Visit visit) {
   const InputSquares::Layer unknown;

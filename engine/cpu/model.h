@@ -50,7 +50,7 @@ struct Matrices {
 
 struct Model {
   speculation::ModelShape shape;
-  DType dtype = DType::bf16;  ///< of the plain matrices
+  DType dtype = DType::bf16;  ///< type of the plain matrices' numbers
   TensorView embedding;
   Matrices matrices;
   const float* final_norm = nullptr;

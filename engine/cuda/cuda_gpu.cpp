@@ -335,7 +335,7 @@ class CudaGpu final : public Gpu {
   std::vector<cudaGraphExec_t> graphs_;
   cudaGraph_t looped_ = nullptr;  // a graph with a loop that is captured
   cudaGraphNode_t loop_ = nullptr;
-  bool is_first_ = false;  // what is launched next, in its part of such a graph
+  bool is_first_ = false;  // the next launch is the first in its part of a graph with a loop
 };
 
 }  // namespace

@@ -84,7 +84,7 @@ class ProgramRunner {
   struct Written {
     std::vector<ProgramEntry> entries;
     std::int32_t loop_begin = 0, loop_end = 0;
-    std::int32_t rows = 1;  ///< that it begins with
+    std::int32_t rows = 1;  ///< rows that it begins with
     std::int32_t draft_length = 0;
   };
 

@@ -33,7 +33,7 @@ struct ProductTask {
   bool accumulate = false;  ///< add to what `out` holds
   float* out = nullptr;     ///< element (row, o) at row * out_stride + o
   std::int64_t out_stride = 0;
-  std::int64_t outputs = 0;  ///< of the whole matrix: rows of weights that may be read
+  std::int64_t outputs = 0;  ///< rows of weights that may be read: those of the whole matrix
 };
 
 /// Products with weights of one type. Activations are rounded and laid out once a product into a "set",

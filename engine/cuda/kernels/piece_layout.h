@@ -27,8 +27,8 @@ inline constexpr int part_code_bytes = lane_rows * warp_threads * chunk_bytes;
 inline constexpr int max_copied_parts = 2;
 
 struct PieceLayout {
-  std::int32_t runs = 0;        ///< of a row
-  std::int32_t slice_runs = 0;  ///< of a warp's slice, at most
+  std::int32_t runs = 0;        ///< runs of a row
+  std::int32_t slice_runs = 0;  ///< runs of a warp's slice, at most
   std::int32_t part_bytes = 0;
 
   /// Runs of the slice of warp `warp`.

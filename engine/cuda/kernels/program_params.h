@@ -39,10 +39,10 @@ struct alignas(16) Operation {
   std::int32_t is_plain;  ///< of a product: 16-bit weights, whatever the program's layers are in
   std::int32_t is_f16;  ///< of 16-bit weights, the embedding's too, and of rows normalised for them: not bf16
   Norm norm;            ///< of normalise_rows, and the sublayer of add_outputs
-  std::int32_t boundary;    ///< of keep_states
-  float* to;                ///< of keep_states
+  std::int32_t boundary;    ///< number that keep_states keeps rows under
+  float* to;                ///< place that keep_states copies rows to
   const std::byte* pieces;  ///< null of all but products
-  PieceLayout layout;       ///< of a product, as all that follows
+  PieceLayout layout;       ///< a product's, like tiles and depth
   std::int32_t tiles;
   std::int32_t depth;
 };
@@ -59,7 +59,7 @@ inline constexpr int max_program_entries = 2048;
 struct RingShape {
   std::int32_t places;       ///< up to max_ring_places
   std::int32_t place_bytes;  ///< a multiple of 128
-  std::int32_t parts;        ///< that a place holds, up to max_copied_parts
+  std::int32_t parts;        ///< parts that a place holds, up to max_copied_parts
 };
 
 struct ProgramParams {
@@ -68,10 +68,10 @@ struct ProgramParams {
   const ProgramEntry* entries;
   std::int32_t first, last;           ///< entries that the launch runs
   std::int32_t loop_begin, loop_end;  ///< no loop if they are equal
-  std::int32_t rows;                  ///< that it begins with
+  std::int32_t rows;                  ///< rows that the program begins with
   std::int32_t draft_length;          ///< steps of the loop at most
-  unsigned* arrivals;                 ///< at barriers of the grid: 0 at the start
-  std::int32_t scratch_bytes;         ///< of shared memory ahead of the rings: a multiple of 128
+  unsigned* arrivals;                 ///< counter of the grid's barriers, 0 at the start
+  std::int32_t scratch_bytes;         ///< shared memory ahead of the rings, a multiple of 128
   RingShape ring;
 };
 

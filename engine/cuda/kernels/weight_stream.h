@@ -51,14 +51,14 @@ class WeightStream {
     for (int place = 0; place < shape_.places; ++place) copy();
   }
 
-  /// Parts of a piece, but of a slice's last.
+  /// Parts of each piece; a slice's last piece may have fewer.
   [[nodiscard]] DRAFTSCOPE_DEVICE int parts() const { return shape_.parts; }
   /// The next piece, once it is there.
   DRAFTSCOPE_DEVICE const std::byte* take() {
     wait_for_phase(filled_ + taken_place_, taken_parity_);
     return ring_ + taken_place_ * shape_.place_bytes;
   }
-  /// Behind take(), once each lane has read what it needs.
+  /// Follows take(), once each lane has read what it needs.
   DRAFTSCOPE_DEVICE void give_back() {
     synchronise_lanes();
     advance();
@@ -145,13 +145,13 @@ class WeightStream {
   std::byte* ring_;
   RingShape shape_;
   int warp_;
-  // What is taken.
+  // The taking end.
   int taken_place_ = 0;
   unsigned taken_parity_ = 0;
   int under_way_ = 0;
-  // What is copied.
+  // The copying end.
   int copied_place_ = 0;
-  int runs_left_ = 0;  ///< of the tile
+  int runs_left_ = 0;  ///< runs of the tile that are still to be asked for
   int part_bytes_ = 0;
   const std::byte* from_ = nullptr;
   int runs_of_tile_ = 0;
@@ -161,7 +161,7 @@ class WeightStream {
   const std::byte* next_pieces_ = nullptr;
   PieceLayout next_layout_{};
   int next_tiles_ = 0;
-  int entry_ = 0;  ///< after the next product's
+  int entry_ = 0;  ///< the entry after the next product's
   int steps_ = 0;
 };
 
