@@ -35,7 +35,10 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const engine::Checkpoint& 
     return fail("context: found {} rows with what follows, expected at most {} (the model's)", cache_rows,
                 checkpoint.shape.max_positions);
   if (options.device == "cpu") return engine::make_cpu_backend(checkpoint, {.cache_rows = cache_rows});
-  return engine::make_cuda_backend(checkpoint, {.cache_rows = cache_rows, .weights = rounded});
+  using enum engine::DecodingPasses;
+  return engine::make_cuda_backend(
+      checkpoint,
+      {.cache_rows = cache_rows, .weights = rounded, .passes = options.programs ? programs : graphs});
 }
 
 void print(const json& results, const Options& options) {
@@ -122,6 +125,7 @@ int main(int argc, char** argv) {
   app.add_option("--probe-bytes", options.probe_bytes, "memory of the bandwidth probe")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_flag("--programs", options.programs, "a pass or a round is one kernel, not a graph of many");
   app.add_flag("--json", options.json);
   CLI11_PARSE(app, argc, argv);
   try {

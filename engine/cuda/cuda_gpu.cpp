@@ -89,6 +89,7 @@ class CudaGpu final : public Gpu {
     description_.shared_bytes = properties.sharedMemPerBlockOptin;
     description_.shared_bytes_of_multiprocessor = properties.sharedMemPerMultiprocessor;
     description_.reserved_shared_bytes = properties.reservedSharedMemPerBlock;
+    description_.has_programs = has_program_kernels();
     DRAFTSCOPE_TRY(ask_for_loops());
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));

@@ -36,7 +36,8 @@ struct GpuDescription {
   std::size_t shared_bytes_of_multiprocessor = 0;  ///< of all its blocks
   std::size_t reserved_shared_bytes = 0;           ///< that each block takes beside what it asks for
   std::string architecture = "sm90";
-  bool has_loops = false;  ///< graphs may begin with one
+  bool has_loops = false;     ///< graphs may begin with one
+  bool has_programs = false;  ///< kernels that is_of_programs() can be launched
 };
 
 /// Rows of as many bytes each in device memory.

@@ -2,6 +2,7 @@
 #include "launch_kernel.h"
 
 #include "dispatch.h"
+#include "launch_program.h"
 
 namespace draftscope::engine::cuda {
 
@@ -65,7 +66,7 @@ cudaError_t ask_whether_kernels_wait(bool& they_wait) {
 
 cudaError_t launch_kernel(const Launch& launch, const KernelParams& params, bool may_start_early,
                           cudaStream_t stream) {
-  if (is_of_programs(launch.kernel)) return cudaErrorNotSupported;
+  if (is_of_programs(launch.kernel)) return launch_program(launch, params, stream);
   return visit_kernel(launch,
                       [&]<typename Body>() { return start<Body>(launch, params, may_start_early, stream); });
 }

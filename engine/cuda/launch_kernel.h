@@ -13,6 +13,9 @@ namespace draftscope::engine::cuda {
 /// (wait_for_previous_kernel()). An error if this build has none for the device.
 [[nodiscard]] cudaError_t ask_whether_kernels_wait(bool& they_wait);
 
+/// Whether this build has the kernels that is_of_programs() (CMake's DRAFTSCOPE_CUDA_PROGRAMS).
+[[nodiscard]] bool has_program_kernels();
+
 /// `may_start_early`: where kernels wait by themselves, those of which waits_by_itself() says so start beside
 /// the ones before.
 [[nodiscard]] cudaError_t launch_kernel(const Launch& launch, const KernelParams& params,

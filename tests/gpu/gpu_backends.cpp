@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "cuda_device.h"
@@ -17,7 +19,10 @@ namespace test {
 
 std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const CudaOptions& options,
                                            std::int32_t /*multiprocessors*/) {
-  auto backend = make_cuda_backend(checkpoint, options);
+  CudaOptions taken = options;
+  const char* const passes = std::getenv("DRAFTSCOPE_GPU_PASSES");
+  if (passes != nullptr && std::string_view(passes) == "programs") taken.passes = DecodingPasses::programs;
+  auto backend = make_cuda_backend(checkpoint, taken);
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
 }

@@ -61,12 +61,13 @@ def faults(ended: Ended) -> list[str]:
     return wrong
 
 
-def device_tests(runner: Runner, pattern: str, *options: str) -> dict:
-    """Tests of `pattern`, divided among processes. A pattern that names none is an error."""
+def device_tests(runner: Runner, pattern: str, *options: str, passes: str = "graphs") -> dict:
+    """Tests of `pattern`, divided among processes. A pattern that names none is an error. `passes`: how they decode."""
     shards = min(SHARDS, os.cpu_count() or 1)
     programs = runner.run_all(
         [[build.DEVICE_TESTS, f"--gtest_filter={pattern}", *options]] * shards,
-        [{"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard)} for shard in range(shards)])
+        [{"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard), "DRAFTSCOPE_GPU_PASSES": passes}
+         for shard in range(shards)])
     if all(ended.status == SKIPPED for ended in programs):
         raise StepSkipped(skipped(programs[0].output))
     wrong = list(dict.fromkeys(fault for ended in programs for fault in faults(ended)))
@@ -127,6 +128,14 @@ TESTS = (
     Question("device", "do all other tests pass on the device?", lambda runner, _: device_tests(runner, other_tests())),
     Question("conservation graph", "does a recording of graphs add up?", lambda runner, _: conservation(runner, "graph")),
     Question("conservation node", "does a recording of kernels add up?", lambda runner, _: conservation(runner, "node")))
+
+# Graphs and how often they are captured are not asked of programs, nor what CUPTI hears of graphs.
+OF_PROGRAMS = "-" + ":".join((*LOSSLESS, "GraphReuse.*", "GraphParts*", "*KernelsAlone.*", "SmallModel.*"))
+PROGRAMS = (
+    Question("programs", "do the tests pass where a pass or a round is one kernel?",
+             lambda runner, _: device_tests(runner, OF_PROGRAMS, passes="programs")),
+    Question("losslessness of programs", "does every strategy decode vanilla's text with them?",
+             lambda runner, _: device_tests(runner, lossless_tests(), passes="programs")))
 
 QUESTIONS = (
     Question("losslessness", "does every strategy decode vanilla's text?",

@@ -16,14 +16,14 @@ def common(scale: Scale) -> list:
             "--tokens", scale.tokens, "--probe-bytes", scale.probe_bytes]
 
 
-def model(runner: Runner, scale: Scale, which: Model) -> list:
+def model(runner: Runner, scale: Scale, which: Model, *options: str) -> list:
     """A program a weight format: one that fails, or for which there is no time, leaves the others' figures."""
     results, wrong = [], []
     for weights in which.weights:
         try:
             found = runner.run_json([
                 *common(scale), "--model", which.argument, "--weights", weights, "--repeats", scale.repeats,
-                "--widths", *scale.widths, "--exits", *which.exits, "--contexts", *which.contexts])
+                "--widths", *scale.widths, "--exits", *which.exits, "--contexts", *which.contexts, *options])
         except StepFailed as error:
             wrong.append(f"{weights}: {error}")
             found = error.figures or []

@@ -86,17 +86,24 @@ class StreamedProduct {
 #pragma unroll
           for (int of_run = 0; of_run < parts; ++of_run)
 #pragma unroll
-            for (int column = 0; column < column_tiles; ++column) now[of_run][column] = ahead[of_run][column];
+            for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+              now[of_run][column_tile] = ahead[of_run][column_tile];
           if (run + 1 < runs) bring(row_of, run + 1, ahead);
 #pragma unroll
-          for (int of_run = 0; of_run < parts; ++of_run)
-            multiply_part(held, scales, of_run, now[of_run], sums);
+          for (int of_run = 0; of_run < parts; ++of_run) {
+            const Numbers numbers_of_part = numbers(held, scales, of_run);
+#pragma unroll
+            for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+              multiply_tile(numbers_of_part, now[of_run][column_tile], column_tile, sums);
+          }
         } else {
 #pragma unroll
           for (int of_run = 0; of_run < parts; ++of_run) {
-            Part x[column_tiles];
-            bring_part(row_of, run, of_run, x);
-            multiply_part(held, scales, of_run, x, sums);
+            const Numbers numbers_of_part = numbers(held, scales, of_run);
+#pragma unroll
+            for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+              if (column_tile * 8 < job_.rows)
+                multiply_tile(numbers_of_part, row_part(row_of, run, of_run, column_tile), column_tile, sums);
           }
         }
       }
@@ -116,39 +123,48 @@ class StreamedProduct {
                                          (row * scale_rows + g_) * Format::scale_words);
   }
 
+  /// This lane's values of a part of a run, of the row of its column in a tile of columns.
   template <typename RowOf>
-  DRAFTSCOPE_DEVICE void bring_part(const RowOf& row_of, int run, int part, Part (&x)[column_tiles]) const {
+  [[nodiscard]] DRAFTSCOPE_DEVICE Part row_part(const RowOf& row_of, int run, int part,
+                                                int column_tile) const {
     const int k = first_depth_ + run * Format::stage_depth + Format::lane_depth(t_, part);
-#pragma unroll
-    for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
-      const int column = column_tile * 8 + g_;
-      Chunk chunk{};
-      if (column < job_.rows && k < job_.depth)
-        chunk = *reinterpret_cast<const Chunk*>(row_of(column) + std::int64_t{k} * 2);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) x[column_tile].pairs[i] = chunk.words[i];
-    }
+    const int column = column_tile * 8 + g_;
+    Chunk chunk{};
+    if (column < job_.rows && k < job_.depth)
+      chunk = *reinterpret_cast<const Chunk*>(row_of(column) + std::int64_t{k} * 2);
+    return {{chunk.words[0], chunk.words[1], chunk.words[2], chunk.words[3]}};
   }
   template <typename RowOf>
   DRAFTSCOPE_DEVICE void bring(const RowOf& row_of, int run, Part (&x)[parts][column_tiles]) const {
 #pragma unroll
-    for (int part = 0; part < parts; ++part) bring_part(row_of, run, part, x[part]);
-  }
-
-  DRAFTSCOPE_DEVICE void multiply_part(const Chunk (&held)[lane_rows], const Scales (&scales)[lane_rows],
-                                       int part, const Part (&x)[column_tiles],
-                                       float (&sums)[2][column_tiles][4]) const {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const Part low = Format::part(held[2 * half], part, scales[2 * half]);
-      const Part high = Format::part(held[2 * half + 1], part, scales[2 * half + 1]);
+    for (int part = 0; part < parts; ++part)
 #pragma unroll
       for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+        x[part][column_tile] = row_part(row_of, run, part, column_tile);
+  }
+
+  /// A part of both halves' rows of weights, [half][g or g + 8].
+  struct Numbers {
+    Part rows[2][2];
+  };
+  [[nodiscard]] DRAFTSCOPE_DEVICE static Numbers numbers(const Chunk (&held)[lane_rows],
+                                                         const Scales (&scales)[lane_rows], int part) {
+    Numbers result;
 #pragma unroll
-        for (int i = 0; i < 4; i += 2)
-          Activation::multiply_accumulate(sums[half][column_tile], low.pairs[i], high.pairs[i],
-                                          low.pairs[i + 1], high.pairs[i + 1], x[column_tile].pairs[i],
-                                          x[column_tile].pairs[i + 1]);
+    for (int row = 0; row < lane_rows; ++row)
+      result.rows[row / 2][row % 2] = Format::part(held[row], part, scales[row]);
+    return result;
+  }
+  DRAFTSCOPE_DEVICE static void multiply_tile(const Numbers& weights, const Part& x, int column_tile,
+                                              float (&sums)[2][column_tiles][4]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Part& low = weights.rows[half][0];
+      const Part& high = weights.rows[half][1];
+#pragma unroll
+      for (int i = 0; i < 4; i += 2)
+        Activation::multiply_accumulate(sums[half][column_tile], low.pairs[i], high.pairs[i],
+                                        low.pairs[i + 1], high.pairs[i + 1], x.pairs[i], x.pairs[i + 1]);
     }
   }
 

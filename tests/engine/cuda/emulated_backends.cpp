@@ -16,10 +16,11 @@ std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const C
   static std::uint32_t seed = 0;  // each backend starts kernels in an order of its own
   ++seed;
   // Two backends that a test compares are one of each kind, and so compare these as well.
-  const auto passes = seed % 2 == 0 ? cuda::DecodingPasses::graphs : cuda::DecodingPasses::programs;
+  CudaOptions taken = options;
+  taken.passes = seed % 2 == 0 ? DecodingPasses::graphs : DecodingPasses::programs;
   auto backend = cuda::make_backend(
       cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes, seed),
-      checkpoint, options, passes);
+      checkpoint, taken);
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
 }

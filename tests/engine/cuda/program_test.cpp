@@ -24,22 +24,22 @@
 namespace draftscope::engine::test {
 namespace {
 
-using cuda::DecodingPasses;
 using cuda::Kernel;
 
 /// Shared memory of a block on devices with 163 KiB and with 227.
 constexpr std::size_t some_shared_bytes[] = {std::size_t{163} << 10, std::size_t{227} << 10};
 
-std::unique_ptr<Backend> noted_backend(const Checkpoint& checkpoint, const CudaOptions& options,
+std::unique_ptr<Backend> noted_backend(const Checkpoint& checkpoint, CudaOptions options,
                                        std::int32_t multiprocessors, std::size_t shared_bytes,
                                        DecodingPasses passes, NotedCalls& calls) {
   static std::uint32_t seed = 0;
+  options.passes = passes;
   auto backend =
       cuda::make_backend(std::make_unique<NotedGpu>(
                              cuda::emulation::make_emulated_gpu(
                                  multiprocessors, cuda::emulation::usual_memory_bytes, ++seed, shared_bytes),
                              calls),
-                         checkpoint, options, passes);
+                         checkpoint, options);
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
 }
@@ -95,7 +95,7 @@ TEST(Programs, EndWithAnErrorWhereABlockDoesNotComeToABarrier) {
   const Checkpoint checkpoint = random_checkpoint(tiny_cuda_shape(), DType::bf16, 3);
   NotedCalls calls;
   auto backend = cuda::make_backend(std::make_unique<StuckGpu>(cuda::emulation::make_emulated_gpu(3), calls),
-                                    checkpoint, {.cache_rows = 40}, DecodingPasses::programs);
+                                    checkpoint, {.cache_rows = 40, .passes = DecodingPasses::programs});
   ASSERT_TRUE(backend);
   Random random(5);
   const OwnedBatch batch = chain(checkpoint.shape, random, 3, 0);

@@ -22,11 +22,11 @@ namespace {
 constexpr std::int32_t round_cache_rows = 90;
 
 std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, bool has_loops, NotedCalls& calls,
-                                         cuda::DecodingPasses passes = cuda::DecodingPasses::graphs) {
+                                         DecodingPasses passes = DecodingPasses::graphs) {
   auto gpu = cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes, has_loops ? 5 : 6,
                                                 cuda::emulation::usual_shared_bytes, has_loops);
   auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint,
-                                    {.cache_rows = round_cache_rows}, passes);
+                                    {.cache_rows = round_cache_rows, .passes = passes});
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
 }
@@ -109,7 +109,7 @@ TEST(RoundGraphs, HaveTheBitsOfRoundsInPieces) {
     NotedCalls of_program;
     const auto whole = counted_backend(checkpoint, true, of_whole);
     const auto pieces = counted_backend(checkpoint, false, of_pieces);
-    const auto program = counted_backend(checkpoint, false, of_program, cuda::DecodingPasses::programs);
+    const auto program = counted_backend(checkpoint, false, of_program, DecodingPasses::programs);
     std::vector<Row> prompt;
     for (std::int32_t i = 0; i < 60; ++i) prompt.push_back({pick(random, 0, shape.vocab - 1), -1, i});
     Outputs unused;

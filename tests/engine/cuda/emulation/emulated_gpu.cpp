@@ -79,7 +79,8 @@ class EmulatedGpu final : public Gpu {
             .shared_bytes_of_multiprocessor = shared_bytes_ + reserved,
             .reserved_shared_bytes = reserved,
             .architecture = "sm90",
-            .has_loops = has_loops_};
+            .has_loops = has_loops_,
+            .has_programs = true};
   }
   Result<std::size_t> free_bytes() const override { return free_bytes_; }
 
