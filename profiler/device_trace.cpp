@@ -7,18 +7,16 @@ std::string_view device_trace_mode_name(DeviceTraceMode mode) {
   switch (mode) {
     case DeviceTraceMode::off:
       return "off";
-    case DeviceTraceMode::graph:
-      return "graph";
-    case DeviceTraceMode::node:
-      return "node";
+    case DeviceTraceMode::launches:
+      return "launches";
   }
   return "unknown";
 }
 
 Result<DeviceTraceMode> parse_device_trace_mode(std::string_view name) {
-  for (const auto mode : {DeviceTraceMode::off, DeviceTraceMode::graph, DeviceTraceMode::node})
+  for (const auto mode : {DeviceTraceMode::off, DeviceTraceMode::launches})
     if (name == device_trace_mode_name(mode)) return mode;
-  return fail("device trace: mode is '{}', expected off, graph or node", name);
+  return fail("device trace: mode is '{}', expected off or launches", name);
 }
 
 }  // namespace draftscope::profiler

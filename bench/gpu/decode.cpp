@@ -38,7 +38,7 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const engine::Checkpoint& 
   using enum engine::DecodingPasses;
   return engine::make_cuda_backend(
       checkpoint,
-      {.cache_rows = cache_rows, .weights = rounded, .passes = options.programs ? programs : graphs});
+      {.cache_rows = cache_rows, .weights = rounded, .passes = options.programs ? programs : plain});
 }
 
 void print(const json& results, const Options& options) {

@@ -139,7 +139,6 @@ struct Session {
       DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
                             prompt_of_turn(options, model.tokenizer, question, turn, answers));
       memories.begin_request();
-      device.begin_request(run_ids[strategy]);
       const Result<traces::Request> request =
           recorder.request(run_ids[strategy], *strategies[strategy].strategy, prompt, repeat,
                            request_for(options, model, prompt.tokens, &text_end), options.decoding.seed,

@@ -82,6 +82,11 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->capture_default_str();
   command.add_option("--kernels", options.kernels,
                      "portable, avx2, avx512, avx512-bf16 or amx-bf16; default: the best here (cpu)");
+  command
+      .add_option("--cuda-pass", options.cuda_pass,
+                  "On a GPU: a pass or a round is one kernel (program), or a launch an operation (plain)")
+      ->check(one_of({"program", "plain"}))
+      ->capture_default_str();
   command.add_flag("--check-weights", options.check_weights,
                    "Read every weight once and refuse NaN and infinity");
 }
@@ -164,14 +169,21 @@ Result<std::unique_ptr<engine::Backend>> make_gpu_backend(const ModelOptions& op
   if (options.threads != 0 || !options.kernels.empty())
     return fail("{}: given for device {}, expected it for cpu only",
                 options.threads != 0 ? "threads" : "kernels", options.device);
-  return engine::make_cuda_backend(
-      checkpoint, {.device = gpu, .cache_rows = cache_rows, .weights = weights, .device_trace = trace});
+  using enum engine::DecodingPasses;
+  return engine::make_cuda_backend(checkpoint, {.device = gpu,
+                                                .cache_rows = cache_rows,
+                                                .weights = weights,
+                                                .device_trace = trace,
+                                                .passes = options.cuda_pass == "plain" ? plain : programs});
 }
 
 Result<std::unique_ptr<engine::Backend>> make_cpu_backend(const ModelOptions& options,
                                                           const engine::Checkpoint& checkpoint,
                                                           std::int32_t cache_rows) {
   DRAFTSCOPE_TRY_ASSIGN(const auto weights, rounded_weights(options, checkpoint, speculation::MadeBy::cpu));
+  if (options.cuda_pass != "program")
+    return fail("cuda-pass: found {} for device {}, expected it for cuda only", options.cuda_pass,
+                options.device);
   return engine::make_cpu_backend(
       checkpoint,
       {.threads = options.threads, .cache_rows = cache_rows, .kernels = options.kernels, .weights = weights});

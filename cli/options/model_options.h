@@ -27,6 +27,7 @@ struct ModelOptions {
   std::int32_t context = 0;
   std::int32_t min_cache_rows = 0;  ///< of a command that holds several texts at once; no option
   std::string weights = "as-stored";
+  std::string cuda_pass = "program";  ///< or "plain"
   bool check_weights = false;
 };
 
@@ -51,7 +52,7 @@ void hint_at_chat_template(const LoadedModel& model, bool chat, bool quiet);
 /// outlive the strategies.
 [[nodiscard]] engine::StrategyResources strategy_resources(const ModelOptions& options,
                                                            const LoadedModel& target);
-/// `trace`, not owned and perhaps null, hears of a GPU backend's graphs.
+/// `trace`, not owned and perhaps null, hears which operations a GPU backend launches.
 [[nodiscard]] Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options,
                                                                     const LoadedModel& model,
                                                                     profiler::DeviceTrace* trace = nullptr);

@@ -410,9 +410,8 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   Pieces measured(nullptr);
   (void)place_buffers(measured, shape, sizes);
   DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options, measured.bytes(), cache_rows));
-  if (options.passes == DecodingPasses::programs && !gpu->describe().has_programs)
-    return fail(
-        "cuda backend: this build has no kernels of programs, expected CMake's DRAFTSCOPE_CUDA_PROGRAMS");
+  const bool runs_programs = options.passes == DecodingPasses::programs && gpu->describe().has_programs &&
+                             options.device_trace == nullptr;
   DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, checkpoint, options.weights));
   DRAFTSCOPE_TRY_ASSIGN(DeviceMemory memory,
                         DeviceMemory::allocate(*gpu, measured.bytes(), "the K/V cache and buffers"));
@@ -425,8 +424,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   auto backend =
       std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(model), std::move(memory), buffers,
                                     cache_rows, rows, n_positions, options.device_trace);
-  DRAFTSCOPE_TRY(
-      backend->prepare(options.passes == DecodingPasses::programs && options.device_trace == nullptr));
+  DRAFTSCOPE_TRY(backend->prepare(runs_programs));
   return backend;
 }
 

@@ -15,15 +15,14 @@ std::int32_t rows_of_form(std::int32_t rows) {
 
 }  // namespace
 
-Result<void> PassGraphs::launch_pass(PassForm form, std::span<const std::int32_t> layers) {
+Result<void> PassGraphs::launch_pass(PassForm form, std::span<const std::int32_t> /*layers*/) {
   form.rows = rows_of_form(form.rows);
   DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(passes_, form, "forward", {}, [&] { return pass(form); }));
-  const profiler::LayersScope scope(trace_, layers);
   return gpu_.launch_graph(graph);
 }
 
 Result<void> PassGraphs::launch_round(StepForm form, std::int32_t draft_length,
-                                      std::span<const std::int32_t> layers) {
+                                      std::span<const std::int32_t> /*layers*/) {
   const VerificationForm verified{rows_of_form(draft_length + 1), form.above_exit ? form.slots : 0,
                                   form.sampled, form.keeps_states};
   if (draft_length > 0 && has_loops_ && trace_ == nullptr) {
@@ -35,7 +34,6 @@ Result<void> PassGraphs::launch_round(StepForm form, std::int32_t draft_length,
   if (draft_length > 0) {
     DRAFTSCOPE_TRY_ASSIGN(const int graph, graph_of(steps_, form, "draft step", traces::Phase::draft,
                                                     [&] { return draft_step(form, std::nullopt); }));
-    const profiler::LayersScope scope(trace_, layers);
     for (std::int32_t i = 0; i < draft_length; ++i) DRAFTSCOPE_TRY(gpu_.launch_graph(graph));
   }
   DRAFTSCOPE_TRY_ASSIGN(const int graph,
@@ -49,7 +47,7 @@ template <typename Form, typename Launches>
 Result<int> PassGraphs::graph_of(std::map<Form, int>& graphs, const Form& form, std::string_view name,
                                  std::optional<traces::Phase> phase, Launches launches) {
   if (const auto found = graphs.find(form); found != graphs.end()) return found->second;
-  const profiler::GraphScope scope(trace_, name, -1, phase);
+  const profiler::OperationScope scope(trace_, name, -1, phase);
   DRAFTSCOPE_TRY(gpu_.begin_graph());
   const Result<void> launched = launches();
   // Ended even if a launch failed: a stream must not stay in capture.

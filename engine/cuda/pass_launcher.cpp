@@ -102,7 +102,7 @@ std::int32_t PassLauncher::place_of(std::int32_t slot) const {
 }
 
 Result<void> PassLauncher::load_inputs(std::int32_t rows) {
-  const profiler::GraphScope scope(trace_, operation(Kernel::load_inputs));
+  const profiler::OperationScope scope(trace_, operation(Kernel::load_inputs));
   return gpu_.launch({.kernel = Kernel::load_inputs, .format = formats_.stored, .blocks = rows},
                      params(0, 0));
 }
@@ -116,7 +116,8 @@ Result<void> PassLauncher::product(Kernel kernel, std::int32_t slot, std::int32_
     });
     if (is_read) DRAFTSCOPE_TRY(normalise_rows(norm_of(kernel), parts.front().format, slot, first_row, rows));
   }
-  const profiler::GraphScope scope(trace_, operation(kernel), kernel == Kernel::head ? -1 : place_of(slot));
+  const profiler::OperationScope scope(trace_, operation(kernel),
+                                       kernel == Kernel::head ? -1 : place_of(slot));
   for (const ProductPart& part : parts)
     if (part.outputs > 0) DRAFTSCOPE_TRY(product_in(part, kernel, slot, first_row, rows, logits));
   return {};
@@ -133,7 +134,7 @@ std::array<PassLauncher::ProductPart, 2> PassLauncher::parts_of(Kernel product) 
 
 Result<void> PassLauncher::normalise_rows(Norm norm, WeightFormat format, std::int32_t slot,
                                           std::int32_t first_row, std::int32_t rows) {
-  const profiler::GraphScope scope(trace_, operation(norm), norm == Norm::head ? -1 : place_of(slot));
+  const profiler::OperationScope scope(trace_, operation(norm), norm == Norm::head ? -1 : place_of(slot));
   return gpu_.launch(
       {.kernel = Kernel::normalise_rows, .format = format, .blocks = rows, .shared_bytes = row_shared_bytes},
       WideParams{params(slot, first_row), rows, norm});
@@ -167,7 +168,7 @@ Result<void> PassLauncher::product_in(const ProductPart& part, Kernel kernel, st
 }
 
 Result<void> PassLauncher::attention(std::int32_t slot, std::int32_t first_row, std::int32_t rows) {
-  const profiler::GraphScope scope(trace_, operation(Kernel::attention), place_of(slot));
+  const profiler::OperationScope scope(trace_, operation(Kernel::attention), place_of(slot));
   return gpu_.launch(
       {.kernel = Kernel::attention,
        .format = formats_.layers,
@@ -192,7 +193,7 @@ Result<void> PassLauncher::wide_attention(std::int32_t slot, std::int32_t rows, 
 
 Result<void> PassLauncher::normalise_heads(std::int32_t slot, std::int32_t rows) {
   if (base_.model.normalises_qk == 0) return {};
-  const profiler::GraphScope scope(trace_, operation(Kernel::normalise_heads), place_of(slot));
+  const profiler::OperationScope scope(trace_, operation(Kernel::normalise_heads), place_of(slot));
   constexpr int warps = row_threads / warp_threads;
   return gpu_.launch({.kernel = Kernel::normalise_heads,
                       .format = formats_.layers,
@@ -203,7 +204,7 @@ Result<void> PassLauncher::normalise_heads(std::int32_t slot, std::int32_t rows)
 Result<void> PassLauncher::add_outputs(std::int32_t slot, std::int32_t rows, Norm sublayer) {
   if (base_.model.normalises_outputs == 0) return {};
   const Kernel product = sublayer == Norm::attention ? Kernel::output : Kernel::down;
-  const profiler::GraphScope scope(trace_, operation(product), place_of(slot));
+  const profiler::OperationScope scope(trace_, operation(product), place_of(slot));
   return gpu_.launch({.kernel = Kernel::add_outputs, .blocks = rows, .shared_bytes = row_shared_bytes},
                      WideParams{params(slot, 0), rows, sublayer});
 }
@@ -302,7 +303,7 @@ Result<void> PassLauncher::head(std::int32_t first_row, std::int32_t rows, bool 
 }
 
 Result<void> PassLauncher::finish_head(std::int32_t rows) {
-  const profiler::GraphScope scope(trace_, operation(Kernel::finish_head));
+  const profiler::OperationScope scope(trace_, operation(Kernel::finish_head));
   return gpu_.launch({.kernel = Kernel::finish_head, .blocks = rows, .shared_bytes = row_shared_bytes},
                      params(0, 0));
 }
@@ -314,20 +315,20 @@ Result<void> PassLauncher::select_top(std::int32_t rows, std::int32_t k, HeadRes
 
 Result<void> PassLauncher::finish_draft_step(bool sampled, std::optional<LoopHandle> loop) {
   const Kernel kernel = sampled ? Kernel::finish_sampled_step : Kernel::finish_draft_step;
-  const profiler::GraphScope scope(trace_, operation(kernel));
+  const profiler::OperationScope scope(trace_, operation(kernel));
   return gpu_.launch({.kernel = kernel, .shared_bytes = sampled ? sampling_shared_bytes : row_shared_bytes},
                      StepParams{params(0, 0), loop.value_or(0), loop ? 1 : 0});
 }
 
 Result<void> PassLauncher::judge_draft(std::int32_t rows) {
-  const profiler::GraphScope scope(trace_, operation(Kernel::judge_draft));
+  const profiler::OperationScope scope(trace_, operation(Kernel::judge_draft));
   DRAFTSCOPE_TRY(gpu_.launch(
       {.kernel = Kernel::warp_rows, .blocks = rows, .shared_bytes = sampling_shared_bytes}, params(0, 0)));
   return gpu_.launch({.kernel = Kernel::judge_draft, .shared_bytes = row_shared_bytes}, params(0, 0));
 }
 
 Result<void> PassLauncher::keep_states(std::int32_t rows, float* to, std::int32_t boundary) {
-  const profiler::GraphScope scope(trace_, operation(Kernel::keep_states));
+  const profiler::OperationScope scope(trace_, operation(Kernel::keep_states));
   return gpu_.launch({.kernel = Kernel::keep_states, .blocks = rows},
                      StateParams{params(0, 0), to, boundary});
 }
@@ -340,12 +341,12 @@ Result<void> PassLauncher::run_bank(Kernel kernel, std::int32_t n, const NumberP
 }
 
 Result<void> PassLauncher::begin_last_token() {
-  const profiler::GraphScope scope(trace_, operation(Kernel::begin_last_token));
+  const profiler::OperationScope scope(trace_, operation(Kernel::begin_last_token));
   return gpu_.launch({.kernel = Kernel::begin_last_token}, params(0, 0));
 }
 
 Result<void> PassLauncher::begin_verification() {
-  const profiler::GraphScope scope(trace_, operation(Kernel::begin_verification));
+  const profiler::OperationScope scope(trace_, operation(Kernel::begin_verification));
   return gpu_.launch({.kernel = Kernel::begin_verification}, params(0, 0));
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <span>
-#include <string_view>
 
 #include "kernel_name.h"
 
@@ -24,20 +23,20 @@ const Record& as(const CUpti_Activity& record) {
   return reinterpret_cast<const Record&>(record);
 }
 
-std::string_view direction(std::uint8_t kind) {
+std::string_view copy_name(std::uint8_t kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_MEMCPY_KIND_HTOD:
-      return "HtoD";
+      return "[memcpy HtoD]";
     case CUPTI_ACTIVITY_MEMCPY_KIND_DTOH:
-      return "DtoH";
+      return "[memcpy DtoH]";
     case CUPTI_ACTIVITY_MEMCPY_KIND_DTOD:
-      return "DtoD";
+      return "[memcpy DtoD]";
     case CUPTI_ACTIVITY_MEMCPY_KIND_HTOH:
-      return "HtoH";
+      return "[memcpy HtoH]";
     case CUPTI_ACTIVITY_MEMCPY_KIND_PTOP:
-      return "PtoP";
+      return "[memcpy PtoP]";
     default:
-      return "other";
+      return "[memcpy other]";
   }
 }
 
@@ -93,7 +92,7 @@ void ActivityRows::add(const CUpti_Activity& record) {
       if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0)
         call_under_way(correlation.correlationId).span_id = traces::SpanId::from(correlation.externalId);
       else if (correlation.externalKind == CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1)
-        call_under_way(correlation.correlationId).layers = correlation.externalId;
+        call_under_way(correlation.correlationId).operation = correlation.externalId;
       return;
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
@@ -103,8 +102,6 @@ void ActivityRows::add(const CUpti_Activity& record) {
       return;
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return add_kernel(as<CUpti_ActivityKernel10>(record));
-    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-      return add_graph(as<CUpti_ActivityGraphTrace2>(record));
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return add_copy(as<CUpti_ActivityMemcpy6>(record));
     case CUPTI_ACTIVITY_KIND_MEMSET:
@@ -120,61 +117,38 @@ void ActivityRows::add(const CUpti_Activity& record) {
 
 void ActivityRows::add_kernel(const CUpti_ActivityKernel10& record) {
   Kernel row;
-  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
-  const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
-  row.short_name_id = name(part, record.name);
-  row.stream_id = record.streamId;
-  row.track_id = stream_track(record.deviceId, record.streamId);
+  if (!begin_work(row, record)) return;
   row.grid_x = record.gridX;
   row.grid_y = record.gridY;
   row.grid_z = record.gridZ;
   row.block_x = record.blockX;
   row.block_y = record.blockY;
   row.block_z = record.blockZ;
-  place(row, part);
-}
-
-void ActivityRows::add_graph(const CUpti_ActivityGraphTrace2& record) {
-  Kernel row;
-  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
-  row.graph_id = record.graphId;
-  const GraphPart* const part = parts_.of_executable(record.graphId);
-  row.short_name_id = plain_name(part, "[graph]");
-  row.stream_id = record.streamId;
-  row.track_id = stream_track(record.deviceId, record.streamId);
-  place(row, part);
+  place({.row = row, .name = readable(record.name)});
 }
 
 void ActivityRows::add_copy(const CUpti_ActivityMemcpy6& record) {
   Kernel row;
-  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
-  const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
-  const std::string what = fmt::format("memcpy {}", direction(record.copyKind));
-  row.short_name_id = plain_name(part, "[" + what + "]");
-  row.stream_id = record.streamId;
-  row.track_id = stream_track(record.deviceId, record.streamId);
-  count_bytes(what, record.start, record.bytes);
-  place(row, part, record.runtimeCorrelationId);
+  if (!begin_work(row, record)) return;
+  const std::string_view name = copy_name(record.copyKind);
+  count_bytes(name, record.start, record.bytes);
+  place({.row = row, .name = name, .runtime_correlation = record.runtimeCorrelationId});
 }
 
 void ActivityRows::add_set(const CUpti_ActivityMemset4& record) {
   Kernel row;
-  if (!begin_row(row, record.start, record.end, record.correlationId)) return;
-  const GraphPart* const part = part_of(row, record.graphNodeId, record.graphId);
-  row.short_name_id = plain_name(part, "[memset]");
-  row.stream_id = record.streamId;
-  row.track_id = stream_track(record.deviceId, record.streamId);
-  count_bytes("memset", record.start, record.bytes);
-  place(row, part);
+  if (!begin_work(row, record)) return;
+  constexpr std::string_view name = "[memset]";
+  count_bytes(name, record.start, record.bytes);
+  place({.row = row, .name = name});
 }
 
 void ActivityRows::add_wait(const CUpti_ActivitySynchronization2& record) {
   Kernel row;
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
-  row.short_name_id = plain_name(nullptr, std::string(wait_name(record.type)));
   if (record.streamId != CUPTI_SYNCHRONIZATION_INVALID_VALUE) row.stream_id = record.streamId;
   row.track_id = track("sync", "waits for the device", 0);
-  place(row, nullptr);
+  place({.row = row, .name = wait_name(record.type), .is_work = false});
 }
 
 void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
@@ -182,12 +156,11 @@ void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
   Kernel row;
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
   counts_.overhead_ns += row.end_ns - row.start_ns;
-  row.short_name_id = plain_name(nullptr, std::string(overhead_name(record.overheadKind)));
   row.track_id = track("overhead", "cost of measuring", 0);
   // Not every overhead belongs to a call, so none waits for one.
   const Call* const call = calls_.find(row.correlation_id);
-  attribute(row, call != nullptr ? *call : Call{}, nullptr);
-  finish(row);
+  finish(attributed({.row = row, .name = overhead_name(record.overheadKind), .is_work = false},
+                    call != nullptr ? *call : Call{}));
 }
 
 bool ActivityRows::begin_row(Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation) {
@@ -202,23 +175,20 @@ bool ActivityRows::begin_row(Kernel& row, std::uint64_t start, std::uint64_t end
   return true;
 }
 
-const GraphPart* ActivityRows::part_of(Kernel& row, std::uint64_t node, std::uint32_t graph) const {
-  row.graph_node_id = node;
-  row.graph_id = graph;
-  const GraphPart* const part = node != 0 ? parts_.of_node(node) : nullptr;
-  if (part != nullptr) row.layer = part->layer;
-  return part;
+template <typename Record>
+bool ActivityRows::begin_work(Kernel& row, const Record& record) {
+  if (!begin_row(row, record.start, record.end, record.correlationId)) return false;
+  row.stream_id = record.streamId;
+  row.track_id = stream_track(record.deviceId, record.streamId);
+  return true;
 }
 
-void ActivityRows::place(Kernel row, const GraphPart* part, std::uint32_t runtime_correlation) {
-  const Waiting waiting{row, part, runtime_correlation};
-  if (const Call* const call = call_of(waiting)) {
-    attribute(row, *call, part);
-    if (row.span_id == 0) ++counts_.unattributed;
-    finish(row);
-  } else {
-    waiting_.push_back(waiting);
-  }
+void ActivityRows::place(const Waiting& waiting) {
+  const Call* const call = call_of(waiting);
+  if (call == nullptr) return waiting_.push_back(waiting);
+  const Kernel row = attributed(waiting, *call);
+  if (row.span_id == 0) ++counts_.unattributed;
+  finish(row);
 }
 
 /// An id that comes again is another call's.
@@ -239,24 +209,20 @@ const ActivityRows::Call* ActivityRows::call_of(const Waiting& waiting) const {
   return outer != nullptr ? outer : call;
 }
 
-void ActivityRows::attribute(Kernel& row, const Call& call, const GraphPart* part) {
-  name_layer(row, call);
+Kernel ActivityRows::attributed(const Waiting& waiting, const Call& call) {
+  Kernel row = waiting.row;
+  const Operation* const operation = waiting.is_work ? operations_.of(call.operation) : nullptr;
+  row.short_name_id = name_id(operation, waiting.name);
+  if (operation != nullptr) row.layer = operation->layer;
   const Launcher* const launcher = launchers_.find(static_cast<std::uint64_t>(call.span_id.value()));
-  if (launcher == nullptr) return;
+  if (launcher == nullptr) return row;
   row.span_id = call.span_id;
   row.request_id = launcher->request_id;
   row.round_id = launcher->round_id;
-  row.phase = part != nullptr && part->phase ? *part->phase : launcher->phase;
+  row.phase = operation != nullptr ? operation->phase.value_or(launcher->phase) : launcher->phase;
   if (row.layer < 0) row.layer = launcher->layer;
   if (row.start_ns < launcher->start_ns) ++counts_.before_span;
-}
-
-/// A part of a graph says at which place its layer stands; the launch says which layers stood there.
-void ActivityRows::name_layer(Kernel& row, const Call& call) const {
-  if (row.layer < 0 || call.layers == 0) return;
-  const std::span<const std::int32_t> layers = layer_lists_.of(call.layers);
-  const auto place = static_cast<std::size_t>(row.layer);
-  row.layer = place < layers.size() ? layers[place] : -1;
+  return row;
 }
 
 void ActivityRows::finish(const Kernel& row) {
@@ -270,11 +236,11 @@ void ActivityRows::settle() {
   if (writer_ == nullptr) return;
   std::vector<Waiting> waiting;
   waiting.swap(waiting_);
-  for (const Waiting& row : waiting) place(row.row, row.part, row.runtime_correlation);
+  for (const Waiting& row : waiting) place(row);
   if (waiting_.size() > max_waiting) {
     const auto kept = waiting_.end() - static_cast<std::ptrdiff_t>(max_waiting);
     counts_.unattributed += kept - waiting_.begin();
-    for (auto row = waiting_.begin(); row != kept; ++row) finish(row->row);
+    for (auto row = waiting_.begin(); row != kept; ++row) finish(attributed(*row, {}));
     waiting_.erase(waiting_.begin(), kept);
   }
   write();
@@ -284,9 +250,9 @@ void ActivityRows::settle_all() {
   if (writer_ == nullptr) return;
   settle();
   for (const Waiting& waiting : waiting_) {
-    traces::Kernel row = waiting.row;
     // Where the call's own record was lost, its correlations may have come.
-    if (const Call* const call = calls_.find(row.correlation_id)) attribute(row, *call, waiting.part);
+    const Call* const call = calls_.find(waiting.row.correlation_id);
+    const Kernel row = attributed(waiting, call != nullptr ? *call : Call{});
     if (row.span_id == 0) ++counts_.unattributed;
     finish(row);
   }
@@ -301,21 +267,26 @@ void ActivityRows::write() {
   counters_.clear();
 }
 
-void ActivityRows::count_bytes(const std::string& what, std::uint64_t start, std::uint64_t bytes) {
+/// On a track that is named as the row, without its brackets.
+void ActivityRows::count_bytes(std::string_view name, std::uint64_t start, std::uint64_t bytes) {
+  const std::string of_track = std::string(name.substr(1, name.size() - 2)) + ", bytes";
   counters_.push_back(
-      {track("counter", what + ", bytes", 0), static_cast<std::int64_t>(start), static_cast<double>(bytes)});
+      {track("counter", of_track, 0), static_cast<std::int64_t>(start), static_cast<double>(bytes)});
 }
 
-traces::StringId ActivityRows::name(const GraphPart* part, const char* symbol) {
-  IdBySymbol& known = names_[part];
+std::string_view ActivityRows::readable(const char* symbol) {
   const std::string_view text = symbol != nullptr ? symbol : "";
-  const auto found = known.find(text);
-  if (found != known.end()) return found->second;
-  return known.emplace(text, plain_name(part, kernel_name(symbol))).first->second;
+  const auto found = readable_.find(text);
+  return found != readable_.end() ? found->second
+                                  : readable_.emplace(text, kernel_name(symbol)).first->second;
 }
 
-traces::StringId ActivityRows::plain_name(const GraphPart* part, const std::string& text) {
-  return writer_->intern(part != nullptr ? part->op + ": " + text : text);
+traces::StringId ActivityRows::name_id(const Operation* operation, std::string_view name) {
+  traces::StringId& id = names_[operation][name];
+  if (id == 0)
+    id = writer_->intern(operation != nullptr ? fmt::format("{}: {}", operation->name, name)
+                                              : std::string(name));
+  return id;
 }
 
 traces::TrackId ActivityRows::stream_track(std::uint32_t device, std::uint32_t stream) {

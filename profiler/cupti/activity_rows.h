@@ -8,9 +8,9 @@
 // two by the end of a buffer: a row whose correlation has not come yet waits for the next settle(). The map
 // from correlation ids lives across buffers.
 //
-// Tracks of rows: kernels, copies, memory sets and graph launches on one of kind "stream" for each stream;
-// waits of the host on one of kind "sync"; what measuring cost on one of kind "overhead". Bytes of copies are
-// counters, one track a direction, at the time the copy begins.
+// Tracks of rows: kernels, copies and memory sets on one of kind "stream" for each stream; waits of the host
+// on one of kind "sync"; what measuring cost on one of kind "overhead". Bytes of copies are counters, one
+// track a direction, at the time the copy begins.
 
 #include <cupti.h>
 #include <draftscope/profiler/device_trace.h>
@@ -25,17 +25,15 @@
 #include <utility>
 #include <vector>
 
-#include "graph_parts.h"
-#include "layer_lists.h"
+#include "operations.h"
 #include "recent_by_id.h"
 
 namespace draftscope::profiler::cupti {
 
 class ActivityRows {
  public:
-  /// Neither is owned.
-  ActivityRows(const GraphParts& parts, const LayerLists& layer_lists)
-      : parts_(parts), layer_lists_(layer_lists) {}
+  /// Not owned.
+  explicit ActivityRows(const Operations& operations) : operations_(operations) {}
 
   /// Records of device work that come before this leave nothing. Not owned.
   void write_to(traces::Writer& writer) {
@@ -67,17 +65,17 @@ class ActivityRows {
   /// Facts from the records of an API call: external correlations, then the call itself.
   struct Call {
     traces::SpanId span_id;
-    std::uint64_t layers = 0;  ///< which list; 0 = none
-    bool is_complete = false;  ///< the call's own record has come
+    std::uint64_t operation = 0;  ///< its number; 0 = none
+    bool is_complete = false;     ///< the call's own record has come
   };
   struct Waiting {
     traces::Kernel row;
-    const GraphPart* part = nullptr;
+    std::string_view name;                  // lives as long as this object
+    bool is_work = true;                    // a kernel, copy or set, which belongs to an operation
     std::uint32_t runtime_correlation = 0;  // copies have two ids, and either may lead to the span
   };
 
   void add_kernel(const CUpti_ActivityKernel10& record);
-  void add_graph(const CUpti_ActivityGraphTrace2& record);
   void add_copy(const CUpti_ActivityMemcpy6& record);
   void add_set(const CUpti_ActivityMemset4& record);
   void add_wait(const CUpti_ActivitySynchronization2& record);
@@ -85,37 +83,38 @@ class ActivityRows {
 
   /// The row of a record, or false where its times are unusable.
   bool begin_row(traces::Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation);
-  void place(traces::Kernel row, const GraphPart* part, std::uint32_t runtime_correlation = 0);
+  /// Likewise of a record of work on a stream.
+  template <typename Record>
+  bool begin_work(traces::Kernel& row, const Record& record);
+  void place(const Waiting& waiting);
   [[nodiscard]] Call& call_under_way(std::uint32_t correlation);
   [[nodiscard]] const Call* call_of(const Waiting& waiting) const;
-  void attribute(traces::Kernel& row, const Call& call, const GraphPart* part);
-  void name_layer(traces::Kernel& row, const Call& call) const;
+  /// The row, with what its call says.
+  [[nodiscard]] traces::Kernel attributed(const Waiting& waiting, const Call& call);
   void finish(const traces::Kernel& row);
   void write();
-  void count_bytes(const std::string& what, std::uint64_t start, std::uint64_t bytes);
+  void count_bytes(std::string_view name, std::uint64_t start, std::uint64_t bytes);
 
-  [[nodiscard]] traces::StringId name(const GraphPart* part, const char* symbol);
-  [[nodiscard]] traces::StringId plain_name(const GraphPart* part, const std::string& text);
+  [[nodiscard]] std::string_view readable(const char* symbol);
+  [[nodiscard]] traces::StringId name_id(const Operation* operation, std::string_view name);
   [[nodiscard]] traces::TrackId stream_track(std::uint32_t device, std::uint32_t stream);
   [[nodiscard]] traces::TrackId track(const std::string& kind, const std::string& name, std::int32_t sort);
-  const GraphPart* part_of(traces::Kernel& row, std::uint64_t node, std::uint32_t graph) const;
 
   /// Lets a map of strings be asked with a symbol as it is in the record.
   struct SymbolHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  using IdBySymbol = std::unordered_map<std::string, traces::StringId, SymbolHash, std::equal_to<>>;
 
   traces::Writer* writer_ = nullptr;
-  const GraphParts& parts_;
-  const LayerLists& layer_lists_;
+  const Operations& operations_;
   // Device buffers of CUPTI hold some 100,000 kernels before they are delivered: the maps reach back further.
   RecentById<Call> calls_{std::size_t{1} << 20U};
   RecentById<Launcher> launchers_{std::size_t{1} << 18U};
   std::map<std::pair<std::string, std::string>, traces::TrackId> tracks_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, traces::TrackId> stream_tracks_;  // by device and stream
-  std::unordered_map<const GraphPart*, IdBySymbol> names_;
+  std::unordered_map<std::string, std::string, SymbolHash, std::equal_to<>> readable_;  // by symbol
+  std::unordered_map<const Operation*, std::unordered_map<std::string_view, traces::StringId>> names_;
   std::vector<Waiting> waiting_;
   std::vector<traces::Kernel> rows_;
   std::vector<traces::Counter> counters_;

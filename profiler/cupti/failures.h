@@ -4,7 +4,7 @@
 // Calls to CUPTI that failed after a session had started. Host spans go on, so nothing is aborted; but a
 // recording says that something may be missing, and what came first.
 //
-// Thread-safety: all of it; CUPTI's callbacks add, too.
+// Thread-safety: all of it; scopes of any thread add.
 
 #include <cupti.h>
 #include <cstdint>
@@ -20,11 +20,6 @@ class Failures {
     CUptiResult result = CUPTI_SUCCESS;
   };
 
-  void forget() {
-    const std::lock_guard lock(mutex_);
-    count_ = 0;
-    first_ = {};
-  }
   /// Counts the call unless it succeeded.
   void note(CUptiResult result, std::string_view what) {
     if (result == CUPTI_SUCCESS) return;

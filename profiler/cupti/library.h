@@ -18,7 +18,6 @@ namespace draftscope::profiler::cupti {
   apply(cuptiGetTimestamp)                      \
   apply(cuptiSubscribe_v2)                      \
   apply(cuptiUnsubscribe)                       \
-  apply(cuptiEnableCallback)                    \
   apply(cuptiActivitySetAttribute)              \
   apply(cuptiActivityRegisterTimestampCallback) \
   apply(cuptiActivityRegisterCallbacks)         \
@@ -31,9 +30,7 @@ namespace draftscope::profiler::cupti {
   apply(cuptiActivityGetNextRecord)             \
   apply(cuptiActivityGetNumDroppedRecords)      \
   apply(cuptiActivityPushExternalCorrelationId) \
-  apply(cuptiActivityPopExternalCorrelationId)  \
-  apply(cuptiGetGraphNodeId)                    \
-  apply(cuptiGetGraphExecId)
+  apply(cuptiActivityPopExternalCorrelationId)
 // clang-format on
 
 struct Library {

@@ -2,65 +2,54 @@
 #include "session.h"
 
 #include <array>
-#include <atomic>
-#include <span>
 #include <string>
 
+#include "callbacks.h"
 #include "launch_calls.h"
 
 namespace draftscope::profiler::cupti {
 namespace {
 
-// GRAPH_TRACE first: while it is on, a graph launch is one record instead of one a node. Never KERNEL, which
-// makes kernels wait for each other.
-constexpr std::array graph_kinds{CUPTI_ACTIVITY_KIND_GRAPH_TRACE,
-                                 CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                 CUPTI_ACTIVITY_KIND_MEMCPY,
-                                 CUPTI_ACTIVITY_KIND_MEMSET,
-                                 CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-                                 CUPTI_ACTIVITY_KIND_OVERHEAD,
-                                 CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+// Never KERNEL, which makes kernels wait for each other.
+constexpr std::array recorded_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                    CUPTI_ACTIVITY_KIND_MEMCPY,
+                                    CUPTI_ACTIVITY_KIND_MEMSET,
+                                    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
+                                    CUPTI_ACTIVITY_KIND_OVERHEAD,
+                                    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 
-std::span<const CUpti_ActivityKind> kinds_of(DeviceTraceMode mode) {
-  const std::span<const CUpti_ActivityKind> kinds(graph_kinds);
-  return mode == DeviceTraceMode::graph ? kinds : kinds.subspan(1);
-}
-
-// From 13.1 update 1 on; before, later sessions of a process get wrong correlation ids for graph launches.
-constexpr std::uint32_t first_version_with_sessions = 130101;
+// Two kinds of correlation, each with a stack of its own.
+constexpr CUpti_ExternalCorrelationKind span_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
+constexpr CUpti_ExternalCorrelationKind operation_numbers = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
 
 constexpr std::size_t buffers_ahead = 4;
 constexpr std::size_t device_buffers_ahead = 8;  // a later allocation stalls the launching thread
 
-std::atomic<int> sessions{0};
+// A subscriber has a callback; nothing that would call it is enabled.
+void CUPTIAPI on_nothing(void* /*user_data*/, CUpti_CallbackDomain /*domain*/, CUpti_CallbackId /*id*/,
+                         const void* /*data*/) {}
 
 }  // namespace
 
 Result<void> Session::start() {
-  if (sessions.load() > 0 && state_.library.version < first_version_with_sessions)
-    return fail("device trace: this process has had a session, expected one only with CUPTI {} (before {})",
-                state_.library.version, first_version_with_sessions);
-  state_.failures.forget();
   clock_at_start_ = read_clock_pair();
-  state_.buffers.prepare(buffers_ahead);
+  buffers_.prepare(buffers_ahead);
   DRAFTSCOPE_TRY(subscribe());
   if (auto enabled = enable(); !enabled) {
     detach();
     return enabled;
   }
-  ++sessions;
   clock_offset_ns_ = clock_offset_ns();
   return {};
 }
 
 void Session::record_into(traces::Writer& writer) {
   if (subscriber_ == nullptr) return;
-  note(state_.library.cuptiActivityFlushAll(0), "flushing");
-  collect();
+  flush();
   writer_ = &writer;
   rows_.write_to(writer);
   writer.set_meta("device_trace", std::string(device_trace_mode_name(mode_)));
-  writer.set_meta("cupti_version", std::to_string(state_.library.version));
+  writer.set_meta("cupti_version", std::to_string(library_.version));
 }
 
 Result<void> Session::subscribe() {
@@ -70,7 +59,7 @@ Result<void> Session::subscribe() {
   params.subscriberName = "draftscope";
   params.oldSubscriberName = holder.data();
   params.oldSubscriberSize = holder.size();
-  const CUptiResult result = state_.library.cuptiSubscribe_v2(&subscriber_, on_resource, nullptr, &params);
+  const CUptiResult result = library_.cuptiSubscribe_v2(&subscriber_, on_nothing, nullptr, &params);
   if (result == CUPTI_SUCCESS) return {};
   subscriber_ = nullptr;
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
@@ -79,28 +68,24 @@ Result<void> Session::subscribe() {
                 holder.front() != '\0' ? holder.data() : "another tool");
   }
   return fail("device trace: CUPTI can't be subscribed to: {}, expected a machine with an NVIDIA driver",
-              state_.library.words(result));
+              library_.words(result));
 }
 
 Result<void> Session::enable() {
-  const Library& cupti = state_.library;
+  const Library& cupti = library_;
   set_attributes();
   DRAFTSCOPE_TRY(check(cupti.cuptiActivityRegisterTimestampCallback(on_timestamp), "registering the clock"));
   DRAFTSCOPE_TRY(check(cupti.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed),
                        "registering buffers"));
-  for (const CUpti_CallbackIdResource id : resource_callbacks)
-    DRAFTSCOPE_TRY(check(cupti.cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE, id),
-                         "listening to graphs"));
   for (const CUpti_CallbackId id : runtime_launch_calls)
     DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnableRuntimeApi(id, 1), "enabling runtime calls"));
   for (const CUpti_CallbackId id : driver_launch_calls)
     DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnableDriverApi(id, 1), "enabling driver calls"));
-  for (const CUpti_ActivityKind kind : kinds_of(mode_))
+  for (const CUpti_ActivityKind kind : recorded_kinds)
     DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnable(kind),
                          fmt::format("enabling activity kind {}", static_cast<int>(kind))));
   // Queries that find unfinished work are polling, not waits.
   DRAFTSCOPE_TRY(check(cupti.cuptiActivityEnableAllSyncRecords(0), "choosing waits"));
-  window_open_ = true;
   return {};
 }
 
@@ -108,75 +93,61 @@ void Session::set_attributes() {
   // Both only save stalls, so that a refusal changes nothing that is recorded.
   std::uint8_t zeroed = 1;
   std::size_t bytes = sizeof zeroed;
-  (void)state_.library.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes,
-                                                 &zeroed);
+  (void)library_.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
   std::size_t ahead = device_buffers_ahead;
   bytes = sizeof ahead;
-  (void)state_.library.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, &bytes,
-                                                 &ahead);
+  (void)library_.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE, &bytes,
+                                           &ahead);
 }
 
 Result<void> Session::check(CUptiResult result, std::string_view call) const {
   if (result == CUPTI_SUCCESS) return {};
-  return fail("device trace: {}: {}", call, state_.library.words(result));
+  return fail("device trace: {}: {}", call, library_.words(result));
+}
+
+void Session::push(CUpti_ExternalCorrelationKind kind, std::uint64_t id, std::string_view call) {
+  if (subscriber_ != nullptr) note(library_.cuptiActivityPushExternalCorrelationId(kind, id), call);
+}
+
+void Session::pop(CUpti_ExternalCorrelationKind kind, std::string_view call) {
+  if (subscriber_ != nullptr) note(library_.cuptiActivityPopExternalCorrelationId(kind, nullptr), call);
 }
 
 void Session::push_span(const traces::Span& span) {
   rows_.expect(span);
-  if (subscriber_ != nullptr)
-    note(state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
-                                                               static_cast<std::uint64_t>(span.id.value())),
-         "opening a span");
+  push(span_ids, static_cast<std::uint64_t>(span.id.value()), "opening a span");
 }
 
 void Session::pop_span() {
-  if (subscriber_ != nullptr)
-    note(state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
-                                                              nullptr),
-         "closing a span");
+  pop(span_ids, "closing a span");
 }
 
-// A second kind of correlation beside the spans': the two are independent stacks.
-void Session::push_layers(std::span<const std::int32_t> layers) {
-  if (subscriber_ != nullptr && mode_ == DeviceTraceMode::node)
-    note(state_.library.cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
-                                                               state_.layer_lists.id_of(layers)),
-         "naming layers");
+void Session::enter_operation(std::string_view op, std::int32_t layer, std::optional<traces::Phase> phase) {
+  push(operation_numbers, operations_.enter(op, layer, phase), "entering an operation");
 }
 
-void Session::pop_layers() {
-  if (subscriber_ != nullptr && mode_ == DeviceTraceMode::node)
-    note(state_.library.cuptiActivityPopExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
-                                                              nullptr),
-         "leaving layers");
+void Session::leave_operation() {
+  Operations::leave();
+  pop(operation_numbers, "leaving an operation");
 }
 
-void Session::begin_window() {
-  if (subscriber_ == nullptr || window_open_) return;
-  note(state_.library.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "opening a window");
-  window_open_ = true;
-}
-
-void Session::end_window() {
+void Session::flush() {
   if (subscriber_ == nullptr) return;
-  note(state_.library.cuptiActivityFlushAll(0), "flushing");
+  note(library_.cuptiActivityFlushAll(0), "flushing");
   collect();
-  if (mode_ != DeviceTraceMode::node || !window_open_) return;
-  note(state_.library.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "closing a window");
-  window_open_ = false;
 }
 
 void Session::collect() {
-  const std::vector<CompletedBuffer> completed = state_.buffers.take_completed();
+  const std::vector<CompletedBuffer> completed = buffers_.take_completed();
   if (completed.empty()) return;
   for (const CompletedBuffer& buffer : completed) {
     CUpti_Activity* record = nullptr;
     CUptiResult result = CUPTI_SUCCESS;
-    while ((result = state_.library.cuptiActivityGetNextRecord(buffer.data, buffer.valid_bytes, &record)) ==
+    while ((result = library_.cuptiActivityGetNextRecord(buffer.data, buffer.valid_bytes, &record)) ==
            CUPTI_SUCCESS)
       rows_.add(*record);
     if (result != CUPTI_ERROR_MAX_LIMIT_REACHED) note(result, "reading a buffer to its end");
-    state_.buffers.recycle(buffer);
+    buffers_.recycle(buffer);
   }
   rows_.settle();
   read_dropped();
@@ -185,14 +156,14 @@ void Session::collect() {
 void Session::read_dropped() {
   // Reading resets CUPTI's count. No lock of ours is held: the buffer callbacks take one.
   std::size_t dropped = 0;
-  const CUptiResult result = state_.library.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
+  const CUptiResult result = library_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
   note(result, "asking for dropped records");
   if (result == CUPTI_SUCCESS) rows_.count_dropped(static_cast<std::int64_t>(dropped));
 }
 
 void Session::stop() {
   if (subscriber_ == nullptr) return;
-  note(state_.library.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing");
+  note(library_.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "flushing");
   collect();
   const std::int64_t offset_ns = clock_offset_ns();
   if (offset_ns != 0) clock_offset_ns_ = offset_ns;
@@ -203,15 +174,15 @@ void Session::stop() {
   write_meta();
 }
 
-// Never cuptiFinalize: graphs may be alive, and it is known to crash then.
+// Never cuptiFinalize, which CUPTI recommends only where a CUDA call returns.
 void Session::detach() {
-  for (const CUpti_ActivityKind kind : kinds_of(mode_))
-    note(state_.library.cuptiActivityDisable(kind), "disabling an activity kind");
+  for (const CUpti_ActivityKind kind : recorded_kinds)
+    note(library_.cuptiActivityDisable(kind), "disabling an activity kind");
   for (const CUpti_CallbackId id : runtime_launch_calls)
-    note(state_.library.cuptiActivityEnableRuntimeApi(id, 0), "disabling runtime calls");
+    note(library_.cuptiActivityEnableRuntimeApi(id, 0), "disabling runtime calls");
   for (const CUpti_CallbackId id : driver_launch_calls)
-    note(state_.library.cuptiActivityEnableDriverApi(id, 0), "disabling driver calls");
-  note(state_.library.cuptiUnsubscribe(subscriber_), "unsubscribing");
+    note(library_.cuptiActivityEnableDriverApi(id, 0), "disabling driver calls");
+  note(library_.cuptiUnsubscribe(subscriber_), "unsubscribing");
   subscriber_ = nullptr;
 }
 
@@ -219,7 +190,7 @@ void Session::detach() {
 std::int64_t Session::clock_offset_ns() const {
   std::uint64_t theirs = 0;
   const std::int64_t before_ns = now_ns();
-  if (state_.library.cuptiGetTimestamp(&theirs) != CUPTI_SUCCESS) return 0;
+  if (library_.cuptiGetTimestamp(&theirs) != CUPTI_SUCCESS) return 0;
   const std::int64_t after_ns = now_ns();
   const auto their_ns = static_cast<std::int64_t>(theirs);
   return before_ns <= their_ns && their_ns <= after_ns ? 0 : their_ns - before_ns;
@@ -227,7 +198,7 @@ std::int64_t Session::clock_offset_ns() const {
 
 DeviceTraceCounts Session::counts() const {
   DeviceTraceCounts counts = rows_.counts();
-  counts.failed_calls = state_.failures.count();
+  counts.failed_calls = failures_.count();
   return counts;
 }
 
@@ -237,9 +208,9 @@ void Session::write_meta() {
   const std::int64_t drift_ns =
       (end.realtime_ns - clock_at_start_.realtime_ns) - (end.monotonic_ns - clock_at_start_.monotonic_ns);
   const DeviceTraceCounts counts = Session::counts();
-  if (const Failures::Call first = state_.failures.first(); first.result != CUPTI_SUCCESS)
+  if (const Failures::Call first = failures_.first(); first.result != CUPTI_SUCCESS)
     writer_->set_meta("device_first_failure",
-                      fmt::format("{}: {}", first.what, state_.library.words(first.result)));
+                      fmt::format("{}: {}", first.what, library_.words(first.result)));
   for (const auto& [key, number] :
        {std::pair("device_clock_start_monotonic_ns", clock_at_start_.monotonic_ns),
         {"device_clock_start_realtime_ns", clock_at_start_.realtime_ns},
@@ -264,9 +235,8 @@ namespace draftscope::profiler {
 
 Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode) {
   if (mode == DeviceTraceMode::off) return nullptr;
-  cupti::CallbackState& state = cupti::callback_state();
-  DRAFTSCOPE_TRY_ASSIGN(state.library, cupti::load_library());
-  auto session = std::make_unique<cupti::Session>(mode);
+  DRAFTSCOPE_TRY_ASSIGN(cupti::Library library, cupti::load_library());
+  auto session = std::make_unique<cupti::Session>(mode, cupti::activity_buffers(), std::move(library));
   DRAFTSCOPE_TRY(session->start());
   return session;
 }

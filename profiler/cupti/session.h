@@ -8,15 +8,18 @@
 #include <draftscope/profiler/device_trace.h>
 #include <string_view>
 
+#include "activity_buffers.h"
 #include "activity_rows.h"
-#include "callbacks.h"
+#include "failures.h"
+#include "library.h"
+#include "operations.h"
 
 namespace draftscope::profiler::cupti {
 
 class Session final : public DeviceTrace {
  public:
-  explicit Session(DeviceTraceMode mode)
-      : mode_(mode), state_(callback_state()), rows_(state_.parts, state_.layer_lists) {}
+  Session(DeviceTraceMode mode, ActivityBuffers& buffers, Library library)
+      : mode_(mode), buffers_(buffers), library_(std::move(library)) {}
   ~Session() override { Session::stop(); }
 
   /// Subscribes and enables everything. After an error nothing is left enabled.
@@ -26,15 +29,9 @@ class Session final : public DeviceTrace {
   void record_into(traces::Writer& writer) override;
   void push_span(const traces::Span& span) override;
   void pop_span() override;
-  void push_layers(std::span<const std::int32_t> layers) override;
-  void pop_layers() override;
-  void enter_graph_part(std::string_view op, std::int32_t layer,
-                        std::optional<traces::Phase> phase) override {
-    state_.parts.enter(op, layer, phase);
-  }
-  void leave_graph_part() override { GraphParts::leave(); }
-  void begin_window() override;
-  void end_window() override;
+  void enter_operation(std::string_view op, std::int32_t layer, std::optional<traces::Phase> phase) override;
+  void leave_operation() override;
+  void flush() override;
   void collect() override;
   void stop() override;
   [[nodiscard]] DeviceTraceCounts counts() const override;
@@ -43,7 +40,9 @@ class Session final : public DeviceTrace {
   [[nodiscard]] Result<void> subscribe();
   [[nodiscard]] Result<void> enable();
   [[nodiscard]] Result<void> check(CUptiResult result, std::string_view call) const;
-  void note(CUptiResult result, std::string_view call) { state_.failures.note(result, call); }
+  void note(CUptiResult result, std::string_view call) { failures_.note(result, call); }
+  void push(CUpti_ExternalCorrelationKind kind, std::uint64_t id, std::string_view call);
+  void pop(CUpti_ExternalCorrelationKind kind, std::string_view call);
   void set_attributes();
   void detach();
   void read_dropped();
@@ -52,10 +51,12 @@ class Session final : public DeviceTrace {
 
   DeviceTraceMode mode_;
   traces::Writer* writer_ = nullptr;  // before record_into()
-  CallbackState& state_;
-  ActivityRows rows_;
+  ActivityBuffers& buffers_;          // of the process
+  Library library_;
+  Operations operations_;
+  ActivityRows rows_{operations_};
+  Failures failures_;
   CUpti_SubscriberHandle subscriber_ = nullptr;  // null before start() and after stop()
-  bool window_open_ = false;
   ClockPair clock_at_start_;
   std::int64_t clock_offset_ns_ = 0;
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/figures/figures.h>
 #include <draftscope/traces/reader.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <tuple>
@@ -82,6 +85,27 @@ TEST(Record, SaysWhatMemoryEachRunTook) {
   EXPECT_GT(two_model->kv_bytes, vanilla->kv_bytes);
   // The pages that decoding read are resident, most weights among them.
   EXPECT_GT(vanilla->peak_bytes.value(), vanilla->weight_bytes / 2);
+}
+
+TEST(Record, RefusesInALineWhatOnlyAGpuHasAndModesThatAreGone) {
+  const TemporaryFolder folder;
+  for (const auto& [option, word, expected] :
+       {std::tuple("--device-trace", "launches",
+                   "device-trace: found launches for device cpu, expected auto or off"),
+        std::tuple("--device-trace", "graph", "found 'graph', expected one of auto, off, launches"),
+        std::tuple("--device-trace", "node", "found 'node', expected one of auto, off, launches"),
+        std::tuple("--cuda-pass", "plain",
+                   "cuda-pass: found plain for device cpu, expected it for cuda only"),
+        std::tuple("--cuda-pass", "graph", "found 'graph', expected one of program, plain")}) {
+    const CommandResult refused =
+        run_command({"record", "--model", in_source("/models/demo-plain"), "--prompts",
+                     in_source("/traces/prompts/demo.jsonl"), "--strategy", "vanilla", "--output",
+                     (folder / "run.dstrace").string(), option, word});
+    EXPECT_NE(refused.exit_code, 0) << word;
+    EXPECT_THAT(refused.err, testing::HasSubstr(expected));
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "run.dstrace"));
+  }
 }
 
 TEST(Record, NamesARunByWhatWasGiven) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Records a small model on a device and holds that the recording adds up (device_conservation.h).
-// Usage: recorded_on_gpu graph|node. Ends with 77, and a line, where there is no device or no CUPTI.
+// Usage: recorded_on_gpu program|plain. Ends with 77, and a line, where there is no device or no CUPTI.
 
 #include <draftscope/base/clock.h>
 #include <draftscope/engine/cuda_backend.h>
@@ -58,21 +58,22 @@ class Recorded final : public engine::DecodeListener {
   traces::RequestId request_id_;
 };
 
-class Program {
+class RecordedModel {
  public:
-  explicit Program(profiler::DeviceTraceMode mode) : mode_(mode) {}
+  explicit RecordedModel(engine::DecodingPasses passes) : passes_(passes) {}
 
   Result<void> open() {
-    DRAFTSCOPE_TRY_ASSIGN(trace_, profiler::start_device_trace(mode_));
+    DRAFTSCOPE_TRY_ASSIGN(trace_, profiler::start_device_trace(profiler::DeviceTraceMode::launches));
     DRAFTSCOPE_TRY_ASSIGN(
         const engine::Checkpoint checkpoint,
         engine::make_synthetic(recorded_shape(), 0.8, 1, engine::SyntheticMatrices::by_backend));
-    DRAFTSCOPE_TRY_ASSIGN(backend_, engine::make_cuda_backend(checkpoint, {.device_trace = trace_.get()}));
+    DRAFTSCOPE_TRY_ASSIGN(
+        backend_, engine::make_cuda_backend(checkpoint, {.device_trace = trace_.get(), .passes = passes_}));
     return {};
   }
 
   Result<void> record(const std::filesystem::path& file) {
-    DRAFTSCOPE_TRY(decode_unrecorded());  // graphs are captured, kernels loaded
+    DRAFTSCOPE_TRY(decode_unrecorded());  // kernels are loaded
     DRAFTSCOPE_TRY_ASSIGN(const auto writer, traces::Writer::create(file, {}));
     trace_->record_into(*writer);
     profiler::SpanRecorder spans(profiler::Level::phases, writer.get());
@@ -104,8 +105,7 @@ class Program {
       row.stop = decoded.stop;
       row.tokens = std::move(decoded.tokens);
       writer->finish(row);
-      trace_->end_window();  // also in graph mode: it flushes
-      trace_->begin_window();
+      trace_->flush();
     }
     trace_->stop();
     backend_->set_recorder(nullptr);
@@ -125,7 +125,7 @@ class Program {
     return {};
   }
 
-  profiler::DeviceTraceMode mode_;
+  engine::DecodingPasses passes_;
   std::unique_ptr<profiler::DeviceTrace> trace_;  // before the backend, which hears of it
   std::unique_ptr<engine::Backend> backend_;
   std::vector<std::int32_t> prompt_ = std::vector<std::int32_t>(40, 7);
@@ -136,9 +136,9 @@ int failed(const Error& error) {
   return EXIT_FAILURE;
 }
 
-int run(profiler::DeviceTraceMode mode) {
-  Program program(mode);
-  if (const auto opened = program.open(); !opened) {
+int run(engine::DecodingPasses passes) {
+  RecordedModel model(passes);
+  if (const auto opened = model.open(); !opened) {
     const test::FailedStart end = test::failed_start(
         test::device_is_missing() || test::cupti_is_missing(opened.error()), opened.error());
     std::puts(end.line.c_str());
@@ -146,7 +146,7 @@ int run(profiler::DeviceTraceMode mode) {
   }
   const test::TemporaryFolder folder;
   const std::filesystem::path file = folder / "recorded.dstrace";
-  const auto recorded = program.record(file);
+  const auto recorded = model.record(file);
   const auto checked = recorded ? profiler::device_conservation(file) : tl::unexpected(recorded.error());
   if (!checked) return failed(checked.error());
   std::printf(
@@ -165,10 +165,10 @@ int run(profiler::DeviceTraceMode mode) {
 
 int main(int argc, char** argv) {
   const std::string name = argc == 2 ? argv[1] : "";
-  const auto mode = draftscope::profiler::parse_device_trace_mode(name);
-  if (!mode || *mode == draftscope::profiler::DeviceTraceMode::off) {
-    std::fprintf(stderr, "usage: recorded_on_gpu graph|node\n");
+  if (name != "program" && name != "plain") {
+    std::fprintf(stderr, "usage: recorded_on_gpu program|plain\n");
     return EXIT_FAILURE;
   }
-  return draftscope::run(*mode);
+  using enum draftscope::engine::DecodingPasses;
+  return draftscope::run(name == "plain" ? plain : programs);
 }

@@ -57,7 +57,7 @@ TEST(FailedStart, FailsWithAModelThatTheKernelsDoNotTake) {
 /// End of a program that starts a device trace with this library as CUPTI. Expects that none comes to be.
 FailedStart end_of_trace(const std::string& library) {
   setenv("DRAFTSCOPE_CUPTI_LIBRARY", library.c_str(), 1);
-  const auto trace = profiler::start_device_trace(profiler::DeviceTraceMode::graph);
+  const auto trace = profiler::start_device_trace(profiler::DeviceTraceMode::launches);
   unsetenv("DRAFTSCOPE_CUPTI_LIBRARY");
   EXPECT_FALSE(trace);
   return failed_start(!trace && cupti_is_missing(trace.error()), trace ? Error{} : trace.error());

@@ -16,7 +16,7 @@ using traces::Span;
 
 class RememberedSpans final : public DeviceTrace {
  public:
-  [[nodiscard]] DeviceTraceMode mode() const override { return DeviceTraceMode::graph; }
+  [[nodiscard]] DeviceTraceMode mode() const override { return DeviceTraceMode::launches; }
   void push_span(const Span& span) override {
     open.push_back(span.id);
     pushed.push_back(span);
@@ -26,21 +26,18 @@ class RememberedSpans final : public DeviceTrace {
     open.pop_back();
   }
   void record_into(traces::Writer& /*writer*/) override {}
-  void push_layers(std::span<const std::int32_t> /*layers*/) override {}
-  void pop_layers() override {}
-  void enter_graph_part(std::string_view op, std::int32_t layer, std::optional<Phase> /*phase*/) override {
-    parts.push_back(std::string(op) + " of " + std::to_string(layer));
+  void enter_operation(std::string_view op, std::int32_t layer, std::optional<Phase> /*phase*/) override {
+    operations.push_back(std::string(op) + " of " + std::to_string(layer));
   }
-  void leave_graph_part() override { parts.pop_back(); }
-  void begin_window() override {}
-  void end_window() override {}
+  void leave_operation() override { operations.pop_back(); }
+  void flush() override {}
   void collect() override { ++collected; }
   void stop() override {}
   [[nodiscard]] DeviceTraceCounts counts() const override { return {}; }
 
   std::vector<traces::SpanId> open;
   std::vector<Span> pushed;
-  std::vector<std::string> parts;
+  std::vector<std::string> operations;
   int collected = 0;
 };
 
@@ -120,23 +117,23 @@ TEST(DeviceAttachment, EndsForgottenInnerSpansToo) {
   EXPECT_TRUE(device.open.empty());
 }
 
-TEST(GraphScope, NestsAndMayHaveNoTrace) {
+TEST(OperationScope, NestsAndMayHaveNoTrace) {
   RememberedSpans device;
   {
-    const GraphScope graph(&device, "verify");
-    const GraphScope op(&device, "attention", 4);
-    const GraphScope none(nullptr, "nothing", 1);
-    EXPECT_THAT(device.parts, testing::ElementsAre("verify of -1", "attention of 4"));
+    const OperationScope pass(&device, "verify");
+    const OperationScope op(&device, "attention", 4);
+    const OperationScope none(nullptr, "nothing", 1);
+    EXPECT_THAT(device.operations, testing::ElementsAre("verify of -1", "attention of 4"));
   }
-  EXPECT_TRUE(device.parts.empty());
+  EXPECT_TRUE(device.operations.empty());
 }
 
 TEST(DeviceTraceMode, IsFoundByItsName) {
-  for (const auto mode : {DeviceTraceMode::off, DeviceTraceMode::graph, DeviceTraceMode::node})
+  for (const auto mode : {DeviceTraceMode::off, DeviceTraceMode::launches})
     EXPECT_EQ(parse_device_trace_mode(device_trace_mode_name(mode)).value(), mode);
-  const auto unknown = parse_device_trace_mode("kernel");
+  const auto unknown = parse_device_trace_mode("graph");
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().message, "device trace: mode is 'kernel', expected off, graph or node");
+  EXPECT_EQ(unknown.error().message, "device trace: mode is 'graph', expected off or launches");
 }
 
 }  // namespace

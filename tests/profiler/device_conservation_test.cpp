@@ -219,6 +219,27 @@ TEST(DeviceConservation, IsBrokenByAKernelWithoutOperationLayerOrGraph) {
   EXPECT_THAT(broken_by(head), ElementsAre(HasSubstr("has layer 3, expected none")));
 }
 
+TEST(DeviceConservation, AsksNoGraphOfLaunches) {
+  MadeTrace trace;
+  trace.meta["device_trace"] = "launches";
+  std::vector<Made> kernels = good_round();
+  for (Made& kernel : kernels) kernel.node = 0;
+  trace.write({kernels});
+  EXPECT_THAT(checked(trace).broken, IsEmpty());
+}
+
+TEST(DeviceConservation, HoldsWhereARoundIsOneKernelOfNoLayer) {
+  const auto broken_by_program = [](std::int32_t layer) {
+    MadeTrace trace;
+    trace.meta["device_trace"] = "launches";
+    trace.write(
+        {{{.name = "round: program", .layer = layer, .start_ns = 1000, .end_ns = 90'000, .node = 0}}});
+    return checked(trace).broken;
+  };
+  EXPECT_THAT(broken_by_program(-1), IsEmpty());
+  EXPECT_THAT(broken_by_program(3), ElementsAre(HasSubstr("has layer 3, expected none")));
+}
+
 TEST(DeviceConservation, HoldsWhereNormsAreKernelsOfTheirOwnInALayer) {
   std::vector<Made> kernels = good_round();
   for (std::int64_t start_ns : {70'000, 72'000})
@@ -248,7 +269,7 @@ TEST(DeviceConservation, IsBrokenByWhatWasLost) {
   without.meta.clear();
   without.write({good_round(), {}});
   EXPECT_THAT(checked(without).broken,
-              ElementsAre("there is no device trace, expected graph or node", "round 2 has no device work"));
+              ElementsAre("there is no device trace, expected one", "round 2 has no device work"));
 }
 
 }  // namespace

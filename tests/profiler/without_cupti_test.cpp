@@ -13,7 +13,7 @@ TEST(WithoutCupti, StartingSaysSoInOneLine) {
                     ("draftscope-without-" + std::to_string(std::random_device{}()) + ".dstrace");
   auto writer = traces::Writer::create(path, {});
   ASSERT_TRUE(writer) << writer.error().message;
-  const auto started = start_device_trace(DeviceTraceMode::graph);
+  const auto started = start_device_trace(DeviceTraceMode::launches);
   ASSERT_FALSE(started);
   EXPECT_EQ(started.error().message,
             "device trace: built without CUPTI, expected a build made where the CUDA toolkit is installed");

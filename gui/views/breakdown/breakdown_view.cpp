@@ -121,9 +121,9 @@ QString BreakdownView::why_no_parts() const {
   return mode() == Mode::layers
              ? tr("This recording has no times of layers. On a CPU, record with --level layers or --level "
                   "ops; "
-                  "on a GPU, with --device-trace node.")
+                  "on a GPU, with --cuda-pass plain.")
              : tr("This recording has no times of operations. On a CPU, record with --level ops; on a GPU, "
-                  "with --device-trace node.");
+                  "with --cuda-pass plain.");
 }
 
 void BreakdownView::paint(QPainter& painter, const RoundAxis& axis) {

@@ -261,7 +261,7 @@ void SkipMap::paint_times_or_why_not(QPainter& painter, const RoundAxis& axis) {
     paint_notice(painter, times_.problem().isEmpty() ? tr("reading the layers' times …") : times_.problem());
   else
     paint_notice(painter, tr("This recording has no times of layers. On a CPU, record with --level layers or "
-                             "--level ops; on a GPU, with --device-trace node."));
+                             "--level ops; on a GPU, with --cuda-pass plain."));
 }
 
 void SkipMap::paint_times(QPainter& painter, const RoundAxis& axis, const DetailedTimes::Side& times) const {

@@ -12,24 +12,23 @@ namespace draftscope::engine::test {
 
 class CountedCaptures final : public profiler::DeviceTrace {
  public:
-  [[nodiscard]] profiler::DeviceTraceMode mode() const override { return profiler::DeviceTraceMode::node; }
+  [[nodiscard]] profiler::DeviceTraceMode mode() const override {
+    return profiler::DeviceTraceMode::launches;
+  }
   void record_into(traces::Writer& /*writer*/) override {}
   void push_span(const traces::Span& /*span*/) override {}
   void pop_span() override {}
-  void push_layers(std::span<const std::int32_t> /*layers*/) override {}
-  void pop_layers() override {}
   /// A graph's own part holds those of its kernels; a kernel outside a graph has nothing around it.
-  void enter_graph_part(std::string_view op, std::int32_t /*layer*/,
-                        std::optional<traces::Phase> /*phase*/) override {
+  void enter_operation(std::string_view op, std::int32_t /*layer*/,
+                       std::optional<traces::Phase> /*phase*/) override {
     if (depth_++ == 0) outermost_ = op;
     if (depth_ == 2 && !has_kernels_) ++captures_[outermost_];
     has_kernels_ = depth_ > 1;
   }
-  void leave_graph_part() override {
+  void leave_operation() override {
     if (--depth_ == 0) has_kernels_ = false;
   }
-  void begin_window() override {}
-  void end_window() override {}
+  void flush() override {}
   void collect() override {}
   void stop() override {}
   [[nodiscard]] profiler::DeviceTraceCounts counts() const override { return {}; }

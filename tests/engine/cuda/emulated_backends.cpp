@@ -17,7 +17,7 @@ std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const C
   ++seed;
   // Two backends that a test compares are one of each kind, and so compare these as well.
   CudaOptions taken = options;
-  taken.passes = seed % 2 == 0 ? DecodingPasses::graphs : DecodingPasses::programs;
+  taken.passes = seed % 2 == 0 ? DecodingPasses::plain : DecodingPasses::programs;
   auto backend = cuda::make_backend(
       cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes, seed),
       checkpoint, taken);

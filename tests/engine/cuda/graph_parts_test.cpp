@@ -22,30 +22,23 @@ using testing::IsEmpty;
 /// Keeps what it is told, in words.
 class HeardParts final : public profiler::DeviceTrace {
  public:
-  profiler::DeviceTraceMode mode() const override { return profiler::DeviceTraceMode::node; }
+  profiler::DeviceTraceMode mode() const override { return profiler::DeviceTraceMode::launches; }
   void record_into(traces::Writer& /*writer*/) override {}
   void push_span(const traces::Span& /*span*/) override {}
   void pop_span() override {}
-  void push_layers(std::span<const std::int32_t> layers) override {
-    launches.emplace_back(layers.begin(), layers.end());
-  }
-  void pop_layers() override {}
-  void enter_graph_part(std::string_view op, std::int32_t layer,
-                        std::optional<traces::Phase> phase) override {
+  void enter_operation(std::string_view op, std::int32_t layer, std::optional<traces::Phase> phase) override {
     std::string part(op);
     if (layer >= 0) part += " " + std::to_string(layer);
     if (phase) part += " of " + std::string(traces::phase_name(*phase));
     parts.push_back(std::string(static_cast<std::size_t>(depth++), '.') + part);
   }
-  void leave_graph_part() override { --depth; }
-  void begin_window() override {}
-  void end_window() override {}
+  void leave_operation() override { --depth; }
+  void flush() override {}
   void collect() override {}
   void stop() override {}
   profiler::DeviceTraceCounts counts() const override { return {}; }
 
   std::vector<std::string> parts;
-  std::vector<std::vector<std::int32_t>> launches;
   int depth = 0;
 };
 
@@ -93,7 +86,6 @@ TEST_F(GraphPartsOfTheBackend, NameEveryKernelOfARoundOnce) {
     for (const std::string& part : layer(place)) expected.push_back(part);
   for (const char* part : {".head", ".head"}) expected.emplace_back(part);
   EXPECT_EQ(heard_.parts, expected);
-  EXPECT_THAT(heard_.launches, ElementsAre(ElementsAre(1, 2)));
 
   // Another mask of as many layers: the same graphs, other layers at their places.
   heard_.parts.clear();
@@ -102,7 +94,6 @@ TEST_F(GraphPartsOfTheBackend, NameEveryKernelOfARoundOnce) {
   other.skip_mlp(1);
   run(other);
   EXPECT_THAT(heard_.parts, IsEmpty());
-  EXPECT_THAT(heard_.launches, ElementsAre(ElementsAre(1, 2), ElementsAre(0, 2)));
 }
 
 TEST_F(GraphPartsOfTheBackend, NameNormsThatAreKernelsOfTheirOwn) {
@@ -119,16 +110,6 @@ TEST_F(GraphPartsOfTheBackend, NameNormsThatAreKernelsOfTheirOwn) {
   EXPECT_THAT(heard_.parts, ElementsAre("forward", ".embedding", ".attention norm 0", ".qkv 0",
                                         ".attention 0", ".output projection 0", ".mlp norm 0", ".gate up 0",
                                         ".down 0", ".head", ".head", ".head"));
-}
-
-TEST_F(GraphPartsOfTheBackend, TellALaunchWhichLayersRunWhereAPassIsAGraph) {
-  const std::vector<Row> rows{{.token = 1, .hidden = -1, .position = 0}};
-  Outputs outputs;
-  const auto done =
-      backend_->forward({.rows = rows, .layers = {1, 3}, .wanted = {.head = true, .top_k = 1}}, outputs);
-  ASSERT_TRUE(done) << done.error().message;
-  EXPECT_THAT(heard_.launches, ElementsAre(ElementsAre(1, 2)));
-  EXPECT_EQ(heard_.parts.front(), "forward");
 }
 
 }  // namespace

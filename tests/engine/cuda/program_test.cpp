@@ -61,7 +61,7 @@ TEST(Programs, HaveTheBitsOfAKernelAnOperation) {
       NotedCalls of_graphs;
       NotedCalls of_programs;
       const auto graphs =
-          noted_backend(checkpoint, options, 2, some_shared_bytes[1], DecodingPasses::graphs, of_graphs);
+          noted_backend(checkpoint, options, 2, some_shared_bytes[1], DecodingPasses::plain, of_graphs);
       const auto programs =
           noted_backend(checkpoint, options, pick(random, 1, 5), some_shared_bytes[round++ % 2],
                         DecodingPasses::programs, of_programs);

@@ -22,7 +22,7 @@ namespace {
 constexpr std::int32_t round_cache_rows = 90;
 
 std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, bool has_loops, NotedCalls& calls,
-                                         DecodingPasses passes = DecodingPasses::graphs) {
+                                         DecodingPasses passes = DecodingPasses::plain) {
   auto gpu = cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes, has_loops ? 5 : 6,
                                                 cuda::emulation::usual_shared_bytes, has_loops);
   auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint,

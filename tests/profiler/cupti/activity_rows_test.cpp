@@ -28,6 +28,15 @@ CUpti_ActivityExternalCorrelation external(std::uint32_t correlation, traces::Sp
   return record;
 }
 
+CUpti_ActivityExternalCorrelation operation_of(std::uint32_t correlation, std::uint64_t number) {
+  CUpti_ActivityExternalCorrelation record{};
+  record.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION;
+  record.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
+  record.externalId = number;
+  record.correlationId = correlation;
+  return record;
+}
+
 CUpti_ActivityAPI api_call(std::uint32_t correlation) {
   CUpti_ActivityAPI record{};
   record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
@@ -67,6 +76,12 @@ class ActivityRowsTest : public ::testing::Test {
     return row.id;
   }
 
+  std::uint64_t operation(std::string_view op, std::int32_t layer, std::optional<traces::Phase> phase = {}) {
+    const std::uint64_t number = operations_.enter(op, layer, phase);
+    Operations::leave();
+    return number;
+  }
+
   template <typename... Records>
   void add(const Records&... records) {
     (rows_.add(activity(records)), ...);
@@ -78,9 +93,8 @@ class ActivityRowsTest : public ::testing::Test {
   }
 
   TraceFile file_;
-  GraphParts parts_;
-  LayerLists layer_lists_;
-  ActivityRows rows_{parts_, layer_lists_};
+  Operations operations_;
+  ActivityRows rows_{operations_};
   traces::TrackId track_;
 };
 
@@ -148,63 +162,74 @@ TEST_F(ActivityRowsTest, GiveARecycledIdToItsLatestSpan) {
 
 TEST_F(ActivityRowsTest, IgnoreTheIdsOfOtherTools) {
   CUpti_ActivityExternalCorrelation foreign = external(9, 77);
-  foreign.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
+  foreign.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2;
   const traces::SpanId launcher = span(traces::Phase::draft);
   add(external(9, launcher), foreign, api_call(9), kernel(9));
   EXPECT_EQ(finish().rows.at(0).kernel.span_id, launcher);
 }
 
-TEST_F(ActivityRowsTest, TellTheNodesOfOneLaunchApartByTheirClones) {
-  const traces::SpanId launcher = span(traces::Phase::verify);
-  for (const std::uint32_t layer : {0U, 1U}) {
-    parts_.enter("mlp_down", static_cast<std::int32_t>(layer));
-    parts_.node_created(10 + layer);
-    GraphParts::leave();
-  }
-  parts_.node_created(12);
-  for (const std::uint64_t node : {10U, 11U, 12U}) parts_.node_cloned(node + 100, node);
-
-  add(external(9, launcher), api_call(9));
-  for (const std::uint64_t node : {110U, 111U, 112U}) {
-    CUpti_ActivityKernel10 record = kernel(9, 1000 + node);
-    record.graphNodeId = node;
-    record.graphId = 3;
-    add(record);
+TEST_F(ActivityRowsTest, NameLaunchesOfOneKernelAfterTheirOperations) {
+  const traces::SpanId launcher = span(traces::Phase::draft, 5);
+  const std::uint64_t numbers[] = {operation("mlp_down", 0), operation("mlp_down", 1, traces::Phase::verify),
+                                   operation("head", -1), 0, 99};
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    if (numbers[i] != 0) add(operation_of(10 + i, numbers[i]));
+    add(external(10 + i, launcher), api_call(10 + i), kernel(10 + i, 1000 + i));
   }
   const DeviceRows read = finish();
+  ASSERT_EQ(read.rows.size(), 5U);
+  const auto expect = [&](std::size_t at, const char* name, std::int32_t layer, traces::Phase phase) {
+    EXPECT_EQ(read.rows[at].name, name);
+    EXPECT_EQ(read.rows[at].kernel.layer, layer) << at;
+    EXPECT_EQ(read.rows[at].kernel.phase, phase) << at;
+    EXPECT_EQ(read.rows[at].kernel.span_id, launcher) << at;
+  };
+  expect(0, "mlp_down: skinny_product", 0, traces::Phase::draft);
+  expect(1, "mlp_down: skinny_product", 1, traces::Phase::verify);
+  expect(2, "head: skinny_product", 5, traces::Phase::draft);  // of no layer, so that the span's counts
+  expect(3, "skinny_product", 5, traces::Phase::draft);
+  expect(4, "skinny_product", 5, traces::Phase::draft);  // a number that was never given
+}
+
+TEST_F(ActivityRowsTest, NameCopiesAndSetsAfterTheirOperationButNoWait) {
+  const traces::SpanId launcher = span(traces::Phase::verify);
+  const std::uint64_t number = operation("round control", -1);
+  for (const std::uint32_t correlation : {20U, 21U, 22U})
+    add(external(correlation, launcher), operation_of(correlation, number), api_call(correlation));
+  CUpti_ActivityMemcpy6 copy{};
+  copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
+  copy.start = copy.end = 1000;
+  copy.runtimeCorrelationId = 20;
+  CUpti_ActivityMemset4 set{};
+  set.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+  set.start = set.end = 1001;
+  set.correlationId = 21;
+  CUpti_ActivitySynchronization2 wait{};
+  wait.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+  wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE;
+  wait.start = wait.end = 1002;
+  wait.correlationId = 22;
+  add(copy, set, wait);
+  const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 3U);
-  for (const DeviceRow& row : read.rows) {
-    EXPECT_EQ(row.kernel.span_id, launcher);
-    EXPECT_EQ(row.kernel.graph_id, 3U);
-  }
-  EXPECT_EQ(read.rows[0].name, "mlp_down: skinny_product");
-  EXPECT_EQ(read.rows[0].kernel.layer, 0);
-  EXPECT_EQ(read.rows[0].kernel.graph_node_id, 110U);
-  EXPECT_EQ(read.rows[1].name, "mlp_down: skinny_product");
-  EXPECT_EQ(read.rows[1].kernel.layer, 1);
-  EXPECT_EQ(read.rows[2].name, "skinny_product");
-  EXPECT_EQ(read.rows[2].kernel.layer, -1);
+  EXPECT_EQ(read.rows[0].name, "round control: [memcpy DtoD]");
+  EXPECT_EQ(read.rows[1].name, "round control: [memset]");
+  EXPECT_EQ(read.rows[2].name, "[wait for event]");
 }
 
 TEST_F(ActivityRowsTest, WaitForALaunchWhoseRecordsAreCutInTwo) {
   const traces::SpanId launcher = span(traces::Phase::draft);
-  parts_.enter("mlp_down", 0);
-  parts_.node_created(10);
-  GraphParts::leave();
-  CUpti_ActivityKernel10 record = kernel(9);
-  record.graphNodeId = 10;
-  // A buffer ends between the two correlations of one call: the layer must not be the place's.
-  add(external(9, launcher), record);
+  // A buffer ends between the two correlations of one call.
+  add(external(9, launcher), kernel(9));
   rows_.settle();
   EXPECT_EQ(rows_.counts().rows, 0);
-  CUpti_ActivityExternalCorrelation layers =
-      external(9, traces::SpanId::from(layer_lists_.id_of(std::vector<std::int32_t>{6})));
-  layers.externalKind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
-  add(layers, api_call(9));
+  add(operation_of(9, operation("mlp_down", 6)), api_call(9));
   const DeviceRows read = finish();
   ASSERT_EQ(read.rows.size(), 1U);
   EXPECT_EQ(read.rows[0].kernel.span_id, launcher);
   EXPECT_EQ(read.rows[0].kernel.layer, 6);
+  EXPECT_EQ(read.rows[0].name, "mlp_down: skinny_product");
 }
 
 TEST_F(ActivityRowsTest, NameALaunchWhoseOwnRecordWasLost) {
@@ -212,25 +237,6 @@ TEST_F(ActivityRowsTest, NameALaunchWhoseOwnRecordWasLost) {
   add(external(9, launcher), kernel(9));
   EXPECT_EQ(finish().rows.at(0).kernel.span_id, launcher);
   EXPECT_EQ(rows_.counts().unattributed, 0);
-}
-
-TEST_F(ActivityRowsTest, NameALaunchOfAGraphAfterIt) {
-  parts_.enter("verify of 5 rows", -1);
-  parts_.executable_created(3);
-  GraphParts::leave();
-  for (const std::uint32_t graph : {3U, 4U}) {
-    CUpti_ActivityGraphTrace2 record{};
-    record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
-    record.start = record.end = 1000 + graph;
-    record.graphId = graph;
-    record.correlationId = graph;
-    add(api_call(graph), record);
-  }
-  const DeviceRows read = finish();
-  ASSERT_EQ(read.rows.size(), 2U);
-  EXPECT_EQ(read.rows[0].name, "verify of 5 rows: [graph]");
-  EXPECT_EQ(read.rows[1].name, "[graph]");
-  EXPECT_EQ(read.rows[1].kernel.graph_id, 4U);
 }
 
 TEST_F(ActivityRowsTest, RejectTimesThatCannotBe) {
@@ -326,8 +332,8 @@ TEST_P(RandomOrder, MakesARowOfEachRecordAndGivesItToItsSpan) {
       expected[correlation] = 0;
       records.emplace_back(call_place, api_call(correlation));
     }
-    const unsigned nodes = random() % 3 + 1;
-    for (unsigned node = 0; node < nodes; ++node, ++kernels)
+    const std::size_t of_call = random() % 3 + 1;
+    for (std::size_t i = 0; i < of_call; ++i, ++kernels)
       records.emplace_back(inside ? random() % 100'000 : call_place,
                            kernel(correlation, 10'000 + random() % 1000));
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace fake_cupti {
 namespace {
@@ -24,14 +25,11 @@ const std::thread::id device_thread{};
 struct State {
   Settings settings;
   Seen seen;
-  CUpti_CallbackFunc callback = nullptr;
   CUpti_TimestampCallbackFunc clock = nullptr;
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   std::map<std::thread::id, Buffer> buffers;
   std::atomic<std::uint32_t> correlation{0};
-  std::atomic<std::uint64_t> node{0};
-  std::atomic<std::uint32_t> executable{0};
   std::int64_t dropped_told = 0;
 };
 
@@ -124,42 +122,10 @@ std::uint32_t call(CUpti_CallbackId id) {
   return correlation;
 }
 
-void write_kernel(const char* symbol, std::uint32_t stream, std::uint32_t correlation, std::uint32_t graph,
-                  std::uint64_t node) {
-  CUpti_ActivityKernel10 kernel{};
-  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  kernel.start = device_now();
-  kernel.end = device_now() + 1;
-  kernel.streamId = stream;
-  kernel.correlationId = correlation;
-  kernel.name = symbol;
-  kernel.gridX = 132;
-  kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
-  kernel.blockX = 128;
-  kernel.graphId = graph;
-  kernel.graphNodeId = node;
-  write_device(kernel);
-}
-
-void tell(CUpti_CallbackId id, const CUpti_GraphData& graph) {
-  if (current->callback == nullptr) return;
-  CUpti_GraphData data = graph;
-  CUpti_ResourceData resource{};
-  resource.resourceDescriptor = &data;
-  current->callback(nullptr, CUPTI_CB_DOMAIN_RESOURCE, id, &resource);
-}
-
-template <typename Handle>
-Handle handle(std::uint64_t id) {
-  return reinterpret_cast<Handle>(id);
-}
-
 std::size_t record_bytes(CUpti_ActivityKind kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return sizeof(CUpti_ActivityKernel10);
-    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-      return sizeof(CUpti_ActivityGraphTrace2);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
       return sizeof(CUpti_ActivityMemcpy6);
     case CUPTI_ACTIVITY_KIND_MEMSET:
@@ -197,8 +163,17 @@ Seen& seen() {
 
 void launch_kernel(const char* symbol, std::uint32_t stream) {
   const std::lock_guard lock(mutex);
-  const std::uint32_t correlation = call(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
-  write_kernel(symbol, stream, correlation, 0, 0);
+  CUpti_ActivityKernel10 kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.correlationId = call(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
+  kernel.start = device_now();
+  kernel.end = device_now() + 1;
+  kernel.streamId = stream;
+  kernel.name = symbol;
+  kernel.gridX = 132;
+  kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
+  kernel.blockX = 128;
+  write_device(kernel);
 }
 
 void copy_to_device(std::uint64_t bytes) {
@@ -237,48 +212,6 @@ void synchronize() {
   wait.end = now();
   wait.streamId = 7;
   write_device(wait);
-}
-
-std::uint64_t capture_kernel() {
-  const std::lock_guard lock(mutex);
-  const std::uint64_t node = ++current->node;
-  CUpti_GraphData graph{};
-  graph.node = handle<CUgraphNode>(node);
-  tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, graph);
-  return node;
-}
-
-Graph instantiate(const std::vector<std::uint64_t>& captured) {
-  const std::lock_guard lock(mutex);
-  Graph made;
-  CUpti_GraphData graph{};
-  for (const std::uint64_t original : captured) {
-    made.nodes.push_back(++current->node);
-    graph.node = handle<CUgraphNode>(made.nodes.back());
-    graph.originalNode = handle<CUgraphNode>(original);
-    tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, graph);
-  }
-  made.executable = ++current->executable;
-  graph.graphExec = handle<CUgraphExec>(made.executable);
-  tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, graph);
-  return made;
-}
-
-void launch_graph(const Graph& graph, const char* symbol) {
-  const std::lock_guard lock(mutex);
-  const std::uint32_t correlation = call(CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000);
-  if (!enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
-    for (const std::uint64_t node : graph.nodes) write_kernel(symbol, 7, correlation, graph.executable, node);
-    return;
-  }
-  CUpti_ActivityGraphTrace2 launch{};
-  launch.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
-  launch.correlationId = correlation;
-  launch.start = device_now();
-  launch.end = device_now() + 1;
-  launch.graphId = graph.executable;
-  launch.streamId = 7;
-  write_device(launch);
 }
 
 void emit(const void* record, std::size_t bytes) {
@@ -325,15 +258,15 @@ CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
                               void* /*userdata*/, CUpti_SubscriberParams* params) {
   const std::lock_guard lock(mutex);
-  if (params->structSize == 0 || std::strlen(params->subscriberName) > CUPTI_SUBSCRIBER_NAME_MAX_LEN ||
+  if (callback == nullptr || params->structSize == 0 ||
+      std::strlen(params->subscriberName) > CUPTI_SUBSCRIBER_NAME_MAX_LEN ||
       params->oldSubscriberSize < CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN)
     return CUPTI_ERROR_INVALID_PARAMETER;
   if (current->settings.subscribe_result != CUPTI_SUCCESS) {
     std::strncpy(params->oldSubscriberName, current->settings.holder.c_str(), params->oldSubscriberSize - 1);
     return current->settings.subscribe_result;
   }
-  *subscriber = handle<CUpti_SubscriberHandle>(1);
-  current->callback = callback;
+  *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(1);
   current->seen.subscribed = true;
   ++current->seen.sessions;
   return CUPTI_SUCCESS;
@@ -342,15 +275,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber, CUpti_Callback
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle /*subscriber*/) {
   if (current->settings.gives_back_late) give_back_all();
   const std::lock_guard lock(mutex);
-  current->callback = nullptr;
   current->seen.subscribed = false;
   return CUPTI_SUCCESS;
-}
-
-CUptiResult cuptiEnableCallback(std::uint32_t /*enable*/, CUpti_SubscriberHandle subscriber,
-                                CUpti_CallbackDomain domain, CUpti_CallbackId /*id*/) {
-  return subscriber != nullptr && domain == CUPTI_CB_DOMAIN_RESOURCE ? CUPTI_SUCCESS
-                                                                     : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute /*attribute*/, std::size_t* bytes,
@@ -442,15 +368,5 @@ CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind 
   if (ids.empty()) return CUPTI_ERROR_QUEUE_EMPTY;
   ids.pop_back();
   --current->seen.open_external_ids;
-  return CUPTI_SUCCESS;
-}
-
-CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
-  *id = reinterpret_cast<std::uint64_t>(node);
-  return CUPTI_SUCCESS;
-}
-
-CUptiResult cuptiGetGraphExecId(CUgraphExec graph, std::uint32_t* id) {
-  *id = static_cast<std::uint32_t>(reinterpret_cast<std::uint64_t>(graph));
   return CUPTI_SUCCESS;
 }

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace fake_cupti {
 
@@ -47,19 +46,10 @@ Seen& seen();
 
 // ---- a program's calls ----
 
-struct Graph {
-  std::uint32_t executable = 0;
-  std::vector<std::uint64_t> nodes;  ///< of the executable
-};
-
 void launch_kernel(const char* symbol, std::uint32_t stream = 7);
 void copy_to_device(std::uint64_t bytes);
 void set_memory(std::uint64_t bytes);
 void synchronize();
-/// A kernel launch while a stream is captured; the id of the node.
-std::uint64_t capture_kernel();
-Graph instantiate(const std::vector<std::uint64_t>& captured);
-void launch_graph(const Graph& graph, const char* symbol);
 /// A record as it is, into the device's buffer.
 void emit(const void* record, std::size_t bytes);
 

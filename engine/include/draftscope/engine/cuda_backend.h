@@ -26,20 +26,18 @@ namespace draftscope::engine {
 /// fp8_block and GGUF's blocks, and the model's with int4.
 using CudaWeights = std::optional<speculation::WeightFormat>;
 
-/// How passes and rounds of decoding run: a kernel an operation, kept as graphs, or one kernel
-/// (engine/cuda/kernels/program.h). Texts are the same, bit for bit. No program has run on a GPU yet, and
-/// only a build with DRAFTSCOPE_CUDA_PROGRAMS has their kernels.
-enum class DecodingPasses : std::uint8_t { graphs, programs };
+/// How passes and rounds of decoding run: each is one kernel (engine/cuda/kernels/program.h), or a launch an
+/// operation. Texts are the same, bit for bit.
+enum class DecodingPasses : std::uint8_t { programs, plain };
 
 struct CudaOptions {
   std::int32_t device = 0;
   std::int32_t cache_rows = 0;  ///< 0 = min(max_positions, 4096)
   CudaWeights weights;
-  /// Hears which layer and operation each part of a graph computes. Started before the backend is made; not
+  /// Hears which operation of which layer each launch computes. Started before the backend is made; not
   /// owned, must outlive it. Null = nobody.
   profiler::DeviceTrace* device_trace = nullptr;
-  /// Programs where a block has room for them and nobody traces the device's kernels; graphs elsewhere.
-  DecodingPasses passes = DecodingPasses::graphs;
+  DecodingPasses passes = DecodingPasses::programs;
 };
 
 /// Backend of a checkpoint on a GPU. Fails with one line if there is no device, its driver is too old, the

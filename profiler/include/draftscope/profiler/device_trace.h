@@ -4,18 +4,16 @@
 // Device activity: what the GPU did, as rows of `kernels` that point to the host spans which launched it.
 //
 // Host spans stay the source of truth. While a span is open its id is CUPTI's external-correlation id, so a
-// device record leads to its span, and the span knows phase, round and request. Inside a CUDA graph all nodes
-// share one launch; there the layer comes from what GraphScope said when the node was captured.
+// device record leads to its span, and the span knows phase, round and request. Which operation of which
+// layer a launch computes is what OperationScope says around it.
 //
-// Two modes, never both:
-//   graph  one row a graph launch (kernels outside graphs have their own); cheap, the default
-//   node   every kernel of every graph; dear, so record windows of it
+// Mode `launches`: a row a launch of a kernel, a copy or a memory set.
 //
 // Device times are CLOCK_MONOTONIC as all of the trace: CUPTI reads now_ns() through a callback. How far the
 // clocks drifted, and what was dropped, rejected or spent on measuring, is stored in `meta`.
 //
-// Thread-safety: one thread, the one that writes the trace. CUPTI's own threads only fill buffers. GraphScope
-// may be used on any thread.
+// Thread-safety: one thread, the one that writes the trace. CUPTI's own threads only fill buffers.
+// OperationScope may be used on any thread between start and stop().
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/records.h>
@@ -23,12 +21,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 
 namespace draftscope::profiler {
 
-enum class DeviceTraceMode : std::uint8_t { off, graph, node };
+enum class DeviceTraceMode : std::uint8_t { off, launches };
 [[nodiscard]] std::string_view device_trace_mode_name(DeviceTraceMode mode);
 [[nodiscard]] Result<DeviceTraceMode> parse_device_trace_mode(std::string_view name);
 
@@ -53,33 +50,23 @@ class DeviceTrace {
   [[nodiscard]] virtual DeviceTraceMode mode() const = 0;
 
   /// From here on rows go to `writer`, which is not owned and must outlive stop(). Device work before this
-  /// call (uploads, warm-up) leaves no row, but graphs captured then are known. Expects a synchronised
-  /// device, and to be called once.
+  /// call (uploads, warm-up) leaves no row. Expects a synchronised device, and to be called once.
   virtual void record_into(traces::Writer& writer) = 0;
 
   /// Device work that this thread launches until pop_span() belongs to `span`, whose end is not needed.
   virtual void push_span(const traces::Span& span) = 0;
   virtual void pop_span() = 0;
 
-  /// Names layers in graphs that this thread launches until pop_layers(): what was captured as layer i is
-  /// layer layers[i]: one graph serves every sublayer mask of as many layers. Does nothing in graph mode,
-  /// which sees no nodes. Does not nest.
-  virtual void push_layers(std::span<const std::int32_t> layers) = 0;
-  virtual void pop_layers() = 0;
+  /// Kernels, copies and sets that the calling thread launches until leave_operation() compute `op` of
+  /// `layer`; -1 = of none, then the span's. A `phase` replaces the span's, here and in the scopes inside.
+  /// Any thread; scopes nest, and the innermost counts. See OperationScope.
+  virtual void enter_operation(std::string_view op, std::int32_t layer,
+                               std::optional<traces::Phase> phase) = 0;
+  virtual void leave_operation() = 0;
 
-  /// Graph nodes that the calling thread captures until leave() compute `op` of `layer` (-1 = of none), and
-  /// executable graphs that it instantiates are named `op`. A `phase` replaces that of the span which
-  /// launches the graph, here and in the scopes inside: one launch may hold a whole round. Any thread; scopes
-  /// nest. See GraphScope.
-  virtual void enter_graph_part(std::string_view op, std::int32_t layer,
-                                std::optional<traces::Phase> phase) = 0;
-  virtual void leave_graph_part() = 0;
-
-  /// Windows limit what node mode records; one is open from the start, because CUPTI wants its kinds enabled
-  /// before the first context. end_window() expects that the caller has synchronised the device. In graph
-  /// mode it only flushes: worth doing between requests, for CUPTI keeps records until a buffer is full.
-  virtual void begin_window() = 0;
-  virtual void end_window() = 0;
+  /// Asks CUPTI for its records and makes rows of them: worth doing between requests, for CUPTI keeps records
+  /// until a buffer is full. Expects a synchronised device.
+  virtual void flush() = 0;
 
   /// Turns the buffers that CUPTI has finished into rows. Cheap when there are none; called between rounds.
   virtual void collect() = 0;
@@ -93,37 +80,21 @@ class DeviceTrace {
 
 /// Attaches to CUPTI, before the process makes its first CUDA context; record_into() says later where rows
 /// go. Gives no trace for `off`, and one line of error where CUPTI is missing, too old or held by another
-/// tool; host spans go on without it. One session a process: see the error for why.
+/// tool; host spans go on without it. One trace at a time.
 [[nodiscard]] Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode);
 
-/// Names what the nodes captured in its lifetime compute. Does nothing for a null trace.
-class GraphScope {
+/// Names what the thread's launches in its lifetime compute. Does nothing for a null trace.
+class OperationScope {
  public:
-  GraphScope(DeviceTrace* trace, std::string_view op, std::int32_t layer = -1,
-             std::optional<traces::Phase> phase = {})
+  OperationScope(DeviceTrace* trace, std::string_view op, std::int32_t layer = -1,
+                 std::optional<traces::Phase> phase = {})
       : trace_(trace) {
-    if (trace_ != nullptr) trace_->enter_graph_part(op, layer, phase);
+    if (trace_ != nullptr) trace_->enter_operation(op, layer, phase);
   }
-  GraphScope(const GraphScope&) = delete;
-  GraphScope& operator=(const GraphScope&) = delete;
-  ~GraphScope() {
-    if (trace_ != nullptr) trace_->leave_graph_part();
-  }
-
- private:
-  DeviceTrace* trace_;
-};
-
-/// Graphs launched in its lifetime have these layers at their places. Does nothing for a null trace.
-class LayersScope {
- public:
-  LayersScope(DeviceTrace* trace, std::span<const std::int32_t> layers) : trace_(trace) {
-    if (trace_ != nullptr) trace_->push_layers(layers);
-  }
-  LayersScope(const LayersScope&) = delete;
-  LayersScope& operator=(const LayersScope&) = delete;
-  ~LayersScope() {
-    if (trace_ != nullptr) trace_->pop_layers();
+  OperationScope(const OperationScope&) = delete;
+  OperationScope& operator=(const OperationScope&) = delete;
+  ~OperationScope() {
+    if (trace_ != nullptr) trace_->leave_operation();
   }
 
  private:

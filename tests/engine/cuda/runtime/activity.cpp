@@ -2,6 +2,7 @@
 #include "activity.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 
 #include "fake_cupti.h"
@@ -11,13 +12,14 @@ namespace draftscope::cuda_stand_in::activity {
 namespace {
 
 constexpr std::uint32_t stream_number = 7;
+std::atomic<std::uint64_t> nodes{0};
+std::atomic<std::uint32_t> executables{0};
 
 CUpti_CallbackId callback_id(Call call) {
   switch (call) {
     case Call::launch:
-      return CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060;
     case Call::graph_launch:
-      return CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000;
+      return CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060;
     case Call::copy:
       return CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
     case Call::set:
@@ -96,7 +98,7 @@ std::uint32_t called(Call call) {
 }
 
 std::uint64_t captured_node() {
-  return fake_cupti::capture_kernel();
+  return ++nodes;
 }
 
 std::uint32_t made_executable(std::vector<Operation>& operations) {
@@ -105,34 +107,16 @@ std::uint32_t made_executable(std::vector<Operation>& operations) {
     all.push_back(&operation);
     for (Operation& of_body : operation.body) all.push_back(&of_body);
   }
-  std::vector<std::uint64_t> captured;
-  for (const Operation* const operation : all) captured.push_back(operation->node);
-  const fake_cupti::Graph made = fake_cupti::instantiate(captured);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i]->node = made.nodes[i];
-    all[i]->graph = made.executable;
+  const std::uint32_t executable = ++executables;
+  for (Operation* const operation : all) {
+    operation->node = ++nodes;
+    operation->graph = executable;
   }
-  return made.executable;
+  return executable;
 }
 
 void record(const std::vector<Operation>& operations) {
-  const bool by_graph = fake_cupti::records(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
-  for (std::size_t first = 0; first < operations.size();) {
-    std::size_t end = first + 1;
-    if (by_graph && operations[first].graph != 0)
-      while (end < operations.size() && operations[end].correlation == operations[first].correlation) ++end;
-    if (!by_graph || operations[first].graph == 0) {
-      record_one(operations[first]);
-    } else {
-      CUpti_ActivityGraphTrace2 launch{};
-      launch.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
-      launch.graphId = operations[first].graph;
-      Operation whole = operations[first];
-      whole.end_ns = operations[end - 1].end_ns;
-      emit(launch, whole);
-    }
-    first = end;
-  }
+  for (const Operation& operation : operations) record_one(operation);
 }
 
 void waited(std::uint32_t correlation, std::uint64_t start_ns) {

@@ -63,7 +63,7 @@ Result<DeviceRows> read(const std::string& file) {
 }
 
 TEST(EmulatedProgram, RecordsDeviceWorkThatOtherCommandsRead) {
-  for (const std::string trace : {"graph", "node"}) {
+  for (const std::string trace : {"launches"}) {
     SCOPED_TRACE(trace);
     const TemporaryFolder folder;
     const std::string file = (folder / "run.dstrace").string();
@@ -77,27 +77,16 @@ TEST(EmulatedProgram, RecordsDeviceWorkThatOtherCommandsRead) {
     for (const char* count :
          {"device_dropped", "device_rejected", "device_unattributed", "device_failed_calls"})
       EXPECT_EQ(recording.meta.at(count), "0") << count;
-    std::set<std::uint64_t> nodes;
-    std::set<std::uint32_t> graphs;
     std::set<std::uint32_t> correlations;
     std::int64_t in_rounds = 0;
-    std::int64_t with_layer = 0;
     for (const traces::Kernel& kernel : rows->kernels) {
       EXPECT_LT(kernel.start_ns, kernel.end_ns);
       EXPECT_NE(kernel.span_id, traces::SpanId());
-      nodes.insert(kernel.graph_node_id);
-      graphs.insert(kernel.graph_id);
       correlations.insert(kernel.correlation_id);
       in_rounds += kernel.round_id != traces::RoundId() ? 1 : 0;
-      with_layer += kernel.layer >= 0 ? 1 : 0;
     }
     EXPECT_GT(in_rounds, 10);
-    EXPECT_GE(graphs.size(), 3U);  // vanilla's, a draft step's, a verification's
     EXPECT_GT(correlations.size(), 10U);
-    if (trace == "node") {
-      EXPECT_GT(nodes.size(), 20U);
-      EXPECT_GT(with_layer, 50);
-    }
     EXPECT_TRUE(std::any_of(recording.tracks.begin(), recording.tracks.end(),
                             [](const traces::Track& track) { return track.kind == "stream"; }));
     const Ended validated = run(folder, "inspect " + file + " --validate");
@@ -129,7 +118,7 @@ TEST(EmulatedProgram, EndsInALineWhereACallFails) {
                               "cudaGraphInstantiate:2", "cudaGraphLaunch:5", "cudaStreamSynchronize:9+"}) {
     SCOPED_TRACE(failure);
     const Ended ended =
-        run(folder, record_line(file, "node"), std::string("DRAFTSCOPE_EMULATED_FAIL=") + failure);
+        run(folder, record_line(file, "launches"), std::string("DRAFTSCOPE_EMULATED_FAIL=") + failure);
     EXPECT_EQ(ended.exit_code, 1);
     EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("cuda backend: "));

@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The device's part of a recording: whether there is one, and which requests it sees.
+// The device's part of a recording.
 
 #include <draftscope/base/result.h>
 #include <draftscope/profiler/device_trace.h>
 #include <draftscope/profiler/span_recorder.h>
 #include <draftscope/traces/writer.h>
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
 namespace draftscope::engine {
 
 struct DeviceTraceOptions {
-  std::string mode = "auto";       ///< auto (graph on a GPU, off on the cpu), off, graph, node
-  std::int32_t node_requests = 1;  ///< of each strategy, that node mode sees; 0 = all
+  std::string mode = "auto";  ///< auto (launches on a GPU, off on the cpu), off, launches
 };
 
 /// One recording's device trace, if it has one; without it every call does nothing. Calls come in the order
-/// start, begin, then begin_request and end_request by turns, end. Thread-safety: none.
+/// start, begin, then end_request after each request, end. Thread-safety: none.
 class DeviceRecording {
  public:
   /// Attaches to the device; to be called before the backend is made. Fails on an unknown mode and where a
@@ -36,8 +33,6 @@ class DeviceRecording {
 
   /// Records work on the device from here on. Neither writer nor spans are owned; both must outlive end().
   void begin(traces::Writer& writer, profiler::SpanRecorder& spans);
-  /// Opens the device trace for a request of this run, as far as it sees them.
-  void begin_request(traces::RunId run_id);
   void end_request();
   /// Writes what is left; to be called before the writer is closed.
   void end();
@@ -46,8 +41,6 @@ class DeviceRecording {
   std::unique_ptr<profiler::DeviceTrace> trace_;
   std::string notice_;
   profiler::SpanRecorder* spans_ = nullptr;
-  std::int32_t node_requests_ = 0;
-  std::map<traces::RunId, std::int32_t> requests_of_run_;
 };
 
 }  // namespace draftscope::engine

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "operations.h"
+
+#include <vector>
+
+namespace draftscope::profiler::cupti {
+namespace {
+
+thread_local std::vector<std::optional<traces::Phase>> open_phases;
+
+}  // namespace
+
+std::uint64_t Operations::enter(std::string_view op, std::int32_t layer, std::optional<traces::Phase> phase) {
+  if (!phase && !open_phases.empty()) phase = open_phases.back();
+  open_phases.push_back(phase);
+  const std::lock_guard lock(mutex_);
+  const auto found = numbers_.find(std::tuple(op, layer, phase));
+  if (found != numbers_.end()) return found->second;
+  operations_.push_back({std::string(op), layer, phase});
+  numbers_.emplace(Content(op, layer, phase), operations_.size());
+  return operations_.size();
+}
+
+void Operations::leave() {
+  if (!open_phases.empty()) open_phases.pop_back();
+}
+
+const Operation* Operations::of(std::uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  return number != 0 && number <= operations_.size() ? &operations_[number - 1] : nullptr;
+}
+
+}  // namespace draftscope::profiler::cupti
