@@ -65,7 +65,7 @@ Benchmark::Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& back
 json Benchmark::run(Rates& rates) {
   passes_.prefill(options_.context);
   Measured warming;
-  measure_once(warming);  // captures graphs, touches pages, wakes the clocks
+  measure_once(warming);  // uploads programs, touches pages, wakes the clocks
   Measured measured;
   rates.forget();
   for (std::int32_t repeat = 0; repeat < options_.repeats; ++repeat) {

@@ -38,7 +38,7 @@ Result<std::unique_ptr<engine::Backend>> make_backend(const engine::Checkpoint& 
   using enum engine::DecodingPasses;
   return engine::make_cuda_backend(
       checkpoint,
-      {.cache_rows = cache_rows, .weights = rounded, .passes = options.programs ? programs : plain});
+      {.cache_rows = cache_rows, .weights = rounded, .passes = options.pass == "plain" ? plain : programs});
 }
 
 void print(const json& results, const Options& options) {
@@ -125,7 +125,9 @@ int main(int argc, char** argv) {
   app.add_option("--probe-bytes", options.probe_bytes, "memory of the bandwidth probe")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_flag("--programs", options.programs, "a pass or a round is one kernel, not a graph of many");
+  app.add_option("--pass", options.pass, "a pass or a round is one kernel, or a launch an operation")
+      ->check(CLI::IsMember({"program", "plain"}))
+      ->capture_default_str();
   app.add_flag("--json", options.json);
   CLI11_PARSE(app, argc, argv);
   try {

@@ -25,7 +25,7 @@ struct Options {
   std::int32_t gamma = 4;
   double sustained_seconds = 0.0;
   std::size_t probe_bytes = std::size_t{2} << 30;
-  bool programs = false;  // one kernel a pass or a round
+  std::string pass = "program";  // or "plain": a launch an operation
   bool json = false;
 };
 

@@ -96,7 +96,6 @@ Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOpti
   // An empty pass depends on no shape that matters; a rate on none at all.
   std::vector<double> memory;
   std::vector<double> empty;
-  std::vector<double> eager;
   for (std::size_t i = 0; i < models.size(); ++i) {
     bar.note(models[i]);
     progress();
@@ -122,14 +121,10 @@ Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOpti
     shape.kernels = std::move(times.kernels);
     calibration.shapes.push_back(std::move(shape));
     append(memory, times.memory_gb_s);
-    if (i == 0) {
-      empty = times.empty_pass_ns;
-      eager = times.eager_pass_ns;
-    }
+    if (i == 0) empty = times.empty_pass_ns;
   }
   calibration.memory_gb_s = spread_or_none(memory);
   calibration.empty_pass_ns = spread_or_none(empty);
-  calibration.eager_pass_ns = spread_or_none(eager);
   return calibration;
 }
 

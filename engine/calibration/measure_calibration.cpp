@@ -43,7 +43,7 @@ class Measurement {
 
   Result<CalibrationTimes> run() {
     DRAFTSCOPE_TRY(passes_.fill_cache(plan_.contexts.back()));
-    DRAFTSCOPE_TRY(repeat());  // captures graphs, touches pages, wakes the clocks
+    DRAFTSCOPE_TRY(repeat());  // uploads programs, touches pages, wakes the clocks
     samples_ = {};
     times_ = {};
     while (!cancelled() && (times_.repeats < plan_.min_repeats || now_ns() < plan_.end_ns)) {
@@ -112,8 +112,6 @@ class Measurement {
       plan_.progress();
     }
     DRAFTSCOPE_TRY(block([&] { return passes_.empty_ns(); }, times_.empty_pass_ns));
-    if (!on_cpu_)
-      DRAFTSCOPE_TRY(block([&] { return passes_.eager_ns(plan_.contexts.front()); }, times_.eager_pass_ns));
     DRAFTSCOPE_TRY(rounds());
     if (cancelled()) return {};
     DRAFTSCOPE_TRY_ASSIGN(const double rate, memory_->gb_per_s());

@@ -100,21 +100,6 @@ Result<double> CalibrationPasses::empty_ns() {
   return time(batch);
 }
 
-Result<double> CalibrationPasses::eager_ns(std::int32_t context) {
-  fill_rows(1, context);
-  const std::int32_t n_layers = backend_.shape().n_layers;
-  const std::array<std::int32_t, 1> last{n_layers};
-  Batch batch;
-  batch.rows = rows_;
-  batch.committed = context;
-  batch.first_row = context;
-  batch.layers = {0, n_layers};
-  batch.wanted.head = true;
-  batch.wanted.top_k = 1;
-  batch.wanted.hidden_after = last;  // a pass with states is no graph
-  return time(batch);
-}
-
 Result<void> CalibrationPasses::time_operations(const KernelForm& form, KernelSamples& samples) {
   backend_.set_recorder(&spans_);
   const Result<double> passed = pass_ns(form);

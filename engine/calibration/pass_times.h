@@ -31,9 +31,6 @@ class CalibrationPasses {
   [[nodiscard]] Result<double> pass_ns(const speculation::KernelForm& form);
   /// Nanoseconds of a pass of one row without layers or head.
   [[nodiscard]] Result<double> empty_ns();
-  /// Nanoseconds of a target step whose launches no graph holds; the same as pass_ns() where there are no
-  /// graphs.
-  [[nodiscard]] Result<double> eager_ns(std::int32_t context);
   /// Runs a target pass with its operations timed, and adds each operation's mean over the layers.
   [[nodiscard]] Result<void> time_operations(const speculation::KernelForm& form, KernelSamples& samples);
 

@@ -2,8 +2,8 @@
 #pragma once
 
 // Reading alone: the rate that it reaches on a GPU is what every share of bandwidth refers to, in
-// calibrations and in bench/gpu. A copy will not do: in a graph a driver gives it to the copy engines, which
-// on an H200 move 2.77 TB/s where reading takes 4.55 (measured).
+// calibrations and in bench/gpu. A copy will not do: a driver may give it to the copy engines, which on an
+// H200 move 2.77 TB/s where reading takes 4.55 (measured, in a graph).
 
 #include <cuda_runtime_api.h>
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,6 @@
 #include "host_state.h"
 #include "kernels/launch_shape.h"
 #include "model_upload.h"
-#include "pass_graphs.h"
 #include "pass_launcher.h"
 #include "program_runner.h"
 
@@ -41,17 +41,9 @@ class CudaBackend final : public Backend {
         cache_rows_(cache_rows),
         max_rows_(max_rows),
         n_positions_(n_positions),
-        launcher_(*gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
-                  {model_.stored, model_.layers, model_.head, model_.others}, trace),
-        graphs_(*gpu_, launcher_, model_.shape.n_layers,
-                {buffers_.hidden, buffers_.work.round_states,
-                 to_size(std::min(max_rows, max_decode_rows)) * to_size(model_.shape.d_model)},
-                trace),
         trace_(trace),
         positions_(to_size(cache_rows)),
-        state_(std::make_unique<PassState>()),
-        states_(*gpu_, launcher_, buffers_, to_size(model_.shape.d_model),
-                std::min(max_rows, max_decode_rows), *state_) {}
+        state_(std::make_unique<PassState>()) {}
 
   void set_recorder(profiler::SpanRecorder* recorder) override {
     recorder_ = recorder;
@@ -67,9 +59,9 @@ class CudaBackend final : public Backend {
     const std::size_t kv_bytes = 2 * to_size(model_.shape.n_layers) * to_size(cache_rows_) *
                                  to_size(model_.shape.kv_width()) * sizeof(std::uint16_t);
     const std::string stored(dtype_name(checkpoint_.weights.embedding.dtype));
-    const std::string layers(is_widened(model_.layers) ? weights_name(model_.layers) : "");
+    const std::string layers(!is_plain(model_.layers) ? weights_name(model_.layers) : "");
     std::size_t draft_bytes = 0;
-    for (const auto& [format, draft] : drafts_) draft_bytes += draft.layers.memory.bytes();
+    for (const auto& [format, draft] : drafts_) draft_bytes += draft.bytes();
     return {.device = "cuda",
             .processor = gpu_->describe().name,
             .kernels = gpu_->describe().architecture + (layers.empty() ? "" : "-" + layers),
@@ -82,7 +74,7 @@ class CudaBackend final : public Backend {
   }
 
   /// Does what construction leaves to do on the device.
-  Result<void> prepare(bool programs) {
+  Result<void> prepare(DecodingPasses passes) {
     const speculation::ModelShape& shape = model_.shape;
     const std::size_t plane = to_size(cache_rows_) * to_size(shape.kv_width());
     for (std::size_t i = 0; i < model_.host_layers.size(); ++i) {
@@ -98,22 +90,19 @@ class CudaBackend final : public Backend {
       rope.angles(position, cosine.data() + to_size(position) * half, sine.data() + to_size(position) * half);
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.cosine, cosine.data(), cosine.size() * sizeof(float)));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.sine, sine.data(), sine.size() * sizeof(float)));
-    DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.arrivals, to_size(buffers_.n_arrivals) * sizeof(unsigned)));
     // A round brings back as many rows as it might have had.
     DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.head_results, to_size(max_decode_rows) * sizeof(HeadResult)));
-    std::vector<LayerSlot> all;
-    all.reserve(to_size(shape.n_layers));
-    for (std::int32_t layer = 0; layer < shape.n_layers; ++layer) all.push_back({layer, 1, 1});
-    DRAFTSCOPE_TRY(gpu_->upload(buffers_.slots + shape.n_layers, all.data(), all.size() * sizeof(LayerSlot)));
-    if (programs && ProgramRunner::fits(gpu_->describe(), model_.shape,
-                                        {model_.stored, model_.layers, model_.head, model_.others})) {
-      DRAFTSCOPE_TRY_ASSIGN(
-          programs_, ProgramRunner::create(
-                         *gpu_, {model_.model, buffers_.work, buffers_.layers, 0, 0, 0, {}}, model_.shape,
-                         {model_.stored, model_.layers, model_.head, model_.others}, model_.host_layers,
-                         {buffers_.hidden, buffers_.work.round_states,
-                          to_size(std::min(max_rows_, max_decode_rows)) * to_size(shape.d_model)}));
-    }
+    const PassParams params{model_.model, buffers_.work};
+    const PassFormats formats{model_.stored, model_.layers, model_.head};
+    const std::int32_t rows = std::min(max_rows_, max_decode_rows);
+    const std::size_t d_model = to_size(shape.d_model);
+    DRAFTSCOPE_TRY_ASSIGN(
+        programs_,
+        ProgramRunner::create(
+            *gpu_, params, shape, formats, {model_.host_layers, model_.weights}, model_.head_weights,
+            {buffers_.hidden, buffers_.work.round_states, to_size(rows) * d_model}, passes, trace_));
+    launcher_.emplace(*gpu_, params, shape, formats, *programs_);
+    states_.emplace(*gpu_, *launcher_, buffers_, d_model, rows, *state_);
     return gpu_->synchronise();
   }
 
@@ -121,26 +110,17 @@ class CudaBackend final : public Backend {
     if (drafts_.contains(format)) return {};
     DRAFTSCOPE_TRY_ASSIGN(const WeightFormat held, draft_format(format));
     DRAFTSCOPE_TRY_ASSIGN(UploadedDraftLayers layers, upload_draft_layers(*gpu_, checkpoint_, model_, held));
-    PassParams params{model_.model, buffers_.work, layers.layers, 0, 0, 0, {}};
-    const auto [place, is_new] = drafts_.try_emplace(
-        format, Draft{std::move(layers),
-                      PassLauncher(*gpu_, params, model_.shape, {model_.stored, held, model_.head}, trace_)});
-    graphs_.add_draft(format, place->second.launcher);
-    if (programs_) {
-      std::vector<DeviceLayer> drafted(model_.host_layers.size());
-      DRAFTSCOPE_TRY(
-          gpu_->download(drafted.data(), place->second.layers.layers, drafted.size() * sizeof(DeviceLayer)));
-      DRAFTSCOPE_TRY(gpu_->synchronise());
-      DRAFTSCOPE_TRY(programs_->hold_draft(format, params, {model_.stored, held, model_.head}, drafted));
-    }
+    // Keys and values are the model's.
+    DRAFTSCOPE_TRY(programs_->hold_draft(format, {layers.layers, layers.weights}));
+    drafts_.try_emplace(format, std::move(layers.memory));
     return {};
   }
 
-  StateBank* states() override { return &states_; }
+  StateBank* states() override { return &*states_; }
 
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
     DRAFTSCOPE_TRY(cpu::check_batch(batch, model_.shape,
-                                    {cache_rows_, max_rows_, buffers_.work.n_round_states, states_.size()}));
+                                    {cache_rows_, max_rows_, buffers_.work.n_round_states, states_->size()}));
     DRAFTSCOPE_TRY(check_limits(batch, limits()));
     DRAFTSCOPE_TRY(check_weights(batch.weights, "batch"));
     DRAFTSCOPE_TRY(arrange(batch));
@@ -149,15 +129,12 @@ class CudaBackend final : public Backend {
     const Wanted& wanted = batch.wanted;
     const std::int32_t head_rows = wanted.head ? rows - wanted.head_from : 0;
     const bool logits = wanted.logits || wanted.top_k > 1;
-    const PassForm form{static_cast<std::int32_t>(slots_.size()), rows, wanted.head, logits, batch.weights,
-                        kept_slots(wanted.hidden_after)};
     if (rows > max_decode_rows)
       DRAFTSCOPE_TRY(launch_wide(batch, logits));
-    else if (programs_ && programs_->runs(batch.weights))
-      DRAFTSCOPE_TRY(programs_->launch_pass(form, slots_));
     else
-      DRAFTSCOPE_TRY(graphs_.launch_pass(form, layers_));
-    if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_.select_top(head_rows, wanted.top_k, buffers_.top));
+      DRAFTSCOPE_TRY(programs_->launch_pass(
+          {rows, wanted.head, logits, batch.weights, kept_slots(wanted.hidden_after)}, slots_));
+    if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_->select_top(head_rows, wanted.top_k, buffers_.top));
     return download(batch, head_rows, outputs);
   }
 
@@ -170,17 +147,14 @@ class CudaBackend final : public Backend {
     set_round(round, *state_);
     for (std::int32_t i = 0; i <= round.draft_length; ++i)
       positions_[to_size(round.root_position + i)] = round.root_position + i;
-    DRAFTSCOPE_TRY(upload_slots(round.layers, round.mask));
+    place_slots(round.layers, round.mask);
     DRAFTSCOPE_TRY(upload_state(1));
-    const StepForm form{.slots = static_cast<std::int32_t>(slots_.size()),
-                        .weights = round.weights,
-                        .sampled = is_sampled(round),
-                        .above_exit = round.above_exit,
-                        .keeps_states = !round.states.empty()};
-    if (programs_ && programs_->runs(round.weights))
-      DRAFTSCOPE_TRY(programs_->launch_round(form, round.draft_length, slots_));
-    else
-      DRAFTSCOPE_TRY(graphs_.launch_round(form, round.draft_length, layers_));
+    DRAFTSCOPE_TRY(programs_->launch_round({.draft_length = round.draft_length,
+                                            .weights = round.weights,
+                                            .sampled = is_sampled(round),
+                                            .above_exit = round.above_exit,
+                                            .keeps_states = !round.states.empty()},
+                                           slots_));
     results_.resize(to_size(round.draft_length + 1));
     DRAFTSCOPE_TRY(
         gpu_->download(state_.get(), buffers_.work.state,
@@ -188,7 +162,7 @@ class CudaBackend final : public Backend {
     DRAFTSCOPE_TRY(
         gpu_->download(results_.data(), buffers_.work.head_results, results_.size() * sizeof(HeadResult)));
     DRAFTSCOPE_TRY(gpu_->synchronise());
-    if (programs_) DRAFTSCOPE_TRY(programs_->check());
+    DRAFTSCOPE_TRY(programs_->check());
     take_round(*state_, results_, is_sampled(round), outputs);
     return download_states(round, outputs);
   }
@@ -206,7 +180,7 @@ class CudaBackend final : public Backend {
       const std::size_t count = std::min(rows.size() - done, to_size(cache_rows_));
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.moves, rows.data() + done, count * sizeof(RowMove)));
       DRAFTSCOPE_TRY(
-          launcher_.move_cache_rows(model_.shape.n_layers, static_cast<std::int32_t>(count), buffers_.moves));
+          launcher_->move_cache_rows(buffers_.layers, static_cast<std::int32_t>(count), buffers_.moves));
     }
     return {};
   }
@@ -216,9 +190,11 @@ class CudaBackend final : public Backend {
   [[nodiscard]] std::vector<std::int32_t> kept_slots(std::span<const std::int32_t> boundaries) const {
     std::vector<std::int32_t> slots;
     slots.reserve(boundaries.size());
-    for (const std::int32_t boundary : boundaries)
-      slots.push_back(static_cast<std::int32_t>(std::lower_bound(layers_.begin(), layers_.end(), boundary) -
-                                                layers_.begin()));
+    for (const std::int32_t boundary : boundaries) {
+      const auto after = std::find_if(slots_.begin(), slots_.end(),
+                                      [&](const LayerSlot& slot) { return slot.layer >= boundary; });
+      slots.push_back(static_cast<std::int32_t>(after - slots_.begin()));
+    }
     return slots;
   }
 
@@ -252,18 +228,13 @@ class CudaBackend final : public Backend {
   }
 
   /// Gives every layer that runs a place, in order; those that skip both sublayers take none.
-  Result<void> upload_slots(LayerRange range, const speculation::SublayerMask* mask) {
+  void place_slots(LayerRange range, const speculation::SublayerMask* mask) {
     slots_.clear();
-    layers_.clear();
     for (std::int32_t layer = range.begin; layer < range.end; ++layer) {
       const LayerSlot slot{layer, mask == nullptr || mask->runs_attention(layer) ? 1 : 0,
                            mask == nullptr || mask->runs_mlp(layer) ? 1 : 0};
-      if (slot.attention == 0 && slot.mlp == 0) continue;
-      slots_.push_back(slot);
-      layers_.push_back(layer);
+      if (slot.attention != 0 || slot.mlp != 0) slots_.push_back(slot);
     }
-    if (slots_.empty()) return {};
-    return gpu_->upload(buffers_.slots, slots_.data(), slots_.size() * sizeof(LayerSlot));
   }
 
   /// The host's copy of the pass's state. Error: rows have more keys than there is room for.
@@ -285,7 +256,7 @@ class CudaBackend final : public Backend {
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.extra_keys, extra.data(), extra.size_bytes()));
     if (!batch.hidden.empty())
       DRAFTSCOPE_TRY(gpu_->upload(buffers_.hidden, batch.hidden.data(), batch.hidden.size_bytes()));
-    DRAFTSCOPE_TRY(upload_slots(batch.layers, batch.mask));
+    place_slots(batch.layers, batch.mask);
     return upload_state(batch.rows.size());
   }
 
@@ -297,18 +268,15 @@ class CudaBackend final : public Backend {
   /// A pass of more rows than decoding kernels take, launch by launch.
   Result<void> launch_wide(const Batch& batch, bool logits) {
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
-    DRAFTSCOPE_TRY(launcher_.load_inputs(rows));
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const LayerSlot& runs = slots_[i];
-      const profiler::ScopedSpan span(recorder_, profiler::Level::layers, layer_name_id_, runs.layer);
-      DRAFTSCOPE_TRY(launcher_.wide_layer(static_cast<std::int32_t>(i),
-                                          model_.host_layers[to_size(runs.layer)], rows,
-                                          lists_.extra().empty(), runs.attention != 0, runs.mlp != 0));
+    DRAFTSCOPE_TRY(programs_->load_inputs(rows));
+    for (const LayerSlot& slot : slots_) {
+      const profiler::ScopedSpan span(recorder_, profiler::Level::layers, layer_name_id_, slot.layer);
+      DRAFTSCOPE_TRY(launcher_->wide_layer(slot, model_.host_layers[to_size(slot.layer)],
+                                           model_.weights[to_size(slot.layer)], rows,
+                                           lists_.extra().empty()));
     }
     if (!batch.wanted.head) return {};
-    const std::int32_t head_rows = rows - batch.wanted.head_from;
-    DRAFTSCOPE_TRY(launcher_.head(batch.wanted.head_from, head_rows, logits));
-    return launcher_.finish_head(head_rows);
+    return programs_->run_head({batch.wanted.head_from, rows - batch.wanted.head_from}, logits);
   }
 
   /// The states of a round's rows, of which there are as many as it drafted.
@@ -358,7 +326,7 @@ class CudaBackend final : public Backend {
     // What stays on the device nobody needs to wait for.
     if (keeps_states && !wanted.head) return {};
     DRAFTSCOPE_TRY(gpu_->synchronise());
-    if (programs_) DRAFTSCOPE_TRY(programs_->check());
+    DRAFTSCOPE_TRY(programs_->check());
     for (std::size_t i = 0; i < results_.size(); ++i)
       outputs.top[i] = {results_[i].token, results_[i].logit, results_[i].probability};
     return {};
@@ -372,24 +340,18 @@ class CudaBackend final : public Backend {
   std::int32_t cache_rows_;
   std::int32_t max_rows_;
   std::int32_t n_positions_;
-  PassLauncher launcher_;
-  struct Draft {
-    UploadedDraftLayers layers;
-    PassLauncher launcher;
-  };
-  std::map<speculation::WeightFormat, Draft> drafts_;  // by format; graphs know where they are
-  PassGraphs graphs_;
+  std::map<speculation::WeightFormat, DeviceMemory> drafts_;
   std::unique_ptr<ProgramRunner> programs_;
+  std::optional<PassLauncher> launcher_;
   profiler::DeviceTrace* trace_;
   profiler::SpanRecorder* recorder_ = nullptr;
   traces::StringId layer_name_id_;
   std::vector<std::int32_t> positions_;  // those of cache rows
   KeyLists lists_;
   std::vector<LayerSlot> slots_;
-  std::vector<std::int32_t> layers_;  // those of slots_
-  std::vector<std::int32_t> kept_;    // boundaries of a pass's states
+  std::vector<std::int32_t> kept_;  // boundaries of a pass's states
   std::unique_ptr<PassState> state_;
-  DeviceStates states_;
+  std::optional<DeviceStates> states_;
   std::vector<HeadResult> results_;
 };
 
@@ -405,13 +367,10 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
       options.cache_rows > 0 ? options.cache_rows : std::min(shape.max_positions, default_cache_rows);
   const std::int32_t rows = std::min(max_pass_rows, cache_rows);
   const std::int32_t n_positions = std::max(shape.max_positions, cache_rows);
-  const BufferSizes sizes{cache_rows, rows, n_positions,
-                          is_widened(layer_format(checkpoint, options.weights))};
+  const BufferSizes sizes{cache_rows, rows, n_positions};
   Pieces measured(nullptr);
   (void)place_buffers(measured, shape, sizes);
   DRAFTSCOPE_TRY(check_memory(*gpu, checkpoint, options, measured.bytes(), cache_rows));
-  const bool runs_programs = options.passes == DecodingPasses::programs && gpu->describe().has_programs &&
-                             options.device_trace == nullptr;
   DRAFTSCOPE_TRY_ASSIGN(UploadedModel model, upload_model(*gpu, checkpoint, options.weights));
   DRAFTSCOPE_TRY_ASSIGN(DeviceMemory memory,
                         DeviceMemory::allocate(*gpu, measured.bytes(), "the K/V cache and buffers"));
@@ -424,7 +383,7 @@ Result<std::unique_ptr<Backend>> make_backend(std::unique_ptr<Gpu> gpu, const Ch
   auto backend =
       std::make_unique<CudaBackend>(std::move(gpu), checkpoint, std::move(model), std::move(memory), buffers,
                                     cache_rows, rows, n_positions, options.device_trace);
-  DRAFTSCOPE_TRY(backend->prepare(runs_programs));
+  DRAFTSCOPE_TRY(backend->prepare(options.passes));
   return backend;
 }
 

@@ -18,7 +18,7 @@ std::string gigabytes(std::size_t bytes) {
   return fmt::format("{:.3f} GB", static_cast<double>(bytes) * 1e-9);
 }
 
-/// Memory that the driver takes beside: for graphs, and for kernels when they are first launched.
+/// Memory that the driver takes beside: for kernels when they are first launched.
 constexpr std::size_t driver_bytes = std::size_t{128} << 20;
 
 }  // namespace
@@ -30,7 +30,6 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
   b.cache = pieces.take<std::uint16_t>(2 * to_size(shape.n_layers) * to_size(sizes.cache_rows) *
                                        to_size(shape.kv_width()));
   b.layers = pieces.take<DeviceLayer>(to_size(shape.n_layers));
-  b.slots = pieces.take<LayerSlot>(2 * to_size(shape.n_layers));
   b.extra_keys = pieces.take<std::int32_t>(max_extra_keys);
   b.hidden = pieces.take<float>(to_size(sizes.rows) * d_model);
   b.pairs = pieces.take<NumberPair>(max_pairs);
@@ -50,11 +49,9 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
   work.normed = pieces.take<std::uint16_t>(to_size(sizes.rows) * d_model);
   work.wide = pieces.take<float>(PassLauncher::wide_values(shape, sizes.rows));
   const std::size_t places =
-      to_size(shape.n_kv_heads) * to_size(max_splits(sizes.cache_rows)) * to_size(max_decode_rows) * group;
+      to_size(shape.n_kv_heads) * to_size(max_kept_sums(sizes.cache_rows)) * to_size(max_decode_rows) * group;
   work.split_sums = pieces.take<float>(places * to_size(shape.head_dim));
   work.split_statistics = pieces.take<float>(places * 2);
-  b.n_arrivals = shape.n_kv_heads * arrival_groups(max_decode_rows * (shape.n_heads / shape.n_kv_heads));
-  work.arrivals = pieces.take<unsigned>(to_size(b.n_arrivals));
   work.logits = pieces.take<float>(to_size(max_decode_rows) * to_size(shape.vocab));
   const std::size_t tiles = to_size((shape.vocab + tile_outputs - 1) / tile_outputs);
   work.head_partials = pieces.take<HeadPartial>(to_size(max_decode_rows) * tiles);
@@ -62,11 +59,9 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
   work.draft_logits = pieces.take<float>(to_size(max_drafted_tokens) * to_size(shape.vocab));
   work.draft_rows = pieces.take<WarpedRow>(to_size(max_drafted_tokens));
   work.target_rows = pieces.take<WarpedRow>(to_size(max_decode_rows));
-  if (sizes.widens) {
-    const std::size_t widest = std::max(to_size(shape.d_ff), to_size(shape.q_width()));
-    work.widened = pieces.take<std::uint16_t>(widest * d_model);
-  }
-  work.slots = b.slots;
+  const std::int32_t widest =
+      std::max({shape.q_width() + 2 * shape.kv_width(), shape.q_width(), 2 * shape.d_ff});
+  work.widened = pieces.take<std::uint16_t>(to_size(widest) * d_model);
   work.extra_keys = b.extra_keys;
   work.hidden = b.hidden;
   return b;
@@ -74,16 +69,15 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
 
 Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, const CudaOptions& options,
                           std::size_t buffer_bytes, std::int32_t cache_rows) {
-  const std::size_t weights = model_bytes(checkpoint, options.weights);
-  // A matrix passes through memory of its own while it is quantised, which is given back before the buffers
-  // are allocated; they hold it widened, and so are larger.
-  const std::size_t needed = weights + buffer_bytes + driver_bytes;
+  const UploadBytes weights = upload_bytes(checkpoint, options.weights);
+  // Matrices are on their way before the buffers are allocated.
+  const std::size_t needed = weights.kept + std::max(weights.passing, buffer_bytes) + driver_bytes;
   DRAFTSCOPE_TRY_ASSIGN(const std::size_t free, gpu.free_bytes());
   if (needed <= free) return {};
   return fail(
       "cuda backend: {} needs {} of device memory ({} weights, {} K/V cache of {} rows and buffers, {} "
-      "graphs and kernels), expected at most what {} has free: {}",
-      checkpoint.shape.name, gigabytes(needed), gigabytes(weights), gigabytes(buffer_bytes), cache_rows,
+      "kernels), expected at most what {} has free: {}",
+      checkpoint.shape.name, gigabytes(needed), gigabytes(weights.kept), gigabytes(buffer_bytes), cache_rows,
       gigabytes(driver_bytes), gpu.describe().name, gigabytes(free));
 }
 

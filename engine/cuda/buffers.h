@@ -24,13 +24,11 @@ struct BufferSizes {
   std::int32_t cache_rows = 0;
   std::int32_t rows = 0;       ///< of the widest pass
   std::int32_t positions = 0;  ///< rows of the rotary tables
-  bool widens = false;         ///< layers' weights are not 16-bit, and are widened for wide passes
 };
 
 /// Everything in device memory but the weights.
 struct Buffers {
   DeviceLayer* layers = nullptr;
-  LayerSlot* slots = nullptr;  ///< [2][n_layers]: a pass's (or a draft's), and all layers
   std::int32_t* extra_keys = nullptr;
   float* hidden = nullptr;
   NumberPair* pairs = nullptr;  ///< [max_pairs], of the bank's states
@@ -40,7 +38,6 @@ struct Buffers {
   float* cosine = nullptr;
   float* sine = nullptr;
   std::uint16_t* cache = nullptr;
-  std::int32_t n_arrivals = 0;  ///< values of work.arrivals
   Workspace work{};
 };
 

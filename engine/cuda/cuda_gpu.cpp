@@ -53,8 +53,6 @@ class CudaGpu final : public Gpu {
     // Errors have been reported where they arose; there is nobody left to tell.
     (void)cudaSetDevice(device_);
     if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
-    for (cudaGraphExec_t graph : graphs_) (void)cudaGraphExecDestroy(graph);
-    if (looped_ != nullptr) (void)cudaGraphDestroy(looped_);
     if (blas_ != nullptr) (void)cublasDestroy(blas_);
     if (blas_memory_ != nullptr) (void)cudaFree(blas_memory_);
     for (const Staging* staging : {&up_, &down_})
@@ -78,7 +76,7 @@ class CudaGpu final : public Gpu {
     if (properties.major < needed_major)
       return fail("cuda backend: {} has compute capability {}.{}, expected at least {}.0", properties.name,
                   properties.major, properties.minor, needed_major);
-    if (const cudaError_t code = ask_whether_kernels_wait(kernels_wait_); code != cudaSuccess)
+    if (const cudaError_t code = ask_for_code(); code != cudaSuccess)
       return fail(
           "cuda backend: {} has compute capability {}.{}, expected one that this build has kernels for "
           "(CMake's DRAFTSCOPE_CUDA_ARCHITECTURES): {}",
@@ -87,10 +85,6 @@ class CudaGpu final : public Gpu {
     description_.architecture = fmt::format("sm{}{}", properties.major, properties.minor);
     description_.multiprocessors = properties.multiProcessorCount;
     description_.shared_bytes = properties.sharedMemPerBlockOptin;
-    description_.shared_bytes_of_multiprocessor = properties.sharedMemPerMultiprocessor;
-    description_.reserved_shared_bytes = properties.reservedSharedMemPerBlock;
-    description_.has_programs = has_program_kernels();
-    DRAFTSCOPE_TRY(ask_for_loops());
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetStream(blas_, stream_), "giving cuBLAS its stream"));
@@ -176,9 +170,7 @@ class CudaGpu final : public Gpu {
 
   Result<void> launch(const Launch& launch, const KernelParams& params) override {
     DRAFTSCOPE_TRY(choose_device());
-    // Behind a loop, and first in its body, there is no kernel to start beside.
-    const bool may_start_early = kernels_wait_ && !std::exchange(is_first_, false);
-    return check(launch_kernel(launch, params, may_start_early, stream_), "launching a kernel");
+    return check(launch_kernel(launch, params, stream_), "launching a kernel");
   }
 
   Result<void> multiply(const WideProduct& product) override {
@@ -190,63 +182,8 @@ class CudaGpu final : public Gpu {
     return check(
         cublasGemmEx(blas_, CUBLAS_OP_T, CUBLAS_OP_N, product.outputs, product.rows, product.depth, &one,
                      product.weights, type, product.depth, product.x, type, product.depth, &zero, product.out,
-                     CUDA_R_32F, product.out_stride, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+                     CUDA_R_32F, product.outputs, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
         "a wide product");
-  }
-
-  Result<void> begin_graph() override {
-    DRAFTSCOPE_TRY(choose_device());
-    return check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
-  }
-
-  Result<LoopHandle> begin_loop() override {
-    // What was captured so far, nothing, is the graph that the loop becomes a node of.
-    DRAFTSCOPE_TRY(check(cudaStreamEndCapture(stream_, &looped_), "capturing a graph"));
-    cudaGraphConditionalHandle handle{};
-    DRAFTSCOPE_TRY(check(cudaGraphConditionalHandleCreate(&handle, looped_, 1, cudaGraphCondAssignDefault),
-                         "making a loop's condition"));
-    cudaGraphNodeParams params{};
-    params.type = cudaGraphNodeTypeConditional;
-    params.conditional.handle = handle;
-    params.conditional.type = cudaGraphCondTypeWhile;
-    params.conditional.size = 1;
-    DRAFTSCOPE_TRY(
-        check(cudaGraphAddNode(&loop_, looped_, nullptr, nullptr, 0, &params), "adding a loop to a graph"));
-    DRAFTSCOPE_TRY(check(cudaStreamBeginCaptureToGraph(stream_, params.conditional.phGraph_out[0], nullptr,
-                                                       nullptr, 0, cudaStreamCaptureModeThreadLocal),
-                         "capturing a loop"));
-    is_first_ = true;
-    return handle;
-  }
-
-  Result<void> end_loop() override {
-    cudaGraph_t body = nullptr;  // the graph's
-    DRAFTSCOPE_TRY(check(cudaStreamEndCapture(stream_, &body), "capturing a loop"));
-    is_first_ = true;
-    return check(
-        cudaStreamBeginCaptureToGraph(stream_, looped_, &loop_, nullptr, 1, cudaStreamCaptureModeThreadLocal),
-        "capturing a graph");
-  }
-
-  Result<int> end_graph() override {
-    cudaGraph_t captured = nullptr;
-    const cudaError_t ended = cudaStreamEndCapture(stream_, &captured);
-    cudaGraph_t graph = std::exchange(looped_, nullptr);
-    if (graph == nullptr) graph = captured;
-    if (ended != cudaSuccess && graph != nullptr) (void)cudaGraphDestroy(graph);
-    DRAFTSCOPE_TRY(check(ended, "capturing a graph"));
-    cudaGraphExec_t executable = nullptr;
-    const cudaError_t made = cudaGraphInstantiate(&executable, graph, 0);
-    const cudaError_t destroyed = cudaGraphDestroy(graph);
-    DRAFTSCOPE_TRY(check(made, "making a graph executable"));
-    graphs_.push_back(executable);
-    DRAFTSCOPE_TRY(check(destroyed, "giving a captured graph back"));
-    return static_cast<int>(graphs_.size()) - 1;
-  }
-
-  Result<void> launch_graph(int graph) override {
-    DRAFTSCOPE_TRY(choose_device());
-    return check(cudaGraphLaunch(graphs_[static_cast<std::size_t>(graph)], stream_), "launching a graph");
   }
 
   Result<void> synchronise() override {
@@ -275,19 +212,6 @@ class CudaGpu final : public Gpu {
     if (driver / 1000 >= needed_cuda) return {};
     return fail("cuda backend: the NVIDIA driver is for CUDA {}.{}, expected one for {}.0 or later",
                 driver / 1000, driver % 1000 / 10, needed_cuda);
-  }
-
-  /// Finds out whether the driver has loops in graphs, as those of CUDA 12.4 and later do, though not on
-  /// every platform.
-  Result<void> ask_for_loops() {
-    cudaGraph_t graph = nullptr;
-    DRAFTSCOPE_TRY(check(cudaGraphCreate(&graph, 0), "making a graph"));
-    cudaGraphConditionalHandle handle{};
-    const cudaError_t made = cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
-    const cudaError_t destroyed = cudaGraphDestroy(graph);
-    description_.has_loops = made == cudaSuccess;
-    if (made != cudaErrorNotSupported) DRAFTSCOPE_TRY(check(made, "making a loop's condition"));
-    return check(destroyed, "giving a graph back");
   }
 
   /// The runtime's current device is a thread's own, and another backend may have chosen another.
@@ -324,7 +248,6 @@ class CudaGpu final : public Gpu {
   }
 
   std::int32_t device_ = 0;
-  bool kernels_wait_ = false;  // by themselves for those before
   GpuDescription description_;
   cudaStream_t stream_ = nullptr;
   cublasHandle_t blas_ = nullptr;
@@ -333,10 +256,6 @@ class CudaGpu final : public Gpu {
   Half up_halves_[2];
   Staging down_;
   std::vector<Download> downloads_;
-  std::vector<cudaGraphExec_t> graphs_;
-  cudaGraph_t looped_ = nullptr;  // a graph with a loop that is captured
-  cudaGraphNode_t loop_ = nullptr;
-  bool is_first_ = false;  // the next launch is the first in its part of a graph with a loop
 };
 
 }  // namespace

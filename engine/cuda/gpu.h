@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The device as the backend uses it: memory, copies, launches, graphs, wide products. One ordered queue;
+// The device as the backend uses it: memory, copies, launches, wide products. One ordered queue;
 // every call but synchronise() may return before the work is done. Two devices exist: a CUDA one
 // (cuda_gpu.cpp), and, in the tests, an emulation that runs the same kernels on the host.
 //
@@ -26,18 +26,13 @@ struct WideProduct {
   std::int32_t rows = 0;
   std::int32_t outputs = 0;
   std::int32_t depth = 0;
-  std::int32_t out_stride = 0;  ///< values from one row of `out` to the next
 };
 
 struct GpuDescription {
   std::string name;
   std::int32_t multiprocessors = 0;
-  std::size_t shared_bytes = 0;                    ///< most a block may have
-  std::size_t shared_bytes_of_multiprocessor = 0;  ///< of all its blocks
-  std::size_t reserved_shared_bytes = 0;           ///< that each block takes beside what it asks for
+  std::size_t shared_bytes = 0;  ///< most a block may have
   std::string architecture = "sm90";
-  bool has_loops = false;     ///< graphs may begin with one
-  bool has_programs = false;  ///< kernels that is_of_programs() can be launched
 };
 
 /// Rows of as many bytes each in device memory.
@@ -67,14 +62,6 @@ class Gpu {
   [[nodiscard]] virtual Result<void> clear(void* memory, std::size_t bytes) = 0;
   [[nodiscard]] virtual Result<void> launch(const Launch& launch, const KernelParams& params) = 0;
   [[nodiscard]] virtual Result<void> multiply(const WideProduct& product) = 0;
-  /// Launches between begin_graph() and end_graph() are kept, not run; returns the graph's number.
-  [[nodiscard]] virtual Result<void> begin_graph() = 0;
-  /// Right behind begin_graph(): the launches up to end_loop() run at least once, and again as long as one of
-  /// them says so (go_on_if() of kernels/device.h) by this handle. Only where describe() has loops.
-  [[nodiscard]] virtual Result<LoopHandle> begin_loop() = 0;
-  [[nodiscard]] virtual Result<void> end_loop() = 0;
-  [[nodiscard]] virtual Result<int> end_graph() = 0;
-  [[nodiscard]] virtual Result<void> launch_graph(int graph) = 0;
   [[nodiscard]] virtual Result<void> synchronise() = 0;
 };
 

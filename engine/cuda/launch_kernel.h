@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The one place where kernels are instantiated and launched.
+// Launches of the kernels that nvcc compiles, seen from the host's code.
 
 #include <cuda_runtime.h>
 
@@ -9,16 +9,11 @@
 
 namespace draftscope::engine::cuda {
 
-/// Whether the code that the current device runs waits by itself for the kernels before
-/// (wait_for_previous_kernel()). An error if this build has none for the device.
-[[nodiscard]] cudaError_t ask_whether_kernels_wait(bool& they_wait);
-
-/// Whether this build has the kernels that is_of_programs() (CMake's DRAFTSCOPE_CUDA_PROGRAMS).
-[[nodiscard]] bool has_program_kernels();
-
-/// `may_start_early`: where kernels wait by themselves, those of which waits_by_itself() says so start beside
-/// the ones before.
+/// Launches a kernel, a program cooperatively. Returns what the runtime says.
 [[nodiscard]] cudaError_t launch_kernel(const Launch& launch, const KernelParams& params,
-                                        bool may_start_early, cudaStream_t stream);
+                                        cudaStream_t stream);
+
+/// Whether this build has code for the chosen device.
+[[nodiscard]] cudaError_t ask_for_code();
 
 }  // namespace draftscope::engine::cuda

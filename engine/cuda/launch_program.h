@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where a program's kernels are instantiated and launched: in builds that have them.
+// The launch of a program whose layers are in a format; each is compiled by itself (launch_program.cu).
 
 #include <cuda_runtime.h>
 
@@ -9,8 +9,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// A kernel that is_of_programs(); a program cooperatively, so that all of its blocks are resident.
-/// cudaErrorNotSupported where the build has none.
+template <typename Format>
 [[nodiscard]] cudaError_t launch_program(const Launch& launch, const KernelParams& params,
                                          cudaStream_t stream);
 

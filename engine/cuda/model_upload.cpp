@@ -14,7 +14,7 @@
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
 #include "packing/pack_groups.h"
-#include "product_shape.h"
+#include "program_runner.h"
 
 namespace draftscope::engine::cuda {
 
@@ -23,15 +23,6 @@ namespace {
 constexpr int row_blocks = 1024;  // for kernels that walk over rows
 
 constexpr int synthetic_blocks = 2048;
-
-struct Placed {
-  const TensorView* source = nullptr;
-  TensorKind kind = TensorKind::embedding;
-  std::int32_t layer = -1;
-  std::byte* values = nullptr;
-  float* scale = nullptr;
-  WeightFormat format = WeightFormat::bf16;  ///< of groups
-};
 
 /// Bytes of a tensor's numbers, widened if they are packed.
 std::size_t plain_bytes(const TensorView& tensor) {
@@ -42,111 +33,189 @@ std::size_t plain_bytes(const TensorView& tensor) {
 struct LayerMatrix {
   DeviceMatrix DeviceLayer::*placed;
   TensorView LayerWeights::*source;
+  TensorView LayerWeights::*bias;
   TensorKind kind;
+  OperationKind product;
 };
-constexpr LayerMatrix layer_matrices[] = {{&DeviceLayer::q, &LayerWeights::q, TensorKind::q},
-                                          {&DeviceLayer::k, &LayerWeights::k, TensorKind::k},
-                                          {&DeviceLayer::v, &LayerWeights::v, TensorKind::v},
-                                          {&DeviceLayer::o, &LayerWeights::o, TensorKind::o},
-                                          {&DeviceLayer::gate, &LayerWeights::gate, TensorKind::gate},
-                                          {&DeviceLayer::up, &LayerWeights::up, TensorKind::up},
-                                          {&DeviceLayer::down, &LayerWeights::down, TensorKind::down}};
+constexpr LayerMatrix layer_matrices[] = {
+    {&DeviceLayer::q, &LayerWeights::q, &LayerWeights::q_bias, TensorKind::q, OperationKind::qkv},
+    {&DeviceLayer::k, &LayerWeights::k, &LayerWeights::k_bias, TensorKind::k, OperationKind::qkv},
+    {&DeviceLayer::v, &LayerWeights::v, &LayerWeights::v_bias, TensorKind::v, OperationKind::qkv},
+    {&DeviceLayer::o, &LayerWeights::o, &LayerWeights::o_bias, TensorKind::o, OperationKind::output},
+    {&DeviceLayer::gate, &LayerWeights::gate, &LayerWeights::gate_bias, TensorKind::gate,
+     OperationKind::gate_up},
+    {&DeviceLayer::up, &LayerWeights::up, &LayerWeights::up_bias, TensorKind::up, OperationKind::gate_up},
+    {&DeviceLayer::down, &LayerWeights::down, &LayerWeights::down_bias, TensorKind::down,
+     OperationKind::down}};
 
-/// Takes the same pieces in the same order every time; with a null base it only measures.
+/// The groups that the layers' matrices are stored in, or some of them; none if all are otherwise.
+std::optional<WeightFormat> layer_groups(const Checkpoint& checkpoint) {
+  for (const LayerWeights& layer : checkpoint.weights.layers)
+    for (const LayerMatrix& matrix : layer_matrices)
+      if (const auto groups = stored_groups(layer.*matrix.source)) return groups;
+  return std::nullopt;
+}
+
+/// A matrix on its way to its pieces.
+struct Passing {
+  const TensorView* source = nullptr;
+  TensorKind kind = TensorKind::embedding;
+  std::int32_t layer = -1;
+  WeightFormat format = WeightFormat::bf16;
+  float* scale = nullptr;
+  int of_product = 0;  ///< among the product's matrices
+
+  /// As rows or groups, in device memory.
+  [[nodiscard]] std::size_t bytes() const {
+    const GroupedLayout* const layout = grouped_layout(format);
+    if (layout != nullptr) return layout->bytes(source->rows, source->columns);
+    return format == WeightFormat::fp8 ? static_cast<std::size_t>(source->rows * source->columns)
+                                       : plain_bytes(*source);
+  }
+};
+
+std::size_t aligned(std::size_t bytes) {
+  constexpr std::size_t alignment = 256;
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// A product and the matrices that it is made of.
+struct PlacedProduct {
+  PackedProduct packed;
+  std::vector<Passing> matrices;
+};
+
+/// Products and vectors of a model, or a draft's products, within one block of device memory. Takes the same
+/// pieces in the same order every time; with a null base it only measures.
 class Layout {
  public:
-  Layout(const Checkpoint& checkpoint, CudaWeights weights, std::byte* base)
-      : checkpoint_(checkpoint),
-        fp8_(weights == speculation::WeightFormat::fp8),
-        rounded_(weights ? grouped_format(*weights, checkpoint.weights.embedding.dtype) : std::nullopt),
-        stores_groups_(!rounded_ && grouped_layout(layer_format(checkpoint, weights)) != nullptr),
-        pieces_(base) {}
+  Layout(const Checkpoint& checkpoint, std::byte* base) : checkpoint_(checkpoint), pieces_(base) {}
 
-  void place(UploadedModel& out) {
-    const Weights& weights = checkpoint_.weights;
-    out.model.embedding = plain(weights.embedding, TensorKind::embedding, -1);
-    if (const auto groups = head_groups(weights.head))
-      out.model.head.data = grouped(weights.head, TensorKind::head, -1, *groups);
-    else if (weights.head.data == weights.embedding.data)
-      out.model.head.data = out.model.embedding;
-    else
-      out.model.head.data = plain(weights.head, TensorKind::head, -1);
-    out.model.final_norm = vector(weights.final_norm);
-    out.host_layers.resize(weights.layers.size());
-    for (std::size_t i = 0; i < weights.layers.size(); ++i) {
-      const LayerWeights& source = weights.layers[i];
-      DeviceLayer& layer = out.host_layers[i];
-      layer.attention_norm = vector(source.attention_norm);
-      layer.mlp_norm = vector(source.mlp_norm);
-      layer.q_norm = vector(source.q_norm);
-      layer.k_norm = vector(source.k_norm);
-      layer.attention_output_norm = vector(source.attention_output_norm);
-      layer.mlp_output_norm = vector(source.mlp_output_norm);
+  void place(UploadedModel& out, CudaWeights weights) {
+    const Weights& source = checkpoint_.weights;
+    out.model.embedding = pieces_.take<std::byte>(plain_bytes(source.embedding));
+    embedding_ = {&source.embedding, TensorKind::embedding};
+    const WeightFormat head = head_groups(source.head).value_or(plain_format(checkpoint_));
+    out.head_weights =
+        packed_product(OperationKind::head, head, checkpoint_.shape.vocab, checkpoint_.shape.d_model);
+    take(out.head_weights);
+    is_head_tied_ = is_plain(head) && source.head.data == source.embedding.data;
+    products_.push_back({out.head_weights, {{&source.head, TensorKind::head, -1, head}}});
+    out.model.final_norm = vector(source.final_norm);
+    for (std::size_t i = 0; i < source.layers.size(); ++i) {
+      const LayerWeights& from = source.layers[i];
+      DeviceLayer layer{};
+      layer.attention_norm = vector(from.attention_norm);
+      layer.mlp_norm = vector(from.mlp_norm);
+      layer.q_norm = vector(from.q_norm);
+      layer.k_norm = vector(from.k_norm);
+      layer.attention_output_norm = vector(from.attention_output_norm);
+      layer.mlp_output_norm = vector(from.mlp_output_norm);
       layer.rotates = checkpoint_.shape.rotates(static_cast<std::int32_t>(i)) ? 1 : 0;
-      const auto place = [&](TensorKind kind, const TensorView& values, const TensorView& bias) {
-        return matrix(values, bias, kind, static_cast<std::int32_t>(i));
+      for (const LayerMatrix& matrix : layer_matrices)
+        (layer.*matrix.placed).bias = vector(from.*matrix.bias);
+      const auto groups = weights ? std::nullopt : layer_groups(checkpoint_);
+      const auto format_of = [&](const TensorView& tensor) {
+        if (groups && tensor.is_plain()) return WeightFormat::bf16_beside_groups;
+        return layer_format(checkpoint_, weights);
       };
-      layer.q = place(TensorKind::q, source.q, source.q_bias);
-      layer.k = place(TensorKind::k, source.k, source.k_bias);
-      layer.v = place(TensorKind::v, source.v, source.v_bias);
-      layer.o = place(TensorKind::o, source.o, source.o_bias);
-      layer.gate = place(TensorKind::gate, source.gate, source.gate_bias);
-      layer.up = place(TensorKind::up, source.up, source.up_bias);
-      layer.down = place(TensorKind::down, source.down, source.down_bias);
+      out.weights.push_back(place_products(layer, static_cast<std::int32_t>(i), format_of));
+      out.host_layers.push_back(layer);
     }
+  }
+
+  void place(UploadedDraftLayers& out, WeightFormat format) {
+    for (std::size_t i = 0; i < out.layers.size(); ++i)
+      out.weights.push_back(place_products(out.layers[i], static_cast<std::int32_t>(i),
+                                           [&](const TensorView& /*tensor*/) { return format; }));
   }
 
   [[nodiscard]] std::size_t bytes() const { return pieces_.bytes(); }
-  [[nodiscard]] const std::vector<Placed>& plain_matrices() const { return plain_; }
-  [[nodiscard]] const std::vector<Placed>& quantised_matrices() const { return quantised_; }
-  [[nodiscard]] const std::vector<Placed>& stored_fp8_matrices() const { return stored_fp8_; }
-  [[nodiscard]] const std::vector<Placed>& grouped_matrices() const { return grouped_; }
-  [[nodiscard]] const std::vector<Placed>& vectors() const { return vectors_; }
+  [[nodiscard]] const std::vector<PlacedProduct>& products() const { return products_; }
+  struct Vector {
+    const TensorView* source;
+    float* values;
+  };
+  [[nodiscard]] const std::vector<Vector>& vectors() const { return vectors_; }
+  [[nodiscard]] const Passing& embedding() const { return embedding_; }
+  [[nodiscard]] bool is_head_tied() const { return is_head_tied_; }
+
+  /// Bytes of any product's matrices on their way (`kept`), and of one more as plain numbers.
+  [[nodiscard]] UploadBytes passing() const {
+    UploadBytes most;
+    for (const PlacedProduct& product : products_) {
+      if (product.packed.kind == OperationKind::head && is_head_tied_) continue;
+      std::size_t rows = 0;
+      for (const Passing& matrix : product.matrices) {
+        rows += aligned(matrix.bytes());
+        if (takes_plain_first(matrix)) most.passing = std::max(most.passing, plain_bytes(*matrix.source));
+      }
+      most.kept = std::max(most.kept, rows);
+    }
+    return most;
+  }
+  /// Whether a matrix is rounded from plain numbers that are in device memory, or made there.
+  [[nodiscard]] bool takes_plain_first(const Passing& matrix) const {
+    if (matrix.format == WeightFormat::fp8) return matrix.source->scales == nullptr;
+    return grouped_layout(matrix.format) != nullptr && !checkpoint_.matrices_in_memory;
+  }
 
  private:
-  const std::byte* plain(const TensorView& source, TensorKind kind, std::int32_t layer) {
-    std::byte* values = pieces_.take<std::byte>(plain_bytes(source));
-    plain_.push_back({&source, kind, layer, values, nullptr});
-    return values;
+  static WeightFormat plain_format(const Checkpoint& checkpoint) {
+    return checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
   }
 
-  const std::byte* grouped(const TensorView& source, TensorKind kind, std::int32_t layer,
-                           WeightFormat format) {
-    std::byte* values = pieces_.take<std::byte>(grouped_layout(format)->bytes(source.rows, source.columns));
-    grouped_.push_back({&source, kind, layer, values, nullptr, format});
-    return values;
-  }
+  void take(PackedProduct& product) { product.pieces = pieces_.take<std::byte>(product.bytes()); }
 
   const float* vector(const TensorView& source) {
     if (!source.present()) return nullptr;
-    float* values = pieces_.take<float>(static_cast<std::size_t>(source.columns));
-    vectors_.push_back({.source = &source, .values = reinterpret_cast<std::byte*>(values)});
+    auto* const values = pieces_.take<float>(static_cast<std::size_t>(source.columns));
+    vectors_.push_back({&source, values});
     return values;
   }
 
-  DeviceMatrix matrix(const TensorView& source, const TensorView& bias, TensorKind kind, std::int32_t layer) {
-    const bool is_stored_fp8 = source.scales != nullptr;
-    if (const auto groups = rounded_ ? rounded_ : stored_groups(source); groups && !fp8_) {
-      const std::byte* values = grouped(source, kind, layer, *groups);
-      return {values, nullptr, vector(bias), nullptr};
-    }
-    if (!fp8_ && !is_stored_fp8) {
-      const std::byte* values = plain(source, kind, layer);
-      if (stores_groups_) return {nullptr, nullptr, vector(bias), values};
-      return {values, nullptr, vector(bias), nullptr};
-    }
-    auto* values = pieces_.take<std::byte>(static_cast<std::size_t>(source.rows * source.columns));
-    float* scale = pieces_.take<float>(static_cast<std::size_t>(source.rows));
-    (is_stored_fp8 ? stored_fp8_ : quantised_).push_back({&source, kind, layer, values, scale});
-    return {values, scale, vector(bias), nullptr};
+  template <typename FormatOf>
+  PackedLayer place_products(DeviceLayer& layer, std::int32_t index, const FormatOf& format_of) {
+    const LayerWeights& weights = checkpoint_.weights.layers[static_cast<std::size_t>(index)];
+    PackedLayer packed;
+    for (const OperationKind kind :
+         {OperationKind::qkv, OperationKind::output, OperationKind::gate_up, OperationKind::down})
+      for (const bool beside : {false, true}) {
+        PlacedProduct product;
+        std::int64_t outputs = 0;
+        int of_product = 0;
+        for (const LayerMatrix& matrix : layer_matrices) {
+          if (matrix.product != kind) continue;
+          const TensorView& source = weights.*matrix.source;
+          const WeightFormat format = format_of(source);
+          const int place = of_product++;
+          if ((format == WeightFormat::bf16_beside_groups) != beside) continue;
+          DeviceMatrix& held = layer.*matrix.placed;
+          held.is_beside = beside ? 1 : 0;
+          float* const scale = format == WeightFormat::fp8
+                                   ? pieces_.take<float>(static_cast<std::size_t>(source.rows))
+                                   : nullptr;
+          held.scale = scale;
+          product.matrices.push_back({&source, matrix.kind, index, format, scale, place});
+          outputs += source.rows;
+        }
+        if (product.matrices.empty()) continue;
+        const Passing& first = product.matrices.front();
+        product.packed = packed_product(kind, first.format, static_cast<std::int32_t>(outputs),
+                                        static_cast<std::int32_t>(first.source->columns));
+        take(product.packed);
+        packed.push_back(product.packed);
+        products_.push_back(std::move(product));
+      }
+    return packed;
   }
 
   const Checkpoint& checkpoint_;
-  bool fp8_;
-  std::optional<WeightFormat> rounded_;  ///< groups that the layers' matrices are rounded to
-  bool stores_groups_;                   ///< whether some of them are in groups as stored
   Pieces pieces_;
-  std::vector<Placed> plain_, quantised_, stored_fp8_, grouped_, vectors_;
+  Passing embedding_;
+  bool is_head_tied_ = false;
+  std::vector<PlacedProduct> products_;
+  std::vector<Vector> vectors_;
 };
 
 /// The first trait that the kernels lack, as a message names it; none if they compute the shape.
@@ -166,7 +235,7 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
 }
 
 /// A matrix's values as plain numbers, from host memory or made where they go.
-Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Placed& matrix, std::byte* to) {
+Result<void> bring_plain(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to) {
   const TensorView& source = *matrix.source;
   if (!source.is_plain()) {
     const std::vector<std::byte> wide = widened_rows(source, 0, source.rows);
@@ -183,114 +252,83 @@ Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Placed& matrix,
                                     recipe.high_key, recipe.scale});
 }
 
-/// From a matrix as it is stored, on the device.
-Result<void> quantise(Gpu& gpu, const TensorView& shape, WeightFormat stored, const std::byte* from,
-                      std::byte* values, float* scale) {
-  const auto rows = static_cast<std::int32_t>(shape.rows);
+/// The error of a matrix that has numbers which are none.
+Result<void> non_finite(const Checkpoint& checkpoint, const Passing& matrix) {
+  return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
+              non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
+}
+
+/// e4m3 codes and their scales: as the file has them, or rounded on the device from plain numbers at `plain`.
+Result<void> bring_fp8(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
+                       std::byte* plain) {
+  const TensorView& source = *matrix.source;
+  const auto rows = static_cast<std::int32_t>(source.rows);
+  if (source.scales != nullptr) {
+    // Codes that are no numbers would count as 480.
+    if (first_non_finite(source)) return non_finite(checkpoint, matrix);
+    DRAFTSCOPE_TRY(gpu.upload(to, source.data, source.bytes()));
+    return gpu.upload(matrix.scale, source.scales, static_cast<std::size_t>(rows) * sizeof(float));
+  }
+  DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
   return gpu.launch(
       {.kernel = Kernel::quantise_rows,
-       .format = stored,
+       .format = source.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16,
        .blocks = std::min(rows, row_blocks),
        .shared_bytes = row_threads / warp_threads * sizeof(float)},
-      QuantiseParams{reinterpret_cast<const std::uint16_t*>(from), reinterpret_cast<std::uint8_t*>(values),
-                     scale, nullptr, rows, static_cast<std::int32_t>(shape.columns)});
+      QuantiseParams{reinterpret_cast<const std::uint16_t*>(plain), reinterpret_cast<std::uint8_t*>(to),
+                     matrix.scale, rows, static_cast<std::int32_t>(source.columns)});
 }
 
-/// UploadedModel::others.
-ProductOutputs outputs_of_others(const speculation::ModelShape& shape,
-                                 const std::vector<DeviceLayer>& layers) {
-  ProductOutputs most;
-  for (const DeviceLayer& layer : layers) {
-    const auto of = [&](const DeviceMatrix& matrix, std::int32_t outputs) {
-      return is_plain_beside_groups(matrix) ? outputs : 0;
-    };
-    const std::int32_t kv = shape.kv_width();
-    most.qkv = std::max(most.qkv, of(layer.q, shape.q_width()) + of(layer.k, kv) + of(layer.v, kv));
-    most.output = std::max(most.output, of(layer.o, shape.d_model));
-    most.gate_up = std::max(most.gate_up, of(layer.gate, 2 * shape.d_ff));
-    most.down = std::max(most.down, of(layer.down, shape.d_model));
+/// Groups, packed on the host; of a matrix that it has no numbers of, these are made at `plain` first, and
+/// brought back. Errors: numbers that are none.
+Result<void> bring_groups(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
+                          std::byte* plain) {
+  TensorView source = *matrix.source;
+  std::vector<std::byte> brought;
+  if (!checkpoint.matrices_in_memory) {
+    brought.resize(plain_bytes(source));
+    DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
+    DRAFTSCOPE_TRY(gpu.download(brought.data(), plain, brought.size()));
+    DRAFTSCOPE_TRY(gpu.synchronise());
+    source.data = brought.data();
   }
-  return most;
+  const auto packed = pack_groups(source, matrix.format);
+  if (!packed) return non_finite(checkpoint, matrix);
+  return gpu.upload(to, packed->data(), packed->size());
 }
 
-/// Takes the same pieces in the same order every time; with a null base it only measures. `out` has the
-/// model's layers, whose matrices it replaces; they are what is to be brought.
-DeviceLayer* place_draft_layers(Pieces& pieces, const Checkpoint& checkpoint, WeightFormat format,
-                                std::vector<DeviceLayer>& out, std::vector<Placed>& matrices) {
-  auto* const layers = pieces.take<DeviceLayer>(out.size());
-  const GroupedLayout* const layout = grouped_layout(format);
-  for (std::size_t i = 0; i < out.size(); ++i)
-    for (const LayerMatrix& matrix : layer_matrices) {
-      const TensorView& source = checkpoint.weights.layers[i].*matrix.source;
-      const auto codes = static_cast<std::size_t>(source.rows * source.columns);
-      std::byte* const data =
-          pieces.take<std::byte>(layout != nullptr ? layout->bytes(source.rows, source.columns) : codes);
-      float* const scale =
-          layout != nullptr ? nullptr : pieces.take<float>(static_cast<std::size_t>(source.rows));
-      DeviceMatrix& placed = out[i].*matrix.placed;
-      placed.data = data;
-      placed.scale = scale;
-      placed.plain = nullptr;
-      matrices.push_back({&source, matrix.kind, static_cast<std::int32_t>(i), data, scale, format});
+Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
+                   std::byte* plain) {
+  if (matrix.format == WeightFormat::fp8) return bring_fp8(gpu, checkpoint, matrix, to, plain);
+  if (grouped_layout(matrix.format) != nullptr) return bring_groups(gpu, checkpoint, matrix, to, plain);
+  return bring_plain(gpu, checkpoint, matrix, to);
+}
+
+/// Brings every product's weights to their pieces. `embedding`: rows that a tied head is packed from.
+Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout& layout,
+                            const DeviceModel& model, const std::vector<DeviceLayer>& layers) {
+  const UploadBytes sizes = layout.passing();
+  DRAFTSCOPE_TRY_ASSIGN(const DeviceMemory passing,
+                        DeviceMemory::allocate(gpu, sizes.kept + sizes.passing, "matrices on their way"));
+  for (const PlacedProduct& product : layout.products()) {
+    const bool is_head = product.packed.kind == OperationKind::head;
+    const std::byte* rows[3]{};
+    std::size_t offset = 0;
+    for (const Passing& matrix : product.matrices) {
+      // One queue: the product before has been packed.
+      std::byte* const to = passing.data() + offset;
+      offset += aligned(matrix.bytes());
+      rows[matrix.of_product] = to;
+      if (is_head && layout.is_head_tied())
+        rows[matrix.of_product] = model.embedding;
+      else
+        DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, to, passing.data() + sizes.kept));
     }
-  return layers;
-}
-
-/// Quantises on the device, from a matrix that is there for the moment.
-Result<void> bring_quantised(Gpu& gpu, const Checkpoint& checkpoint, const std::vector<Placed>& matrices,
-                             WeightFormat stored) {
-  std::size_t largest = 0;
-  for (const Placed& matrix : matrices) largest = std::max(largest, plain_bytes(*matrix.source));
-  if (largest == 0) return {};
-  DRAFTSCOPE_TRY_ASSIGN(const DeviceMemory staging,
-                        DeviceMemory::allocate(gpu, largest, "a matrix to quantise"));
-  for (const Placed& matrix : matrices) {
-    DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, staging.data()));
-    DRAFTSCOPE_TRY(quantise(gpu, *matrix.source, stored, staging.data(), matrix.values, matrix.scale));
+    const std::int32_t layer = product.matrices.front().layer;
+    DRAFTSCOPE_TRY(pack(gpu, model, is_head ? DeviceLayer{} : layers[static_cast<std::size_t>(layer)],
+                        product.packed, rows));
   }
   return gpu.synchronise();
-}
-
-/// Brings e4m3 codes and their scales as the file has them. Codes that are no numbers would count as 480.
-Result<void> bring_stored_fp8(Gpu& gpu, const Checkpoint& checkpoint, const std::vector<Placed>& matrices) {
-  for (const Placed& matrix : matrices) {
-    const TensorView& source = *matrix.source;
-    if (first_non_finite(source))
-      return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
-                  non_finite_weight(checkpoint, matrix.layer));
-    DRAFTSCOPE_TRY(gpu.upload(matrix.values, source.data, source.bytes()));
-    DRAFTSCOPE_TRY(
-        gpu.upload(matrix.scale, source.scales, static_cast<std::size_t>(source.rows) * sizeof(float)));
-  }
-  return {};
-}
-
-/// Matrices in groups, packed on the host; those that it has no numbers of are made on the device first, and
-/// brought back. Errors: numbers that are none.
-Result<void> bring_groups(Gpu& gpu, const Checkpoint& checkpoint, const std::vector<Placed>& matrices) {
-  DeviceMemory staging;
-  if (!checkpoint.matrices_in_memory && !matrices.empty()) {
-    std::size_t largest = 0;
-    for (const Placed& matrix : matrices) largest = std::max(largest, plain_bytes(*matrix.source));
-    DRAFTSCOPE_TRY_ASSIGN(staging, DeviceMemory::allocate(gpu, largest, "a matrix to round"));
-  }
-  std::vector<std::byte> brought;
-  for (const Placed& matrix : matrices) {
-    TensorView source = *matrix.source;
-    if (!checkpoint.matrices_in_memory) {
-      brought.resize(plain_bytes(source));
-      DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, staging.data()));
-      DRAFTSCOPE_TRY(gpu.download(brought.data(), staging.data(), brought.size()));
-      DRAFTSCOPE_TRY(gpu.synchronise());
-      source.data = brought.data();
-    }
-    const auto packed = pack_groups(source, matrix.format);
-    if (!packed)
-      return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
-                  non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
-    DRAFTSCOPE_TRY(gpu.upload(matrix.values, packed->data(), packed->size()));
-  }
-  return {};
 }
 
 /// Error: some of the layers' matrices are in fp8, and some are not.
@@ -305,14 +343,6 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
   if (alike) return {};
   return fail("model {}: some matrices are in fp8, expected all of the layers' or none on a cuda device",
               checkpoint.shape.name);
-}
-
-/// The groups that the layers' matrices are stored in, or some of them; none if all are otherwise.
-std::optional<WeightFormat> layer_groups(const Checkpoint& checkpoint) {
-  for (const LayerWeights& layer : checkpoint.weights.layers)
-    for (const LayerMatrix& matrix : layer_matrices)
-      if (const auto groups = stored_groups(layer.*matrix.source)) return groups;
-  return std::nullopt;
 }
 
 /// Error: the layers' matrices are in groups that no kernel takes, or in formats that kernels do not take
@@ -412,23 +442,18 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
   if (shape.head_dim % dimension_block != 0 || shape.head_dim > max_head_dim)
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
-  // What a block of one row must hold while weights stream past.
-  const ProductShape least =
-      product_shape(device, 1, shape.d_model, true, layer_format(checkpoint, options.weights));
-  if (const std::size_t needed = product_shared_bytes(least, shape.d_model, true);
-      needed > device.shared_bytes)
-    return fail("model {}: a block takes {} bytes of shared memory, expected at most {} ({})", shape.name,
-                needed, device.shared_bytes, device.name);
+  DRAFTSCOPE_TRY(check_program_memory(device, shape));
   // Every tensor's shape and type: the host backend's own checks.
   DRAFTSCOPE_TRY(cpu::prepare_model(checkpoint));
   return {};
 }
 
-std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
+UploadBytes upload_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
   UploadedModel unused;
-  Layout layout(checkpoint, weights, nullptr);
-  layout.place(unused);
-  return layout.bytes();
+  Layout layout(checkpoint, nullptr);
+  layout.place(unused, weights);
+  const UploadBytes passing = layout.passing();
+  return {layout.bytes(), passing.kept + passing.passing};
 }
 
 Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const UploadedModel& model,
@@ -452,30 +477,14 @@ Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const Uplo
 
 Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
                                                 const UploadedModel& model, WeightFormat format) {
-  UploadedDraftLayers result;
-  std::vector<DeviceLayer> layers = model.host_layers;
-  std::vector<Placed> matrices;
-  Pieces measured(nullptr);
-  (void)place_draft_layers(measured, checkpoint, format, layers, matrices);
-  DRAFTSCOPE_TRY_ASSIGN(result.memory, DeviceMemory::allocate(gpu, measured.bytes(), "the draft's weights"));
-  Pieces pieces(result.memory.data());
-  matrices.clear();
-  result.layers = place_draft_layers(pieces, checkpoint, format, layers, matrices);
-  if (format != WeightFormat::fp8) {
-    DRAFTSCOPE_TRY(bring_groups(gpu, checkpoint, matrices));
-  } else if (model.layers != model.stored) {
-    DRAFTSCOPE_TRY(bring_quantised(gpu, checkpoint, matrices, model.stored));
-  } else {
-    // Where they are.
-    for (const Placed& matrix : matrices) {
-      const auto own = std::find_if(std::begin(layer_matrices), std::end(layer_matrices),
-                                    [&](const LayerMatrix& each) { return each.kind == matrix.kind; });
-      const DeviceMatrix& from = model.host_layers[static_cast<std::size_t>(matrix.layer)].*own->placed;
-      DRAFTSCOPE_TRY(quantise(gpu, *matrix.source, model.stored, from.data, matrix.values, matrix.scale));
-    }
-  }
-  DRAFTSCOPE_TRY(gpu.upload(result.layers, layers.data(), layers.size() * sizeof(DeviceLayer)));
-  DRAFTSCOPE_TRY(gpu.synchronise());
+  UploadedDraftLayers measured{.layers = model.host_layers};
+  Layout measure(checkpoint, nullptr);
+  measure.place(measured, format);
+  UploadedDraftLayers result{.layers = model.host_layers};
+  DRAFTSCOPE_TRY_ASSIGN(result.memory, DeviceMemory::allocate(gpu, measure.bytes(), "the draft's weights"));
+  Layout layout(checkpoint, result.memory.data());
+  layout.place(result, format);
+  DRAFTSCOPE_TRY(bring_products(gpu, checkpoint, layout, model.model, result.layers));
   return result;
 }
 
@@ -487,21 +496,9 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   result.layers = layer_format(checkpoint, weights);
   result.head = head_groups(checkpoint.weights.head).value_or(result.stored);
   DRAFTSCOPE_TRY_ASSIGN(result.memory,
-                        DeviceMemory::allocate(gpu, model_bytes(checkpoint, weights), "the weights"));
-  Layout layout(checkpoint, weights, result.memory.data());
-  layout.place(result);
-  result.others = outputs_of_others(shape, result.host_layers);
-  for (const Placed& matrix : layout.plain_matrices())
-    DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, matrix.values));
-  DRAFTSCOPE_TRY(bring_quantised(gpu, checkpoint, layout.quantised_matrices(), result.stored));
-  DRAFTSCOPE_TRY(bring_stored_fp8(gpu, checkpoint, layout.stored_fp8_matrices()));
-  DRAFTSCOPE_TRY(bring_groups(gpu, checkpoint, layout.grouped_matrices()));
-  std::vector<float> values;
-  for (const Placed& vector : layout.vectors()) {
-    values.resize(static_cast<std::size_t>(vector.source->columns));
-    cpu::copy_row(*vector.source, 0, values.data());
-    DRAFTSCOPE_TRY(gpu.upload(vector.values, values.data(), values.size() * sizeof(float)));
-  }
+                        DeviceMemory::allocate(gpu, upload_bytes(checkpoint, weights).kept, "the weights"));
+  Layout layout(checkpoint, result.memory.data());
+  layout.place(result, weights);
   DeviceModel& model = result.model;
   model.d_model = shape.d_model;
   model.d_ff = shape.d_ff;
@@ -517,6 +514,14 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   model.embedding_scale = embedding_scale(shape, checkpoint.weights.embedding.dtype);
   model.residual_scale = static_cast<float>(shape.traits.residual_multiplier);
   model.logit_scale = static_cast<float>(shape.traits.logit_multiplier);
+  std::vector<float> values;
+  for (const Layout::Vector& vector : layout.vectors()) {
+    values.resize(static_cast<std::size_t>(vector.source->columns));
+    cpu::copy_row(*vector.source, 0, values.data());
+    DRAFTSCOPE_TRY(gpu.upload(vector.values, values.data(), values.size() * sizeof(float)));
+  }
+  DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, layout.embedding(), const_cast<std::byte*>(model.embedding)));
+  DRAFTSCOPE_TRY(bring_products(gpu, checkpoint, layout, model, result.host_layers));
   return result;
 }
 

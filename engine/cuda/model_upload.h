@@ -12,6 +12,7 @@
 
 #include "device_memory.h"
 #include "gpu.h"
+#include "packed_weights.h"
 
 namespace draftscope::engine::cuda {
 
@@ -19,17 +20,19 @@ struct UploadedModel {
   speculation::ModelShape shape;
   WeightFormat stored = WeightFormat::bf16;  ///< the embedding
   WeightFormat head = WeightFormat::bf16;
-  WeightFormat layers = WeightFormat::bf16;  ///< the layers' matrices
-  ProductOutputs others;                     ///< the most of a layer's that are in bf16 beside that format
+  WeightFormat layers = WeightFormat::bf16;  ///< the layers' matrices; others may be in bf16 beside it
   DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in
   std::vector<DeviceLayer> host_layers;      ///< keys and values are not filled in
-  DeviceMemory memory;
+  std::vector<PackedLayer> weights;          ///< by layer
+  PackedProduct head_weights;
+  DeviceMemory memory;  ///< all of it
 };
 
 /// The layers once more, their matrices in another format; all else is the model's.
 struct UploadedDraftLayers {
-  DeviceLayer* layers = nullptr;  ///< in `memory`
-  DeviceMemory memory;
+  std::vector<DeviceLayer> layers;
+  std::vector<PackedLayer> weights;
+  DeviceMemory memory;  ///< weights and their scales
 };
 
 /// "fp8", "q4_0", "bf16": a format as files and recordings name it.
@@ -42,8 +45,12 @@ struct UploadedDraftLayers {
 [[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
                                        const GpuDescription& device);
 
-/// Bytes that upload_model() will allocate for the weights to stay.
-[[nodiscard]] std::size_t model_bytes(const Checkpoint& checkpoint, CudaWeights weights);
+/// Bytes that upload_model() will allocate.
+struct UploadBytes {
+  std::size_t kept = 0;     ///< for the weights to stay
+  std::size_t passing = 0;  ///< for matrices on their way, given back before it returns
+};
+[[nodiscard]] UploadBytes upload_bytes(const Checkpoint& checkpoint, CudaWeights weights);
 
 [[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
 
@@ -53,8 +60,8 @@ struct UploadedDraftLayers {
                                                       const UploadedModel& model,
                                                       speculation::WeightFormat format);
 
-/// The layers' matrices in a format of draft_layer_format(): fp8 is made of those of `model` where they are
-/// plain, groups on the host. Errors: memory is short, numbers that are none.
+/// The layers' matrices in a format of draft_layer_format(), rounded from the checkpoint's. Errors: memory is
+/// short, numbers that are none.
 [[nodiscard]] Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
                                                               const UploadedModel& model,
                                                               WeightFormat format);

@@ -3,6 +3,8 @@
 
 #include <draftscope/base/to_size.h>
 #include <algorithm>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "kernels/launch_shape.h"
@@ -12,68 +14,31 @@ namespace draftscope::engine::cuda {
 namespace {
 
 constexpr std::int32_t alignment = 128;
+constexpr std::size_t counter_bytes = 128;
 
 std::int32_t rounded(std::size_t bytes) {
   return static_cast<std::int32_t>((bytes + alignment - 1) / alignment * alignment);
 }
 
-bool is_plain(WeightFormat format) {
-  return format == WeightFormat::bf16 || format == WeightFormat::f16;
+/// That any program's parts have at most.
+std::int32_t max_part_bytes() {
+  return piece_layout_of(WeightFormat::q4_k, 1).part_bytes;
 }
 
-PieceLayout layout_of(WeightFormat format, std::int32_t depth) {
-  switch (format) {
-    case WeightFormat::fp8:
-      return piece_layout(depth, 64, 0);
-    case WeightFormat::q8_0:
-    case WeightFormat::fp8_block:
-      return piece_layout(depth, 64, 1);
-    case WeightFormat::q4_0:
-      return piece_layout(depth, 128, 2);
-    case WeightFormat::q4_k:
-      return piece_layout(depth, 128, 3);
-    case WeightFormat::int4:
-    case WeightFormat::int4_f16:
-      return piece_layout(depth, 128, 1);
-    default:
-      return piece_layout(depth, 32, 0);
-  }
-}
-
-/// Outputs of a layer's product that are in one format.
-std::int32_t outputs_in(const speculation::ModelShape& shape, const DeviceLayer& layer, OperationKind product,
-                        bool plain) {
-  const auto of = [&](const DeviceMatrix& matrix, std::int32_t outputs) {
-    return (plain ? matrix.plain : matrix.data) != nullptr ? outputs : 0;
-  };
-  switch (product) {
-    case OperationKind::qkv:
-      return of(layer.q, shape.q_width()) + of(layer.k, shape.kv_width()) + of(layer.v, shape.kv_width());
-    case OperationKind::output:
-      return of(layer.o, shape.d_model);
-    case OperationKind::gate_up:
-      return of(layer.gate, 2 * shape.d_ff);
-    default:
-      return of(layer.down, shape.d_model);
-  }
-}
-
-std::int32_t depth_of(const speculation::ModelShape& shape, OperationKind product) {
-  if (product == OperationKind::output) return shape.q_width();
-  return product == OperationKind::down ? shape.d_ff : shape.d_model;
-}
-
-std::string_view name_of(OperationKind kind) {
-  switch (kind) {
+/// The words of the CPU's spans; RoPE, gates and residuals are fused into the products, and most norms.
+std::string_view name_of(const Operation& operation) {
+  switch (operation.kind) {
     case OperationKind::load_inputs:
-      return "load inputs";
+      return "embedding";
     case OperationKind::normalise_rows:
-      return "normalise rows";
+      if (operation.norm == Norm::head) return "head";
+      return operation.norm == Norm::attention ? "attention norm" : "mlp norm";
     case OperationKind::qkv:
       return "qkv";
     case OperationKind::normalise_heads:
-      return "normalise heads";
+      return "rope";
     case OperationKind::attention:
+    case OperationKind::combine_attention:
       return "attention";
     case OperationKind::output:
       return "output projection";
@@ -82,32 +47,35 @@ std::string_view name_of(OperationKind kind) {
     case OperationKind::down:
       return "down";
     case OperationKind::add_outputs:
-      return "add outputs";
-    case OperationKind::keep_states:
-      return "keep states";
+      return operation.norm == Norm::attention ? "output projection" : "down";
     case OperationKind::head:
-      return "head";
     case OperationKind::finish_head:
-      return "finish head";
-    case OperationKind::finish_draft_step:
-      return "finish draft step";
+      return "head";
     case OperationKind::finish_sampled_step:
-      return "finish sampled step";
-    case OperationKind::begin_last_token:
-      return "begin last token";
-    case OperationKind::begin_verification:
-      return "begin verification";
     case OperationKind::warp_rows:
-      return "warp rows";
     case OperationKind::judge_draft:
+      return "sampling";
+    case OperationKind::keep_states:
+    case OperationKind::finish_draft_step:
+    case OperationKind::begin_last_token:
+    case OperationKind::begin_verification:
       break;
   }
-  return "judge draft";
+  return "round control";
 }
 
-/// A tile of gate and up has as many outputs of each as half a tile has.
-std::int32_t tiles_of(std::int32_t outputs) {
-  return (outputs + tile_outputs - 1) / tile_outputs;
+/// Whether one block does all of it.
+bool is_of_one_block(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::finish_draft_step:
+    case OperationKind::finish_sampled_step:
+    case OperationKind::begin_last_token:
+    case OperationKind::begin_verification:
+    case OperationKind::judge_draft:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -116,45 +84,62 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
                            std::int32_t rows, std::int32_t part_bytes, bool sampled) {
   ProgramShape result;
   const std::int32_t queries = rows * (shape.n_heads / shape.n_kv_heads);
-  std::size_t scratch =
-      std::max({streamed_partial_bytes, row_shared_bytes, attention_shared_bytes(shape.head_dim, queries),
-                sampled ? sampling_shared_bytes : 0});
   const std::size_t staged =
       streamed_partial_bytes + to_size(rows) * to_size(staged_row_bytes(shape.d_model));
-  result.stages_rows = rows <= max_staged_rows && std::max(scratch, staged) <= device.shared_bytes / 2;
-  if (result.stages_rows) scratch = std::max(scratch, staged);
-  result.scratch_bytes = rounded(scratch);
-  const std::size_t taken = to_size(result.scratch_bytes) + to_size(program_block_bytes);
-  const std::size_t left = device.shared_bytes > taken ? device.shared_bytes - taken : 0;
-  // Pieces are as long as leaves room for two of each warp's at least.
-  for (std::int32_t parts = max_copied_parts; parts > 0 && result.ring.places == 0; --parts) {
-    const std::int32_t place_bytes = rounded(to_size(parts * part_bytes));
-    const std::size_t places =
-        std::min(to_size(max_ring_places), left / (product_slices * to_size(place_bytes)));
-    if (places >= 2) result.ring = {static_cast<std::int32_t>(places), place_bytes, parts};
+  for (std::int32_t tiles = max_item_tiles; tiles > 0 && result.ring.places == 0; --tiles) {
+    std::size_t scratch = std::max({streamed_partial_bytes, row_shared_bytes,
+                                    attention_shared_bytes(shape.head_dim, queries, tiles),
+                                    sampled ? sampling_shared_bytes : 0});
+    result.attention_tiles = tiles;
+    result.stages_rows = rows <= max_staged_rows && staged <= device.shared_bytes / 2;
+    if (result.stages_rows) scratch = std::max(scratch, staged);
+    result.scratch_bytes = rounded(scratch);
+    const std::size_t taken = to_size(result.scratch_bytes) + to_size(program_block_bytes);
+    const std::size_t left = device.shared_bytes > taken ? device.shared_bytes - taken : 0;
+    // Pieces are as long as leaves room for two of each warp's at least.
+    for (std::int32_t parts = max_copied_parts; parts > 0 && result.ring.places == 0; --parts) {
+      const std::int32_t place_bytes = rounded(to_size(parts * part_bytes));
+      const std::size_t places =
+          std::min(to_size(max_ring_places), left / (product_slices * to_size(place_bytes)));
+      if (places >= 2) result.ring = {static_cast<std::int32_t>(places), place_bytes, parts};
+    }
+    result.shared_bytes =
+        taken + product_slices * to_size(result.ring.places) * to_size(result.ring.place_bytes);
   }
-  result.shared_bytes =
-      taken + product_slices * to_size(result.ring.places) * to_size(result.ring.place_bytes);
   return result;
 }
 
-ProgramRunner::ProgramRunner(Gpu& gpu, const PassParams& base, const speculation::ModelShape& shape,
-                             const RoundStates& states)
-    : gpu_(gpu), base_(base), shape_(shape), states_(states), device_(gpu.describe()) {}
+Result<void> check_program_memory(const GpuDescription& device, const speculation::ModelShape& shape) {
+  for (const std::int32_t rows : {1, 8, 16, 32, max_decode_rows})
+    if (program_shape(device, shape, rows, max_part_bytes(), true).ring.places == 0)
+      return fail("model {}: {} has {} bytes of shared memory a block, expected more for a pass of {}",
+                  shape.name, device.name, device.shared_bytes, rows);
+  return {};
+}
 
-Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(Gpu& gpu, const PassParams& base,
-                                                             const speculation::ModelShape& shape,
-                                                             const PassFormats& formats,
-                                                             std::span<const DeviceLayer> layers,
-                                                             const RoundStates& states) {
-  std::unique_ptr<ProgramRunner> runner(new ProgramRunner(gpu, base, shape, states));
-  constexpr std::size_t counter_bytes = 128;
+ProgramRunner::ProgramRunner(Gpu& gpu, const PassParams& base, const speculation::ModelShape& shape,
+                             const RoundStates& states, DecodingPasses passes, profiler::DeviceTrace* trace)
+    : gpu_(gpu),
+      base_(base),
+      shape_(shape),
+      states_(states),
+      is_plain_(passes == DecodingPasses::plain),
+      trace_(trace),
+      device_(gpu.describe()) {}
+
+Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
+    Gpu& gpu, const PassParams& base, const speculation::ModelShape& shape, const PassFormats& formats,
+    const ModelLayers& layers, const PackedProduct& head, const RoundStates& states, DecodingPasses passes,
+    profiler::DeviceTrace* trace) {
+  std::unique_ptr<ProgramRunner> runner(new ProgramRunner(gpu, base, shape, states, passes, trace));
+  runner->format_ = formats.layers;
   DRAFTSCOPE_TRY_ASSIGN(
       runner->program_memory_,
       DeviceMemory::allocate(gpu, counter_bytes + max_program_entries * sizeof(ProgramEntry), "programs"));
-  const auto plain = [&](OperationKind kind) { return runner->add({.kind = kind}); };
+  DRAFTSCOPE_TRY(gpu.clear(runner->program_memory_.data(), counter_bytes));
+  const auto plain = [&](OperationKind kind) { return runner->add({.kind = kind}, {}); };
   runner->load_inputs_ = runner->add(
-      {.kind = OperationKind::load_inputs, .is_f16 = formats.stored == WeightFormat::f16 ? 1 : 0});
+      {.kind = OperationKind::load_inputs, .is_f16 = formats.stored == WeightFormat::f16 ? 1 : 0}, {});
   runner->finish_head_ = plain(OperationKind::finish_head);
   runner->finish_draft_step_ = plain(OperationKind::finish_draft_step);
   runner->finish_sampled_step_ = plain(OperationKind::finish_sampled_step);
@@ -164,173 +149,124 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(Gpu& gpu, const Pas
   runner->judge_draft_ = plain(OperationKind::judge_draft);
   runner->head_norm_ = runner->add({.kind = OperationKind::normalise_rows,
                                     .is_f16 = has_f16_activations(formats.head) ? 1 : 0,
-                                    .norm = Norm::head});
-  runner->keep_inputs_ = runner->add({.kind = OperationKind::keep_states, .to = states.inputs});
+                                    .norm = Norm::head},
+                                   {});
+  runner->keep_inputs_ = runner->add({.kind = OperationKind::keep_states, .to = states.inputs}, {});
   for (std::int32_t boundary = 0; boundary <= shape.n_layers; ++boundary)
     runner->keeps_.push_back(runner->add(
-        {.kind = OperationKind::keep_states, .boundary = boundary, .to = states.boundary(boundary)}));
-  DRAFTSCOPE_TRY(runner->pack_head(formats));
-  DRAFTSCOPE_TRY_ASSIGN(runner->model_, runner->pack(base, formats, layers));
+        {.kind = OperationKind::keep_states, .boundary = boundary, .to = states.boundary(boundary)}, {}));
+  runner->head_product_ = runner->add(head, {}, Norm::head, -1);
+  runner->model_ = runner->add_layers(layers);
   DRAFTSCOPE_TRY(runner->upload_operations());
   return runner;
 }
 
-Result<void> ProgramRunner::hold_draft(speculation::WeightFormat weights, const PassParams& base,
-                                       const PassFormats& formats, std::span<const DeviceLayer> layers) {
-  if (!is_plain(model_.format) || !is_plain(head_format_)) return {};  // see runs()
-  DRAFTSCOPE_TRY_ASSIGN(Variant variant, pack(base, formats, layers));
-  drafts_.insert_or_assign(weights, std::move(variant));
+Result<void> ProgramRunner::hold_draft(speculation::WeightFormat weights, const ModelLayers& layers) {
+  drafts_.insert_or_assign(weights, add_layers(layers));
   return upload_operations();
 }
 
-ProgramEntry ProgramRunner::add(const Operation& operation) {
+ProgramEntry ProgramRunner::add(const Operation& operation, const Described& described) {
   operations_.push_back(operation);
+  described_.push_back(described);
   return static_cast<ProgramEntry>(operations_.size() - 1);
 }
 
-bool ProgramRunner::fits(const GpuDescription& device, const speculation::ModelShape& shape,
-                         const PassFormats& formats) {
-  const std::int32_t part_bytes =
-      std::max(layout_of(formats.layers, 1).part_bytes, layout_of(formats.head, 1).part_bytes);
-  for (const std::int32_t rows : {1, 8, 16, 32, max_decode_rows})
-    if (program_shape(device, shape, rows, part_bytes, true).ring.places == 0) return false;
-  return is_plain(formats.head) || formats.head == formats.layers;
+ProgramEntry ProgramRunner::add(const PackedProduct& product, const DeviceLayer& layer, Norm norm,
+                                std::int32_t index) {
+  const bool plain = is_plain(product.format);
+  return add({.layer = layer,
+              .kind = product.kind,
+              .is_plain = plain ? 1 : 0,
+              .is_f16 = has_f16_activations(product.format) ? 1 : 0,
+              .norm = norm,
+              .pieces = product.pieces,
+              .layout = product.layout,
+              .tiles = product.tiles,
+              .depth = product.depth},
+             {index, plain ? std::nullopt : std::optional(product.format)});
 }
 
-Result<void> ProgramRunner::pack_head(const PassFormats& formats) {
-  const WeightFormat format = formats.head;
-  head_format_ = format;
-  Operation head{.kind = OperationKind::head,
-                 .is_plain = is_plain(format) ? 1 : 0,
-                 .is_f16 = format == WeightFormat::f16 ? 1 : 0,
-                 .norm = Norm::head};
-  head.depth = shape_.d_model;
-  head.tiles = tiles_of(shape_.vocab);
-  head.layout = layout_of(format, head.depth);
-  DRAFTSCOPE_TRY_ASSIGN(
-      head_, DeviceMemory::allocate(
-                 gpu_, to_size(head.tiles) * static_cast<std::size_t>(head.layout.tile_bytes()), "the head"));
-  head.pieces = head_.data();
-  DRAFTSCOPE_TRY(
-      gpu_.launch({.kernel = Kernel::pack_pieces, .format = format, .blocks = std::min(head.tiles, 1024)},
-                  PackParams{base_, nullptr, head.kind, head.layout, head.tiles, head.depth, head_.data()}));
-  head_product_ = add(head);
-  return {};
-}
-
-Result<ProgramRunner::Variant> ProgramRunner::pack(const PassParams& base, const PassFormats& formats,
-                                                   std::span<const DeviceLayer> layers) {
+ProgramRunner::Variant ProgramRunner::add_layers(const ModelLayers& layers) {
   Variant variant;
-  variant.format = formats.layers;
-  struct Packed {
-    std::size_t layer;
-    std::size_t operation;
-    WeightFormat format;
-    std::size_t offset;
-  };
-  std::vector<Packed> packed;
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < layers.size(); ++i) {
+  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
+    const DeviceLayer& layer = layers.layers[i];
+    const auto index = static_cast<std::int32_t>(i);
+    const std::int32_t is_f16 = has_f16_activations(layers.weights[i].front().format) ? 1 : 0;
+    const auto part = [&](OperationKind kind, Norm norm) {
+      return add({.layer = layer, .kind = kind, .is_f16 = is_f16, .norm = norm}, {.layer = index});
+    };
     LayerPlaces places;
-    const auto of_layer = [&](OperationKind kind, Norm norm) {
-      return add({.layer = layers[i],
-                  .kind = kind,
-                  .is_f16 = has_f16_activations(formats.layers) ? 1 : 0,
-                  .norm = norm});
-    };
-    const auto product = [&](OperationKind kind, Norm norm) {
-      std::array<std::optional<ProgramEntry>, 2> result;
-      for (const bool beside : {false, true}) {
-        const std::int32_t outputs = outputs_in(shape_, layers[i], kind, beside);
-        if (outputs == 0) continue;
-        const WeightFormat format = beside ? WeightFormat::bf16_beside_groups : formats.layers;
-        Operation made{.layer = layers[i],
-                       .kind = kind,
-                       .is_plain = beside || is_plain(formats.layers) ? 1 : 0,
-                       .is_f16 = has_f16_activations(formats.layers) ? 1 : 0,
-                       .norm = norm};
-        made.depth = depth_of(shape_, kind);
-        made.tiles = tiles_of(outputs);
-        made.layout = layout_of(format, made.depth);
-        variant.has_plain = variant.has_plain || beside;
-        result[beside ? 1 : 0] = add(made);
-        packed.push_back({i, operations_.size() - 1, format, bytes});
-        bytes += to_size(made.tiles) * static_cast<std::size_t>(made.layout.tile_bytes());
-      }
-      return result;
-    };
-    places.attention_norm = of_layer(OperationKind::normalise_rows, Norm::attention);
-    places.qkv = product(OperationKind::qkv, Norm::attention);
-    if (base.model.normalises_qk != 0)
-      places.heads = of_layer(OperationKind::normalise_heads, Norm::attention);
-    places.attention = of_layer(OperationKind::attention, Norm::attention);
-    places.output = product(OperationKind::output, Norm::attention);
-    if (base.model.normalises_outputs != 0)
-      places.add_attention = of_layer(OperationKind::add_outputs, Norm::attention);
-    places.mlp_norm = of_layer(OperationKind::normalise_rows, Norm::mlp);
-    places.gate_up = product(OperationKind::gate_up, Norm::mlp);
-    places.down = product(OperationKind::down, Norm::mlp);
-    if (base.model.normalises_outputs != 0) places.add_mlp = of_layer(OperationKind::add_outputs, Norm::mlp);
-    variant.layers.push_back(places);
-  }
-  DRAFTSCOPE_TRY_ASSIGN(variant.pieces, DeviceMemory::allocate(gpu_, bytes, "weights in reading order"));
-  for (const Packed& each : packed) {
-    Operation& operation = operations_[each.operation];
-    std::byte* const pieces = variant.pieces.data() + each.offset;
-    operation.pieces = pieces;
-    DRAFTSCOPE_TRY(gpu_.launch(
-        {.kernel = Kernel::pack_pieces, .format = each.format, .blocks = std::min(operation.tiles, 1024)},
-        PackParams{base, base.layers + each.layer, operation.kind, operation.layout, operation.tiles,
-                   operation.depth, pieces}));
+    places.attention_norm = part(OperationKind::normalise_rows, Norm::attention);
+    if (base_.model.normalises_qk != 0) places.heads = part(OperationKind::normalise_heads, Norm::attention);
+    places.attention = part(OperationKind::attention, Norm::attention);
+    places.combine_attention = part(OperationKind::combine_attention, Norm::attention);
+    places.mlp_norm = part(OperationKind::normalise_rows, Norm::mlp);
+    if (base_.model.normalises_outputs != 0) {
+      places.add_attention = part(OperationKind::add_outputs, Norm::attention);
+      places.add_mlp = part(OperationKind::add_outputs, Norm::mlp);
+    }
+    for (const PackedProduct& product : layers.weights[i]) {
+      const bool of_attention = product.kind == OperationKind::qkv || product.kind == OperationKind::output;
+      std::vector<ProgramEntry>& of_kind = product.kind == OperationKind::qkv       ? places.qkv
+                                           : product.kind == OperationKind::output  ? places.output
+                                           : product.kind == OperationKind::gate_up ? places.gate_up
+                                                                                    : places.down;
+      of_kind.push_back(add(product, layer, of_attention ? Norm::attention : Norm::mlp, index));
+    }
+    variant.push_back(std::move(places));
   }
   return variant;
 }
 
 Result<void> ProgramRunner::upload_operations() {
-  const std::size_t bytes = operations_.size() * sizeof(Operation);
-  if (operations_.size() > entry_place)
-    return fail("cuda backend: a model has {} operations, expected at most {}", operations_.size(),
+  const std::size_t n = operations_.size();
+  const std::size_t bytes = n * sizeof(Operation);
+  if (n > entry_place)
+    return fail("cuda backend: a model has {} operations, expected at most {}", n,
                 static_cast<int>(entry_place));
-  DRAFTSCOPE_TRY_ASSIGN(operations_memory_, DeviceMemory::allocate(gpu_, bytes, "operations"));
+  std::vector<ProgramEntry> places(n);
+  std::iota(places.begin(), places.end(), ProgramEntry{0});
+  DRAFTSCOPE_TRY_ASSIGN(operations_memory_,
+                        DeviceMemory::allocate(gpu_, bytes + n * sizeof(ProgramEntry), "operations"));
   DRAFTSCOPE_TRY(gpu_.upload(operations_memory_.data(), operations_.data(), bytes));
+  DRAFTSCOPE_TRY(gpu_.upload(operations_memory_.data() + bytes, places.data(), n * sizeof(ProgramEntry)));
   return gpu_.synchronise();
 }
 
-std::int32_t ProgramRunner::part_bytes(const Variant& variant) const {
-  return std::max({layout_of(variant.format, 1).part_bytes, layout_of(head_format_, 1).part_bytes,
-                   layout_of(model_.format, 1).part_bytes});
+bool ProgramRunner::stages_rows(std::int32_t rows, bool sampled) const {
+  return program_shape(device_, shape_, rows, max_part_bytes(), sampled).stages_rows;
 }
 
-void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, const LayerSlot& slot,
-                                bool stages_rows) const {
+void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, const LayerSlot& slot) const {
   std::vector<ProgramEntry>& entries = program.entries;
-  const auto put = [&](std::optional<ProgramEntry> place) {
+  const auto put = [&](Place place) {
     if (place) entries.push_back(*place);
   };
-  const auto put_product = [&](const std::array<std::optional<ProgramEntry>, 2>& places, bool normalises) {
-    const ProgramEntry flags = normalises && !stages_rows ? entry_reads_normed : ProgramEntry{0};
-    for (const std::optional<ProgramEntry>& place : places)
-      if (place) entries.push_back(static_cast<ProgramEntry>(*place | flags));
+  const auto put_product = [&](const std::vector<ProgramEntry>& places, bool normalises) {
+    const ProgramEntry flags = normalises && !program.stages_rows ? entry_reads_normed : ProgramEntry{0};
+    for (const ProgramEntry place : places) entries.push_back(static_cast<ProgramEntry>(place | flags));
   };
   if (slot.attention != 0) {
-    if (!stages_rows) put(layer.attention_norm);
+    if (!program.stages_rows) put(layer.attention_norm);
     put_product(layer.qkv, true);
     put(layer.heads);
     put(layer.attention);
+    put(layer.combine_attention);
     put_product(layer.output, false);
     put(layer.add_attention);
   }
   if (slot.mlp == 0) return;
-  if (!stages_rows) put(layer.mlp_norm);
+  if (!program.stages_rows) put(layer.mlp_norm);
   put_product(layer.gate_up, true);
   put_product(layer.down, false);
   put(layer.add_mlp);
 }
 
-void ProgramRunner::write_head(Written& program, bool logits, bool stages_rows) const {
-  if (!stages_rows) program.entries.push_back(head_norm_);
-  program.entries.push_back(static_cast<ProgramEntry>(head_product_ | (stages_rows ? 0 : entry_reads_normed) |
-                                                      (logits ? entry_wants_logits : 0)));
+void ProgramRunner::write_head(Written& program, bool logits) const {
+  if (!program.stages_rows) program.entries.push_back(head_norm_);
+  program.entries.push_back(static_cast<ProgramEntry>(
+      head_product_ | (program.stages_rows ? 0 : entry_reads_normed) | (logits ? entry_wants_logits : 0)));
 }
 
 void ProgramRunner::keep(Written& program, std::int32_t boundary) const {
@@ -339,9 +275,8 @@ void ProgramRunner::keep(Written& program, std::int32_t boundary) const {
 
 Result<void> ProgramRunner::launch_pass(const PassForm& form, std::span<const LayerSlot> slots) {
   const Variant& variant = variant_of(form.weights);
-  const ProgramShape shape = program_shape(device_, shape_, form.rows, part_bytes(variant), false);
-  Written program;
-  program.rows = form.rows;
+  Written program{.name = "forward", .rows = {0, form.rows}, .width = form.rows};
+  program.stages_rows = stages_rows(form.rows, false);
   program.entries.push_back(load_inputs_);
   std::size_t kept = 0;
   const auto keep_before = [&](std::int32_t slot) {
@@ -350,104 +285,202 @@ Result<void> ProgramRunner::launch_pass(const PassForm& form, std::span<const La
   };
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
     keep_before(static_cast<std::int32_t>(slot));
-    write_layer(program, variant.layers[to_size(slots[slot].layer)], slots[slot], shape.stages_rows);
+    write_layer(program, variant[to_size(slots[slot].layer)], slots[slot]);
   }
   keep_before(static_cast<std::int32_t>(slots.size()));
   if (form.head) {
-    write_head(program, form.logits, shape.stages_rows);
+    write_head(program, form.logits);
     program.entries.push_back(finish_head_);
   }
-  return launch(program, variant, shape);
+  return launch(std::move(program));
 }
 
-void ProgramRunner::write_draft_step(Written& program, const StepForm& form,
+void ProgramRunner::write_draft_step(Written& program, const RoundForm& form,
                                      std::span<const LayerSlot> slots) const {
   const Variant& variant = variant_of(form.weights);
   const bool keeps = form.above_exit && form.keeps_states;
-  program.loop_begin = static_cast<std::int32_t>(program.entries.size());
+  program.stages_rows = stages_rows(1, form.sampled);
   program.entries.push_back(load_inputs_);
   if (keeps) keep(program, 0);
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-    write_layer(program, variant.layers[to_size(slots[slot].layer)], slots[slot], true);
+    write_layer(program, variant[to_size(slots[slot].layer)], slots[slot]);
     if (keeps) keep(program, static_cast<std::int32_t>(slot) + 1);
   }
   if (form.above_exit) program.entries.push_back(keep_inputs_);
-  write_head(program, form.sampled, true);
+  write_head(program, form.sampled);
   program.entries.push_back(form.sampled ? finish_sampled_step_ : finish_draft_step_);
   program.loop_end = static_cast<std::int32_t>(program.entries.size());
 }
 
-void ProgramRunner::write_verification(Written& program, const StepForm& form, bool stages_rows) const {
-  const auto layer = [&](std::int32_t index, bool stages) {
-    write_layer(program, model_.layers[to_size(index)], {index, 1, 1}, stages);
+/// Layers below `exit` run for the last token alone.
+void ProgramRunner::write_verification(Written& program, const RoundForm& form, std::int32_t exit) const {
+  const auto layer = [&](std::int32_t index) {
+    write_layer(program, model_[to_size(index)], {index, 1, 1});
     if (form.keeps_states) keep(program, index + 1);
   };
-  const std::int32_t exit = form.above_exit ? form.slots : 0;
   if (exit > 0) {
+    program.stages_rows = stages_rows(1, form.sampled);
     program.entries.push_back(begin_last_token_);
     program.entries.push_back(load_inputs_);
     if (form.keeps_states) keep(program, 0);
-    for (std::int32_t index = 0; index < exit; ++index) layer(index, true);
+    for (std::int32_t index = 0; index < exit; ++index) layer(index);
     program.entries.push_back(keep_inputs_);
   }
+  program.stages_rows = stages_rows(program.width, form.sampled);
   program.entries.push_back(begin_verification_);
   program.entries.push_back(load_inputs_);
   if (form.keeps_states && exit == 0) keep(program, 0);
-  for (std::int32_t index = exit; index < shape_.n_layers; ++index) layer(index, stages_rows);
-  write_head(program, form.sampled, stages_rows);
+  for (std::int32_t index = exit; index < shape_.n_layers; ++index) layer(index);
+  write_head(program, form.sampled);
   program.entries.push_back(finish_head_);
   if (!form.sampled) return;
   program.entries.push_back(warp_rows_);
   program.entries.push_back(judge_draft_);
 }
 
-Result<void> ProgramRunner::launch_round(const StepForm& form, std::int32_t draft_length,
-                                         std::span<const LayerSlot> slots) {
-  const Variant& variant = variant_of(form.weights);
-  const ProgramShape shape =
-      program_shape(device_, shape_, draft_length + 1, part_bytes(variant), form.sampled);
-  Written program;
-  program.draft_length = draft_length;
-  if (draft_length > 0) write_draft_step(program, form, slots);
-  write_verification(program, form, shape.stages_rows);
-  return launch(program, variant, shape);
+Result<void> ProgramRunner::launch_round(const RoundForm& form, std::span<const LayerSlot> slots) {
+  Written program{.name = "round", .draft_length = form.draft_length, .width = form.draft_length + 1};
+  program.sampled = form.sampled;
+  if (form.draft_length > 0) write_draft_step(program, form, slots);
+  write_verification(program, form, form.above_exit ? static_cast<std::int32_t>(slots.size()) : 0);
+  return launch(std::move(program));
 }
 
-Result<void> ProgramRunner::launch(Written program, const Variant& variant, const ProgramShape& shape) {
+Result<void> ProgramRunner::load_inputs(std::int32_t rows) {
+  return launch_part({.name = "embedding", .entries = {load_inputs_}, .rows = {0, rows}}, {0, 1},
+                     reinterpret_cast<const ProgramEntry*>(operations_memory_.data() +
+                                                           operations_.size() * sizeof(Operation)) +
+                         load_inputs_);
+}
+
+Result<void> ProgramRunner::run_part(std::int32_t layer, LayerPart part, const RowRange& rows) {
+  const LayerPlaces& places = model_[to_size(layer)];
+  const Place parts[]{places.attention_norm, places.heads,    places.attention, places.combine_attention,
+                      places.add_attention,  places.mlp_norm, places.add_mlp};
+  const Place place = parts[static_cast<std::size_t>(part)];
+  if (!place) return {};
+  const std::int32_t width = part == LayerPart::attention ? rows.count : 1;
+  return launch_part({.entries = {*place}, .rows = rows, .width = width}, {0, 1},
+                     reinterpret_cast<const ProgramEntry*>(operations_memory_.data() +
+                                                           operations_.size() * sizeof(Operation)) +
+                         *place);
+}
+
+Result<void> ProgramRunner::run_head(const RowRange& rows, bool logits) {
+  Written program{.name = "head", .rows = rows, .width = rows.count};
+  program.stages_rows = stages_rows(rows.count, false);
+  write_head(program, logits);
+  program.entries.push_back(finish_head_);
+  return launch(std::move(program));
+}
+
+/// The one that its operations need a kernel of, if there is one.
+std::optional<WeightFormat> ProgramRunner::format_of(const Written& program, const Part& part) const {
+  for (std::int32_t entry = part.first; entry < part.last; ++entry)
+    if (const auto format = described_[program.entries[to_size(entry)] & entry_place].format) return format;
+  return std::nullopt;
+}
+
+std::vector<ProgramRunner::Part> ProgramRunner::parts_of(const Written& program) const {
+  const auto n = static_cast<std::int32_t>(program.entries.size());
+  std::vector<Part> parts{{0, 0}};
+  std::optional<WeightFormat> format;
+  bool is_step_whole = true;
+  const auto begin_part = [&](std::int32_t entry) {
+    if (entry < program.loop_end) is_step_whole = false;
+    parts.push_back({entry, entry});
+    format = std::nullopt;
+  };
+  for (std::int32_t entry = 0; entry < n; ++entry) {
+    const auto needed = described_[program.entries[to_size(entry)] & entry_place].format;
+    // A trace shall tell drafts from verifications.
+    const bool parts_here = is_plain_ || (needed && format && *needed != *format) ||
+                            (entry == program.loop_end && (trace_ != nullptr || !is_step_whole));
+    if (entry > 0 && parts_here) begin_part(entry);
+    if (needed) format = needed;
+    parts.back().last = entry + 1;
+  }
+  return parts;
+}
+
+Result<void> ProgramRunner::launch(Written program) {
   const std::size_t n = program.entries.size();
   if (n > max_program_entries)
     return fail("cuda backend: a program has {} entries, expected at most {}", n, max_program_entries);
-  auto* const arrivals = reinterpret_cast<unsigned*>(program_memory_.data());
-  std::byte* const entries = program_memory_.data() + 128;
-  DRAFTSCOPE_TRY(gpu_.clear(arrivals, sizeof(unsigned)));
-  DRAFTSCOPE_TRY(gpu_.upload(entries, program.entries.data(), n * sizeof(ProgramEntry)));
-  launched_ = std::move(program);
-  DRAFTSCOPE_TRY(
-      gpu_.launch({.kernel = Kernel::program,
-                   .format = variant.format,
-                   .blocks = device_.multiprocessors,
-                   .shared_bytes = shape.shared_bytes},
-                  ProgramParams{.pass = base_,
-                                .operations = reinterpret_cast<const Operation*>(operations_memory_.data()),
-                                .entries = reinterpret_cast<const ProgramEntry*>(entries),
-                                .first = 0,
-                                .last = static_cast<std::int32_t>(n),
-                                .loop_begin = launched_.loop_begin,
-                                .loop_end = launched_.loop_end,
-                                .rows = launched_.rows,
-                                .draft_length = launched_.draft_length,
-                                .arrivals = arrivals,
-                                .scratch_bytes = shape.scratch_bytes,
-                                .ring = shape.ring}));
+  auto* const entries = reinterpret_cast<ProgramEntry*>(program_memory_.data() + counter_bytes);
+  if (program.entries != on_device_)
+    DRAFTSCOPE_TRY(gpu_.upload(entries, program.entries.data(), n * sizeof(ProgramEntry)));
+  on_device_ = program.entries;
+  const std::vector<Part> parts = parts_of(program);
+  const auto of_step = static_cast<std::size_t>(std::count_if(
+      parts.begin(), parts.end(), [&](const Part& part) { return part.last <= program.loop_end; }));
+  // A step that is whole goes on by itself.
+  const std::int32_t steps = of_step > 1 ? program.draft_length : 1;
+  for (std::int32_t step = 0; step < steps; ++step)
+    for (std::size_t i = 0; i < of_step; ++i) DRAFTSCOPE_TRY(launch_part(program, parts[i], entries));
+  for (std::size_t i = of_step; i < parts.size(); ++i)
+    DRAFTSCOPE_TRY(launch_part(program, parts[i], entries));
   return gpu_.download(&failure_, &base_.work.state->failed_entry, sizeof(failure_));
 }
 
-Result<void> ProgramRunner::check() const {
+/// `entries`: the program's, in device memory.
+Result<void> ProgramRunner::launch_part(const Written& program, const Part& part,
+                                        const ProgramEntry* entries) {
+  const auto operation_at = [&](std::int32_t entry) -> const Operation& {
+    return operations_[program.entries[to_size(entry)] & entry_place];
+  };
+  const Operation& first = operation_at(part.first);
+  const bool is_one = part.last == part.first + 1;
+  const bool is_of_step = part.last <= program.loop_end;
+  const bool has_loop = part.first == 0 && program.loop_end > 0 && part.last >= program.loop_end;
+  std::int32_t part_bytes = part_code_bytes;
+  for (std::int32_t entry = part.first; entry < part.last; ++entry)
+    part_bytes = std::max(part_bytes, operation_at(entry).layout.part_bytes);
+  const ProgramShape shape = program_shape(device_, shape_, program.width, part_bytes, program.sampled);
+  std::int32_t rows = -1;
+  if (part.first == 0)
+    rows = program.rows.count;
+  else if (changes_rows(first.kind))
+    rows = 0;
+
+  std::optional<traces::Phase> phase;
+  if (program.loop_end > 0 && is_of_step) phase = traces::Phase::draft;
+  if (program.loop_end > 0 && part.first >= program.loop_end) phase = traces::Phase::verify;
+  std::string_view name = program.name;
+  if (phase) name = *phase == traces::Phase::draft ? "draft step" : "verification";
+  if (is_one) name = name_of(first);
+  const std::int32_t layer =
+      is_one ? described_[program.entries[to_size(part.first)] & entry_place].layer : -1;
+  const profiler::OperationScope scope(trace_, name, layer, phase);
+  return gpu_.launch(
+      {.kernel = Kernel::program,
+       .format = format_of(program, part).value_or(format_),
+       .blocks = is_one && is_of_one_block(first.kind) ? 1 : device_.multiprocessors,
+       .shared_bytes = shape.shared_bytes},
+      ProgramParams{.pass = base_,
+                    .operations = reinterpret_cast<const Operation*>(operations_memory_.data()),
+                    .entries = entries,
+                    .first = part.first,
+                    .last = part.last,
+                    .loop_begin = 0,
+                    .loop_end = has_loop ? program.loop_end : 0,
+                    .row_begin = program.rows.first,
+                    .rows = rows,
+                    .draft_length = program.draft_length,
+                    .is_draft_step = is_of_step && !has_loop ? 1 : 0,
+                    .arrivals = reinterpret_cast<unsigned*>(program_memory_.data()),
+                    .scratch_bytes = shape.scratch_bytes,
+                    .attention_tiles = shape.attention_tiles,
+                    .ring = shape.ring});
+}
+
+Result<void> ProgramRunner::check() {
   if (failure_.entry == 0) return {};
-  const ProgramEntry entry = launched_.entries[to_size(failure_.entry - 1)];
+  const Failure failed = std::exchange(failure_, {});
+  DRAFTSCOPE_TRY(gpu_.clear(program_memory_.data(), counter_bytes));
+  const ProgramEntry entry = on_device_[to_size(failed.entry - 1)];
   return fail("cuda backend: block {} waited for more than a second for others to end {}, entry {} of {}",
-              failure_.block, name_of(operations_[entry & entry_place].kind), failure_.entry,
-              launched_.entries.size());
+              failed.block, name_of(operations_[entry & entry_place]), failed.entry, on_device_.size());
 }
 
 }  // namespace draftscope::engine::cuda

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 FUNCTION = re.compile(r"Function\s*:?\s+(\S+?):?$")
 INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_.]+)\s*(.*?);")
-RESOURCES = re.compile(r"REG:(\d+) STACK:(\d+)")
-ARCHITECTURE = re.compile(r"arch = (sm_\w+)")
+REGISTERS = re.compile(r"REG:(\d+)")
 ENTRY = re.compile(r"entry<(.*?) ?>\(")
 
 
@@ -23,37 +22,22 @@ class Kernel:
     name: str
     instructions: list = field(default_factory=list)
     registers: int = 0
-    stack: int = 0
 
-    def before_wait(self):
-        """What runs before the wait for the kernels before; nothing, where there is no such wait. Of several waits the last
-        before a product: another one's way ends with it."""
-        head = self.before("HMMA") or self.instructions
-        waits = [i for i, instruction in enumerate(head) if instruction.operation.startswith("ACQBULK")]
-        return self.instructions[:waits[-1]] if waits else []
-
-    def before(self, operation):
-        """What stands before the first instruction of a kind; nothing, where there is none."""
+    def loops_with(self, *kinds):
+        """Innermost loops that have instructions of every kind, each a list of instructions."""
+        places = {instruction.address: i for i, instruction in enumerate(self.instructions)}
+        target = lambda one: int(found[1], 16) if (found := re.search(r"0x([0-9a-f]+)", one.operands)) else None
+        found = []
         for i, instruction in enumerate(self.instructions):
-            if instruction.operation.startswith(operation):
-                return self.instructions[:i]
-        return []
-
-    def products_loop(self, beside="HMMA"):
-        """The innermost loop that has matrix products, and instructions of another kind beside them; nothing, where none has."""
-        best = []
-        # Behind all else stands what lanes do that are parted where a warp is asked for: its ways back are no loops.
-        parted = [int(found[1], 16) for i in self.instructions
-                  if i.operation == "BRA.DIV" and (found := re.search(r"0x([0-9a-f]+)", i.operands))]
-        for instruction in self.instructions:
-            target = re.search(r"0x([0-9a-f]+)", instruction.operands) if instruction.operation == "BRA" else None
-            if target is None or int(target[1], 16) > instruction.address or (parted and instruction.address >= min(parted)):
+            begin = places.get(target(instruction), i + 1) if instruction.operation == "BRA" else i + 1
+            body = self.instructions[begin:i + 1]
+            # What is done seldom stands after a function's end: a way back from there is no loop.
+            if not body or any(re.match("RET|EXIT", one.operation) for one in body):
                 continue
-            body = [i for i in self.instructions if int(target[1], 16) <= i.address <= instruction.address]
-            has = [any(i.operation.startswith(kind) for i in body) for kind in ("HMMA", beside)]
-            if all(has) and (not best or len(body) < len(best)):
-                best = body
-        return best
+            if all(any(re.match(kind, one.operation) for one in body) for kind in kinds):
+                found.append((begin, i + 1))
+        return [self.instructions[begin:end] for begin, end in found
+                if not any((b, e) != (begin, end) and begin <= b and e <= end for b, e in found)]
 
 
 def plain_name(name):
@@ -75,8 +59,8 @@ def parse(listing, resources):
     for line in resources.splitlines():
         if found := FUNCTION.search(line):
             kernel = kernels.get(found[1])
-        elif kernel and (found := RESOURCES.search(line)):
-            kernel.registers, kernel.stack = int(found[1]), int(found[2])
+        elif kernel and (found := REGISTERS.search(line)):
+            kernel.registers = int(found[1])
     return kernels
 
 
@@ -89,8 +73,7 @@ def read(cuobjdump, path):
     listed = output("-sass") if is_cubin else output("-lelf")
     for architecture in sorted(set(re.findall(r"sm_\d+[af]?\b", listed))):
         choice = [] if is_cubin else ["-arch", architecture]
-        dump = [output(*choice, what) for what in ("-sass", "-res-usage")]
-        kernels = list(parse(*dump).values())
+        kernels = list(parse(*(output(*choice, what) for what in ("-sass", "-res-usage"))).values())
         names = subprocess.run(["c++filt"], check=True, capture_output=True, text=True,
                                input="\n".join(k.name for k in kernels)).stdout.splitlines()
         for kernel, name in zip(kernels, names):

@@ -77,8 +77,7 @@ std::string calibration_json(const MachineCalibration& calibration) {
   machine["gpu"] = calibration.gpu.empty() ? Json(nullptr) : Json(calibration.gpu);
   machine["cache_bytes"] = calibration.cache_bytes;
   json["probes"] = {{"memory_gb_s", spread_json(calibration.memory_gb_s)},
-                    {"empty_pass_ns", spread_json(calibration.empty_pass_ns)},
-                    {"eager_pass_ns", spread_json(calibration.eager_pass_ns)}};
+                    {"empty_pass_ns", spread_json(calibration.empty_pass_ns)}};
   Json& shapes = json["shapes"] = Json::array();
   for (const CalibratedShape& shape : calibration.shapes) shapes.push_back(shape_json(shape));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -156,7 +156,6 @@ Result<MachineCalibration> parse_calibration(std::string_view text, std::string_
   DRAFTSCOPE_TRY_ASSIGN(const JsonField probes, file["probes"].object());
   DRAFTSCOPE_TRY_ASSIGN(calibration.memory_gb_s, spread_or_null(probes["memory_gb_s"]));
   DRAFTSCOPE_TRY_ASSIGN(calibration.empty_pass_ns, spread_or_null(probes["empty_pass_ns"]));
-  DRAFTSCOPE_TRY_ASSIGN(calibration.eager_pass_ns, spread_or_null(probes["eager_pass_ns"]));
   DRAFTSCOPE_TRY_ASSIGN(const auto shapes, file["shapes"].list());
   for (const JsonField& object : shapes) {
     DRAFTSCOPE_TRY_ASSIGN(CalibratedShape shape, shape_of(object));

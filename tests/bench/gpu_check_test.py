@@ -143,14 +143,14 @@ class DeviceTests(unittest.TestCase):
 
 class Conservation(unittest.TestCase):
     def test_is_wrong_where_a_recording_does_not_start_or_add_up(self):
-        self.assertEqual(check.conservation(Programs(ended("9 rounds; worst round off by 0.1 %\n")), "graph"),
+        self.assertEqual(check.conservation(Programs(ended("9 rounds; worst round off by 0.1 %\n")), "program"),
                          {"rounds": "9 rounds; worst round off by 0.1 %"})
         for output, why in (("failed to start: batch.layers is [0, -7)\n", "batch.layers"),
                             ("9 rounds\nbroken: round 3 is 2 % off\n", "^round 3 is 2 % off$")):
             with self.assertRaisesRegex(StepFailed, why):
-                check.conservation(Programs(ended(output, 1)), "graph")
+                check.conservation(Programs(ended(output, 1)), "plain")
         with self.assertRaises(StepSkipped):
-            check.conservation(Programs(ended("skipped: no CUDA device\n", 77)), "graph")
+            check.conservation(Programs(ended("skipped: no CUDA device\n", 77)), "program")
 
 
 class Sanitizers(unittest.TestCase):

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "bench/gpu"))
 
-from measure import baselines, build, decoding, machine, recording, scale, table  # noqa: E402
+from measure import baselines, build, decoding, machine, recording, scale, table, targets  # noqa: E402
 from measure.runner import Ended, OutOfTime, Runner, StepFailed  # noqa: E402
 
 
@@ -96,6 +96,17 @@ class WeightFormats(InAFolder):
         with self.assertRaisesRegex(StepFailed, "^as-stored: bench_gpu: 2 rows are faster than 1$") as caught:
             decoding.model(self.runner, scale.on_gpu(), scale.on_gpu().models[0])
         self.assertEqual([result["weights"] for result in caught.exception.figures], ["as-stored", "fp8"])
+
+
+class Targets(unittest.TestCase):
+    def test_hold_a_pass_to_one_of_as_many_rows_at_the_shortest_context(self):
+        against = lambda rows, value, **more: {"rows": rows, "against_one_row": {"median": value}, **more}  # noqa: E731
+        result = {"weights": "as-stored", "verify_widths": [against(1, 1.0), against(8, 1.25)],
+                  "contexts": [against(8, 1.5, context_tokens=8000), against(8, 1.3, context_tokens=2048)]}
+        found = {row["what"]: row["measured"] for row in targets.compare({"decode 8b": [result]})}
+        self.assertAlmostEqual(found["context 8000 against 512, 8 rows, 8B"], 1.5 / 1.25)
+        self.assertAlmostEqual(found["verify 8 rows against 1, 8B"], 1.25)
+        self.assertIsNone(found["verify 16 rows against 1, 8B"])
 
 
 class Strategies(InAFolder):

@@ -3,29 +3,32 @@
 
 #include "small_model.h"
 
+#include <draftscope/engine/cuda_backend.h>
 #include <gtest/gtest.h>
 
-#include "counted_captures.h"
-#include "cuda_device.h"
+#include <stdexcept>
+#include <utility>
 
 namespace draftscope::engine::test {
 namespace {
 
-TEST(SmallModel, IsPutThroughEverything) {
-  put_through_everything([](const Checkpoint& checkpoint, CudaWeights weights) {
-    return backend_on_device(checkpoint, {.weights = weights});
-  });
+MakeOnDevice with(DecodingPasses passes) {
+  return [passes](const Checkpoint& checkpoint, CudaWeights weights) {
+    auto backend = make_cuda_backend(checkpoint, {.weights = weights, .passes = passes});
+    if (!backend) throw std::runtime_error(backend.error().message);
+    return std::move(*backend);
+  };
 }
 
-/// Kernels one by one and in graphs without loops, and no library's: racecheck does not survive a loop, and
-/// initcheck does not see what cuBLAS writes.
+TEST(SmallModel, IsPutThroughEverything) {
+  put_through_everything(with(DecodingPasses::programs));
+}
+
+/// A launch an operation, and none of a library's: initcheck does not see what cuBLAS writes.
 class KernelsAlone : public testing::TestWithParam<HeldModel> {};
 
 TEST_P(KernelsAlone, DecodeTheTextOfVanilla) {
-  CountedCaptures heard;  // a round that a device trace hears of is a graph per step
-  put_through_narrow_passes(GetParam(), [&](const Checkpoint& checkpoint, CudaWeights weights) {
-    return backend_on_device(checkpoint, {.weights = weights, .device_trace = &heard});
-  });
+  put_through_narrow_passes(GetParam(), with(DecodingPasses::plain));
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, KernelsAlone, testing::ValuesIn(small_models()),

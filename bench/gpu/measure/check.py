@@ -18,11 +18,11 @@ SKIPPED = 77
 SHARDS = 8   # processes among which the tests are divided: 15 s on an H200
 LOSSLESS = ("*/EveryStrategyOnTheDevice.*", "CoupledText.*", "ClaspOnTheDevice.*", "*/DemoModel.*")
 NOT_PACKED = {"models/demo-plain": "*/DemoModel.*/Plain"}   # tests of what an archive leaves behind
-# Kernels start before the ones ahead have ended. One that then read what these still write would give other bits from
-# time to time: rounds of ever other widths, one after the other, many times over.
+# Blocks of a program meet at barriers alone. One that read what another still writes would give other bits from time to time:
+# rounds of ever other widths, one after the other, many times over.
 TURNS_OF_ROUNDS = 20
 SUSTAINED_SECONDS = 5
-# racecheck ended with the program's own fault where graphs had loops, and initcheck does not see what cuBLAS writes.
+# initcheck does not see what cuBLAS writes.
 SANITIZERS = {"memcheck": "SmallModel.*", "synccheck": "SmallModel.*", "racecheck": "*/KernelsAlone.*",
               "initcheck": "*/KernelsAlone.*"}
 
@@ -61,13 +61,12 @@ def faults(ended: Ended) -> list[str]:
     return wrong
 
 
-def device_tests(runner: Runner, pattern: str, *options: str, passes: str = "graphs") -> dict:
-    """Tests of `pattern`, divided among processes. A pattern that names none is an error. `passes`: how they decode."""
+def device_tests(runner: Runner, pattern: str, *options: str) -> dict:
+    """Tests of `pattern`, divided among processes. A pattern that names none is an error."""
     shards = min(SHARDS, os.cpu_count() or 1)
     programs = runner.run_all(
         [[build.DEVICE_TESTS, f"--gtest_filter={pattern}", *options]] * shards,
-        [{"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard), "DRAFTSCOPE_GPU_PASSES": passes}
-         for shard in range(shards)])
+        [{"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(shard)} for shard in range(shards)])
     if all(ended.status == SKIPPED for ended in programs):
         raise StepSkipped(skipped(programs[0].output))
     wrong = list(dict.fromkeys(fault for ended in programs for fault in faults(ended)))
@@ -88,9 +87,9 @@ def device_tests(runner: Runner, pattern: str, *options: str, passes: str = "gra
     return found
 
 
-def conservation(runner: Runner, mode: str) -> dict:
+def conservation(runner: Runner, passes: str) -> dict:
     """Whether a recording on the device adds up."""
-    [ended] = runner.run_all([[build.RECORDED, mode]])
+    [ended] = runner.run_all([[build.RECORDED, passes]])
     if ended.status == SKIPPED:
         raise StepSkipped(skipped(ended.output))
     broken = [line.split("broken: ")[-1] for line in ended.output.splitlines() if line.startswith("broken: ")]
@@ -126,22 +125,15 @@ def lossless_tests() -> str:
 
 TESTS = (
     Question("device", "do all other tests pass on the device?", lambda runner, _: device_tests(runner, other_tests())),
-    Question("conservation graph", "does a recording of graphs add up?", lambda runner, _: conservation(runner, "graph")),
-    Question("conservation node", "does a recording of kernels add up?", lambda runner, _: conservation(runner, "node")))
-
-# Graphs and how often they are captured are not asked of programs, nor what CUPTI hears of graphs.
-OF_PROGRAMS = "-" + ":".join((*LOSSLESS, "GraphReuse.*", "GraphParts*", "*KernelsAlone.*", "SmallModel.*"))
-PROGRAMS = (
-    Question("programs", "do the tests pass where a pass or a round is one kernel?",
-             lambda runner, _: device_tests(runner, OF_PROGRAMS, passes="programs")),
-    Question("losslessness of programs", "does every strategy decode vanilla's text with them?",
-             lambda runner, _: device_tests(runner, lossless_tests(), passes="programs")))
+    Question("conservation program", "does a recording of programs add up?", lambda runner, _: conservation(runner, "program")),
+    Question("conservation plain", "does a recording of a launch an operation add up?",
+             lambda runner, _: conservation(runner, "plain")))
 
 QUESTIONS = (
     Question("losslessness", "does every strategy decode vanilla's text?",
              lambda runner, _: device_tests(runner, lossless_tests())),
     Question("stale reads", "do rounds of ever other widths keep their bits, turn by turn?",
-             lambda runner, _: device_tests(runner, "ChainRounds.*:GraphReuse.*", f"--gtest_repeat={TURNS_OF_ROUNDS}")),
+             lambda runner, _: device_tests(runner, "ChainRounds.*", f"--gtest_repeat={TURNS_OF_ROUNDS}")),
     Question("clocks", "does the card keep its clocks under load?", clocks))
 
 

@@ -16,14 +16,14 @@ def common(scale: Scale) -> list:
             "--tokens", scale.tokens, "--probe-bytes", scale.probe_bytes]
 
 
-def model(runner: Runner, scale: Scale, which: Model, *options: str) -> list:
+def model(runner: Runner, scale: Scale, which: Model) -> list:
     """A program a weight format: one that fails, or for which there is no time, leaves the others' figures."""
     results, wrong = [], []
     for weights in which.weights:
         try:
             found = runner.run_json([
                 *common(scale), "--model", which.argument, "--weights", weights, "--repeats", scale.repeats,
-                "--widths", *scale.widths, "--exits", *which.exits, "--contexts", *which.contexts, *options])
+                "--widths", *scale.widths, "--exits", *which.exits, "--contexts", *which.contexts])
         except StepFailed as error:
             wrong.append(f"{weights}: {error}")
             found = error.figures or []
@@ -47,6 +47,14 @@ def say(runner: Runner, results: list) -> None:
                        f"{run['acceptance_rate']:.0%} accepted" + ("" if run["same_text_as_vanilla"] else ", ANOTHER TEXT"))
 
 
+def plain(runner: Runner, scale: Scale, which: Model) -> list:
+    """One row and eight with a launch an operation, beside programs."""
+    found = runner.run_json([*common(scale), "--model", which.argument, "--pass", "plain", "--repeats", scale.repeats,
+                             "--widths", 8])
+    say(runner, found)
+    return found
+
+
 def demo(runner: Runner, scale: Scale, prompt: Path) -> list:
     """The checkpoint that ships, on the prompt that the baselines get too."""
     if not prompt.exists():
@@ -66,7 +74,7 @@ def sustained(runner: Runner, scale: Scale, which: Model) -> dict:
     return {"decode": decode, "card": sampler.figures()}
 
 
-def primitive(runner: Runner, name: str):
+def memory(runner: Runner) -> list:
     if runner.dry:
         raise StepSkipped("needs a device")
-    return runner.run_json([build.PROGRAMS / f"bench_gpu_{name}"])
+    return runner.run_json([build.PROGRAMS / "bench_gpu_memory"])

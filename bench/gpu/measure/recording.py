@@ -20,10 +20,9 @@ STRATEGIES = (
 MODES = {  # rounds: the least that a recording holds
     "off": ["--level", "rounds", "--device-trace", "off"],
     "phases": ["--level", "phases", "--device-trace", "off"],
-    "graph": ["--level", "phases", "--device-trace", "graph"],
-    "node": ["--level", "phases", "--device-trace", "node", "--node-requests", "0"]}
+    "launches": ["--level", "phases", "--device-trace", "launches"]}
 HOST_MODES = ("off", "phases")
-DEVICE_MODES = ("graph", "node")
+SAMPLES = {"program": MODES["launches"], "plain": [*MODES["launches"], "--cuda-pass", "plain"]}
 LARGEST_SAMPLE = 1 << 20
 
 
@@ -90,11 +89,11 @@ def overhead(runner: Runner, scale: Scale, model: str, exit: int) -> dict:
                     *strategies, *MODES[mode], "--repeats", 2, "--limit", 3, "--max-tokens", scale.tokens])
                 measured = report(runner, trace)
                 found = measured["recording"]["meta"].get("device_trace", "none")
-                if mode in DEVICE_MODES and found != mode:
+                if mode not in HOST_MODES and found != mode:
                     raise StepFailed(f"the recording's device trace is {found}, expected {mode}; see log.txt")
                 for run in measured["runs"]:
                     rates.setdefault(run["specification"], {}).setdefault(mode, []).append(run["decode_tokens_per_second"])
-                if mode in DEVICE_MODES:
+                if mode not in HOST_MODES:
                     figures["rounds"][mode] = device_share_of_rounds(trace)
     finally:
         for name in ("", "-wal", "-shm"):
@@ -116,8 +115,8 @@ def spread(values: list[float]) -> dict:
 
 
 def device_share_of_rounds(trace: Path) -> list[dict]:
-    """Share of the rounds' time in which the device did nothing, a row a strategy: what lies outside kernels. In graph
-    mode a row is a graph's launch and holds its gaps; in node mode rows are kernels, slowed by being traced."""
+    """Share of the rounds' time in which the device did nothing, a row a strategy: what lies outside kernels. A program holds
+    what its blocks wait for each other; of plain passes rows are operations."""
     query = """
         SELECT runs.specification, rounds.id, rounds.end_ns - rounds.start_ns, kernels.start_ns, kernels.end_ns
         FROM kernels JOIN rounds ON rounds.id = kernels.round JOIN tracks ON tracks.id = kernels.track
@@ -131,7 +130,7 @@ def device_share_of_rounds(trace: Path) -> list[dict]:
             walls.setdefault(strategy, {})[round_id] = wall
             if round_id != last_round:
                 last_round, until = round_id, start
-            # A kernel may start before the one ahead has ended: time counts once.
+            # Where kernels overlap, time counts once.
             busy[strategy] = busy.get(strategy, 0) + max(0, end - max(start, until))
             until = max(until, end)
     return [{"strategy": strategy, "rounds": len(rounds), "round_microseconds": sum(rounds.values()) / len(rounds) * 1e-3,
@@ -143,10 +142,10 @@ def samples(runner: Runner, scale: Scale, folder: Path) -> list[dict]:
     folder.mkdir(exist_ok=True)
     exit = decoding.DEMO_EXITS[-1]
     found = []
-    for mode in ("phases",) if scale.device == "cpu" else DEVICE_MODES:
-        trace = folder / f"demo-layerskip-{mode}.dstrace"
+    for name, mode in {"phases": MODES["phases"]}.items() if scale.device == "cpu" else SAMPLES.items():
+        trace = folder / f"demo-layerskip-{name}.dstrace"
         record(runner, scale, decoding.DEMO, trace, [
-            *MODES[mode], "--strategy", "vanilla", "--strategy", f"layerskip:exit={exit},gamma=4", "--repeats", 1,
+            *mode, "--strategy", "vanilla", "--strategy", f"layerskip:exit={exit},gamma=4", "--repeats", 1,
             "--limit", 1, "--max-tokens", 16])
         inspected = json.loads(runner.run([build.DRAFTSCOPE, "inspect", trace, "--validate", "--json"]))
         if inspected["violations"]:

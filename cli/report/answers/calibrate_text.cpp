@@ -130,7 +130,6 @@ std::string calibration_text(const CalibrationReport& report, const Glyphs& glyp
                             : printable(calibration.gpu));
   text += probe_line("memory", calibration.memory_gb_s, glyphs, true);
   text += probe_line("empty pass", calibration.empty_pass_ns, glyphs, false);
-  text += probe_line("eager pass", calibration.eager_pass_ns, glyphs, false);
   for (std::size_t i = 0; i < calibration.shapes.size(); ++i)
     text += shape_text(calibration.shapes[i], report.left_out[i], glyphs);
   if (report.advice) text += '\n' + advice_text(*report.advice, calibration.shapes.front().shape, glyphs);

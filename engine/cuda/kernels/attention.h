@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Attention of up to 64 rows over the cache, split along the keys (attention_plan.h).
+// Attention of up to 64 rows over the cache, split along the keys (attention_plan.h). What it keeps of each
+// split or run is put together after a barrier of the grid (attention_combine.h).
 //
 // A row's keys are numbered in path order and cut into splits of 256, each split into eight runs of 32, one a
 // warp. Where a cut falls depends on a key's number alone; runs are combined in order, then a group's splits,
@@ -15,55 +16,76 @@
 // calls them one column of four mma. A warp's keys are all asked for at once, then its values; these are on
 // their way into the second cache by then, and so are the keys of an item's next split.
 //
-// What comes last puts splits together: the item that completes 16 queries (attention_combine.h).
+// Where items are few, a warp takes a run by itself, of one tile, and no block waits for it.
 
 #include "attention_combine.h"
 #include "run_softmax.h"
 
 namespace draftscope::engine::cuda {
 
-template <typename Element, int head_dim, typename Pass = PassParams>
+template <typename Element, int head_dim>
 class Attention {
   static constexpr int blocks = head_dim / dimension_block;
   static constexpr int run_tiles = warp_keys / 8;    ///< of eight keys, as an mma takes them
   static constexpr int run_halves = warp_keys / 16;  ///< of sixteen keys
   static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
-  using Combine = AttentionCombine<Element, head_dim, Pass>;
+  using Combine = AttentionCombine<Element, head_dim>;
   using Sum = typename Combine::Sum;
 
  public:
-  DRAFTSCOPE_DEVICE static void run(const Pass& p) {
-    let_next_kernel_start();
-    wait_for_previous_kernel();
-    if (!runs_sublayer(p, Norm::attention) || p.work.state->stopped != 0) return;
-    BlockWork& block = block_work();
-    if (thread_index() == 0) {
-      const PassState& state = *p.work.state;
-      block.plan = plan_attention(state.rows - p.row_begin, p.model.n_heads / p.model.n_kv_heads,
-                                  state.max_keys, state.shared_keys);
-    }
+  /// Rows [row_begin, row_begin + rows) of the pass. `max_tiles`: that an item may take, as
+  /// attention_shared_bytes() was told.
+  DRAFTSCOPE_DEVICE static void run(const PassView& p, int rows, int max_tiles) {
+    if (thread_index() == 0) shared_plan() = plan_of(p, rows, max_tiles);
     synchronise();
-    for (int work = block_index(); work < block.plan.items() * p.model.n_kv_heads; work += block_count()) {
-      if (thread_index() < warp_threads) begin_item(p, work);
+    const AttentionPlan& plan = shared_plan();
+    const int items = plan.items() * p.model.n_kv_heads;
+    if (plan.is_by_runs) {
+      // A run goes to another block than the one before it.
+      for (int task = block_index() + thread_index() / warp_threads * block_count();
+           task < items * attention_warps; task += block_count() * attention_warps) {
+        ItemWork& work = shared_work(thread_index() / warp_threads);
+        begin_item(p, work, task / attention_warps);
+        synchronise_lanes();
+        Attention(p, work, task % attention_warps).attend_run();
+        synchronise_lanes();  // the work has been read
+      }
+      return;
+    }
+    for (int item = block_index(); item < items; item += block_count()) {
+      if (thread_index() < warp_threads) begin_item(p, shared_work(0), item);
       synchronise();
-      Attention(p).attend();
-      if (block.plan.splits > 1) Combine(p).complete();
+      Attention(p, shared_work(0), thread_index() / warp_threads).attend();
       synchronise();  // the item has been read
     }
   }
 
  private:
+  /// An item, as all who compute it know it.
+  struct ItemWork {
+    AttentionItem item;
+    int kv_head;
+    KeyRun keys;
+    int max_keys, min_keys;  ///< of the item's rows
+  };
+  static_assert(sizeof(ItemWork) <= warp_work_bytes && sizeof(AttentionPlan) <= 128);
+  DRAFTSCOPE_DEVICE static AttentionPlan& shared_plan() {
+    return *reinterpret_cast<AttentionPlan*>(shared_memory());
+  }
+  DRAFTSCOPE_DEVICE static ItemWork& shared_work(int warp) {
+    return *reinterpret_cast<ItemWork*>(shared_memory() + 128 + warp * warp_work_bytes);
+  }
+
   /// By one warp: a lane looks at a row of the item.
-  DRAFTSCOPE_DEVICE static void begin_item(const Pass& p, int work) {
+  DRAFTSCOPE_DEVICE static void begin_item(const PassView& p, ItemWork& work, int index) {
     static_assert(max_item_tiles * tile_queries <= warp_threads);
-    BlockWork& block = block_work();
-    const AttentionPlan& plan = block.plan;
-    const AttentionItem item = attention_item(plan, work % plan.items());
+    const AttentionPlan& plan = shared_plan();
+    const AttentionItem item = attention_item(plan, index % plan.items());
     const int first = item.first_query / plan.group;
     const int rows = (item.first_query + item.n_queries - 1) / plan.group - first + 1;
     const PassRow* row = p.work.state->row + p.row_begin + first;
-    const int lane = thread_index();
+    const int lane = thread_index() % warp_threads;
     int most = key_count(row[lane < rows ? lane : 0].keys);
     int least = most;
     for (int mask = warp_threads / 2; mask > 0; mask /= 2) {
@@ -73,36 +95,89 @@ class Attention {
       least = other_min < least ? other_min : least;
     }
     if (lane != 0) return;
-    block.kv_head = work / plan.items();
-    block.item = item;
-    block.max_keys = most;
-    block.min_keys = least;
-    block.keys = row->keys;
-    if (item.is_shared) block.keys = {0, most, 0, 0};
+    work = {item, index / plan.items(), item.is_shared ? KeyRun{0, most, 0, 0} : row->keys, most, least};
   }
 
-  /// In an mma, lane 4·g + t holds queries g and g + 8 of a tile.
-  DRAFTSCOPE_DEVICE explicit Attention(const Pass& p)
+  /// In an mma, lane 4·g + t holds queries g and g + 8 of a tile. `run`: of a split, that this warp takes.
+  DRAFTSCOPE_DEVICE Attention(const PassView& p, const ItemWork& work, int run)
       : p_(p),
-        block_(block_work()),
-        warp_(thread_index() / warp_threads),
+        plan_(shared_plan()),
+        work_(work),
+        combine_(p, plan_, work.kv_head),
+        warp_(run),
         lane_(thread_index() % warp_threads),
         g_(lane_ / 4),
         t_(lane_ % 4),
-        tiles_(ceiling_of(block_.item.n_queries, tile_queries)) {
-    const DeviceLayer& layer = layer_of(p);
-    const std::int64_t plane = std::int64_t{block_.kv_head} * p.model.cache_rows * head_dim;
+        tiles_(ceiling_of(work_.item.n_queries, tile_queries)) {
+    const DeviceLayer& layer = p.layer;
+    const std::int64_t plane = std::int64_t{work_.kv_head} * p.model.cache_rows * head_dim;
     keys_ = layer.keys + plane;
     values_ = layer.values + plane;
   }
 
+  /// A run by itself: its sums of values, maxima and sums of weights are kept as they are.
+  DRAFTSCOPE_DEVICE void attend_run() const {
+    const int first_key = work_.item.split * split_keys + warp_ * warp_keys;
+    if (first_key >= work_.max_keys) return;
+    Chunk keys[run_tiles][blocks];
+    load_keys(first_key, keys);
+    fetch(values_, first_key);
+    float scores[run_tiles][4] = {};
+#pragma unroll
+    for (int block = 0; block < blocks; ++block) {
+      Chunk held[2];
+      load_query(block, 0, held);
+      multiply_block(query_halves(held), keys, block, scores);
+    }
+    const bool is_whole = first_key + warp_keys <= work_.min_keys;
+    const RunStatistics statistics = turn_into_weights(scores, is_whole, first_key, 0);
+    const int unit = work_.item.split * attention_warps + warp_;
+    const Weights weights = packed_weights(scores);
+    const auto keep = [&](int block, const float(&mixed)[4][4]) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int of_item = g_ + i / 2 * 8;
+        if (of_item < work_.item.n_queries)
+          combine_.keep_values(unit, work_.item.first_query + of_item,
+                               block * dimension_block + t_ * 8 + i % 2 * 4,
+                               {{mixed[0][i], mixed[1][i], mixed[2][i], mixed[3][i]}});
+      }
+    };
+    mix_run<0>(first_key, weights, keep);
+    if (t_ != 0) return;
+    for (int i = 0; i < 2; ++i)
+      if (g_ + 8 * i < work_.item.n_queries)
+        combine_.keep_statistics(unit, work_.item.first_query + g_ + 8 * i, statistics.maximum[i],
+                                 statistics.sum[i]);
+  }
+
+  /// Weights of both halves of a run, as an mma takes them.
+  struct Weights {
+    Chunk halves[run_halves];
+  };
+
+  template <int first, typename Keep>
+  DRAFTSCOPE_DEVICE void mix_run(int first_key, const Weights& weights, const Keep& keep) const {
+    constexpr int n_blocks = first + 2 <= blocks ? 2 : 1;
+    HalfChunk values[n_blocks][run_halves][4];
+    load_values<first>(first_key, values);
+#pragma unroll
+    for (int block = 0; block < n_blocks; ++block) {
+      const UnpackedValues unpacked(values[block]);
+      float mixed[4][4] = {};
+      unpacked.multiply(weights.halves, mixed);
+      keep(first + block, mixed);
+    }
+    if constexpr (first + n_blocks < blocks) mix_run<first + n_blocks>(first_key, weights, keep);
+  }
+
   DRAFTSCOPE_DEVICE void attend() {
-    const int n_splits = block_.item.splits;
+    const int n_splits = work_.item.splits;
     Sum group = Sum::none();  // its values wait in shared memory
 #pragma unroll 1
     for (int i = 0; i < n_splits; ++i) {
-      const int first_key = (block_.item.split + i) * split_keys + warp_ * warp_keys;
-      const bool has_keys = first_key < block_.max_keys;
+      const int first_key = (work_.item.split + i) * split_keys + warp_ * warp_keys;
+      const bool has_keys = first_key < work_.max_keys;
       weigh(first_key, has_keys, i == 0);
       if (has_keys && i + 1 < n_splits) fetch(keys_, first_key + split_keys);
       Sum statistics = Sum::none();
@@ -115,7 +190,7 @@ class Attention {
   template <int first>
   DRAFTSCOPE_DEVICE void mix_blocks(int first_key, int i, Sum& statistics, Sum& group) const {
     constexpr int n_blocks = first + 2 <= blocks ? 2 : 1;
-    const bool has_keys = first_key < block_.max_keys;
+    const bool has_keys = first_key < work_.max_keys;
     HalfChunk values[n_blocks][run_halves][4];
     load_values<first>(first_key, values);
     if constexpr (first == 0) {
@@ -130,9 +205,8 @@ class Attention {
       synchronise();
       if (!combines()) continue;
       added = combined_runs(statistics);
-      if (block_.item.splits > 1) add_to_group(block, group, i == 0, added);
-      if (i + 1 == block_.item.splits)
-        Combine(p_).keep(query_of_thread(), block * dimension_block + dimension_of_thread(), added);
+      if (work_.item.splits > 1) add_to_group(block, group, i == 0, added);
+      if (i + 1 == work_.item.splits) keep(block * dimension_block + dimension_of_thread(), added);
     }
     if constexpr (first + n_blocks < blocks) {
       mix_blocks<first + n_blocks>(first_key, i, statistics, group);
@@ -142,10 +216,20 @@ class Attention {
     }
   }
 
-  /// Adds a split's sum behind those of its group, whose maximum and sum are `group`'s.
+  /// Keeps what the item has found of the thread's query, of its dimensions from `dimension` on.
+  DRAFTSCOPE_DEVICE void keep(int dimension, const Sum& sum) const {
+    if (query_of_thread() >= work_.item.n_queries) return;
+    const int index = work_.item.first_query + query_of_thread();
+    FloatChunk values;
+    for (int i = 0; i < Combine::lane_values; ++i) values.values[i] = sum.values[i];
+    combine_.keep_values(work_.item.split, index, dimension, values);
+    if (dimension == 0) combine_.keep_statistics(work_.item.split, index, sum.maximum, sum.sum);
+  }
+
+  /// Adds a split's sum after those of its group, whose maximum and sum are `group`'s.
   DRAFTSCOPE_DEVICE void add_to_group(int block, const Sum& group, bool is_first, Sum& added) const {
     FloatChunk& waiting =
-        group_values()[block * block_.plan.item_tiles * tile_queries * attention_warps + thread_index()];
+        group_values()[block * plan_.item_tiles * tile_queries * attention_warps + thread_index()];
     Sum sum = group;
     if (!is_first)
       for (int i = 0; i < Combine::lane_values; ++i) sum.values[i] = waiting.values[i];
@@ -154,15 +238,15 @@ class Attention {
     added = sum;
   }
 
-  /// Whether a run's keys are all there and lie one behind the other.
+  /// Whether a run's keys are all there and are consecutive rows of the cache.
   DRAFTSCOPE_DEVICE bool is_contiguous(int first_key) const {
-    return first_key + warp_keys <= block_.keys.end - block_.keys.begin;
+    return first_key + warp_keys <= work_.keys.end - work_.keys.begin;
   }
 
   /// Cache row of key `j`. Past the end it is the last key's, whose values are fit for a weight of zero.
   DRAFTSCOPE_DEVICE int cache_row(int j) const {
-    const KeyRun& keys = block_.keys;
-    const int key = j < block_.max_keys ? j : block_.max_keys - 1;
+    const KeyRun& keys = work_.keys;
+    const int key = j < work_.max_keys ? j : work_.max_keys - 1;
     const int run = keys.end - keys.begin;
     return key < run ? keys.begin + key : p_.work.extra_keys[keys.extra_begin + (key - run)];
   }
@@ -172,11 +256,10 @@ class Attention {
     if (!is_contiguous(first_key)) return;
     constexpr int sector_bytes = 32;
     const auto* from =
-        reinterpret_cast<const std::byte*>(plane + std::int64_t{block_.keys.begin + first_key} * head_dim) +
+        reinterpret_cast<const std::byte*>(plane + std::int64_t{work_.keys.begin + first_key} * head_dim) +
         lane_ * sector_bytes;
 #pragma unroll
-    for (int behind = 0; behind < warp_keys * head_dim * 2; behind += warp_threads * sector_bytes)
-      begin_fetch(from + behind);
+    for (int at = 0; at < warp_keys * head_dim * 2; at += warp_threads * sector_bytes) begin_fetch(from + at);
   }
 
   /// Multiplies a run's keys with the item's queries, and leaves the weights that follow and their statistics
@@ -189,7 +272,7 @@ class Attention {
       share_queries();
       synchronise();
     }
-    const bool is_whole = first_key + warp_keys <= block_.min_keys;
+    const bool is_whole = first_key + warp_keys <= work_.min_keys;
 #pragma unroll 1
     for (int tile = 0; tile < tiles_; ++tile) {
       float scores[run_tiles][4] = {};
@@ -206,7 +289,7 @@ class Attention {
   DRAFTSCOPE_DEVICE void load_keys(int first_key, Chunk (&held)[run_tiles][blocks]) const {
     int rows[run_tiles];
 #pragma unroll
-    for (int tile = 0; tile < run_tiles; ++tile) rows[tile] = block_.keys.begin + first_key + tile * 8 + g_;
+    for (int tile = 0; tile < run_tiles; ++tile) rows[tile] = work_.keys.begin + first_key + tile * 8 + g_;
     if (!is_contiguous(first_key))
 #pragma unroll
       for (int tile = 0; tile < run_tiles; ++tile) rows[tile] = cache_row(first_key + tile * 8 + g_);
@@ -228,8 +311,7 @@ class Attention {
   DRAFTSCOPE_DEVICE void load_values(int first_key, HalfChunk (&held)[n_blocks][run_halves][4]) const {
     int rows[run_halves * 4];
 #pragma unroll
-    for (int i = 0; i < run_halves * 4; ++i)
-      rows[i] = block_.keys.begin + first_key + value_key(i / 4, i % 4);
+    for (int i = 0; i < run_halves * 4; ++i) rows[i] = work_.keys.begin + first_key + value_key(i / 4, i % 4);
     if (!is_contiguous(first_key))
 #pragma unroll
       for (int i = 0; i < run_halves * 4; ++i) rows[i] = cache_row(first_key + value_key(i / 4, i % 4));
@@ -254,17 +336,42 @@ class Attention {
     // A warp a tile and block of dimensions.
     for (int i = warp_; i < tiles_ * blocks; i += attention_warps) {
       Chunk held[2];
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int of_item = i / blocks * tile_queries + half * 8 + g_;
-        held[half] = Chunk{};
-        if (of_item < block_.item.n_queries)
-          held[half] = load_whole(reinterpret_cast<const Chunk*>(
-              Combine(p_).query(p_.work.queries, block_.item.first_query + of_item) +
-              i % blocks * dimension_block + t_ * 8));
-      }
+      load_query(i % blocks, i / blocks, held);
       put_queries(shared_queries() + i * 2 * warp_threads + lane_, held[0], held[1]);
     }
+  }
+  /// A lane's dimensions of a block, of queries g and g + 8 of a tile.
+  DRAFTSCOPE_DEVICE void load_query(int block, int tile, Chunk (&held)[2]) const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int of_item = tile * tile_queries + half * 8 + g_;
+      held[half] = Chunk{};
+      if (of_item < work_.item.n_queries)
+        held[half] = load_whole(
+            reinterpret_cast<const Chunk*>(combine_.query(p_.work.queries, work_.item.first_query + of_item) +
+                                           block * dimension_block + t_ * 8));
+    }
+  }
+  /// Them as two mma take them.
+  struct QueryHalves {
+    Chunk halves[2];
+  };
+  DRAFTSCOPE_DEVICE static QueryHalves query_halves(const Chunk (&held)[2]) {
+    return {{{{held[0].words[0], held[1].words[0], held[0].words[1], held[1].words[1]}},
+             {{held[0].words[2], held[1].words[2], held[0].words[3], held[1].words[3]}}}};
+  }
+  DRAFTSCOPE_DEVICE static void multiply_block(const QueryHalves& queries,
+                                               const Chunk (&held)[run_tiles][blocks], int block,
+                                               float (&scores)[run_tiles][4]) {
+#pragma unroll
+    for (int of_run = 0; of_run < run_tiles; ++of_run)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const Chunk& half = queries.halves[i];
+        Element::multiply_accumulate(scores[of_run], half.words[0], half.words[1], half.words[2],
+                                     half.words[3], held[of_run][block].words[2 * i],
+                                     held[of_run][block].words[2 * i + 1]);
+      }
   }
 
   DRAFTSCOPE_DEVICE void multiply(int tile, const Chunk (&held)[run_tiles][blocks],
@@ -272,14 +379,7 @@ class Attention {
 #pragma unroll
     for (int block = 0; block < blocks; ++block) {
       const Chunk* queries = shared_queries() + (tile * blocks + block) * 2 * warp_threads + lane_;
-      const Chunk halves[2] = {queries[0], queries[warp_threads]};
-#pragma unroll
-      for (int of_run = 0; of_run < run_tiles; ++of_run)
-#pragma unroll
-        for (int i = 0; i < 2; ++i)
-          Element::multiply_accumulate(
-              scores[of_run], halves[i].words[0], halves[i].words[1], halves[i].words[2], halves[i].words[3],
-              held[of_run][block].words[2 * i], held[of_run][block].words[2 * i + 1]);
+      multiply_block({{queries[0], queries[warp_threads]}}, held, block, scores);
     }
   }
 
@@ -291,8 +391,8 @@ class Attention {
     int query_keys[2];
     for (int i = 0; i < 2; ++i) {
       const int of_item = tile * tile_queries + g_ + 8 * i;
-      const int row = p_.row_begin + (block_.item.first_query + of_item) / block_.plan.group;
-      query_keys[i] = of_item < block_.item.n_queries ? key_count(p_.work.state->row[row].keys) : 0;
+      const int row = p_.row_begin + (work_.item.first_query + of_item) / plan_.group;
+      query_keys[i] = of_item < work_.item.n_queries ? key_count(p_.work.state->row[row].keys) : 0;
     }
     return run_softmax(scores, scale, [&](int of_run, int i) {
       return first_key + of_run * 8 + t_ * 2 + i % 2 < query_keys[i / 2];
@@ -301,30 +401,34 @@ class Attention {
 
   /// Weights as an mma takes them, [tile][warp][half of a run][lane]: each lane reads its own.
   DRAFTSCOPE_DEVICE Chunk* shared_weights(int tile) const {
-    return shared_queries() + block_.plan.item_tiles * blocks * 2 * warp_threads +
+    return shared_queries() + plan_.item_tiles * blocks * 2 * warp_threads +
            (tile * attention_warps + warp_) * run_halves * warp_threads + lane_;
   }
   DRAFTSCOPE_DEVICE void share_weights(int tile, const float (&weights)[run_tiles][4]) const {
+    const Weights packed = packed_weights(weights);
 #pragma unroll
-    for (int half = 0; half < run_halves; ++half) {
-      Chunk packed;
+    for (int half = 0; half < run_halves; ++half)
+      shared_weights(tile)[half * warp_threads] = packed.halves[half];
+  }
+  DRAFTSCOPE_DEVICE static Weights packed_weights(const float (&weights)[run_tiles][4]) {
+    Weights packed;
+#pragma unroll
+    for (int half = 0; half < run_halves; ++half)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        packed.words[i] =
+        packed.halves[half].words[i] =
             pack<Element>(weights[2 * half + i / 2][i % 2 * 2], weights[2 * half + i / 2][i % 2 * 2 + 1]);
-      shared_weights(tile)[half * warp_threads] = packed;
-    }
+    return packed;
   }
 
-  /// Maxima and sums of the runs, [query of the item][run][2], behind all tiles' weights; behind them factors
+  /// Maxima and sums of the runs, [query of the item][run][2], after all tiles' weights; then factors
   /// [query][run].
   DRAFTSCOPE_DEVICE float* shared_statistics() const {
-    return reinterpret_cast<float*>(shared_queries() + block_.plan.item_tiles *
-                                                           (blocks * 2 + attention_warps * run_halves) *
-                                                           warp_threads);
+    return reinterpret_cast<float*>(
+        shared_queries() + plan_.item_tiles * (blocks * 2 + attention_warps * run_halves) * warp_threads);
   }
   DRAFTSCOPE_DEVICE float* shared_factors() const {
-    return shared_statistics() + block_.plan.item_tiles * tile_queries * attention_warps * 2;
+    return shared_statistics() + plan_.item_tiles * tile_queries * attention_warps * 2;
   }
   DRAFTSCOPE_DEVICE void share_statistics(int tile, const RunStatistics& statistics) const {
     if (t_ != 0) return;
@@ -365,40 +469,52 @@ class Attention {
 
   /// Sums of the runs of a block of dimensions, [run][query of the item][run_sum_stride].
   DRAFTSCOPE_DEVICE float* shared_sums(int run) const {
-    return shared_factors() +
-           block_.plan.item_tiles * tile_queries * (attention_warps + run * run_sum_stride);
+    return shared_factors() + plan_.item_tiles * tile_queries * (attention_warps + run * run_sum_stride);
   }
-  /// A group's values so far, [block][thread], behind the sums.
+  /// A group's values so far, [block][thread], after the sums.
   DRAFTSCOPE_DEVICE FloatChunk* group_values() const {
     return reinterpret_cast<FloatChunk*>(shared_sums(attention_warps));
   }
 
+  /// Values of a block of dimensions, as mma take them.
+  struct UnpackedValues {
+    std::uint32_t words[run_halves][4][2];
+
+    DRAFTSCOPE_DEVICE explicit UnpackedValues(const HalfChunk (&held)[run_halves][4]) {
+#pragma unroll
+      for (int half = 0; half < run_halves; ++half)
+#pragma unroll
+        for (int column = 0; column < 4; ++column)
+#pragma unroll
+          for (int i = 0; i < 2; ++i) {
+            const std::uint32_t low = held[half][2 * i].words[column / 2];
+            const std::uint32_t high = held[half][2 * i + 1].words[column / 2];
+            words[half][column][i] = column % 2 == 0 ? low_halves(low, high) : high_halves(low, high);
+          }
+    }
+    DRAFTSCOPE_DEVICE void multiply(const Chunk (&weights)[run_halves], float (&mixed)[4][4]) const {
+#pragma unroll
+      for (int half = 0; half < run_halves; ++half)
+#pragma unroll
+        for (int column = 0; column < 4; ++column)
+          Element::multiply_accumulate(mixed[column], weights[half].words[0], weights[half].words[1],
+                                       weights[half].words[2], weights[half].words[3], words[half][column][0],
+                                       words[half][column][1]);
+    }
+  };
+
   /// A run's weights times its values, of one block of dimensions.
   DRAFTSCOPE_DEVICE void mix(const HalfChunk (&held)[run_halves][4], bool has_keys) const {
-    std::uint32_t unpacked[run_halves][4][2];
-#pragma unroll
-    for (int half = 0; half < run_halves; ++half)
-#pragma unroll
-      for (int column = 0; column < 4; ++column)
-#pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          const std::uint32_t low = held[half][2 * i].words[column / 2];
-          const std::uint32_t high = held[half][2 * i + 1].words[column / 2];
-          unpacked[half][column][i] = column % 2 == 0 ? low_halves(low, high) : high_halves(low, high);
-        }
+    const UnpackedValues unpacked(held);
 #pragma unroll 1
     for (int tile = 0; tile < tiles_; ++tile) {
       float mixed[4][4] = {};
-      if (has_keys)
-#pragma unroll
-        for (int half = 0; half < run_halves; ++half) {
-          const Chunk weights = shared_weights(tile)[half * warp_threads];
-#pragma unroll
-          for (int column = 0; column < 4; ++column)
-            Element::multiply_accumulate(mixed[column], weights.words[0], weights.words[1], weights.words[2],
-                                         weights.words[3], unpacked[half][column][0],
-                                         unpacked[half][column][1]);
-        }
+      if (has_keys) {
+        Chunk weights[run_halves];
+        for (int half = 0; half < run_halves; ++half)
+          weights[half] = shared_weights(tile)[half * warp_threads];
+        unpacked.multiply(weights, mixed);
+      }
       float* sums = shared_sums(warp_) + (tile * tile_queries + g_) * run_sum_stride + t_ * 8;
 #pragma unroll
       for (int i = 0; i < 4; ++i)
@@ -424,8 +540,10 @@ class Attention {
     return result;
   }
 
-  const Pass& p_;
-  const BlockWork& block_;
+  const PassView& p_;
+  const AttentionPlan& plan_;
+  const ItemWork& work_;
+  Combine combine_;
   int warp_, lane_, g_, t_;
   int tiles_;
   const std::uint16_t* keys_;    ///< [cache_rows][head_dim], of the K/V head

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Splits of attention put together: by the item that comes last of those that 16 queries have. Groups of
-// splits are added at once, a warp a query and group, then each query's groups in order.
+// Sums of attention put together: a warp a query, once all of its runs or splits are kept.
 
 #include "attention_plan.h"
 #include "product_ops.h"
@@ -14,84 +13,137 @@ DRAFTSCOPE_DEVICE int key_count(const KeyRun& keys) {
   return keys.end - keys.begin + (keys.extra_end - keys.extra_begin);
 }
 
-/// Work of a block, as all of its threads know it, at the start of its shared memory.
-struct BlockWork {
-  AttentionPlan plan;
-  AttentionItem item;
-  int kv_head;
-  KeyRun keys;             ///< the item's
-  int max_keys, min_keys;  ///< of the item's rows
-  int is_last;             ///< whether the item completes what is put together
-};
-static_assert(sizeof(BlockWork) <= block_work_bytes);
-
-DRAFTSCOPE_DEVICE BlockWork& block_work() {
-  return *reinterpret_cast<BlockWork*>(shared_memory());
+/// Plan of a pass's rows from row_begin on.
+DRAFTSCOPE_DEVICE AttentionPlan plan_of(const PassView& p, int rows, int max_tiles) {
+  const PassState& state = *p.work.state;
+  return plan_attention(rows, p.model.n_heads / p.model.n_kv_heads, state.max_keys, state.shared_keys,
+                        max_tiles);
 }
 
-template <typename Element, int head_dim, typename Pass = PassParams>
+/// Runs' statistics, [run of a split].
+struct SplitStatistics {
+  float maximum[attention_warps];
+  float sum[attention_warps];
+};
+
+/// Factors that bring a split's runs to their common maximum, which `maximum` becomes, and the sum of their
+/// weights.
+DRAFTSCOPE_DEVICE float bring_together(SplitStatistics& runs, float& maximum) {
+  maximum = runs.maximum[0];
+  for (int run = 1; run < attention_warps; ++run) maximum = fmaxf(maximum, runs.maximum[run]);
+  for (int run = 0; run < attention_warps; ++run) {
+    runs.maximum[run] = exponential_of_two(runs.maximum[run] - maximum);
+    runs.sum[run] *= runs.maximum[run];
+  }
+  for (int step = 1; step < attention_warps; step *= 2)
+    for (int run = 0; run < attention_warps; run += 2 * step) runs.sum[run] += runs.sum[run + step];
+  return runs.sum[0];
+}
+
+/// Where sums wait, and how they are put together.
+template <typename Element, int head_dim>
 class AttentionCombine {
  public:
   static constexpr int lane_values = 4;  ///< dimensions that a thread adds
   using Sum = SoftmaxSum<lane_values>;
 
-  DRAFTSCOPE_DEVICE explicit AttentionCombine(const Pass& p) : p_(p), block_(block_work()) {}
+  DRAFTSCOPE_DEVICE AttentionCombine(const PassView& p, const AttentionPlan& plan, int kv_head)
+      : p_(p), plan_(plan), kv_head_(kv_head) {}
+
+  /// By all warps of the grid.
+  DRAFTSCOPE_DEVICE static void run(const PassView& p, int rows, int max_tiles) {
+    const AttentionPlan plan = plan_of(p, rows, max_tiles);
+    constexpr int warps = attention_warps;
+    for (int task = block_index() * warps + thread_index() / warp_threads; task < rows * p.model.n_heads;
+         task += block_count() * warps) {
+      const int head = task % p.model.n_heads;
+      AttentionCombine(p, plan, head / plan.group)
+          .put_together(task / p.model.n_heads * plan.group + head % plan.group);
+    }
+  }
 
   /// One query's dimensions in a buffer of all rows' queries, or of what becomes of them.
   template <typename T>
   DRAFTSCOPE_DEVICE T* query(T* rows, int index) const {
-    const std::int64_t row = p_.row_begin + index / block_.plan.group;
-    const int head = block_.kv_head * block_.plan.group + index % block_.plan.group;
+    const std::int64_t row = p_.row_begin + index / plan_.group;
+    const int head = kv_head_ * plan_.group + index % plan_.group;
     return rows + (row * p_.model.n_heads + head) * head_dim;
   }
 
-  /// Keeps what the item has found of a query's dimensions from `dimension` on; writes the result, where
-  /// there is no other split.
-  DRAFTSCOPE_DEVICE void keep(int of_item, int dimension, const Sum& sum) const {
-    if (of_item >= block_.item.n_queries) return;
-    const int index = block_.item.first_query + of_item;
-    if (block_.plan.splits == 1) return finish(index, dimension, sum);
-    const std::int64_t at = place(block_.item.split, index);
-    FloatChunk values;
-    for (int i = 0; i < lane_values; ++i) values.values[i] = sum.values[i];
-    *reinterpret_cast<FloatChunk*>(p_.work.split_sums + at * head_dim + dimension) = values;
-    if (dimension != 0) return;
-    p_.work.split_statistics[at * 2] = sum.maximum;
-    p_.work.split_statistics[at * 2 + 1] = sum.sum;
+  /// Place of a query's sums of a split, or of a run.
+  DRAFTSCOPE_DEVICE std::int64_t place(int unit, int index) const {
+    const std::int64_t units = max_kept_sums(p_.model.cache_rows);
+    return (kv_head_ * units + unit) * (max_attention_rows * plan_.group) + index;
   }
-
-  /// Puts together the splits of queries that this item completes. Queries are counted by sixteens, whatever
-  /// tiles their items took them in: each item brings each of its queries once.
-  DRAFTSCOPE_DEVICE void complete() const {
-    const AttentionItem& item = block_.item;
-    const int end = item.first_query + item.n_queries;
-    const int groups_of_head = arrival_groups(max_attention_rows * block_.plan.group);
-    for (int group = item.first_query / tile_queries; group * tile_queries < end; ++group) {
-      const int first = group * tile_queries;
-      const int left = block_.plan.queries - first;
-      const int queries = left < tile_queries ? left : tile_queries;
-      synchronise();  // all of the block's sums are written; the sixteen before have been looked at
-      if (thread_index() == 0) {
-        const int mine = (end < first + queries ? end : first + queries) -
-                         (item.first_query > first ? item.first_query : first);
-        unsigned* arrivals = p_.work.arrivals + block_.kv_head * groups_of_head + group;
-        const auto all = static_cast<unsigned>(block_.plan.units() * queries);
-        block_.is_last =
-            arrive(arrivals, static_cast<unsigned>(mine)) + static_cast<unsigned>(mine) == all ? 1 : 0;
-        if (block_.is_last != 0) *arrivals = 0;
-      }
-      synchronise();
-      if (block_.is_last != 0) put_together(first, queries);
-    }
+  DRAFTSCOPE_DEVICE void keep_values(int unit, int index, int dimension, const FloatChunk& values) const {
+    *reinterpret_cast<FloatChunk*>(p_.work.split_sums + place(unit, index) * head_dim + dimension) = values;
+  }
+  DRAFTSCOPE_DEVICE void keep_statistics(int unit, int index, float maximum, float sum) const {
+    float* const to = p_.work.split_statistics + place(unit, index) * 2;
+    to[0] = maximum;
+    to[1] = sum;
   }
 
  private:
-  DRAFTSCOPE_DEVICE std::int64_t place(int split, int index) const {
-    const std::int64_t splits = max_splits(p_.model.cache_rows);
-    return (block_.kv_head * splits + split) * (max_attention_rows * block_.plan.group) + index;
+  DRAFTSCOPE_DEVICE Sum kept(int unit, int index, int dimension) const {
+    const std::int64_t at = place(unit, index);
+    Sum result;
+    result.maximum = p_.work.split_statistics[at * 2];
+    result.sum = p_.work.split_statistics[at * 2 + 1];
+    const auto values = *reinterpret_cast<const FloatChunk*>(p_.work.split_sums + at * head_dim + dimension);
+    for (int i = 0; i < lane_values; ++i) result.values[i] = values.values[i];
+    return result;
   }
 
-  DRAFTSCOPE_DEVICE void finish(int index, int dimension, const Sum& sum) const {
+  /// Runs of a split of which a query has `keys` keys.
+  DRAFTSCOPE_DEVICE Sum of_runs(int split, int keys, int index, int dimension) const {
+    Sum held[attention_warps];
+#pragma unroll
+    for (int run = 0; run < attention_warps; ++run)
+      held[run] =
+          run * warp_keys < keys ? kept(split * attention_warps + run, index, dimension) : Sum::none();
+    SplitStatistics statistics;
+    for (int run = 0; run < attention_warps; ++run) {
+      statistics.maximum[run] = held[run].maximum;
+      statistics.sum[run] = held[run].sum;
+    }
+    Sum result = Sum::none();
+    result.sum = bring_together(statistics, result.maximum);
+#pragma unroll
+    for (int run = 0; run < attention_warps; ++run)
+      for (int i = 0; i < lane_values; ++i)
+        result.values[i] = fmaf(statistics.maximum[run], held[run].values[i], result.values[i]);
+    return result;
+  }
+
+  /// Sum of one group's splits of a query.
+  DRAFTSCOPE_DEVICE Sum of_group(int group, int keys, int index, int dimension) const {
+    const int first = group * split_group;
+    Sum result = Sum::none();
+    if (plan_.is_by_runs) {
+      for (int split = first; split * split_keys < keys && split < first + split_group; ++split)
+        result.add(of_runs(split, keys - split * split_keys, index, dimension));
+      return result;
+    }
+    const int own = ceiling_of(keys, split_keys) - first;
+    const int parts = group < plan_.whole_groups ? 1 : own < split_group ? own : split_group;
+    Sum held[split_group];
+#pragma unroll
+    for (int i = 0; i < split_group; ++i)
+      held[i] = i < parts ? kept(first + i, index, dimension) : Sum::none();
+#pragma unroll
+    for (int i = 0; i < split_group; ++i) result.add(held[i]);
+    return result;
+  }
+
+  /// By a warp.
+  DRAFTSCOPE_DEVICE void put_together(int index) const {
+    const int dimension = thread_index() % warp_threads * lane_values;
+    if (dimension >= head_dim) return;
+    const int keys = key_count(p_.work.state->row[p_.row_begin + index / plan_.group].keys);
+    Sum sum = Sum::none();
+    for (int group = 0; group * split_group * split_keys < keys; ++group)
+      sum.add(of_group(group, keys, index, dimension));
     const float share = 1.0F / sum.sum;
     HalfChunk packed;
     for (int i = 0; i < lane_values; i += 2)
@@ -99,78 +151,9 @@ class AttentionCombine {
     *reinterpret_cast<HalfChunk*>(query(p_.work.attended, index) + dimension) = packed;
   }
 
-  /// Sum of one group's splits of a query.
-  DRAFTSCOPE_DEVICE Sum of_group(int group, int index, int dimension) const {
-    const int keys = key_count(p_.work.state->row[p_.row_begin + index / block_.plan.group].keys);
-    const int first = group * split_group;
-    const int own = ceiling_of(keys, split_keys) - first;
-    const int parts = group < block_.plan.whole_groups ? 1 : own < split_group ? own : split_group;
-    Sum held[split_group];
-#pragma unroll
-    for (int i = 0; i < split_group; ++i) {
-      held[i] = Sum::none();
-      if (i >= parts || dimension >= head_dim) continue;
-      const std::int64_t at = place(first + i, index);
-      held[i].maximum = p_.work.split_statistics[at * 2];
-      held[i].sum = p_.work.split_statistics[at * 2 + 1];
-      const auto values =
-          *reinterpret_cast<const FloatChunk*>(p_.work.split_sums + at * head_dim + dimension);
-      for (int j = 0; j < lane_values; ++j) held[i].values[j] = values.values[j];
-    }
-    Sum result = Sum::none();
-#pragma unroll
-    for (int i = 0; i < split_group; ++i) result.add(held[i]);
-    return result;
-  }
-
-  DRAFTSCOPE_DEVICE void put_together(int first, int queries) const {
-    const int warp = thread_index() / warp_threads;
-    const int dimension = thread_index() % warp_threads * lane_values;
-    const int groups = ceiling_of(block_.plan.splits, split_group);
-    const int at_once = combined_at_once / queries;
-    // [group][query] of those at once, each with its maximum and sum behind it.
-    constexpr int stride = head_dim + lane_values;
-    float* shared = reinterpret_cast<float*>(shared_memory() + block_work_bytes);
-    constexpr int warp_queries = tile_queries / attention_warps;
-    Sum sums[warp_queries];
-    for (Sum& sum : sums) sum = Sum::none();
-    for (int done = 0; done < groups; done += at_once) {
-      const int now = groups - done < at_once ? groups - done : at_once;
-      synchronise();  // what was there before has been read
-      for (int task = warp; task < now * queries; task += attention_warps) {
-        const Sum sum = of_group(done + task / queries, first + task % queries, dimension);
-        float* to = shared + task * stride;
-        if (dimension < head_dim)
-          *reinterpret_cast<FloatChunk*>(to + dimension) = {
-              {sum.values[0], sum.values[1], sum.values[2], sum.values[3]}};
-        if (dimension == 0) {
-          to[head_dim] = sum.maximum;
-          to[head_dim + 1] = sum.sum;
-        }
-      }
-      synchronise();
-#pragma unroll
-      for (int i = 0; i < warp_queries; ++i) {
-        const int of_tile = warp + i * attention_warps;
-        if (of_tile >= queries || dimension >= head_dim) continue;
-        for (int group = 0; group < now; ++group) {
-          const float* from = shared + (group * queries + of_tile) * stride;
-          const FloatChunk values = *reinterpret_cast<const FloatChunk*>(from + dimension);
-          sums[i].add({{values.values[0], values.values[1], values.values[2], values.values[3]},
-                       from[head_dim],
-                       from[head_dim + 1]});
-        }
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < warp_queries; ++i) {
-      const int of_tile = warp + i * attention_warps;
-      if (of_tile < queries && dimension < head_dim) finish(first + of_tile, dimension, sums[i]);
-    }
-  }
-
-  const Pass& p_;
-  BlockWork& block_;
+  const PassView& p_;
+  const AttentionPlan& plan_;
+  int kv_head_;
 };
 
 }  // namespace draftscope::engine::cuda

@@ -3,10 +3,11 @@
 
 // What a launch of decode attention is cut into: plain numbers, for the kernel and for those who count.
 //
-// Keys are cut where their numbers say, whoever reads them: into splits of 256, and four splits make a group.
-// Sums of splits are added in order within their group, groups in order; an item computes a split, or a whole
-// group, adding its splits itself. So rows that are many can leave a quarter of the sums behind, and few rows
-// can have four times the items, with the same bits.
+// Keys are cut where their numbers say, whoever reads them: into runs of 32, eight of which make a split, and
+// four splits make a group. Sums of runs are put together within their split, splits in order within their
+// group, groups in order. An item is a split, or a whole group, of which a block computes the runs; or, where
+// items are few, each run of an item is a warp's, wherever that warp is. So rows that are many leave a
+// quarter of the sums, and a short context is read by all multiprocessors, with the same bits.
 
 #include "launch_shape.h"
 
@@ -24,6 +25,7 @@ struct AttentionPlan {
   int shared_items;   ///< that a split's queries take, of keys that all rows share
   int tiles_per_row;  ///< items that a row's queries take alone
   int rows;
+  bool is_by_runs;  ///< a warp computes a run of an item, and its sums are kept
 
   [[nodiscard]] constexpr int units() const { return splits - (split_group - 1) * whole_groups; }
   [[nodiscard]] constexpr int items() const {
@@ -47,15 +49,23 @@ inline constexpr int ceiling_of(int a, int b) {
 
 /// Tiles that an item may take: two, so that K/V are loaded and unpacked once for 32 queries; one, where that
 /// would leave fewer than 12 items a K/V head, which is less than a large device's multiprocessors if there
-/// are eight heads. Not a figure of the device, so that what a pass asks memory for is known without one.
-inline constexpr int item_tiles_of(int units, int tiles) {
+/// are eight heads, or where a block has room for one alone (`most`).
+inline constexpr int item_tiles_of(int units, int tiles, int most) {
   constexpr int enough_items = 12;
-  return tiles > 1 && units * ceiling_of(tiles, max_item_tiles) >= enough_items ? max_item_tiles : 1;
+  return tiles > 1 && units * ceiling_of(tiles, most) >= enough_items ? most : 1;
+}
+
+/// Whether runs are warps' of their own: where the splits are no more than a group, and their queries few
+/// enough that K/V are asked for by a few warps alone.
+inline constexpr bool are_runs_apart(int splits, int tiles) {
+  constexpr int max_run_tiles = 4;
+  return splits <= split_group && tiles <= max_run_tiles;
 }
 
 /// Plan for `rows` rows, the longest of which has `max_keys` keys; for each of them key j is cache row j as
-/// long as j < shared_keys.
-inline constexpr AttentionPlan plan_attention(int rows, int group, int max_keys, int shared_keys) {
+/// long as j < shared_keys. `max_tiles`: that an item may take.
+inline constexpr AttentionPlan plan_attention(int rows, int group, int max_keys, int shared_keys,
+                                              int max_tiles = max_item_tiles) {
   AttentionPlan plan{};
   plan.group = group;
   plan.rows = rows < 0 ? 0 : rows > max_attention_rows ? max_attention_rows : rows;
@@ -67,9 +77,14 @@ inline constexpr AttentionPlan plan_attention(int rows, int group, int max_keys,
   // Few splits are needed as items; the sums of few queries are small.
   constexpr int few_splits = 2 * split_group;
   plan.whole_groups = tiles > 1 && plan.splits > few_splits ? plan.shared_splits / split_group : 0;
-  plan.item_tiles = item_tiles_of(plan.units(), tiles);
+  plan.item_tiles = item_tiles_of(plan.units(), tiles, max_tiles);
   plan.shared_items = ceiling_of(tiles, plan.item_tiles);
   plan.tiles_per_row = ceiling_of(group, tile_queries);
+  plan.is_by_runs = are_runs_apart(plan.splits, tiles);
+  if (plan.is_by_runs) {
+    plan.item_tiles = 1;
+    plan.shared_items = tiles;
+  }
   return plan;
 }
 

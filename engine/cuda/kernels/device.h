@@ -6,8 +6,8 @@
 // (tests/engine/cuda), which runs every thread of a block on the host: the same source is checked where there
 // is no GPU.
 //
-// All indices are one-dimensional. Collectives (`shuffle_xor`, `multiply_accumulate`, `join_lanes`) are
-// called by all 32 threads of a warp, `synchronise` by all threads of a block.
+// All indices are one-dimensional. Collectives (`shuffle_xor`, `multiply_accumulate`, `synchronise_lanes`)
+// are called by all 32 threads of a warp, `synchronise` by all threads of a block.
 
 #include <cstdint>
 

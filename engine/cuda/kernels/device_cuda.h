@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #define DRAFTSCOPE_DEVICE __device__ __forceinline__
+/// A function that the compiler looks at by itself, so that a kernel of many operations takes it less time.
+#define DRAFTSCOPE_DEVICE_CALL __device__ __noinline__
 
 namespace draftscope::engine::cuda {
 
@@ -35,45 +37,10 @@ DRAFTSCOPE_DEVICE void synchronise() {
   __syncthreads();
 }
 /// A barrier of a warp: what its lanes wrote to shared memory before it, and copies that they waited for, all
-/// of them see behind it.
+/// of them see after it.
 DRAFTSCOPE_DEVICE void synchronise_lanes() {
   __syncwarp();
 }
-/// Lanes of a warp that have parted go on together, and so ask for memory together.
-DRAFTSCOPE_DEVICE void join_lanes() {
-  __syncwarp();
-}
-
-/// Programmatic dependent launch. A kernel that may start early runs beside any number of kernels before it:
-/// each lets the next one start at once, whether or not those before it have ended. The device's wait is for
-/// the kernel right before alone, to its end; that kernel ends only once all its threads have, and if each of
-/// them has waited, the one before it had ended, too, and so on. Hence the rule:
-/// - Every thread of such a kernel calls this, also one with nothing to do. Then all kernels before have
-/// ended
-///   behind it, and what they wrote is visible.
-/// - Before it, a kernel writes nothing to device memory, and reads only what no kernel writes that may still
-///   run: what copies of the same stream brought (slots, layers), for a copy waits for all kernels before it
-///   and is waited for by all behind it; and weights, which are complete before the first pass. Never the
-///   pass's state or activations, whichever kernel writes them, in the same graph or one launched earlier: we
-///   do not count on the edge between two graphs.
-///
-/// Code for compute capabilities below 9.0, which lack this, does not wait: its kernels are launched one
-/// behind the other (launch_kernel.h).
-///
-/// Sources: PTX ISA, griddepcontrol; CUDA C++ Programming Guide, Programmatic Dependent Launch.
-DRAFTSCOPE_DEVICE void wait_for_previous_kernel() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-#endif
-}
-/// Lets the next kernel start once all blocks of this one have called it; it waits by itself for what it
-/// reads.
-DRAFTSCOPE_DEVICE void let_next_kernel_start() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
 DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
   return __float_as_uint(value);
 }
@@ -135,7 +102,7 @@ DRAFTSCOPE_DEVICE int shuffle_xor(int value, int mask) {
 }
 
 /// Counts `n` arrivals; returns how many came before. What a block wrote before a barrier and one of its
-/// threads' arrival, all see that read behind the arrival that counts it and a barrier.
+/// threads' arrival, all see that read after the arrival that counts it and a barrier.
 DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter, unsigned n) {
   unsigned before;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
@@ -145,7 +112,7 @@ DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter, unsigned n) {
   return before;
 }
 
-/// 16 or 8 bytes of device memory in one load, behind those that were called for before: another load the
+/// 16 or 8 bytes of device memory in one load, after those that were called for before: another load the
 /// compiler may cut into words, or bring no earlier than its use.
 template <typename T>
 DRAFTSCOPE_DEVICE T load_whole(const T* address) {
@@ -162,9 +129,8 @@ DRAFTSCOPE_DEVICE T load_whole(const T* address) {
 }
 
 /// Starts a copy of 16 bytes from device memory into shared memory, past the first cache; of zeros, if
-/// `present` is false. Copies run while the thread goes on, also past its wait for the kernels before
-/// (scripts/sass holds that they start ahead of it), and arrive for the thread that started them, in groups:
-/// see wait_for_copies(). Their place is not read or written in between.
+/// `present` is false. Copies run while the thread goes on, and arrive for the thread that started them, in
+/// groups: see wait_for_copies(). Their place is not read or written in between.
 DRAFTSCOPE_DEVICE void begin_copy(std::byte* to, const std::byte* from, bool present) {
   asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(
                    static_cast<std::uint32_t>(__cvta_generic_to_shared(to))),
@@ -242,18 +208,11 @@ DRAFTSCOPE_DEVICE void wait_for_phase(CopyBarrier* barrier, unsigned parity) {
     if (ended != 0) return;
   }
 }
-/// Asks that 32 bytes of device memory be brought into the second cache; nobody waits for them. A hint, where
-/// kernels start early; nothing elsewhere.
+/// Asks that 32 bytes of device memory be brought into the second cache; nobody waits for them. A hint.
 DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
 #endif
-}
-
-/// Says whether the body of a graph's loop runs once more behind the run that this kernel is of. One thread
-/// of one kernel of the body calls it.
-DRAFTSCOPE_DEVICE void go_on_if(std::uint64_t loop, bool goes_on) {
-  cudaGraphSetConditional(loop, goes_on ? 1 : 0);
 }
 
 /// Nanoseconds of the device's own clock.

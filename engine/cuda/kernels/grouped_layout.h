@@ -11,7 +11,7 @@
 //   4 bits   a part is a word: pair i of its values lies 4 · i bits up in the word's halves, the first of the
 //            two in the lower one (code_place()): where the bits of a pair of 16-bit numbers end, or 4 above
 //   8 bits   a part is two words, a byte a value; of e4m3 a word is e4m3_word()
-//   Scales   behind all codes: for each 8 rows, for each `scale_depth` values of k, 16 bytes a row: what a
+//   Scales   after all codes: for each 8 rows, for each `scale_depth` values of k, 16 bytes a row: what a
 //            format says of that many values, so that 8 rows' lie in one line. Rows and depth are filled up
 //            with zeros. Q8_0 and Q4_0 have an fp16 number for each part; int4 a word for each run, its scale
 //            as fp16 low, and high what it takes off (int4_offset()); Q4_K what a GGUF file has of 256

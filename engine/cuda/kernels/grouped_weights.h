@@ -132,9 +132,6 @@ struct GroupedWeights {
   static constexpr int scale_depth = grouped.scale_depth;
   static constexpr int parts = stage_depth / part_depth;
   using Scales = HalfScales<parts>;
-  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
-    return half_scales<parts>(from, depth);
-  }
   /// Words of a row's run in a piece (piece_layout.h): from what 16 bytes say of it, and to what a lane
   /// needs.
   static constexpr int scale_words = parts / 2;
@@ -183,9 +180,6 @@ struct Q4_0Weights : GroupedWeights<Bf16, q4_0_layout> {
 template <typename Element>
 struct Int4Weights : GroupedWeights<Element, int4_layout> {
   using Scales = CodeScale<Element>;  ///< for all of a run
-  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
-    return Scales::of_run(reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()]);
-  }
   static constexpr int scale_words = 1;
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     to[0] = reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()];
@@ -213,22 +207,26 @@ struct SixBitScales {
 
 /// GGUF's Q4_K: 4 bits times a scale, less a minimum, both multiples of 256 weights' own. Scales and minima
 /// are exact, 17 bits each, and so is a code times a scale: one fused step rounds what the file's widening
-/// rounds. By a thread alone.
-struct Q4_KAlone : GroupedWeights<Bf16, q4_k_layout> {
-  using Scales = SixBitScales;
-  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
-    const auto* words = reinterpret_cast<const std::uint32_t*>(from);
-    constexpr std::uint32_t lower = 0x0f0f0f0fU, upper = 0x30303030U;
-    if (depth < stage_depth) return {words[0], words[1] & (lower | upper), words[2] & (lower | upper)};
-    return {words[0], (words[3] & lower) | (words[1] >> 2 & upper),
-            (words[3] >> 4 & lower) | (words[2] >> 2 & upper)};
-  }
+/// rounds. Each of the four lanes that share a row has the scale and minimum of one part: all four parts'
+/// would be more than a lane has registers for.
+struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
+  struct Scales {
+    float scale, minus_minimum;
+  };
+  static_assert(parts == run_lanes);
   static constexpr int scale_words = 3;
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
-    const SixBitScales run = scales(from, depth);
-    to[0] = run.steps;
-    to[1] = run.scales;
-    to[2] = run.minima;
+    const auto* words = reinterpret_cast<const std::uint32_t*>(from);
+    constexpr std::uint32_t lower = 0x0f0f0f0fU, upper = 0x30303030U;
+    const bool is_first = depth < stage_depth;
+    to[0] = words[0];
+    to[1] = is_first ? words[1] & (lower | upper) : (words[3] & lower) | (words[1] >> 2 & upper);
+    to[2] = is_first ? words[2] & (lower | upper) : (words[3] >> 4 & lower) | (words[2] >> 2 & upper);
+  }
+  DRAFTSCOPE_DEVICE static int lane() { return thread_index() % run_lanes; }
+  DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) {
+    const SixBitScales all{words[0], words[1], words[2]};
+    return {all.scale(lane()), all.minus_minimum(lane())};
   }
   DRAFTSCOPE_DEVICE static Part numbers(std::uint32_t codes, float scale, float minus_minimum) {
     Part result;
@@ -242,27 +240,6 @@ struct Q4_KAlone : GroupedWeights<Bf16, q4_k_layout> {
                                  multiply_add(above_128(bytes, first + 2) - 128.0F, scale, minus_minimum));
     }
     return result;
-  }
-  DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
-    return numbers(held.words[index], scales.scale(index), scales.minus_minimum(index));
-  }
-};
-
-/// The same by a warp, each of the four lanes that share a row having the scale and minimum of one part: all
-/// four parts' would be more than a lane has registers for.
-struct Q4_KWeights : Q4_KAlone {
-  struct Scales {
-    float scale, minus_minimum;
-  };
-  static_assert(parts == run_lanes);
-  DRAFTSCOPE_DEVICE static int lane() { return thread_index() % run_lanes; }
-  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
-    const SixBitScales all = Q4_KAlone::scales(from, depth);
-    return {all.scale(lane()), all.minus_minimum(lane())};
-  }
-  DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) {
-    const SixBitScales all{words[0], words[1], words[2]};
-    return {all.scale(lane()), all.minus_minimum(lane())};
   }
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
     const int other = lane() ^ index;
@@ -282,9 +259,6 @@ struct BlockScale {
 /// e4m3 with a scale for blocks of rows and depth, as folders of fp8 have it.
 struct BlockFp8Weights : GroupedWeights<Bf16, fp8_block_layout> {
   using Scales = BlockScale;
-  DRAFTSCOPE_DEVICE static Scales scales(const std::byte* from, int depth) {
-    return {reinterpret_cast<const float*>(from)[depth / fp8_block_depth]};
-  }
   static constexpr int scale_words = 1;
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     to[0] = float_bits(reinterpret_cast<const float*>(from)[depth / fp8_block_depth]);
@@ -307,14 +281,5 @@ struct BlockFp8Weights : GroupedWeights<Bf16, fp8_block_layout> {
     return result;
   }
 };
-
-/// Scales of a row's run at `depth`, by a thread alone, wherever they lie.
-template <typename Format>
-DRAFTSCOPE_DEVICE typename Format::Scales scales_of_run(const std::byte* matrix, int outputs, int depth,
-                                                        int row, int at) {
-  const std::byte* scales = matrix + Format::layout().scales_offset(outputs, depth, row) +
-                            at / Format::scale_depth * GroupedLayout::scale_step;
-  return Format::scales(scales, at % Format::scale_depth);
-}
 
 }  // namespace draftscope::engine::cuda

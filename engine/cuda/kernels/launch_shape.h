@@ -10,24 +10,14 @@ namespace draftscope::engine::cuda {
 
 inline constexpr int warp_threads = 32;
 
-// Products (skinny_product.h)
+// Products (streamed_product.h)
 inline constexpr int product_slices = 8;  ///< warps of a block
 inline constexpr int product_threads = product_slices * warp_threads;
 inline constexpr int tile_half = 16;  ///< outputs of half a tile
 inline constexpr int tile_outputs = 2 * tile_half;
-inline constexpr int narrow_half = 8;  ///< those of a narrow tile, half as wide
 
 /// Values of depth that a slice is a multiple of.
 inline constexpr int slice_granule = 128;
-/// Rows of weights, of 16 bytes each, that a thread holds of a stage.
-inline constexpr int stage_chunks = 4;
-inline constexpr int ring_stage_bytes = product_threads * stage_chunks * 16;
-inline constexpr int max_ring_stages = 4;
-/// A thread's 16 bytes of scales, of formats that have groups (grouped_layout.h): beside each stage's chunks.
-inline constexpr int ring_scale_bytes = product_threads * 16;
-/// Bytes behind the ring that a thread has brought into the second cache, together as many as the ring's.
-inline constexpr int fetched_bytes = max_ring_stages * ring_stage_bytes / product_threads;
-
 /// Places of a warp's ring (weight_stream.h).
 inline constexpr int max_ring_places = 16;
 
@@ -37,38 +27,14 @@ inline constexpr int column_stride = tile_outputs + 4;
 inline constexpr std::size_t streamed_partial_bytes =
     std::size_t{2} * product_slices * 8 * column_stride * sizeof(float);
 
-/// The most rows of activations that a product's kernel computes: of the three kernels that there are.
-inline constexpr int widest_columns = 64;
-
-/// How a product is cut up for a device (product_shape.h).
-struct ProductShape {
-  std::int32_t columns = 8;                     ///< that its blocks have room for: 8, 16, 32 or 64
-  std::int32_t rows = 8;                        ///< of activations it computes at most, up to `columns`
-  std::int32_t stages = max_ring_stages;        ///< of weights on their way: 1, 2 or 4
-  std::int32_t stage_bytes = ring_stage_bytes;  ///< and ring_scale_bytes more of formats with groups
-  /// Rows are those that normalise_rows() left in `normed`: a product that stages none. Its tiles are wide.
-  bool reads_normed = false;
-};
-
 /// Bytes from one row of staged activations to the next: half a bank cycle off, so that eight lanes that read
 /// two rows hit all banks once.
 inline constexpr int staged_row_bytes(int depth) {
   return (depth * 2 + 127) / 128 * 128 + 64;
 }
-inline constexpr std::size_t product_partial_bytes(int columns) {
-  return std::size_t{2} * product_slices * tile_outputs * static_cast<std::size_t>(columns) * sizeof(float);
-}
-/// Sums of the slices, the ring of weights, rows of activations that the product normalises itself.
-inline constexpr std::size_t product_shared_bytes(const ProductShape& shape, int depth, bool normalises) {
-  return product_partial_bytes(shape.columns) +
-         static_cast<std::size_t>(shape.stages) * static_cast<std::size_t>(shape.stage_bytes) +
-         (normalises && !shape.reads_normed
-              ? static_cast<std::size_t>(shape.rows) * static_cast<std::size_t>(staged_row_bytes(depth))
-              : 0);
-}
 
 // Attention (attention.h, attention_plan.h)
-inline constexpr int max_attention_rows = 64;  ///< of a launch
+inline constexpr int max_attention_rows = 64;
 inline constexpr int attention_warps = 8;
 inline constexpr int attention_threads = attention_warps * warp_threads;
 inline constexpr int warp_keys = 32;
@@ -81,11 +47,9 @@ inline constexpr int max_head_dim = 128;
 /// Floats from one query's sums of a run to the next's: a block of dimensions, and as much as keeps lanes
 /// that read or write sixteen bytes of two queries from the same banks.
 inline constexpr int run_sum_stride = dimension_block + 4;
-/// Sums of groups that a block puts together at once, of all its queries.
-inline constexpr int combined_at_once = 4 * tile_queries;
-
-/// Shared memory for what a block's threads know of its work.
-inline constexpr std::size_t block_work_bytes = 128;
+/// Shared memory for what a block's threads, or those of each of its warps, know of their work.
+inline constexpr std::size_t warp_work_bytes = 80;
+inline constexpr std::size_t block_work_bytes = 128 + attention_warps * warp_work_bytes;
 
 /// Shared memory of an item of one tile: queries, weights, the runs' maxima, sums of weights and
 /// factors, their sums of values, a group's values; as floats.
@@ -97,12 +61,10 @@ inline constexpr std::size_t attention_tile_floats(int head_dim) {
   return queries * static_cast<std::size_t>(head_dim) / 2 + weights + statistics + sums +
          queries * static_cast<std::size_t>(head_dim);
 }
-/// `queries` of a K/V head's group and all rows of the launch.
-inline constexpr std::size_t attention_shared_bytes(int head_dim, int queries) {
-  const std::size_t tiles = queries > tile_queries ? max_item_tiles : 1;
-  const std::size_t item = tiles * attention_tile_floats(head_dim);
-  const std::size_t combined = std::size_t{combined_at_once} * (static_cast<std::size_t>(head_dim) + 4);
-  return block_work_bytes + (item > combined ? item : combined) * sizeof(float);
+/// `queries` of a K/V head's group and all rows; `max_tiles` that an item may take.
+inline constexpr std::size_t attention_shared_bytes(int head_dim, int queries, int max_tiles) {
+  const int tiles = queries > tile_queries ? max_tiles : 1;
+  return block_work_bytes + static_cast<std::size_t>(tiles) * attention_tile_floats(head_dim) * sizeof(float);
 }
 // Attention of wide passes (prefill_attention.h)
 inline constexpr int prefill_queries = attention_warps * tile_queries;  ///< of a block
@@ -128,14 +90,13 @@ inline constexpr std::size_t prefill_shared_bytes(int head_dim) {
                                   prefill_stages * prefill_stage_bytes(head_dim));
 }
 
-/// Groups of queries of a K/V head, each of which counts its splits' arrivals; `queries` of the widest
-/// launch.
-inline constexpr int arrival_groups(int queries) {
-  return (queries + tile_queries - 1) / tile_queries;
-}
 /// Splits that a cache of `rows` rows can have.
 inline constexpr int max_splits(int rows) {
   return (rows + split_keys - 1) / split_keys;
+}
+/// Sums of a query that there is room for: of splits, or of runs where these are kept.
+inline constexpr int max_kept_sums(int rows) {
+  return max_splits(rows) < split_group * attention_warps ? split_group * attention_warps : max_splits(rows);
 }
 
 // The rest (pass_ops.h)

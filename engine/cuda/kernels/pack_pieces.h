@@ -1,72 +1,102 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A product's matrices, rows or groups as they were uploaded, in the order in which blocks read them
-// (piece_layout.h).
+// A product's matrices in the order in which warps read them (piece_layout.h): from rows or groups as they
+// were uploaded, and back to 16-bit rows for a library's product.
 
 #include "program.h"
 
 namespace draftscope::engine::cuda {
 
-template <typename Format>
-class PackPieces {
- public:
-  using Params = PackParams;
-  static constexpr int threads = product_threads;
-
-  /// A block a tile at a time, a warp a part.
-  DRAFTSCOPE_DEVICE static void run(const PackParams& p) {
-    const DeviceLayer none{};
-    const PassView view{p.pass.model, p.pass.work, p.layer != nullptr ? *p.layer : none, 0, 0};
+/// A block a tile at a time, a warp a part: calls visit(part, run, row_of) for each, where row_of(row, g) is
+/// the row of weights that a lane's chunk `row` of four is of.
+template <typename Format, typename Visit>
+DRAFTSCOPE_DEVICE void each_part(const PieceParams& p, const Visit& visit) {
+  const PassView view{p.pass.model, p.pass.work, p.layer, 0, 0};
+  const auto weight_row = [&](int half, int tile, int r) {
     switch (p.product) {
       case OperationKind::qkv:
-        return pack<QkvOp<Format, tile_half>>(p, view);
-      case OperationKind::output:
-        return pack<OutputOp<Format, tile_half>>(p, view);
+        return QkvOp<Format>::weight_row(view, half, tile, r);
       case OperationKind::gate_up:
-        return pack<GateUpOp<Format, tile_half>>(p, view);
-      case OperationKind::down:
-        return pack<DownOp<Format, tile_half>>(p, view);
+        return GateUpOp<Format>::weight_row(view, half, tile, r);
+      case OperationKind::head:
+        return HeadOp<Format>::weight_row(view, half, tile, r);
       default:
-        if constexpr (takes_of<Format> == Takes::all) pack<HeadOp<Format, tile_half>>(p, view);
+        return ResidualOp<Format>::weight_row(view, half, tile, r);
     }
-  }
+  };
+  for (int tile = block_index(); tile < p.tiles; tile += block_count())
+    for (int run = thread_index() / warp_threads; run < p.layout.runs; run += product_slices)
+      visit(p.pieces + tile * p.layout.tile_bytes() + p.layout.part_at(run), run,
+            [&](int row, int g) { return weight_row(row / 2, tile, g + row % 2 * 8); });
+}
 
- private:
-  template <typename Op>
-  DRAFTSCOPE_DEVICE static void pack(const PackParams& p, const PassView& view) {
-    const auto weights = Op::weights(view);
-    for (int tile = block_index(); tile < p.tiles; tile += block_count())
-      for (int run = thread_index() / warp_threads; run < p.layout.runs; run += product_slices)
-        pack_part(
-            p, run, p.pieces + tile * p.layout.tile_bytes() + p.layout.part_at(run),
-            [&](int row, int g) { return Op::weight_row(view, weights, row / 2, tile, g + row % 2 * 8); });
-  }
+template <typename Format>
+struct PackPieces {
+  using Params = PieceParams;
+  static constexpr int threads = product_threads;
 
-  template <typename RowOf>
-  DRAFTSCOPE_DEVICE static void pack_part(const PackParams& p, int run, std::byte* part,
-                                          const RowOf& row_of) {
-    const int lane = thread_index() % warp_threads;
-    const int g = lane / run_lanes;
-    const int t = lane % run_lanes;
-    const int first = run * Format::stage_depth;
-    for (int row = 0; row < lane_rows; ++row) {
-      const WeightRow of = row_of(row, g);
-      Chunk chunk{};
-      if (first + Format::lane_depth(t, 0) < p.depth || Format::is_grouped)
-        chunk = *reinterpret_cast<const Chunk*>(of.matrix + of.row * Format::row_bytes(p.depth) +
-                                                std::int64_t{run} * run_bytes + t * chunk_bytes);
-      *reinterpret_cast<Chunk*>(part + (row * warp_threads + lane) * chunk_bytes) = chunk;
-      if constexpr (Format::is_grouped) {
-        if (t != 0) continue;
-        const std::byte* const scales = of.matrix +
-                                        Format::layout().scales_offset(of.outputs, p.depth, of.row) +
-                                        first / Format::scale_depth * GroupedLayout::scale_step;
-        Format::put_run_scales(scales, first % Format::scale_depth,
-                               reinterpret_cast<std::uint32_t*>(part + part_code_bytes) +
-                                   (row * scale_rows + g) * Format::scale_words);
+  DRAFTSCOPE_DEVICE static void run(const PieceParams& p) {
+    each_part<Format>(p, [&](std::byte* part, int run, const auto& row_of) {
+      const int lane = thread_index() % warp_threads;
+      const int g = lane / run_lanes;
+      const int t = lane % run_lanes;
+      const int first = run * Format::stage_depth;
+      for (int i = 0; i < lane_rows; ++i) {
+        const WeightRow of = row_of(i, g);
+        const std::int64_t row = of.row < of.outputs ? of.row : of.outputs - 1;  // of one beyond, whatever
+        const std::byte* const matrix = p.rows[of.matrix];
+        Chunk chunk{};
+        if (first + Format::lane_depth(t, 0) < p.depth || Format::is_grouped)
+          chunk = *reinterpret_cast<const Chunk*>(matrix + row * Format::row_bytes(p.depth) +
+                                                  std::int64_t{run} * run_bytes + t * chunk_bytes);
+        *reinterpret_cast<Chunk*>(part + (i * warp_threads + lane) * chunk_bytes) = chunk;
+        if constexpr (Format::is_grouped) {
+          if (t != 0) continue;
+          const std::byte* const scales = matrix + Format::layout().scales_offset(of.outputs, p.depth, row) +
+                                          first / Format::scale_depth * GroupedLayout::scale_step;
+          Format::put_run_scales(scales, first % Format::scale_depth,
+                                 reinterpret_cast<std::uint32_t*>(part + part_code_bytes) +
+                                     (i * scale_rows + g) * Format::scale_words);
+        }
       }
-    }
+    });
+  }
+};
+
+/// Numbers of fp8 lack their output's scale, which sums are multiplied with.
+template <typename Format>
+struct UnpackPieces {
+  using Params = PieceParams;
+  static constexpr int threads = product_threads;
+
+  DRAFTSCOPE_DEVICE static void run(const PieceParams& p) {
+    const DeviceModel& model = p.pass.model;
+    // Of the product's matrices, the first row of each.
+    const int second = p.product == OperationKind::gate_up ? model.d_ff : model.n_heads * model.head_dim;
+    const int firsts[3] = {0, second, second + model.n_kv_heads * model.head_dim};
+    each_part<Format>(p, [&](const std::byte* part, int run, const auto& row_of) {
+      const int lane = thread_index() % warp_threads;
+      const int g = lane / run_lanes;
+      const int t = lane % run_lanes;
+#pragma unroll
+      for (int i = 0; i < lane_rows; ++i) {
+        const WeightRow of = row_of(i, g);
+        const Chunk held = *reinterpret_cast<const Chunk*>(part + (i * warp_threads + lane) * chunk_bytes);
+        typename Format::Scales scales{};
+        if constexpr (Format::is_grouped)
+          scales = Format::run_scales(reinterpret_cast<const std::uint32_t*>(part + part_code_bytes) +
+                                      (i * scale_rows + g) * Format::scale_words);
+#pragma unroll
+        for (int index = 0; index < Format::parts; ++index) {
+          const Part numbers = Format::part(held, index, scales);  // by all lanes together
+          const int k = run * Format::stage_depth + Format::lane_depth(t, index);
+          if (k >= p.depth || of.row >= of.outputs) continue;
+          *reinterpret_cast<Chunk*>(p.numbers + (std::int64_t{firsts[of.matrix]} + of.row) * p.depth + k) = {
+              {numbers.pairs[0], numbers.pairs[1], numbers.pairs[2], numbers.pairs[3]}};
+        }
+      }
+    });
   }
 };
 

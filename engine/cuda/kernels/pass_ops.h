@@ -10,18 +10,15 @@
 namespace draftscope::engine::cuda {
 
 /// A state of the bank: those of rounds come first.
-DRAFTSCOPE_DEVICE float* kept_state(const auto& p, int number) {
-  const std::int64_t beyond = std::int64_t{number} - p.work.n_round_states;
-  return beyond < 0 ? p.work.round_states + std::int64_t{number} * p.model.d_model
-                    : p.work.state->bank + beyond * p.model.d_model;
+DRAFTSCOPE_DEVICE float* kept_state(const Workspace& work, int d_model, int number) {
+  const std::int64_t beyond = std::int64_t{number} - work.n_round_states;
+  return beyond < 0 ? work.round_states + std::int64_t{number} * d_model
+                    : work.state->bank + beyond * d_model;
 }
 
 /// The residual stream's start: a block a row. Embedding of a token, or a state, uploaded or of the bank.
 template <typename Element>
-DRAFTSCOPE_DEVICE void load_inputs(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
-  if (p.work.state->stopped != 0) return;
+DRAFTSCOPE_DEVICE void load_inputs(const PassView& p) {
   if (block_index() == 0 && thread_index() == 0 && p.work.state->drafted == 0)
     p.work.state->draft_start_ns = device_clock_ns();
   for (int row = block_index(); row < p.work.state->rows; row += block_count()) {
@@ -30,7 +27,7 @@ DRAFTSCOPE_DEVICE void load_inputs(const auto& p) {
     float* out = p.work.residual + row * d_model;
     const auto* embedding = reinterpret_cast<const std::uint16_t*>(p.model.embedding) + input.token * d_model;
     const float* const state = p.work.state->reads_kept != 0 && input.token < 0
-                                   ? kept_state(p, input.hidden)
+                                   ? kept_state(p.work, p.model.d_model, input.hidden)
                                    : p.work.hidden + input.hidden * d_model;
     for (int i = thread_index(); i < p.model.d_model; i += block_threads())
       out[i] = input.token >= 0 ? Element::to_float(embedding[i]) * p.model.embedding_scale : state[i];
@@ -39,12 +36,9 @@ DRAFTSCOPE_DEVICE void load_inputs(const auto& p) {
 
 /// Normalises, rotates and stores the queries and keys that a product left in `wide`: a warp a head of a row.
 template <typename Element>
-DRAFTSCOPE_DEVICE void normalise_heads(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
+DRAFTSCOPE_DEVICE void normalise_heads(const PassView& p) {
   const DeviceModel& model = p.model;
-  if (!runs_sublayer(p, Norm::attention) || p.work.state->stopped != 0) return;
-  const DeviceLayer& layer = layer_of(p);
+  const DeviceLayer& layer = p.layer;
   const int normalised = model.n_heads + model.n_kv_heads;
   const std::int64_t width = std::int64_t{normalised + model.n_kv_heads} * model.head_dim;
   const int warps = block_threads() / warp_threads;
@@ -75,18 +69,15 @@ DRAFTSCOPE_DEVICE void normalise_heads(const auto& p) {
 
 /// Normalises the outputs of a sublayer that its last product left in `wide`, and adds them to the residual
 /// stream: a block a row.
-DRAFTSCOPE_DEVICE void add_outputs(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
-  const DeviceModel& model = p.pass.model;
-  const bool of_attention = p.norm == Norm::attention;
-  if (!runs_sublayer(p.pass, p.norm) || p.pass.work.state->stopped != 0) return;
-  const DeviceLayer& layer = layer_of(p.pass);
+DRAFTSCOPE_DEVICE void add_outputs(const PassView& p, Norm sublayer) {
+  const DeviceModel& model = p.model;
+  const bool of_attention = sublayer == Norm::attention;
+  const DeviceLayer& layer = p.layer;
   const DeviceMatrix& matrix = of_attention ? layer.o : layer.down;
   const float* norm = of_attention ? layer.attention_output_norm : layer.mlp_output_norm;
   float* warp_sums = reinterpret_cast<float*>(shared_memory());
-  for (int row = block_index(); row < p.pass.work.state->rows; row += block_count()) {
-    const float* sums = p.pass.work.wide + std::int64_t{row} * model.d_model;
+  for (int row = block_index(); row < p.work.state->rows; row += block_count()) {
+    const float* sums = p.work.wide + std::int64_t{row} * model.d_model;
     float squares = 0.0F;
     for (int i = thread_index(); i < model.d_model; i += block_threads()) {
       const float value = completed(matrix, i, sums[i]);
@@ -94,14 +85,15 @@ DRAFTSCOPE_DEVICE void add_outputs(const auto& p) {
     }
     synchronise();  // the row before has been read
     const float scale = rms_factor(squares, model.d_model, model.rms_epsilon, warp_sums);
-    float* residual = p.pass.work.residual + std::int64_t{row} * model.d_model;
+    float* residual = p.work.residual + std::int64_t{row} * model.d_model;
     for (int i = thread_index(); i < model.d_model; i += block_threads())
       residual[i] += model.residual_scale * (completed(matrix, i, sums[i]) * scale * norm[i]);
   }
 }
 
-/// Puts the tiles' statistics of a head row together, in order: a block a row. `tiles` as in HeadOp.
-DRAFTSCOPE_DEVICE HeadPartial merged_row(const auto& p, int head_row, int tiles) {
+/// Puts the tiles' statistics of a head row together, in order: a block a row.
+DRAFTSCOPE_DEVICE HeadPartial merged_row(const PassView& p, int head_row) {
+  const int tiles = head_tiles(p.model);
   HeadPartial* shared = reinterpret_cast<HeadPartial*>(shared_memory());
   const HeadPartial* partials = p.work.head_partials + std::int64_t{head_row} * tiles;
   HeadPartial mine{lowest_logit, p.model.vocab, 0.0F};
@@ -116,18 +108,11 @@ DRAFTSCOPE_DEVICE HeadPartial merged_row(const auto& p, int head_row, int tiles)
   return shared[0];
 }
 
-DRAFTSCOPE_DEVICE int head_tiles(const DeviceModel& model) {
-  return (model.vocab + tile_outputs - 1) / tile_outputs;
-}
-
 /// Best token and its probability of every head row.
-DRAFTSCOPE_DEVICE void finish_head(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
+DRAFTSCOPE_DEVICE void finish_head(const PassView& p) {
   const PassState& state = *p.work.state;
-  if (state.stopped != 0) return;
   for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {
-    const HeadPartial best = merged_row(p, row, head_tiles(p.model));
+    const HeadPartial best = merged_row(p, row);
     if (thread_index() == 0) {
       p.work.head_results[row] = result_of(best, p.model.vocab);
       if (row == 0) p.work.state->end_ns = device_clock_ns();
@@ -155,46 +140,38 @@ DRAFTSCOPE_DEVICE void take_drafted(PassState& state, const DraftedToken& drafte
   state.max_keys += 1;
 }
 
-/// Ends a draft step, and with the last one the loop that it is in. One thread.
-DRAFTSCOPE_DEVICE void end_draft_step(const auto& step, const DraftedToken& drafted) {
-  PassState& state = *step.pass.work.state;
+/// Ends a draft step, and with the last one the draft. One thread.
+DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& drafted) {
   take_drafted(state, drafted);
   state.goes_on = state.stopped == 0 && state.drafted < state.draft_length ? 1 : 0;
-  if (step.has_loop != 0) go_on_if(step.loop, state.stopped == 0 && state.drafted < state.draft_length);
 }
 
 /// Ends a draft step with the best token. One block.
-DRAFTSCOPE_DEVICE void finish_draft_step(const auto& step) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
-  const auto& p = step.pass;
-  if (p.work.state->stopped != 0) return;  // never in a loop, which ends with the draft
-  const HeadResult best = result_of(merged_row(p, 0, head_tiles(p.model)), p.model.vocab);
-  if (thread_index() == 0) end_draft_step(step, {best.token, best.logit, best.probability, 1.0});
+DRAFTSCOPE_DEVICE void finish_draft_step(const PassView& p) {
+  const HeadResult best = result_of(merged_row(p, 0), p.model.vocab);
+  if (thread_index() == 0) end_draft_step(*p.work.state, {best.token, best.logit, best.probability, 1.0});
 }
 
 /// Keeps the residual stream: a row at its place after the root of a round, or after a pass's first, or at
 /// its number of the bank. A block a row.
-DRAFTSCOPE_DEVICE void keep_states(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
-  const PassState& state = *p.pass.work.state;
-  if (state.stopped != 0) return;
-  const std::int64_t d_model = p.pass.model.d_model;
+DRAFTSCOPE_DEVICE void keep_states(const PassView& p, float* to, std::int32_t boundary) {
+  const PassState& state = *p.work.state;
+  const std::int64_t d_model = p.model.d_model;
   const std::int64_t first = state.first_row - state.root_position;
   for (int row = block_index(); row < state.rows; row += block_count()) {
-    float* const to = state.keep_at < 0 ? p.to + (first + row) * d_model
-                                        : kept_state(p.pass, state.keep_at + p.boundary * state.rows + row);
-    for (int i = thread_index(); i < p.pass.model.d_model; i += block_threads())
-      to[i] = p.pass.work.residual[row * d_model + i];
+    float* const kept =
+        state.keep_at < 0 ? to + (first + row) * d_model
+                          : kept_state(p.work, p.model.d_model, state.keep_at + boundary * state.rows + row);
+    for (int i = thread_index(); i < p.model.d_model; i += block_threads())
+      kept[i] = p.work.residual[row * d_model + i];
   }
 }
 
 /// Copies states of the bank: a block a state.
 DRAFTSCOPE_DEVICE void move_states(const BankParams& p) {
   for (int move = block_index(); move < p.n; move += block_count()) {
-    const float* const from = kept_state(p.pass, p.pairs[move].first);
-    float* const to = kept_state(p.pass, p.pairs[move].second);
+    const float* const from = kept_state(p.pass.work, p.pass.model.d_model, p.pairs[move].first);
+    float* const to = kept_state(p.pass.work, p.pass.model.d_model, p.pairs[move].second);
     for (int i = thread_index(); i < p.pass.model.d_model; i += block_threads()) to[i] = from[i];
   }
 }
@@ -204,8 +181,8 @@ DRAFTSCOPE_DEVICE void compare_states(const BankParams& p) {
   const int warps = block_threads() / warp_threads;
   for (int pair = block_index() * warps + thread_index() / warp_threads; pair < p.n;
        pair += block_count() * warps) {
-    const float* const a = kept_state(p.pass, p.pairs[pair].first);
-    const float* const b = kept_state(p.pass, p.pairs[pair].second);
+    const float* const a = kept_state(p.pass.work, p.pass.model.d_model, p.pairs[pair].first);
+    const float* const b = kept_state(p.pass.work, p.pass.model.d_model, p.pairs[pair].second);
     float products = 0.0F, squares_of_a = 0.0F, squares_of_b = 0.0F;
     for (int i = thread_index() % warp_threads; i < p.pass.model.d_model; i += warp_threads) {
       products += a[i] * b[i];
@@ -227,9 +204,7 @@ DRAFTSCOPE_DEVICE void compare_states(const BankParams& p) {
 
 /// Turns a finished draft into a pass over its last token alone, which has not been through the layers below
 /// the exit: the root's, where nothing was drafted. One block.
-DRAFTSCOPE_DEVICE void begin_last_token(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
+DRAFTSCOPE_DEVICE void begin_last_token(const PassView& p) {
   if (thread_index() != 0) return;
   PassState& state = *p.work.state;
   const int last = state.drafted;
@@ -244,9 +219,7 @@ DRAFTSCOPE_DEVICE void begin_last_token(const auto& p) {
 }
 
 /// Turns a finished draft into the chain that verifies it: the root and every draft token. One block.
-DRAFTSCOPE_DEVICE void begin_verification(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
+DRAFTSCOPE_DEVICE void begin_verification(const PassView& p) {
   PassState& state = *p.work.state;
   const bool above = state.above_exit != 0;
   for (int row = thread_index(); row <= state.drafted; row += block_threads()) {
@@ -262,7 +235,7 @@ DRAFTSCOPE_DEVICE void begin_verification(const auto& p) {
   state.stopped = 0;
 }
 
-/// The k best of every head row from stored logits, by k searches for the best behind the last: a block a
+/// The k best of every head row from stored logits, by k searches for the best after the last: a block a
 /// row.
 DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
   struct Candidate {
@@ -311,7 +284,7 @@ DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
 DRAFTSCOPE_DEVICE void move_cache_rows(const MoveParams& p) {
   const DeviceModel& model = p.pass.model;
   for (int plane = block_index(); plane < p.n_layers * model.n_kv_heads; plane += block_count()) {
-    const DeviceLayer& layer = p.pass.layers[plane / model.n_kv_heads];
+    const DeviceLayer& layer = p.layers[plane / model.n_kv_heads];
     const std::int64_t first = std::int64_t{plane % model.n_kv_heads} * model.cache_rows;
     for (int move = 0; move < p.n_moves; ++move) {
       const std::int64_t from = (first + p.moves[move].from) * model.head_dim;
@@ -324,68 +297,64 @@ DRAFTSCOPE_DEVICE void move_cache_rows(const MoveParams& p) {
   }
 }
 
-/// Normalised rows in 16 bits for a product that does not normalise its own, a library's or one of
-/// OfNormedRows: a block a row. They are rows [row_begin, row_begin + rows) of the pass, those that there
-/// are.
+/// Normalised rows in 16 bits for a product that does not normalise its own, a library's or one of many rows:
+/// a block a row. They are rows [row_begin, row_begin + rows) of the pass.
 template <typename Element>
-DRAFTSCOPE_DEVICE void normalise_rows(const auto& p) {
+DRAFTSCOPE_DEVICE void normalise_rows(const PassView& p, int rows, Norm sublayer) {
   static_assert(row_threads == product_threads);  // so that bits are those of rows that a product stages
-  let_next_kernel_start();
-  const std::int64_t depth = p.pass.model.d_model;
-  const RowNorm<Element> norm(norm_weights(p.pass, p.norm), p.pass.model.d_model, p.pass.model.rms_epsilon);
-  wait_for_previous_kernel();
-  const PassState& state = *p.pass.work.state;
-  if (state.stopped != 0 || !runs_sublayer(p.pass, p.norm)) return;
-  const int present = state.rows - p.pass.row_begin;
-  const int left = (p.rows < present ? p.rows : present) - block_index();
+  const std::int64_t depth = p.model.d_model;
+  const RowNorm<Element> norm(norm_weights(p, sublayer), p.model.d_model, p.model.rms_epsilon);
+  const int left = rows - block_index();
   const auto place = [&](int i) {
-    return (p.pass.row_begin + block_index() + std::int64_t{i} * block_count()) * depth;
+    return (p.row_begin + block_index() + std::int64_t{i} * block_count()) * depth;
   };
   norm.bring(
       left > 0 ? (left + block_count() - 1) / block_count() : 0, reinterpret_cast<float*>(shared_memory()),
-      [&](int i) { return p.pass.work.residual + place(i); },
-      [&](int i) { return reinterpret_cast<std::uint32_t*>(p.pass.work.normed + place(i)); });
+      [&](int i) { return p.work.residual + place(i); },
+      [&](int i) { return reinterpret_cast<std::uint32_t*>(p.work.normed + place(i)); });
 }
 
-/// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v]: a thread a pair of dimensions.
-/// Queries and keys that a norm follows stay there.
-/// Finishes wide products as QkvOp::finish does its own sums.
+DRAFTSCOPE_DEVICE PassView view_of(const WideParams& p) {
+  return {p.pass.model, p.pass.work, p.layer, 0, 0};
+}
+
+/// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v], as QkvOp::finish does its own
+/// sums: a thread a pair of dimensions. Queries and keys that a norm follows stay there.
 template <typename Format>
-DRAFTSCOPE_DEVICE void finish_wide_qkv(const auto& p) {
-  const DeviceModel& model = p.pass.model;
+DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
+  const PassView view = view_of(p);
+  const DeviceModel& model = view.model;
   const int heads = model.n_heads + 2 * model.n_kv_heads;
   const int half_head = model.head_dim / 2;
   const int pairs = heads * half_head;
   for (int row = block_index(); row < p.rows; row += block_count())
     for (int pair = thread_index(); pair < pairs; pair += block_threads()) {
-      const float* sums = p.pass.work.wide + std::int64_t{row} * heads * model.head_dim +
+      const float* sums = view.work.wide + std::int64_t{row} * heads * model.head_dim +
                           std::int64_t{pair / half_head} * model.head_dim;
       const int i = pair % half_head;
       const HeadPair of_head = pair_of(model, i);
       const int tiles_per_head = model.head_dim / tile_outputs;
-      QkvOp<Format, tile_half>::finish(p.pass, {}, pair / half_head * tiles_per_head + i / tile_half,
-                                       i % tile_half, row, true, sums[of_head.first], sums[of_head.second]);
+      QkvOp<Format>::finish(view, pair / half_head * tiles_per_head + i / tile_half, i % tile_half, row, true,
+                            sums[of_head.first], sums[of_head.second]);
     }
 }
 
-/// Gates what wide gate and up products left in `wide`, [2][rows][d_ff].
+/// Gates what a wide product of gate and up left in `wide`, [rows][2][d_ff].
 template <typename Format>
-DRAFTSCOPE_DEVICE void finish_wide_gate(const auto& p) {
-  const DeviceModel& model = p.pass.model;
+DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
+  const PassView view = view_of(p);
+  const int d_ff = view.model.d_ff;
   for (int row = block_index(); row < p.rows; row += block_count())
-    for (int i = thread_index(); i < model.d_ff; i += block_threads()) {
-      const float gate = p.pass.work.wide[std::int64_t{row} * model.d_ff + i];
-      const float up = p.pass.work.wide[(std::int64_t{p.rows} + row) * model.d_ff + i];
-      GateUpOp<Format, tile_half>::finish(p.pass, {}, i / tile_half, i % tile_half, row, true, gate, up);
+    for (int i = thread_index(); i < d_ff; i += block_threads()) {
+      const float* const sums = view.work.wide + std::int64_t{row} * 2 * d_ff + i;
+      GateUpOp<Format>::finish(view, i / tile_half, i % tile_half, row, true, sums[0], sums[d_ff]);
     }
 }
 
 /// Adds a wide product in `wide`, [rows][d_model], to the residual stream.
-template <typename Format>
-DRAFTSCOPE_DEVICE void add_wide(const auto& p) {
+DRAFTSCOPE_DEVICE void add_wide(const WideParams& p) {
   const DeviceModel& model = p.pass.model;
-  const DeviceLayer& layer = layer_of(p.pass);
-  const DeviceMatrix& matrix = p.norm == Norm::attention ? layer.o : layer.down;
+  const DeviceMatrix& matrix = p.norm == Norm::attention ? p.layer.o : p.layer.down;
   for (int row = block_index(); row < p.rows; row += block_count())
     for (int i = thread_index(); i < model.d_model; i += block_threads()) {
       const std::int64_t place = std::int64_t{row} * model.d_model + i;

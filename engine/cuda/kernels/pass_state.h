@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// State that changes from one forward pass to the next, in device memory: kernels read it there, so that a
-// captured graph serves every mask, position and length. The host fills it before a pass; while drafting, the
-// device moves it on.
+// State that changes from one forward pass to the next, in device memory. The host fills it before a pass;
+// while drafting, the device moves it on.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 namespace draftscope::engine::cuda {
 
-inline constexpr int max_pass_rows = 512;  ///< of a wide pass (prefill)
+inline constexpr int max_pass_rows = 2048;  ///< of a wide pass (prefill)
 inline constexpr int max_decode_rows =
     max_attention_rows;                        ///< up to here a row's bits do not depend on the width
 inline constexpr int max_staged_rows = 16;     ///< of a product that normalises its rows itself
@@ -80,9 +79,9 @@ struct PassState {
   std::int32_t above_exit;     ///< of a round: the verification goes on from the states that the draft left
   std::int32_t reads_kept;     ///< RowInput::hidden is a number of the bank
   std::int32_t keep_at;      ///< of a pass: the bank's first number for its states; -1 = they go to the host
-  float* bank;               ///< states behind those of rounds, [n][d_model]; may move from pass to pass
+  float* bank;               ///< states after those of rounds, [n][d_model]; may move from pass to pass
   std::int32_t accepted;     ///< of a sampled round
-  std::int32_t bonus_token;  ///< sampled rounds only: the token behind the accepted ones
+  std::int32_t bonus_token;  ///< sampled rounds only: the token after the accepted ones
   SamplingState sampling;
   std::uint64_t draft_start_ns, verify_start_ns, end_ns;  ///< of a round, by the device's clock
   std::int32_t failed_entry;  ///< 0, or 1 + a program's entry that not all blocks came to the end of
@@ -96,20 +95,18 @@ struct PassState {
   PassRow row[max_pass_rows];
 };
 
-/// Layer that a place in the sequence of launches runs, and which of its sublayers.
+/// A layer that a pass runs, and which of its sublayers.
 struct LayerSlot {
   std::int32_t layer;
   std::int32_t attention;
   std::int32_t mlp;
 };
 
-/// A weight matrix [outputs][depth] in device memory: rows one after another, or groups (grouped_layout.h).
+/// A weight matrix [outputs][depth] but for its numbers, which are in pieces (piece_layout.h).
 struct DeviceMatrix {
-  const std::byte* data;
-  const float* scale;  ///< one an output; null unless the weights are fp8
-  const float* bias;   ///< one an output, or null
-  /// Instead of `data`, which is null then, of the plain matrices of layers whose others are in groups.
-  const std::byte* plain;
+  const float* scale;      ///< one an output; null unless the weights are fp8
+  const float* bias;       ///< one an output, or null
+  std::int32_t is_beside;  ///< whether it is plain where the layers' others are in groups
 };
 
 /// Norms are null where the architecture has none.
@@ -145,7 +142,6 @@ struct DeviceModel {
 /// Buffers of a pass, in device memory, written once.
 struct Workspace {
   PassState* state;
-  const LayerSlot* slots;
   const std::int32_t* extra_keys;  ///< what KeyRun's second part indexes
   const float* hidden;             ///< input states, [n][d_model]: uploaded, or left by a draft
   float* round_states;             ///< [n_layers + 1][max_decode_rows][d_model]: the bank's first numbers
@@ -156,10 +152,9 @@ struct Workspace {
   std::uint16_t* gated;            ///< [max_pass_rows][d_ff]
   std::uint16_t* normed;           ///< [max_pass_rows][d_model], of products that do not normalise theirs
   float* wide;                     ///< fp32 products of a wide pass, or those that a norm follows
-  std::uint16_t* widened;          ///< a matrix that is not 16-bit as bf16, for a wide pass
-  float* split_sums;               ///< attention: unnormalised sums of each split, see attention.h
+  std::uint16_t* widened;          ///< a product's weights as 16-bit rows, for a wide pass
+  float* split_sums;  ///< attention: unnormalised sums of each split, or run (attention_combine.h)
   float* split_statistics;
-  unsigned* arrivals;                 ///< [n_kv_heads][arrival_groups()], zero between launches
   float* logits;                      ///< [max_decode_rows][vocab]
   struct HeadPartial* head_partials;  ///< [max_decode_rows][head tiles]
   struct HeadResult* head_results;    ///< [max_decode_rows]

@@ -29,7 +29,7 @@ class PrefillAttention {
   static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
  public:
-  DRAFTSCOPE_DEVICE static void run(const PassParams& p) {
+  DRAFTSCOPE_DEVICE static void run(const PassView& p) {
     const int queries = p.work.state->rows * (p.model.n_heads / p.model.n_kv_heads);
     const int tiles = ceiling_of(queries, prefill_queries);
     // As many blocks as prefill_blocks() says.
@@ -59,7 +59,7 @@ class PrefillAttention {
   DRAFTSCOPE_DEVICE static BlockWork& block_work() { return *reinterpret_cast<BlockWork*>(shared_memory()); }
 
   /// By one warp, whose lanes look at rows in turns.
-  DRAFTSCOPE_DEVICE static void begin(const PassParams& p, int kv_head, int first_query) {
+  DRAFTSCOPE_DEVICE static void begin(const PassView& p, int kv_head, int first_query) {
     const int group = p.model.n_heads / p.model.n_kv_heads;
     const int queries = p.work.state->rows * group;
     const int last_row = (least(first_query + prefill_queries, queries) - 1) / group;
@@ -70,7 +70,7 @@ class PrefillAttention {
     for (int mask = 1; mask < warp_threads; mask *= 2)
       widen(all, {shuffle_xor(all.begin, mask), shuffle_xor(all.end, mask)});
     if (lane != 0) return;
-    const DeviceLayer& layer = layer_of(p);
+    const DeviceLayer& layer = p.layer;
     const std::int64_t plane = std::int64_t{kv_head} * p.model.cache_rows * head_dim;
     block_work() = {group,
                     kv_head * group,
@@ -81,7 +81,7 @@ class PrefillAttention {
                     reinterpret_cast<const std::byte*>(layer.values + plane)};
   }
 
-  DRAFTSCOPE_DEVICE static Range range_of(const PassParams& p, int row) {
+  DRAFTSCOPE_DEVICE static Range range_of(const PassView& p, int row) {
     const KeyRun& keys = p.work.state->row[row].keys;
     return {keys.begin, keys.end};
   }
@@ -92,7 +92,7 @@ class PrefillAttention {
   DRAFTSCOPE_DEVICE static int most(int a, int b) { return a > b ? a : b; }
 
   /// In an mma, lane 4·g + t holds queries g and g + 8 of the warp's.
-  DRAFTSCOPE_DEVICE explicit PrefillAttention(const PassParams& p)
+  DRAFTSCOPE_DEVICE explicit PrefillAttention(const PassView& p)
       : p_(p), block_(block_work()), lane_(thread_index() % warp_threads), g_(lane_ / 4), t_(lane_ % 4) {
     const int first = block_.first_query + thread_index() / warp_threads * tile_queries + g_;
     Range all = range_of(p, read_query(first) / block_.group);
@@ -339,7 +339,7 @@ class PrefillAttention {
   /// Far below every score; a weight that follows from it is 0.
   static constexpr float no_score = -INFINITY;
 
-  const PassParams& p_;
+  const PassView& p_;
   const BlockWork& block_;
   int lane_, g_, t_;
   float mixed_[blocks * 4][4];

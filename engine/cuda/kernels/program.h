@@ -9,7 +9,9 @@
 //               layer. A model's operations are written once
 //   Program     places among them in order. Entries [loop_begin, loop_end) are a draft step, which is run
 //               until the draft ends; nothing else goes back
-//   Plain path  the same operations, a launch each: a program of which a launch runs one entry
+//   Plain path  the same operations, a launch each: a program of which a launch runs one entry. Parts of a
+//               wide pass are launched so, too, and a round in parts where its operations take weights in two
+//               formats with groups
 //
 // Each of a block's eight warps has the weights of all products copied into a ring of its own, past barriers
 // (weight_stream.h). A draft is taken to be as long as it may be; where one ends sooner, warps forget what
@@ -45,17 +47,17 @@ class Program {
  public:
   using Params = ProgramParams;
   static constexpr int threads = product_threads;
-  static constexpr int resident_blocks = 1;
 
   DRAFTSCOPE_DEVICE static void run(const ProgramParams& p) {
+    if (p.is_draft_step != 0 && p.pass.work.state->stopped != 0) return;
     Program program(p);
     ProgramBlock& block = program.block_;
     const int warp = thread_index() / warp_threads;
     if (thread_index() % warp_threads < p.ring.places)
       init_barrier(&block.filled[warp][thread_index() % warp_threads], piece_arrivals);
-    for (int i = thread_index(); i < p.last; i += product_threads) block.entries[i] = p.entries[i];
+    for (int i = p.first + thread_index(); i < p.last; i += product_threads) block.entries[i] = p.entries[i];
     if (thread_index() == 0) {
-      block.rows = p.rows;
+      block.rows = p.rows >= 0 ? p.rows : p.pass.work.state->rows - p.row_begin;
       block.is_abandoned = 0;
     }
     synchronise();
@@ -87,13 +89,16 @@ class Program {
       run_operation(block_.operations[turn], block_.entries[entry], weights);
       wait_for_copies<0>();
       synchronise();
-      if (expected >= p_.last) return;
+      if (expected >= p_.last) return leave(met);
       if (thread_index() == 0) meet(entry, block_.operations[turn].kind, ++met);
       synchronise();
       if (block_.is_abandoned != 0) return weights.forget();
       const int next = block_.next;
       if (next != expected) {
-        if (next >= p_.last) return weights.forget();
+        if (next >= p_.last) {
+          weights.forget();
+          return leave(met);
+        }
         weights.redirect(next);
         fetch(program, next, turn ^ 1);
         wait_for_copies<0>();
@@ -131,59 +136,17 @@ class Program {
     block_.next = ends_step && state.goes_on != 0 ? p_.loop_begin : entry + 1;
   }
 
+  /// The last block that comes here leaves the counter as it was found.
+  DRAFTSCOPE_DEVICE void leave(unsigned met) const {
+    if (thread_index() != 0 || met == 0) return;
+    const auto all = (met + 1) * static_cast<unsigned>(block_count());
+    if (arrive(p_.arrivals, 1) + 1 == all) *p_.arrivals = 0;
+  }
+
   DRAFTSCOPE_DEVICE void run_operation(const Operation& op, ProgramEntry entry, WeightStream& weights) {
-    const PassView view{p_.pass.model, p_.pass.work, op.layer, 0, (entry & entry_wants_logits) != 0 ? 1 : 0};
-    struct Rows {
-      const PassView& pass;
-      std::int32_t rows;
-      Norm norm;
-    };
-    struct States {
-      const PassView& pass;
-      float* to;
-      std::int32_t boundary;
-    };
-    struct Step {
-      const PassView& pass;
-      LoopHandle loop = 0;
-      std::int32_t has_loop = 0;
-    };
-    switch (op.kind) {
-      case OperationKind::load_inputs:
-        return op.is_f16 != 0 ? load_inputs<F16>(view) : load_inputs<Bf16>(view);
-      case OperationKind::normalise_rows:
-        return op.is_f16 != 0 ? normalise_rows<F16>(Rows{view, block_.rows, op.norm})
-                              : normalise_rows<Bf16>(Rows{view, block_.rows, op.norm});
-      case OperationKind::normalise_heads:
-        return normalise_heads<Element>(view);
-      case OperationKind::attention:
-        return attend(view);
-      case OperationKind::add_outputs:
-        return add_outputs(Rows{view, block_.rows, op.norm});
-      case OperationKind::keep_states:
-        return keep_states(States{view, op.to, op.boundary});
-      case OperationKind::finish_head:
-        return finish_head(view);
-      case OperationKind::finish_draft_step:
-        if (block_index() == 0) finish_draft_step(Step{view});
-        return;
-      case OperationKind::finish_sampled_step:
-        if (block_index() == 0) finish_sampled_step(Step{view});
-        return;
-      case OperationKind::begin_last_token:
-        if (block_index() == 0) begin_last_token(view);
-        return;
-      case OperationKind::begin_verification:
-        if (block_index() == 0) begin_verification(view);
-        return;
-      case OperationKind::warp_rows:
-        return warp_rows(view);
-      case OperationKind::judge_draft:
-        if (block_index() == 0) judge_draft(view);
-        return;
-      default:
-        break;
-    }
+    const PassView view{p_.pass.model, p_.pass.work, op.layer, p_.row_begin,
+                        (entry & entry_wants_logits) != 0 ? 1 : 0};
+    if (op.pieces == nullptr) return run_small(view, op, block_.rows, p_.attention_tiles);
     if (op.is_plain == 0) return multiply<Format>(view, op, entry, weights);
     // The head of layers whose activations are bf16 may be in fp16.
     if constexpr (!std::is_same_v<Format, PlainWeights<Bf16>> && std::is_same_v<Element, Bf16>)
@@ -191,16 +154,69 @@ class Program {
     multiply<Plain>(view, op, entry, weights);
   }
 
-  DRAFTSCOPE_DEVICE void attend(const PassView& view) const {
-    switch (p_.pass.model.head_dim) {
-      case 32:
-        return Attention<Element, 32, PassView>::run(view);
-      case 64:
-        return Attention<Element, 64, PassView>::run(view);
-      case 96:
-        return Attention<Element, 96, PassView>::run(view);
+  /// An operation that is no product.
+  DRAFTSCOPE_DEVICE static void run_small(const PassView& view, const Operation& op, int rows, int tiles) {
+    switch (op.kind) {
+      case OperationKind::load_inputs:
+        return op.is_f16 != 0 ? load_inputs<F16>(view) : load_inputs<Bf16>(view);
+      case OperationKind::normalise_rows:
+        return op.is_f16 != 0 ? normalise_rows<F16>(view, rows, op.norm)
+                              : normalise_rows<Bf16>(view, rows, op.norm);
+      case OperationKind::normalise_heads:
+        return normalise_heads<Element>(view);
+      case OperationKind::attention:
+        return visit_attention(view, [&]<int head_dim>() { attend<head_dim>(view, rows, tiles); });
+      case OperationKind::combine_attention:
+        return visit_attention(view, [&]<int head_dim>() { combine<head_dim>(view, rows, tiles); });
+      case OperationKind::add_outputs:
+        return add_outputs(view, op.norm);
+      case OperationKind::keep_states:
+        return keep_states(view, op.to, op.boundary);
+      case OperationKind::finish_head:
+        return finish_head(view);
+      case OperationKind::warp_rows:
+        return run_sampling(view, op.kind);
       default:
-        return Attention<Element, 128, PassView>::run(view);
+        if (block_index() == 0) run_sampling(view, op.kind);
+    }
+  }
+  /// A step of a round: but for warp_rows one block's.
+  DRAFTSCOPE_DEVICE_CALL static void run_sampling(const PassView& view, OperationKind kind) {
+    switch (kind) {
+      case OperationKind::finish_draft_step:
+        return finish_draft_step(view);
+      case OperationKind::finish_sampled_step:
+        return finish_sampled_step(view);
+      case OperationKind::begin_last_token:
+        return begin_last_token(view);
+      case OperationKind::begin_verification:
+        return begin_verification(view);
+      case OperationKind::judge_draft:
+        return judge_draft(view);
+      default:
+        return warp_rows(view);
+    }
+  }
+  template <int head_dim>
+  DRAFTSCOPE_DEVICE_CALL static void attend(const PassView& view, int rows, int tiles) {
+    Attention<Element, head_dim>::run(view, rows, tiles);
+  }
+  template <int head_dim>
+  DRAFTSCOPE_DEVICE_CALL static void combine(const PassView& view, int rows, int tiles) {
+    AttentionCombine<Element, head_dim>::run(view, rows, tiles);
+  }
+
+  template <typename Visit>
+  DRAFTSCOPE_DEVICE static void visit_attention(const PassView& view, const Visit& visit) {
+    switch (view.model.head_dim) {
+      case 32:
+        return visit.template operator()<32>();
+      case 64:
+        return visit.template operator()<64>();
+      case 96:
+        return visit.template operator()<96>();
+      default:
+        return visit.template operator()<128>();
     }
   }
 
@@ -219,18 +235,19 @@ class Program {
   }
 
   template <typename Weights, int column_tiles>
-  DRAFTSCOPE_DEVICE void multiply_rows(const PassView& view, const Operation& op, ProgramEntry entry,
-                                       int rows, WeightStream& weights) {
+  DRAFTSCOPE_DEVICE_CALL static void multiply_rows(const PassView& view, const Operation& op,
+                                                   ProgramEntry entry, int rows, WeightStream& stream) {
+    WeightStream weights = stream;  // in registers
     const Workspace& work = view.work;
     const StreamedJob job{op.layout, op.tiles, op.depth, rows};
     const std::byte* first = nullptr;
     std::int64_t row_bytes = std::int64_t{op.depth} * 2;
     if (op.kind == OperationKind::output) {
-      first = reinterpret_cast<const std::byte*>(work.attended);
+      first = reinterpret_cast<const std::byte*>(work.attended) + view.row_begin * row_bytes;
     } else if (op.kind == OperationKind::down) {
-      first = reinterpret_cast<const std::byte*>(work.gated);
+      first = reinterpret_cast<const std::byte*>(work.gated) + view.row_begin * row_bytes;
     } else if ((entry & entry_reads_normed) != 0) {
-      first = reinterpret_cast<const std::byte*>(work.normed);
+      first = reinterpret_cast<const std::byte*>(work.normed) + view.row_begin * row_bytes;
     } else {
       std::byte* const staged = shared_memory() + streamed_partial_bytes;
       row_bytes = staged_row_bytes(op.depth);
@@ -239,40 +256,39 @@ class Program {
       // The slices' sums' memory, which nothing needs yet.
       norm.bring(
           rows, reinterpret_cast<float*>(shared_memory()),
-          [&](int row) { return work.residual + std::int64_t{row} * op.depth; },
+          [&](int row) { return work.residual + (std::int64_t{view.row_begin} + row) * op.depth; },
           [&](int row) { return reinterpret_cast<std::uint32_t*>(staged + row * row_bytes); });
       synchronise();
       first = staged;
     }
-    const ProductJob tiles{op.tiles, op.depth};
     StreamedProduct<Weights, column_tiles>::run(
         job, weights, [&](int column) { return first + column * row_bytes; },
-        [&](int tile, int r, int row, bool present, float upper, float lower) {
+        [&](int tile, int r, int column, bool present, float upper, float lower) {
+          const int row = view.row_begin + column;
           switch (op.kind) {
             case OperationKind::qkv:
-              return finish_qkv<Weights>(view, op, tiles, tile, r, row, present, upper, lower);
+              return finish_qkv<Weights>(view, tile, r, row, present, upper, lower);
             case OperationKind::output:
-              return ResidualOp<Weights, tile_half>::add(view, op.layer.o, tile, r, row, present, upper,
-                                                         lower);
+              return ResidualOp<Weights>::add(view, op.layer.o, tile, r, row, present, upper, lower);
             case OperationKind::gate_up:
-              return GateUpOp<Weights, tile_half>::finish(view, tiles, tile, r, row, present, upper, lower);
+              return GateUpOp<Weights>::finish(view, tile, r, row, present, upper, lower);
             case OperationKind::down:
-              return ResidualOp<Weights, tile_half>::add(view, op.layer.down, tile, r, row, present, upper,
-                                                         lower);
+              return ResidualOp<Weights>::add(view, op.layer.down, tile, r, row, present, upper, lower);
             default:
-              return HeadOp<Weights, tile_half>::finish(view, tiles, tile, r, row, present, upper, lower);
+              return HeadOp<Weights>::finish(view, tile, r, row, present, upper, lower);
           }
         });
+    stream = weights;
   }
 
   /// Heads of a product that has some of a layer's are counted among all.
   template <typename Weights>
-  DRAFTSCOPE_DEVICE static void finish_qkv(const PassView& view, const Operation& op, const ProductJob& job,
-                                           int tile, int r, int row, bool present, float upper, float lower) {
+  DRAFTSCOPE_DEVICE static void finish_qkv(const PassView& view, int tile, int r, int row, bool present,
+                                           float upper, float lower) {
     if constexpr (std::is_same_v<Weights, PlainWeights<Bf16>>)
-      if (op.layer.q.plain != nullptr || op.layer.k.plain != nullptr || op.layer.v.plain != nullptr)
-        return QkvOp<PlainBesideGroups, tile_half>::finish(view, job, tile, r, row, present, upper, lower);
-    QkvOp<Weights, tile_half>::finish(view, job, tile, r, row, present, upper, lower);
+      if (view.layer.q.is_beside != 0 || view.layer.k.is_beside != 0 || view.layer.v.is_beside != 0)
+        return QkvOp<PlainBesideGroups>::finish(view, tile, r, row, present, upper, lower);
+    QkvOp<Weights>::finish(view, tile, r, row, present, upper, lower);
   }
 
   const ProgramParams& p_;

@@ -17,6 +17,7 @@ enum class OperationKind : std::int32_t {
   qkv,
   normalise_heads,
   attention,
+  combine_attention,
   output,
   gate_up,
   down,
@@ -68,10 +69,13 @@ struct ProgramParams {
   const ProgramEntry* entries;
   std::int32_t first, last;           ///< entries that the launch runs
   std::int32_t loop_begin, loop_end;  ///< no loop if they are equal
-  std::int32_t rows;                  ///< rows that the program begins with
+  std::int32_t row_begin;             ///< first row of the pass that is computed
+  std::int32_t rows;                  ///< that are; −1 = those of the state from row_begin on
   std::int32_t draft_length;          ///< steps of the loop at most
-  unsigned* arrivals;                 ///< counter of the grid's barriers, 0 at the start
-  std::int32_t scratch_bytes;         ///< shared memory ahead of the rings, a multiple of 128
+  std::int32_t is_draft_step;    ///< of a draft whose steps are launched one by one: none once it stopped
+  unsigned* arrivals;            ///< counter of the grid's barriers, 0 between launches
+  std::int32_t scratch_bytes;    ///< shared memory ahead of the rings, a multiple of 128
+  std::int32_t attention_tiles;  ///< most that an item of attention has room for
   RingShape ring;
 };
 
@@ -85,15 +89,17 @@ constexpr bool changes_rows(OperationKind kind) {
   return kind == OperationKind::begin_last_token || kind == OperationKind::begin_verification;
 }
 
-/// A product's matrices to be packed (pack_pieces.h).
-struct PackParams {
-  PassParams pass;           ///< the model's shape
-  const DeviceLayer* layer;  ///< its matrices as they were uploaded; null of the head
+/// A product's matrices to be packed, or unpacked (pack_pieces.h).
+struct PieceParams {
+  PassParams pass;    ///< the model's shape
+  DeviceLayer layer;  ///< zeros of the head
   OperationKind product;
   PieceLayout layout;
   std::int32_t tiles;
   std::int32_t depth;
   std::byte* pieces;
+  const std::byte* rows[3];  ///< to pack: each matrix, rows one after another, or groups (grouped_layout.h)
+  std::uint16_t* numbers;    ///< to unpack: the matrices' rows one after another, 16-bit
 };
 
 }  // namespace draftscope::engine::cuda

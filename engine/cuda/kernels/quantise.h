@@ -2,13 +2,10 @@
 #pragma once
 
 // Weights as e4m3 with a scale an output (the largest magnitude of a row becomes 448), rounded to nearest
-// even; and back to 16-bit numbers for a library's product. A power of two is not asked of the scale:
-// products apply it to their sums.
+// even. A power of two is not asked of the scale: products apply it to their sums.
 
 #include "device.h"
-#include "grouped_weights.h"
 #include "params.h"
-#include "weights.h"
 
 namespace draftscope::engine::cuda {
 
@@ -53,37 +50,6 @@ DRAFTSCOPE_DEVICE void quantise_rows(const QuantiseParams& p) {
           static_cast<std::uint8_t>(to_e4m3(Element::to_float(source[i]) / scale));
     if (thread_index() == 0) p.scale[row] = scale;
     synchronise();
-  }
-}
-
-/// Every e4m3 value is a bf16 value; the scale stays apart.
-DRAFTSCOPE_DEVICE void widen_rows(const QuantiseParams& p) {
-  const std::int64_t n = std::int64_t{p.rows} * p.depth;
-  for (std::int64_t i = std::int64_t{block_index()} * block_threads() + thread_index(); i < n;
-       i += std::int64_t{block_count()} * block_threads())
-    p.widened[i] = static_cast<std::uint16_t>(Fp8Weights::pair(p.values[i], 0) & 0xffffU);
-}
-
-/// A thread a chunk. Depths are multiples of a part's.
-template <typename Format>
-DRAFTSCOPE_DEVICE void widen_groups(const QuantiseParams& p) {
-  const auto* matrix = reinterpret_cast<const std::byte*>(p.values);
-  const std::int64_t row_chunks = Format::row_bytes(p.depth) / chunk_bytes;
-  for (std::int64_t i = std::int64_t{block_index()} * block_threads() + thread_index();
-       i < p.rows * row_chunks; i += std::int64_t{block_count()} * block_threads()) {
-    const auto row = static_cast<int>(i / row_chunks);
-    const auto in_row = static_cast<int>(i % row_chunks);
-    const int first = in_row / run_lanes * Format::stage_depth;
-    const Chunk held = load_whole(reinterpret_cast<const Chunk*>(matrix) + i);
-    const auto scales = scales_of_run<Format>(matrix, p.rows, p.depth, row, first);
-#pragma unroll
-    for (int part = 0; part < Format::parts; ++part) {
-      const int k = first + Format::lane_depth(in_row % run_lanes, part);
-      if (k >= p.depth) continue;
-      const Part numbers = Format::part(held, part, scales);
-      *reinterpret_cast<Chunk*>(p.widened + std::int64_t{row} * p.depth + k) = {
-          {numbers.pairs[0], numbers.pairs[1], numbers.pairs[2], numbers.pairs[3]}};
-    }
   }
 }
 

@@ -134,7 +134,7 @@ inline constexpr int digits = 1 << digit_bits;
 template <typename Measure>
 DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shared, const Measure& measure) {
   const TokenRun all{0, warped.vocab};
-  double* totals = shared + digits * row_threads;  // behind the threads' columns, [digit][thread]
+  double* totals = shared + digits * row_threads;  // after the threads' columns, [digit][thread]
   std::uint32_t cut = 0;
   double above = 0.0;  // measure of the tokens above all that begin with the digits of `cut`
   double at_cut = 0.0;
@@ -259,14 +259,10 @@ DRAFTSCOPE_DEVICE int coupled_choice(const WarpedLogits& warped, const SamplingS
 
 /// finish_draft_step() with the token drawn from the warped distribution; its confidence stays the best
 /// token's probability. Logits are kept for the verdict, where it needs them. One block.
-DRAFTSCOPE_DEVICE void finish_sampled_step(const auto& step) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
-  const auto& p = step.pass;
-  const PassState& state = *p.work.state;
-  if (state.stopped != 0) return;
+DRAFTSCOPE_DEVICE void finish_sampled_step(const PassView& p) {
+  PassState& state = *p.work.state;
   const int vocab = p.model.vocab;
-  const HeadResult best = result_of(merged_row(p, 0, head_tiles(p.model)), vocab);
+  const HeadResult best = result_of(merged_row(p, 0), vocab);
   const bool coupled = state.sampling.coupled != 0;
   float* kept = p.work.draft_logits + std::int64_t{state.drafted} * vocab;
   if (!coupled)
@@ -280,16 +276,14 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const auto& step) {
                                        [&](int t) { return draft.weight(t); });
   if (thread_index() != 0) return;
   // Of logits that make no distribution no token may have been chosen.
-  if (!(best.probability >= 0.0F)) return end_draft_step(step, {0, 0.0F, best.probability, 0.0});
+  if (!(best.probability >= 0.0F)) return end_draft_step(state, {0, 0.0F, best.probability, 0.0});
   p.work.draft_rows[state.drafted] = draft.row;
-  end_draft_step(step, {token, p.work.logits[token], best.probability, draft.probability(token)});
+  end_draft_step(state, {token, p.work.logits[token], best.probability, draft.probability(token)});
 }
 
-/// The warped distribution of every head row, and in a coupled round the target's token behind it: a block a
+/// The warped distribution of every head row, and in a coupled round the target's token after it: a block a
 /// row.
-DRAFTSCOPE_DEVICE void warp_rows(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
+DRAFTSCOPE_DEVICE void warp_rows(const PassView& p) {
   const PassState& state = *p.work.state;
   for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {
     WarpedLogits target = warp_logits(p.work.logits + std::int64_t{row} * p.model.vocab, p.model.vocab,
@@ -301,10 +295,8 @@ DRAFTSCOPE_DEVICE void warp_rows(const auto& p) {
   }
 }
 
-/// Counts the accepted draft tokens and chooses the bonus token behind them. One block.
-DRAFTSCOPE_DEVICE void judge_draft(const auto& p) {
-  let_next_kernel_start();
-  wait_for_previous_kernel();
+/// Counts the accepted draft tokens and chooses the bonus token after them. One block.
+DRAFTSCOPE_DEVICE void judge_draft(const PassView& p) {
   PassState& state = *p.work.state;
   if (state.sampling.coupled != 0) {
     if (thread_index() != 0) return;

@@ -34,12 +34,12 @@ struct StreamedProgram {
 
 class WeightStream {
  public:
-  /// `filled` and `ring`: the warp's own, of as many places. By all lanes.
+  /// `filled` and `ring`: the warp's own in shared memory, of as many places. By all lanes.
   DRAFTSCOPE_DEVICE WeightStream(const StreamedProgram& program, CopyBarrier* filled, std::byte* ring,
                                  const RingShape& shape)
-      : program_(program),
-        filled_(filled),
-        ring_(ring),
+      : program_(&program),
+        filled_(place_in_shared(filled)),
+        ring_(place_in_shared(ring)),
         shape_(shape),
         warp_(thread_index() / warp_threads) {}
 
@@ -55,8 +55,8 @@ class WeightStream {
   [[nodiscard]] DRAFTSCOPE_DEVICE int parts() const { return shape_.parts; }
   /// The next piece, once it is there.
   DRAFTSCOPE_DEVICE const std::byte* take() {
-    wait_for_phase(filled_ + taken_place_, taken_parity_);
-    return ring_ + taken_place_ * shape_.place_bytes;
+    wait_for_phase(filled(taken_place_), taken_parity_);
+    return shared_memory() + ring_ + taken_place_ * shape_.place_bytes;
   }
   /// Follows take(), once each lane has read what it needs.
   DRAFTSCOPE_DEVICE void give_back() {
@@ -80,6 +80,12 @@ class WeightStream {
   }
 
  private:
+  DRAFTSCOPE_DEVICE static int place_in_shared(const void* address) {
+    return static_cast<int>(static_cast<const std::byte*>(address) - shared_memory());
+  }
+  [[nodiscard]] DRAFTSCOPE_DEVICE CopyBarrier* filled(int place) const {
+    return reinterpret_cast<CopyBarrier*>(shared_memory() + filled_) + place;
+  }
   DRAFTSCOPE_DEVICE void advance() {
     --under_way_;
     if (++taken_place_ < shape_.places) return;
@@ -93,8 +99,8 @@ class WeightStream {
       if (!begin_tile()) return;
     const int runs = runs_left_ < shape_.parts ? runs_left_ : shape_.parts;
     const int bytes = runs * part_bytes_;
-    begin_piece(ring_ + copied_place_ * shape_.place_bytes, from_, static_cast<unsigned>(bytes),
-                filled_ + copied_place_);
+    begin_piece(shared_memory() + ring_ + copied_place_ * shape_.place_bytes, from_,
+                static_cast<unsigned>(bytes), filled(copied_place_));
     from_ += bytes;
     runs_left_ -= runs;
     ++under_way_;
@@ -131,18 +137,19 @@ class WeightStream {
   }
   DRAFTSCOPE_DEVICE void find_product() {
     next_pieces_ = nullptr;
-    while (entry_ < program_.last && next_pieces_ == nullptr) {
-      const Operation& of = program_.operation(entry_);
+    while (entry_ < program_->last && next_pieces_ == nullptr) {
+      const Operation& of = program_->operation(entry_);
       next_pieces_ = of.pieces;  // null of all but products
       next_layout_ = of.layout;
       next_tiles_ = of.tiles;
-      entry_ = program_.expected_next(entry_, steps_);
+      entry_ = program_->expected_next(entry_, steps_);
     }
   }
 
-  const StreamedProgram& program_;
-  CopyBarrier* filled_;
-  std::byte* ring_;
+  const StreamedProgram* program_;
+  // Offsets in shared memory, which the compiler would not know a pointer to be in.
+  int filled_;
+  int ring_;
   RingShape shape_;
   int warp_;
   // The taking end.

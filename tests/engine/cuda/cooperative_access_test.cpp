@@ -3,27 +3,26 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "block_emulation.h"
 #include "block_order.h"
 #include "device_accesses.h"
 #include "grid_kernels.h"
-#include "kernel_queue.h"
-#include "rows_kernels.h"
 
 #include "cuda/kernels/device.h"
 
 namespace draftscope::engine::test {
 namespace {
 
+using cuda::emulation::AccessesOfGrid;
 using cuda::emulation::BlockOrder;
 using cuda::emulation::DeviceAccesses;
 using cuda::emulation::Grid;
-using cuda::emulation::KernelQueue;
+using cuda::emulation::GridRun;
 
 constexpr std::uint32_t grid_seeds = 24;
 
@@ -36,13 +35,17 @@ std::string run_grids(GridMemory& memory, const std::vector<Grid>& grids, const 
                       std::uint32_t seed) {
   DeviceAccesses accesses;
   accesses.add(&memory, sizeof memory, "memory");
-  KernelQueue queue(accesses, seed);
-  const auto place = [&](const std::byte* address) {
+  const auto place = [&](const std::byte* address) -> std::string {
     return address == reinterpret_cast<const std::byte*>(memory.values) ? "values" : "others";
   };
-  for (const Grid& grid : grids) queue.add({[] { return std::string("sums"); }, grid, body, place});
-  const auto ran = queue.run();
-  return ran ? "" : ran.error().message;
+  for (const Grid& grid : grids) {
+    GridRun run(grid, body, seed++);
+    const AccessesOfGrid seen(accesses, grid.blocks);
+    while (run.go_on()) {
+    }
+    if (const auto found = accesses.take_conflict("sums", place); !found) return found.error().message;
+  }
+  return "";
 }
 
 /// Errors of a kernel in rounds, over seeds.
@@ -127,28 +130,6 @@ TEST_F(CooperativeAccess, IsFoundInAnyOrderIfABarrierOfTheGridLacks) {
 TEST_F(CooperativeAccess, IsFoundInSomeOrdersIfABarrierOfTheBlockLacks) {
   const std::set<std::string> errors = errors_of_rounds({.of_block_before_arrivals = false});
   EXPECT_GT(errors.size(), 1U);
-}
-
-TEST_F(CooperativeAccess, HasNoKernelBesideIt) {
-  for (std::uint32_t seed = 1; seed <= grid_seeds; ++seed) {
-    RowsMemory memory;
-    DeviceAccesses accesses;
-    accesses.add(&memory, sizeof memory, "memory");
-    KernelQueue queue(accesses, seed);
-    const auto add = [&](const Grid& grid, void (*kernel)(RowsMemory&)) {
-      queue.add({[] { return std::string("kernel"); }, grid, [kernel, &memory] { kernel(memory); }, {}});
-    };
-    const Grid early{.blocks = 1, .threads = 32, .may_start_early = true};
-    add(early, do_something_else);
-    add({.blocks = 2, .threads = 32, .is_cooperative = true}, [](RowsMemory& rows) {
-      if (cuda::block_index() == 0) set_rows_to_four(rows);
-    });
-    add(early, write_rows_counted_early);
-    add(early, do_something_else);
-    const auto ran = queue.run();
-    EXPECT_TRUE(ran) << ran.error().message;
-    EXPECT_EQ(std::count(memory.written, memory.written + 8, 1), 4);
-  }
 }
 
 TEST(BlockOrder, KnowsWhatArrivalsAWaitCountedOn) {

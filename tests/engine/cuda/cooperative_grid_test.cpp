@@ -45,8 +45,7 @@ std::string fault_of(const std::function<void()>& body, int blocks = 1) {
 struct Shared {
   std::byte bytes[256];
   CopyBarrier filled[3];
-  CopyBarrier emptied[3];
-  unsigned given_up;
+  bool is_abandoned;
 };
 Shared& shared() {
   return *reinterpret_cast<Shared*>(shared_memory());
@@ -54,8 +53,7 @@ Shared& shared() {
 
 void init(CopyBarrier& barrier, unsigned arrivals) {
   if (thread_index() == 0) init_barrier(&barrier, arrivals);
-  if (thread_index() == 0) shared().given_up = 0;
-  synchronise_block();
+  synchronise();
 }
 
 alignas(16) const int source[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -80,95 +78,91 @@ TEST(CooperativeGrid, FindsAPiecesBytesAfterItsPhaseAndMostlyNotBefore) {
                     before.insert(shared_word(7));
                     synchronise_lanes();
                     before.insert(shared_word(7));
-                    EXPECT_TRUE(wait_for_phase(shared().filled, 0, &shared().given_up));
+                    wait_for_phase(shared().filled, 0);
                     EXPECT_EQ(shared_word(0), 1);
                     EXPECT_EQ(shared_word(7), 8);
-                    EXPECT_TRUE(wait_for_phase(shared().filled, 0, &shared().given_up));
+                    wait_for_phase(shared().filled, 0);
                   },
                   seed),
               "");
   EXPECT_EQ(before, (std::set<int>{-1, 8}));
 }
 
-/// A ring of three stages through which a warp copies twenty pieces for eight that compute.
-class Ring {
+/// When a warp begins the next piece in a place of its ring.
+enum class Refill { after_all_lanes_read, before_they_read, before_the_wait };
+
+/// Rings of three places, one of each warp, that twenty pieces go through.
+class Rings {
  public:
-  static constexpr int stages = 3;
+  static constexpr int places = 3;
   static constexpr int pieces = 20;
   static constexpr int words = 4;
+  static constexpr int warps = 2;
 
-  explicit Ring(bool waits_for_emptied = true, bool arrives_late = true)
-      : waits_for_emptied_(waits_for_emptied), arrives_late_(arrives_late) {
+  explicit Rings(Refill refill) : refill_(refill) {
     for (int i = 0; i < pieces * words; ++i) from_[static_cast<std::size_t>(i)] = 100 + i;
   }
 
   std::string run(std::uint32_t seed) {
     wrong_ = 0;
     return run_together(
-        together(2, 288), [this] { work(); }, seed);
+        together(2, warps * warp_threads), [this] { work(); }, seed);
   }
   [[nodiscard]] int wrong() const { return wrong_; }
 
  private:
+  struct Ring {
+    CopyBarrier filled[places];
+    alignas(16) std::byte bytes[places * words * 4];
+  };
+  static Ring& ring() { return reinterpret_cast<Ring*>(shared_memory())[thread_index() / warp_threads]; }
+  void begin(int piece) const {
+    if (piece >= pieces) return;
+    const int place = piece % places;
+    begin_piece(ring().bytes + place * 16, reinterpret_cast<const std::byte*>(&from_[piece * words]), 16,
+                &ring().filled[place]);
+  }
   void work() {
-    if (thread_index() == 0)
-      for (int stage = 0; stage < stages; ++stage) {
-        init_barrier(&shared().filled[stage], piece_arrivals);
-        init_barrier(&shared().emptied[stage], static_cast<unsigned>(block_threads()));
+    if (const int lane = thread_index() % warp_threads; lane < places)
+      init_barrier(&ring().filled[lane], piece_arrivals);
+    synchronise();
+    for (int piece = 0; piece < places; ++piece) begin(piece);
+    for (int piece = 0; piece < pieces; ++piece) {
+      if (refill_ == Refill::before_the_wait) begin(piece + places);
+      wait_for_phase(&ring().filled[piece % places], static_cast<unsigned>(piece / places) % 2);
+      if (refill_ == Refill::before_they_read) begin(piece + places);
+      for (int i = 0; i < words; ++i) {
+        int word;
+        std::memcpy(&word, ring().bytes + (piece % places * words + i) * 4, 4);
+        if (word != 100 + piece * words + i) ++wrong_;
       }
-    if (thread_index() == 0) shared().given_up = 0;
-    synchronise_block();
-    if (thread_index() < block_threads())
-      compute();
-    else
-      copy();
-  }
-  void copy() const {
-    for (int piece = 0; piece < pieces; ++piece) {
-      const int stage = piece % stages;
-      const unsigned turn = static_cast<unsigned>(piece / stages) % 2;
-      if (waits_for_emptied_) wait_for_phase(&shared().emptied[stage], 1 - turn, &shared().given_up);
-      begin_piece(shared().bytes + stage * 16, reinterpret_cast<const std::byte*>(&from_[piece * words]), 16,
-                  &shared().filled[stage]);
-    }
-  }
-  void compute() {
-    for (int piece = 0; piece < pieces; ++piece) {
-      const int stage = piece % stages;
-      const unsigned turn = static_cast<unsigned>(piece / stages) % 2;
-      EXPECT_TRUE(wait_for_phase(&shared().filled[stage], turn, &shared().given_up));
-      if (!arrives_late_) arrive_at(&shared().emptied[stage]);
-      for (int i = 0; i < words; ++i)
-        if (shared_word(stage * words + i) != 100 + piece * words + i) ++wrong_;
-      if (arrives_late_) arrive_at(&shared().emptied[stage]);
+      synchronise_lanes();
+      if (refill_ == Refill::after_all_lanes_read) begin(piece + places);
       if (piece % 7 == 0) synchronise();
     }
   }
 
-  bool waits_for_emptied_;
-  bool arrives_late_;
+  Refill refill_;
   int wrong_ = 0;
   alignas(16) std::array<int, pieces * words> from_{};
 };
 
-TEST(CooperativeGrid, TakesPiecesThroughARing) {
-  Ring ring;
+TEST(CooperativeGrid, TakesPiecesThroughRings) {
+  Rings rings(Refill::after_all_lanes_read);
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
-    EXPECT_EQ(ring.run(seed), "");
-    EXPECT_EQ(ring.wrong(), 0);
+    EXPECT_EQ(rings.run(seed), "");
+    EXPECT_EQ(rings.wrong(), 0);
   }
 }
 
-TEST(CooperativeGrid, ShowsARingWhoseStagesAreFilledOrEmptiedTooEarly) {
-  int early = 0;
-  int faults = 0;
+TEST(CooperativeGrid, ShowsRingsWhosePlacesAreFilledTooEarly) {
+  Rings before_reads(Refill::before_they_read);
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
-    Ring arrives_early(true, false);
-    if (!arrives_early.run(seed).empty() || arrives_early.wrong() != 0) ++early;
-    if (!Ring(false).run(seed).empty()) ++faults;
+    EXPECT_EQ(before_reads.run(seed), "");
+    EXPECT_GT(before_reads.wrong(), 0);
+    EXPECT_EQ(Rings(Refill::before_the_wait).run(seed),
+              "kernel emulation: a piece is begun where another one comes that nobody has waited for");
   }
-  EXPECT_GT(early, static_cast<int>(seeds) / 2);
-  EXPECT_EQ(faults, static_cast<int>(seeds));
 }
 
 TEST(CooperativeGrid, BringsPiecesInAnyOrder) {
@@ -180,50 +174,31 @@ TEST(CooperativeGrid, BringsPiecesInAnyOrder) {
           for (CopyBarrier& barrier : shared().filled) init(barrier, piece_arrivals);
           for (int i = 0; i < 3; ++i)
             begin_piece(shared().bytes + i * 16, source_bytes(), 16, &shared().filled[i]);
-          wait_for_phase(&shared().filled[seed % 3], 0, &shared().given_up);
+          wait_for_phase(&shared().filled[seed % 3], 0);
           seen.insert({shared_word(0) == 1, shared_word(4) == 1, shared_word(8) == 1});
-          for (CopyBarrier& barrier : shared().filled) wait_for_phase(&barrier, 0, &shared().given_up);
+          for (CopyBarrier& barrier : shared().filled) wait_for_phase(&barrier, 0);
         },
         seed);
   // Each piece alone, and with others.
   EXPECT_GE(seen.size(), 6U);
 }
 
-TEST(CooperativeGrid, EndsAPhaseWithItsLastArrivalOrByte) {
-  std::vector<int> ended;
-  const auto look = [&](CopyBarrier& barrier) {
-    unsigned given_up = 1;
-    for (unsigned parity : {0U, 1U}) ended.push_back(wait_for_phase(&barrier, parity, &given_up) ? 1 : 0);
-  };
-  EXPECT_EQ(fault_of([&] {
-              CopyBarrier& barrier = shared().filled[0];
-              init(barrier, 2);
-              if (thread_index() != 0) return;
-              look(barrier);
-              arrive_at(&barrier);
-              look(barrier);
-              arrive_at(&barrier);
-              look(barrier);
-              arrive_at(&barrier);
-              arrive_at(&barrier);
-              look(barrier);
-            }),
-            "");
-  EXPECT_EQ(ended, (std::vector<int>{0, 1, 0, 1, 1, 0, 0, 1}));
-}
-
-TEST(CooperativeGrid, LeavesAWaitForAPhaseOnceItIsGivenUp) {
+TEST(CooperativeGrid, EndsAPhaseWithTheLastOfItsPieces) {
   for (std::uint32_t seed = 1; seed <= seeds; ++seed)
     EXPECT_EQ(run_together(
-                  together(1, 64),
-                  [&] {
-                    init(shared().filled[0], 1);
-                    if (thread_index() < warp_threads) {
-                      EXPECT_FALSE(wait_for_phase(shared().filled, 0, &shared().given_up));
-                      return;
+                  together(1),
+                  [] {
+                    init(shared().filled[0], 2 * piece_arrivals);
+                    wait_for_phase(shared().filled, 1);  // as if one had been before the first
+                    for (int phase = 0; phase < 3; ++phase) {
+                      for (int piece = 0; piece < 2; ++piece)
+                        begin_piece(shared().bytes + piece * 16, source_bytes() + piece * 16, 16,
+                                    shared().filled);
+                      wait_for_phase(shared().filled, static_cast<unsigned>(phase % 2));
+                      EXPECT_EQ(shared_word(0), 1);
+                      EXPECT_EQ(shared_word(4), 5);
+                      synchronise_lanes();
                     }
-                    synchronise_lanes();
-                    shared().given_up = 1;
                   },
                   seed),
               "");
@@ -234,7 +209,7 @@ TEST(CooperativeGrid, RefusesWrongCopies) {
     return fault_of([=] {
       init(shared().filled[0], piece_arrivals);
       begin_piece(shared().bytes + to, source_bytes() + from, bytes, shared().filled);
-      wait_for_phase(shared().filled, 0, &shared().given_up);
+      wait_for_phase(shared().filled, 0);
     });
   };
   EXPECT_EQ(begin(16, 16, 16), "");
@@ -266,8 +241,7 @@ TEST(CooperativeGrid, MustWaitForItsPieces) {
 
 TEST(CooperativeGrid, RefusesWrongUsesOfItsBarriers) {
   constexpr const char* uninitialised = "kernel emulation: a barrier for copies was not initialised";
-  EXPECT_EQ(fault_of([] { wait_for_phase(shared().filled, 1, &shared().given_up); }), uninitialised);
-  EXPECT_EQ(fault_of([] { arrive_at(shared().filled); }), uninitialised);
+  EXPECT_EQ(fault_of([] { wait_for_phase(shared().filled, 1); }), uninitialised);
   EXPECT_EQ(fault_of([] { begin_piece(shared().bytes, source_bytes(), 16, shared().filled); }),
             uninitialised);
   EXPECT_EQ(fault_of([] { init_barrier(shared().filled, 1); }),
@@ -276,45 +250,15 @@ TEST(CooperativeGrid, RefusesWrongUsesOfItsBarriers) {
               if (thread_index() == 0) init_barrier(shared().filled, 0);
             }),
             "kernel emulation: a barrier for copies takes no or too many arrivals");
-  // The piece alone ends the phase, some time after the warp has gone on.
-  const auto arrives_twice = [](std::uint32_t seed) {
-    return run_together(
-        together(1),
-        [] {
-          init(shared().filled[0], piece_arrivals);
-          begin_piece(shared().bytes, source_bytes(), 16, shared().filled);
-          if (thread_index() == 0) arrive_at(shared().filled);
-          wait_for_phase(shared().filled, 0, &shared().given_up);
-        },
-        seed);
-  };
-  EXPECT_EQ(arrives_twice(1),
+  EXPECT_EQ(fault_of([] {
+              init(shared().filled[0], piece_arrivals);
+              for (int piece = 0; piece < 2; ++piece)
+                begin_piece(shared().bytes + piece * 16, source_bytes(), 16, shared().filled);
+            }),
             "kernel emulation: a phase of a barrier for copies has more arrivals than it takes");
-  EXPECT_EQ(run_together(
-                together(1, 288), [] { synchronise(); }, 1),
-            "kernel emulation: a thread that copies reaches a barrier of those that compute");
-  EXPECT_THROW(GridRun({.may_start_early = true, .is_cooperative = true}, [] {}), std::logic_error);
   GridRun other({.blocks = 1, .threads = 32, .shared_bytes = 64},
                 [] { init_barrier(reinterpret_cast<CopyBarrier*>(shared_memory()), 1); });
-  other.let_through();
   EXPECT_THROW(other.go_on(), std::logic_error);
-}
-
-TEST(CooperativeGrid, CountsItsComputingThreads) {
-  std::set<int> counts;
-  std::set<int> passed;
-  EXPECT_EQ(run_together(
-                together(2, 288),
-                [&] {
-                  counts.insert(block_threads());
-                  if (thread_index() >= block_threads()) return;
-                  synchronise();
-                  passed.insert(thread_index());
-                },
-                1),
-            "");
-  EXPECT_EQ(counts, (std::set<int>{256}));
-  EXPECT_EQ(passed.size(), 256U);
 }
 
 TEST(CooperativeGrid, LetsBlocksGoOnInsideBarrierIntervals) {
@@ -341,10 +285,10 @@ bool synchronise_grid(unsigned& counter, unsigned round) {
   synchronise();
   if (thread_index() == 0) {
     arrive(&counter, 1);
-    if (!wait_for_arrivals(&counter, round * static_cast<unsigned>(block_count()))) shared().given_up = 1;
+    shared().is_abandoned = !wait_for_arrivals(&counter, round * static_cast<unsigned>(block_count()));
   }
   synchronise();
-  return shared().given_up == 0;
+  return !shared().is_abandoned;
 }
 
 TEST(CooperativeGrid, MeetsInEachRoundOfABarrierOfTheGrid) {
@@ -359,7 +303,6 @@ TEST(CooperativeGrid, MeetsInEachRoundOfABarrierOfTheGrid) {
     EXPECT_EQ(run_together(
                   together(blocks, 64),
                   [&] {
-                    if (thread_index() == 0) shared().given_up = 0;
                     for (unsigned round = 1; round <= rounds; ++round) {
                       if (thread_index() == 40) ++written[block_index()];
                       are_all_there_before.insert(std::count(written, written + blocks, round) == blocks);
@@ -380,46 +323,33 @@ TEST(CooperativeGrid, EndsWaitsForArrivalsThatCannotCome) {
     unsigned counter = 0;
     std::vector<bool> arrived;
     EXPECT_EQ(run_together(
-                  together(3, 288),
+                  together(3, 64),
                   [&] {
-                    if (thread_index() == 0) init_barrier(shared().filled, 1);
-                    if (thread_index() == 0) shared().given_up = 0;
-                    synchronise_block();
-                    if (thread_index() >= block_threads())
-                      EXPECT_FALSE(wait_for_phase(shared().filled, 0, &shared().given_up));
-                    else if (block_index() != 1)  // one block never comes
-                      arrived.push_back(synchronise_grid(counter, 1));
-                    else
-                      shared().given_up = 1;
+                    // One block never comes.
+                    if (block_index() != 1) arrived.push_back(synchronise_grid(counter, 1));
                   },
                   seed),
               "");
-    EXPECT_EQ(arrived, std::vector<bool>(std::size_t{2} * 256, false));
+    EXPECT_EQ(arrived, std::vector<bool>(std::size_t{2} * 64, false));
   }
 }
 
 TEST(CooperativeGrid, SaysWhatItsThreadsWaitForIfNoneCanGoOn) {
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     const std::string fault = run_together(
-        together(2, 288),
+        together(2, 96),
         [] {
-          if (thread_index() == 0) init_barrier(shared().filled, 1);
-          if (thread_index() == 0) shared().given_up = 0;
-          synchronise_block();
-          if (block_index() == 1)
-            synchronise_block();
-          else if (thread_index() == 256)
-            synchronise_lanes();
-          else if (thread_index() > 256)
-            wait_for_phase(shared().filled, 0, &shared().given_up);
-          else if (thread_index() != 9)
-            synchronise();
+          init(shared().filled[0], piece_arrivals);
+          if (block_index() == 1) return synchronise();
+          if (thread_index() == 64) return synchronise_lanes();
+          if (thread_index() > 64) return wait_for_phase(shared().filled, 0);
+          if (thread_index() != 9) synchronise();
         },
         seed);
     EXPECT_EQ(
         fault,
-        "kernel emulation: no thread of the grid can go on: block 0: of 288 threads 1 wait for lanes of "
-        "their warp, 255 wait for the computing threads, 31 wait for a phase of a barrier for copies");
+        "kernel emulation: no thread of the grid can go on: block 0: of 96 threads 1 wait for lanes of "
+        "their warp, 63 wait for all threads of the block, 31 wait for a phase of a barrier for copies");
   }
 }
 

@@ -13,7 +13,7 @@ namespace draftscope::engine::test {
 
 std::unique_ptr<Backend> backend_on_device(const Checkpoint& checkpoint, const CudaOptions& options,
                                            std::int32_t multiprocessors) {
-  static std::uint32_t seed = 0;  // each backend starts kernels in an order of its own
+  static std::uint32_t seed = 0;  // each backend runs blocks in an order of its own
   ++seed;
   // Two backends that a test compares are one of each kind, and so compare these as well.
   CudaOptions taken = options;

@@ -10,6 +10,7 @@
 
 #include "cuda/backend.h"
 #include "cuda/model_upload.h"
+#include "cuda/program_runner.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
 
@@ -19,6 +20,8 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::size_t plenty = std::size_t{1} << 32;
+/// The least that a block may have on any device of compute capability 8.0 or later.
+constexpr std::size_t min_shared_bytes = std::size_t{99} << 10;
 
 /// "made", or the error.
 std::string outcome(const Checkpoint& checkpoint, const CudaOptions& options, std::size_t memory_bytes,
@@ -53,7 +56,7 @@ TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
     const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 1);
     const CudaOptions options{.cache_rows = 50, .weights = weights};
     const std::size_t needed = min_memory(checkpoint, options);
-    EXPECT_GT(needed, cuda::model_bytes(checkpoint, weights));
+    EXPECT_GT(needed, cuda::upload_bytes(checkpoint, weights).kept);
     EXPECT_EQ(outcome(checkpoint, options, needed), "made");
     const std::string refused = outcome(checkpoint, options, needed - 1);
     EXPECT_THAT(refused, HasSubstr("cuda backend: random needs "));
@@ -62,9 +65,8 @@ TEST(DeviceMemory, IsCountedBeforeAnythingIsAllocated) {
     EXPECT_THAT(refused, HasSubstr("emulated GPU has "));
     EXPECT_EQ(refused.find('\n'), std::string::npos);
     // Rows that a block does not hold have a place that there is anyway.
-    constexpr std::size_t little = std::size_t{48} << 10;
-    EXPECT_EQ(outcome(checkpoint, options, needed, little), "made");
-    EXPECT_NE(outcome(checkpoint, options, needed - 1, little), "made");
+    EXPECT_EQ(outcome(checkpoint, options, needed, min_shared_bytes), "made");
+    EXPECT_NE(outcome(checkpoint, options, needed - 1, min_shared_bytes), "made");
     // More context needs more, and in fp8 the layers' matrices less.
     EXPECT_GT(min_memory(checkpoint, {.cache_rows = 51, .weights = weights}), needed);
   }
@@ -97,7 +99,7 @@ TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
       cuda::make_backend(cuda::emulation::make_emulated_gpu(2, plenty), checkpoint, {.cache_rows = 9000});
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_EQ((*whole)->cache_rows(), 9000);
-  // The last row attends to all before it, whatever they hold; there is none behind it.
+  // The last row attends to all before it, whatever they hold; there is none after it.
   Outputs outputs;
   OwnedBatch last = chain(shape, random, 1, 8999);
   const auto computed = (*whole)->forward(last.view(), outputs);
@@ -106,8 +108,7 @@ TEST(DeviceMemory, HoldsTheModelsWholeContextIfAsked) {
   EXPECT_FALSE((*whole)->forward(last.view(), outputs));
 }
 
-/// A block holds not even one row of it.
-TEST(DeviceShape, MayBeOfAnyWidthWhereABlockHoldsEightSums) {
+TEST(DeviceShape, MayBeSoWideThatABlockHoldsNotOneRow) {
   Random random(8);
   speculation::ModelShape shape = random_small_shape(random);
   shape.n_layers = 1;
@@ -115,21 +116,34 @@ TEST(DeviceShape, MayBeOfAnyWidthWhereABlockHoldsEightSums) {
   shape.d_model = 131072;
   const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
   ASSERT_TRUE(checkpoint);
-  EXPECT_EQ(outcome(*checkpoint, {.cache_rows = 1}, plenty), "made");
+  EXPECT_EQ(outcome(*checkpoint, {.cache_rows = 1}, plenty, min_shared_bytes), "made");
 }
 
-TEST(DeviceShape, ThatNeedsMoreSharedMemoryThanABlockHasIsRefusedInOneLine) {
+TEST(DeviceShape, IsRefusedInOneLineWhereABlockHoldsNoRings) {
   Random random(8);
-  speculation::ModelShape shape = random_small_shape(random);
-  shape.n_layers = 1;
-  shape.vocab = 3;
-  shape.d_model = 8192;
-  const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
-  ASSERT_TRUE(checkpoint);
-  constexpr std::size_t enough = std::size_t{32} << 10;  // eight rows' sums and a stage of weights
-  EXPECT_EQ(outcome(*checkpoint, {.cache_rows = 1}, plenty, enough), "made");
-  EXPECT_THAT(outcome(*checkpoint, {.cache_rows = 1}, plenty, enough - 1),
-              HasSubstr("a block takes 32768 bytes of shared memory, expected at most 32767"));
+  for (int trial = 0; trial < 6; ++trial) {
+    speculation::ModelShape shape = random_cuda_shape(random);
+    shape.n_layers = 1;
+    shape.vocab = 3;
+    shape.d_model = 8 * pick(random, 1, 1024);
+    const auto is_enough = [&](std::size_t shared_bytes) {
+      return cuda::check_program_memory({.shared_bytes = shared_bytes}, shape).has_value();
+    };
+    std::size_t too_little = 0;
+    std::size_t enough = min_shared_bytes;
+    ASSERT_TRUE(is_enough(enough));
+    while (enough - too_little > 1) {
+      const std::size_t middle = too_little + (enough - too_little) / 2;
+      (is_enough(middle) ? enough : too_little) = middle;
+    }
+    const auto checkpoint = make_synthetic(shape, 0.0, 1, SyntheticMatrices::by_backend);
+    ASSERT_TRUE(checkpoint);
+    EXPECT_EQ(outcome(*checkpoint, {.cache_rows = 1}, plenty, enough), "made");
+    const std::string refused = outcome(*checkpoint, {.cache_rows = 1}, plenty, too_little);
+    EXPECT_THAT(refused, HasSubstr("emulated GPU has " + std::to_string(too_little) +
+                                   " bytes of shared memory a block, expected more for "));
+    EXPECT_EQ(refused.find('\n'), std::string::npos);
+  }
 }
 
 }  // namespace

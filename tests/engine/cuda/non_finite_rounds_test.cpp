@@ -39,7 +39,7 @@ class NonFiniteRounds : public testing::Test {
     return random_checkpoint(shape, DType::bf16, 61);
   }
 
-  /// The round behind the prompt, whose last token is its root, on a new device.
+  /// The round after the prompt, whose last token is its root, on a new device.
   ChainRoundOutputs round(const SamplingOptions& sampling) {
     const auto backend = backend_on_device(checkpoint_, {.cache_rows = 64});
     OwnedBatch context;

@@ -16,12 +16,8 @@ namespace draftscope::engine::test {
 
 /// Calls of a device.
 struct NotedCalls {
-  std::set<cuda::Kernel> kernels;      ///< launched or captured
-  std::vector<cuda::Launch> launches;  ///< of them, in order
-  int launches_alone = 0;              ///< those outside graphs
-  int captured = 0;                    ///< graphs
-  int launched = 0;                    ///< graphs
-  int loops = 0;
+  std::set<cuda::Kernel> kernels;      ///< launched
+  std::vector<cuda::Launch> launches;  ///< in order
   int uploads = 0;
   int downloads = 0;
   int waits = 0;  ///< for the device
@@ -53,28 +49,9 @@ class NotedGpu : public cuda::Gpu {
   Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
     calls_.kernels.insert(launch.kernel);
     calls_.launches.push_back(launch);
-    if (!capturing_) ++calls_.launches_alone;
     return gpu_->launch(launch, params);
   }
   Result<void> multiply(const cuda::WideProduct& product) override { return gpu_->multiply(product); }
-  Result<void> begin_graph() override {
-    ++calls_.captured;
-    capturing_ = true;
-    return gpu_->begin_graph();
-  }
-  Result<cuda::LoopHandle> begin_loop() override {
-    ++calls_.loops;
-    return gpu_->begin_loop();
-  }
-  Result<void> end_loop() override { return gpu_->end_loop(); }
-  Result<int> end_graph() override {
-    capturing_ = false;
-    return gpu_->end_graph();
-  }
-  Result<void> launch_graph(int graph) override {
-    ++calls_.launched;
-    return gpu_->launch_graph(graph);
-  }
   Result<void> synchronise() override {
     ++calls_.waits;
     return gpu_->synchronise();
@@ -83,7 +60,6 @@ class NotedGpu : public cuda::Gpu {
  private:
   std::unique_ptr<cuda::Gpu> gpu_;
   NotedCalls& calls_;
-  bool capturing_ = false;
 };
 
 }  // namespace draftscope::engine::test

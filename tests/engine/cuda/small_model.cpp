@@ -44,7 +44,7 @@ speculation::ModelShape small_shape_of_blocks() {
   return shape;
 }
 
-/// With norms behind products, heads that are rotated in part and layers that are not rotated.
+/// With norms after products, heads that are rotated in part and layers that are not rotated.
 speculation::ModelShape small_shape_with_norms() {
   speculation::ModelShape shape = small_shape();
   shape.architecture = "Olmo2ForCausalLM";
@@ -56,26 +56,14 @@ speculation::ModelShape small_shape_with_norms() {
   return shape;
 }
 
-/// So wide that no GPU's blocks hold sixteen normalised rows, and little beside.
-speculation::ModelShape small_shape_of_wide_rows() {
-  speculation::ModelShape shape = small_shape();
-  shape.n_layers = 2;
-  shape.n_heads = 2;
-  shape.n_kv_heads = 1;
-  shape.d_model = 5760;
-  shape.d_ff = 64;
-  shape.vocab = 40;
-  return shape;
-}
-
 std::vector<std::int32_t> prompt_of_squares(std::size_t tokens, std::int32_t vocab) {
   std::vector<std::int32_t> prompt;
   for (std::size_t i = 0; i < tokens; ++i) prompt.push_back(static_cast<std::int32_t>(i * i) % vocab);
   return prompt;
 }
 
-/// Leaves the K/V of all of a prompt but its last tokens in the cache, by passes of the decode kernels.
-/// Returns how many tokens these are.
+/// Leaves the K/V of all of a prompt but its last tokens in the cache, by passes of few rows. Returns how
+/// many tokens these are.
 std::int32_t cache_narrowly(Backend& backend, std::span<const std::int32_t> prompt) {
   constexpr std::size_t width = 50;
   std::size_t cached = 0;
@@ -110,15 +98,13 @@ void put_through(const HeldModel& model, const MakeOnDevice& make, Passes passes
   const auto backend = make(*checkpoint, model.weights);
   const std::vector<std::int32_t> prompt = prompt_of_squares(5, model.shape.vocab);
   const DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
-  // Verifications of more than eight rows, some of them normalised ahead of their products.
-  if (model.has_wide_rows) return decode_all(*backend, request, {"layerskip:exit=1,gamma=9"});
   const char* const tree = "mix:mask=exit,exit=2,shape=tree,gamma=3";
   // Searches over layers keep, compare and move states on the device.
   const char* const search = "clasp:skip=1,interval=4";
   decode_all(*backend, request, {"layerskip:exit=1,gamma=3", tree, "prompt-lookup", search, "del"});
   decode_sampled(*backend, request);
-  // The decode kernels take 64 rows at most, and a split of the keys has 256: a long prompt goes beyond
-  // both, and trees move its rows. All else that strategies do is the same after a short one.
+  // Programs take 64 rows at most, and a split of the keys has 256: a long prompt goes beyond both, and trees
+  // move its rows. All else that strategies do is the same after a short one.
   const std::vector<std::int32_t> long_prompt = prompt_of_squares(250, model.shape.vocab);
   DecodeRequest long_request{.prompt = long_prompt, .max_new_tokens = 12};
   if (passes == Passes::narrow) long_request.cached_tokens = cache_narrowly(*backend, long_prompt);
@@ -135,8 +121,6 @@ std::vector<HeldModel> small_models() {
                                    {"norms_fp8", small_shape_with_norms(), fp8}};
   for (const speculation::WeightFormat format : {q8_0, q4_0, q4_k, int4, fp8_block})
     models.push_back({std::string(speculation::weight_format_name(format)), small_shape_of_blocks(), format});
-  models.push_back({"wide_rows_bf16", small_shape_of_wide_rows(), std::nullopt, true});
-  models.push_back({"wide_rows_q4_k", small_shape_of_wide_rows(), q4_k, true});
   return models;
 }
 

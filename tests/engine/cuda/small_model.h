@@ -20,7 +20,6 @@ struct HeldModel {
   std::string name;
   speculation::ModelShape shape;
   CudaWeights weights;
-  bool has_wide_rows = false;  ///< more than a block's shared memory holds of sixteen, normalised
 };
 
 inline void PrintTo(const HeldModel& model, std::ostream* out) {
@@ -35,7 +34,7 @@ inline void PrintTo(const HeldModel& model, std::ostream* out) {
 void put_through_everything(const MakeOnDevice& make);
 
 /// The same of one model without wide passes: kernels of our own alone, for sanitizers that do not see a
-/// library's writes. Where the backend has a device trace, rounds have no loops either.
+/// library's writes.
 void put_through_narrow_passes(const HeldModel& model, const MakeOnDevice& make);
 
 }  // namespace draftscope::engine::test

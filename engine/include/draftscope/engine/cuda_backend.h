@@ -26,8 +26,8 @@ namespace draftscope::engine {
 /// fp8_block and GGUF's blocks, and the model's with int4.
 using CudaWeights = std::optional<speculation::WeightFormat>;
 
-/// How passes and rounds of decoding run: each is one kernel (engine/cuda/kernels/program.h), or a launch an
-/// operation. Texts are the same, bit for bit.
+/// How passes and rounds of decoding run (engine/cuda/kernels/program.h): as one kernel, or as a launch an
+/// operation, for checking and to see operations by CUPTI. Texts are the same, bit for bit.
 enum class DecodingPasses : std::uint8_t { programs, plain };
 
 struct CudaOptions {

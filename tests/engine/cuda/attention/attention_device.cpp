@@ -17,6 +17,7 @@
 #include "cpu/kernels/bf16.h"
 #include "cuda/kernels/launch_shape.h"
 #include "device_emulation.h"
+#include "one_operation.h"
 
 namespace draftscope::engine::test {
 
@@ -39,8 +40,8 @@ T checked(Result<T> result) {
 struct AttentionDevice::Memory {
   std::vector<std::uint16_t> keys, values, queries;  ///< [kv_head][cache row][dim], [query][head][dim]
   cuda::PassParams params{};
+  cuda::DeviceLayer layer{};
   std::vector<void*> allocated;
-  std::size_t n_arrivals = 0;
 
   template <typename T>
   T* allocate(cuda::Gpu& gpu, std::size_t count, std::string_view what) {
@@ -86,22 +87,17 @@ AttentionDevice::AttentionDevice(const AttentionShape& shape, std::uint64_t seed
   model.head_dim = shape.head_dim;
   model.cache_rows = shape.cache_rows;
   model.attention_scale = made_up_scale;
-  cuda::DeviceLayer layer{};
+  cuda::DeviceLayer& layer = m.layer;
   layer.keys = m.uploaded(*gpu_, m.keys, "keys");
   layer.values = m.uploaded(*gpu_, m.values, "values");
-  m.params.layers = m.uploaded(*gpu_, std::vector{layer}, "layers");
   cuda::Workspace& work = m.params.work;
-  work.slots = m.uploaded(*gpu_, std::vector{cuda::LayerSlot{0, 1, 1}}, "slots");
   work.state = m.allocate<cuda::PassState>(*gpu_, 1, "state");
   work.queries = m.allocate<std::uint16_t>(*gpu_, m.queries.size(), "queries");
   work.attended = m.allocate<std::uint16_t>(*gpu_, m.queries.size(), "attended");
-  const std::size_t places = to_size(shape.n_kv_heads) * to_size(cuda::max_splits(shape.cache_rows)) *
+  const std::size_t places = to_size(shape.n_kv_heads) * to_size(cuda::max_kept_sums(shape.cache_rows)) *
                              to_size(cuda::max_attention_rows) * to_size(shape.group);
   work.split_sums = m.allocate<float>(*gpu_, places * to_size(shape.head_dim), "split_sums");
   work.split_statistics = m.allocate<float>(*gpu_, places * 2, "split_statistics");
-  m.n_arrivals =
-      to_size(shape.n_kv_heads) * to_size(cuda::arrival_groups(cuda::max_attention_rows * shape.group));
-  work.arrivals = m.uploaded(*gpu_, std::vector<unsigned>(m.n_arrivals, 0U), "arrivals");
 }
 
 AttentionDevice::~AttentionDevice() {
@@ -117,21 +113,24 @@ std::vector<std::uint16_t> AttentionDevice::prefill(const AttentionRows& rows) {
 }
 
 void AttentionDevice::launch(const cuda::PassParams& params, int rows, bool is_prefill) {
-  cuda::Launch launch{.kernel = cuda::Kernel::prefill_attention,
-                      .format = shape_.is_f16 ? cuda::WeightFormat::f16 : cuda::WeightFormat::bf16,
-                      .head_dim = shape_.head_dim};
-  if (is_prefill) {
-    launch.blocks = cuda::prefill_blocks(rows, shape_.n_heads(), shape_.n_kv_heads);
-    launch.shared_bytes = cuda::prefill_shared_bytes(shape_.head_dim);
-    return checked(gpu_->launch(launch, params));
-  }
-  launch.kernel = cuda::Kernel::attention;
-  launch.blocks = 2 * gpu_->describe().multiprocessors;
-  cuda::PassParams part = params;
-  for (part.row_begin = 0; part.row_begin < rows; part.row_begin += cuda::max_attention_rows) {
-    const int launched = std::min(rows - part.row_begin, cuda::max_attention_rows);
-    launch.shared_bytes = cuda::attention_shared_bytes(shape_.head_dim, launched * shape_.group);
-    checked(gpu_->launch(launch, part));
+  const cuda::WeightFormat format = shape_.is_f16 ? cuda::WeightFormat::f16 : cuda::WeightFormat::bf16;
+  if (is_prefill)
+    return checked(gpu_->launch({.kernel = cuda::Kernel::prefill_attention,
+                                 .format = format,
+                                 .head_dim = shape_.head_dim,
+                                 .blocks = cuda::prefill_blocks(rows, shape_.n_heads(), shape_.n_kv_heads),
+                                 .shared_bytes = cuda::prefill_shared_bytes(shape_.head_dim)},
+                                cuda::WideParams{params, memory_->layer, rows, cuda::Norm::attention}));
+  // What an item takes at most changes no bits.
+  launches_ += 1;
+  const int tiles = 1 + launches_ % cuda::max_item_tiles;
+  for (int first = 0; first < rows; first += cuda::max_attention_rows) {
+    const int count = std::min(rows - first, cuda::max_attention_rows);
+    const std::size_t scratch = cuda::attention_shared_bytes(shape_.head_dim, count * shape_.group, tiles);
+    for (const cuda::OperationKind kind :
+         {cuda::OperationKind::attention, cuda::OperationKind::combine_attention})
+      checked(run_operation(*gpu_, format, params, {.layer = memory_->layer, .kind = kind}, first, count,
+                            scratch, tiles));
   }
 }
 
@@ -157,12 +156,9 @@ std::vector<std::uint16_t> AttentionDevice::run(const AttentionRows& rows, bool 
   params.work.extra_keys = static_cast<const std::int32_t*>(extra);
   launch(params, rows.size(), is_prefill);
   std::vector<std::uint16_t> attended(queries.size());
-  std::vector<unsigned> arrivals(m.n_arrivals);
   checked(gpu_->download(attended.data(), m.params.work.attended, attended.size() * sizeof(std::uint16_t)));
-  checked(gpu_->download(arrivals.data(), m.params.work.arrivals, arrivals.size() * sizeof(unsigned)));
   checked(gpu_->synchronise());
   gpu_->release(extra);
-  EXPECT_TRUE(std::ranges::all_of(arrivals, [](unsigned n) { return n == 0; }));
   return attended;
 }
 

@@ -44,8 +44,7 @@ class AttentionDevice {
   ~AttentionDevice();
 
   /// Bits of what rows attend to, [row][head][head_dim], by launches of up to max_attention_rows of the
-  /// kernel of decode passes. Fails the test on an error of the device, and where a launch leaves arrivals
-  /// behind.
+  /// kernel of decode passes. Fails the test on an error of the device, and where a launch leaves arrivals.
   [[nodiscard]] std::vector<std::uint16_t> decode(const AttentionRows& rows);
 
   /// The same by the kernel of wide passes, of rows whose keys are ranges.
@@ -66,6 +65,7 @@ class AttentionDevice {
   AttentionShape shape_;
   std::unique_ptr<cuda::Gpu> gpu_;
   std::unique_ptr<Memory> memory_;
+  int launches_ = 0;  ///< of decode attention
 };
 
 }  // namespace draftscope::engine::test

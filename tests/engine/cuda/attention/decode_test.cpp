@@ -67,7 +67,7 @@ TEST(DecodeAttention, IsThatOfExactArithmeticForRandomRowsAndEachRowHasTheBitsOf
   }
 }
 
-/// Where an item takes a group of splits whole, and two tiles: at least 20 queries behind more than 2,048
+/// Where an item takes a group of splits whole, and two tiles: at least 20 queries after more than 2,048
 /// keys.
 TEST(DecodeAttention, AddsSplitsOfAGroupAsAnItemOfItsOwnWould) {
   Random random(5);

@@ -22,7 +22,7 @@ inline AttentionShape random_attention(Random& random, int round, int cache_rows
           .is_f16 = chance(random, 0.3)};
 }
 
-/// Row i behind `context` keys and i rows before it; with a window of the last `window` keys, 0 = none.
+/// Row i after `context` keys and i rows before it; with a window of the last `window` keys, 0 = none.
 inline AttentionRows chain_rows(int n, int context, int window = 0) {
   AttentionRows rows;
   for (int i = 0; i < n; ++i) {

@@ -43,20 +43,6 @@ TEST(AttentionPlan, HasEachQueryInOneItemOfEachSplit) {
   }
 }
 
-/// Queries are put together by sixteens, which count the items that bring each of them.
-TEST(AttentionPlan, HasAsManyItemsOfEachQueryAsUnits) {
-  Random random(2);
-  for (int round = 0; round < 60; ++round) {
-    const AttentionPlan plan = random_plan(random);
-    std::map<int, int> times;
-    for (int i = 0; i < plan.items(); ++i) {
-      const AttentionItem item = attention_item(plan, i);
-      for (int query = 0; query < item.n_queries; ++query) ++times[item.first_query + query];
-    }
-    for (const auto& [query, n] : times) ASSERT_EQ(n, plan.units()) << query;
-  }
-}
-
 TEST(AttentionPlan, TakesGroupsOfSplitsWholeWhereQueriesAreManyAndNeverOneThatRowsDoNotShare) {
   Random random(3);
   for (int round = 0; round < 60; ++round) {
@@ -71,7 +57,13 @@ TEST(AttentionPlan, TakesGroupsOfSplitsWholeWhereQueriesAreManyAndNeverOneThatRo
   const AttentionPlan one = plan_attention(1, 4, 8192, 1 << 30);
   EXPECT_EQ(one.items(), 32);
   EXPECT_EQ(one.whole_groups, 0);
+  EXPECT_FALSE(one.is_by_runs);
   EXPECT_EQ(plan_attention(0, 4, 512, 1 << 30).items(), 0);
+  // A short context of few rows: a warp a run.
+  EXPECT_TRUE(plan_attention(1, 4, 512, 1 << 30).is_by_runs);
+  EXPECT_TRUE(plan_attention(16, 4, 1024, 1 << 30).is_by_runs);
+  EXPECT_FALSE(plan_attention(17, 4, 1024, 1 << 30).is_by_runs);
+  EXPECT_FALSE(plan_attention(1, 4, 1025, 1 << 30).is_by_runs);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(PrefillAttention, IsThatOfExactArithmeticForRandomChainsAndWindows) {
     const int n = pick(random, 65, 200);
     const int context = pick(random, 0, 900 - n);
     const int window = chance(random, 0.5) ? pick(random, 1, context + n) : 0;
-    SCOPED_TRACE(testing::Message() << n << " rows behind " << context << ", window " << window << ", group "
+    SCOPED_TRACE(testing::Message() << n << " rows after " << context << ", window " << window << ", group "
                                     << shape.group << ", head_dim " << shape.head_dim);
     AttentionDevice device(shape, random(), emulated(2, random()));
     const AttentionRows rows = chain_rows(n, context, window);

@@ -13,6 +13,7 @@
 #include "cuda/kernels/philox.h"
 #include "cuda/launch.h"
 #include "emulated_gpu.h"
+#include "one_operation.h"
 #include "random_model.h"
 
 namespace draftscope::engine::test {
@@ -23,7 +24,7 @@ using cuda::PassParams;
 using cuda::PassState;
 using cuda::WarpedRow;
 
-/// Choices of the verification's kernel behind every row of logits.
+/// Choices of the verification's kernel for every row of logits.
 std::vector<std::int32_t> device_choices(const std::vector<float>& logits, std::int32_t vocab,
                                          const SamplingOptions& sampling, CounterKey key,
                                          std::int32_t root_position) {
@@ -51,11 +52,9 @@ std::vector<std::int32_t> device_choices(const std::vector<float>& logits, std::
   params.work.logits = values.data();
   params.work.head_results = heads.data();
   params.work.target_rows = warped.data();
-  const auto gpu = cuda::emulation::make_emulated_gpu(1);
-  const auto launched = gpu->launch(
-      {.kernel = cuda::Kernel::warp_rows, .blocks = 2, .shared_bytes = cuda::sampling_shared_bytes}, params);
-  EXPECT_TRUE(launched);
-  EXPECT_TRUE(gpu->synchronise());
+  const auto gpu = cuda::emulation::make_emulated_gpu(2);
+  EXPECT_TRUE(run_operation(*gpu, cuda::WeightFormat::bf16, params, {.kind = cuda::OperationKind::warp_rows},
+                            0, rows, cuda::sampling_shared_bytes));
   std::vector<std::int32_t> choices;
   for (const WarpedRow& row : warped) choices.push_back(row.choice);
   return choices;
@@ -87,8 +86,8 @@ TEST(CoupledChoice, EqualsTheHostsDrawByDraw) {
     ASSERT_EQ(found.size(), static_cast<std::size_t>(rows));
     Distribution distribution;
     for (std::int32_t row = 0; row < rows; ++row) {
-      const auto mine =
-          std::span(logits).subspan(static_cast<std::size_t>(row * vocab), static_cast<std::size_t>(vocab));
+      const auto mine = std::span(logits).subspan(
+          static_cast<std::size_t>(row) * static_cast<std::size_t>(vocab), static_cast<std::size_t>(vocab));
       warp(mine, sampling, distribution);
       EXPECT_EQ(found[static_cast<std::size_t>(row)],
                 coupled_token(distribution, key, root_position + row + 1));

@@ -23,13 +23,10 @@ context::pooled_fixedsize_stack& stacks() {
 }  // namespace
 
 Block* current = nullptr;
-bool runs_before_wait = false;
 int cooperative_block = -1;
 
 void Block::begin(const Grid& grid, int index, const std::function<void()>& body) {
-  must_wait_ = grid.may_start_early;
   is_cooperative_ = grid.is_cooperative;
-  kernels_before_have_ended_ = false;
   fault_ = nullptr;
   shared_.assign(grid.shared_bytes, std::byte{0xff});
   threads_.resize(static_cast<std::size_t>(grid.threads));
@@ -48,7 +45,6 @@ void Block::begin(const Grid& grid, int index, const std::function<void()>& body
 void Block::begin(std::size_t index, const std::function<void()>& body) {
   Thread& thread = threads_[index];
   thread.exchanges = 0;
-  thread.has_waited_for_kernels = false;
   thread.copies.clear();
   thread.copy_groups.clear();
   thread.ungrouped = 0;
@@ -73,11 +69,7 @@ Block::State Block::run(Order& order) {
     for (const std::size_t warp : warp_order_) progress |= run_warp(warp);
   }
   throw_fault();
-  if (has_ended()) {
-    check_waits();
-    return State::ended;
-  }
-  if (count(Waits::for_kernels_before, 0, threads_.size()) != 0) return State::waits_for_kernels;
+  if (has_ended()) return State::ended;
   // Threads that have ended do not hold a barrier up.
   if (count(Waits::for_warp, 0, threads_.size()) != 0)
     throw std::logic_error("kernel emulation: some lanes of a warp wait for lanes that wait elsewhere");
@@ -108,15 +100,6 @@ bool Block::run_warp(std::size_t warp) {
 
 void Block::throw_fault() const {
   if (fault_ != nullptr) throw std::logic_error(std::string("kernel emulation: ") + fault_);
-}
-
-void Block::check_waits() const {
-  if (!must_wait_) return;
-  for (const Thread& thread : threads_)
-    if (!thread.has_waited_for_kernels)
-      throw std::logic_error(
-          "kernel emulation: a thread ends that has not waited for the kernels before, beside which it may "
-          "start");
 }
 
 void Block::begin_copy(const Copy& copy) {
@@ -164,10 +147,8 @@ bool Block::advance(Order& order) {
 
 /// As a device's barrier: threads that have ended do hold it up.
 void Block::release_barriers() {
-  const std::size_t computing = std::min(threads_.size(), max_computing_threads);
-  if (count(Waits::for_block, 0, computing) == computing) release(Waits::for_block, 0, computing);
-  if (count(Waits::for_all_threads, 0, threads_.size()) == threads_.size())
-    release(Waits::for_all_threads, 0, threads_.size());
+  if (count(Waits::for_block, 0, threads_.size()) == threads_.size())
+    release(Waits::for_block, 0, threads_.size());
 }
 
 /// Mostly the warp that ran last: its stacks are in the cache.
@@ -191,7 +172,7 @@ bool Block::check_condition(std::size_t thread) {
   condition.is_met = condition.barrier != nullptr
                          ? pieces_.has_ended(condition.barrier, condition.value)
                          : static_cast<int>(*condition.counter - condition.value) >= 0;
-  return condition.is_met || (condition.given_up != nullptr && *condition.given_up != 0);
+  return condition.is_met;
 }
 
 void Block::check_conditions(std::size_t warp) {
@@ -217,8 +198,7 @@ bool Block::end_waits_for_arrivals() {
 std::string Block::waits() const {
   constexpr std::pair<Waits, std::string_view> named[] = {
       {Waits::for_warp, "lanes of their warp"},
-      {Waits::for_block, "the computing threads"},
-      {Waits::for_all_threads, "all threads of the block"},
+      {Waits::for_block, "all threads of the block"},
       {Waits::for_phase, "a phase of a barrier for copies"},
       {Waits::for_arrivals, "arrivals"},
   };
@@ -245,12 +225,6 @@ void Block::init_barrier(CopyBarrier* barrier, unsigned arrivals) {
   stop_if(Pieces::init(barrier, arrivals));
 }
 
-void Block::arrive_at(CopyBarrier* barrier) {
-  check_is_cooperative();
-  stop_if(pieces_.arrive(barrier));
-  perhaps_pause();
-}
-
 void Block::begin_piece(const Piece& piece) {
   check_is_cooperative();
   Words& words = to_hand_in();
@@ -269,15 +243,15 @@ void Block::begin_piece(const Piece& piece) {
   stop_if(pieces_.begin(piece));
 }
 
-bool Block::wait_for_phase(const CopyBarrier* barrier, unsigned parity, const volatile unsigned* given_up) {
+void Block::wait_for_phase(const CopyBarrier* barrier, unsigned parity) {
   check_is_cooperative();
   stop_if(Pieces::check(barrier));
-  return wait_for_condition(Waits::for_phase, {barrier, nullptr, parity, given_up, false});
+  (void)wait_for_condition(Waits::for_phase, {barrier, nullptr, parity, false});
 }
 
 bool Block::wait_for_arrivals(const unsigned* counter, unsigned n) {
   check_is_cooperative();
-  return wait_for_condition(Waits::for_arrivals, {nullptr, counter, n, nullptr, false});
+  return wait_for_condition(Waits::for_arrivals, {nullptr, counter, n, false});
 }
 
 void Block::perhaps_pause() {

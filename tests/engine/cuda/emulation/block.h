@@ -41,11 +41,9 @@ enum class Waits : std::uint8_t {
   for_nothing,
   for_turn,  ///< of a cooperative grid; others may go first
   for_warp,
-  for_block,        ///< its computing threads
-  for_all_threads,  ///< of a cooperative grid's block
+  for_block,
   for_phase,
   for_arrivals,
-  for_kernels_before,
   ended
 };
 
@@ -54,12 +52,8 @@ struct Condition {
   const CopyBarrier* barrier;
   const unsigned* counter;
   unsigned value;  ///< the phase's parity or the number of arrivals
-  const volatile unsigned* given_up;
   bool is_met;
 };
-
-/// Threads of a block that compute; the rest copy.
-inline constexpr std::size_t max_computing_threads = 256;
 
 inline constexpr std::size_t copy_bytes = 16;
 
@@ -98,7 +92,6 @@ class Queue {
 struct Thread {
   context::fiber fiber;  ///< while it waits
   int exchanges = 0;
-  bool has_waited_for_kernels = false;
   // As few as kernels need: what 256 threads have shall stay in a cache.
   Queue<Copy, 32> copies;              ///< in the order in which they were started
   Queue<std::uint8_t, 8> copy_groups;  ///< how many copies each has that nobody has waited for
@@ -107,20 +100,13 @@ struct Thread {
 
 class Block {
  public:
-  enum class State { goes_on, waits_for_kernels, ended };
+  enum class State { goes_on, ended };
 
   /// Makes it a grid's block `index`; none of its threads may be under way. Shared memory holds anything at
   /// its start; this is a NaN in every format.
   void begin(const Grid& grid, int index, const std::function<void()>& body);
 
-  /// The kernels before have ended.
-  void let_through() {
-    kernels_before_have_ended_ = true;
-    release(Waits::for_kernels_before, 0, threads_.size());
-  }
-
-  /// Runs it up to a barrier of the whole block, to the end, or until nothing goes on before the kernels
-  /// before have ended.
+  /// Runs it up to a barrier of the whole block, or to the end.
   State run(Order& order);
 
   /// Runs a cooperative grid's block by one step: what lanes of some warp do up to their next waits, or a
@@ -144,19 +130,6 @@ class Block {
     }));
   }
 
-  void wait_for_kernels() {
-    threads_[static_cast<std::size_t>(here_.thread)].has_waited_for_kernels = true;
-    runs_before_wait = false;
-    if (!kernels_before_have_ended_) wait(Waits::for_kernels_before);
-  }
-
-  void wait_for_computing_threads() {
-    if (static_cast<std::size_t>(here_.thread) >= max_computing_threads)
-      stop_if("a thread that copies reaches a barrier of those that compute");
-    wait(Waits::for_block);
-  }
-  void wait_for_all_threads() { wait(is_cooperative_ ? Waits::for_all_threads : Waits::for_block); }
-
   /// Words of this lane for its next exchange.
   Words& to_hand_in() {
     const auto mine = static_cast<std::size_t>(here_.thread);
@@ -176,9 +149,8 @@ class Block {
   void wait_for_copies(std::size_t left);
 
   void init_barrier(CopyBarrier* barrier, unsigned arrivals);
-  void arrive_at(CopyBarrier* barrier);
   void begin_piece(const Piece& piece);
-  bool wait_for_phase(const CopyBarrier* barrier, unsigned parity, const volatile unsigned* given_up);
+  void wait_for_phase(const CopyBarrier* barrier, unsigned parity);
   bool wait_for_arrivals(const unsigned* counter, unsigned n);
   /// Lets others go first, or not: after what they may wait for.
   void perhaps_pause();
@@ -199,10 +171,7 @@ class Block {
   }
 
   /// The thread that runs from here on.
-  void enter(std::size_t thread) {
-    here_.thread = static_cast<int>(thread);
-    runs_before_wait = must_wait_ && !threads_[thread].has_waited_for_kernels;
-  }
+  void enter(std::size_t thread) { here_.thread = static_cast<int>(thread); }
 
   /// A thread goes on, let on by the scheduler, or by another thread, which leaves nothing.
   void came_from(context::fiber&& from) {
@@ -224,7 +193,6 @@ class Block {
   void stop_if(Fault fault);
   void check_is_cooperative();
   void throw_fault() const;
-  void check_waits() const;
 
   [[nodiscard]] std::size_t count(Waits what, std::size_t begin, std::size_t end) const {
     return static_cast<std::size_t>(std::count(&waits_[begin], waits_.data() + end, what));
@@ -234,9 +202,7 @@ class Block {
     std::replace(&waits_[begin], waits_.data() + end, what, Waits::for_nothing);
   }
 
-  bool must_wait_ = false;
   bool is_cooperative_ = false;
-  bool kernels_before_have_ended_ = false;
   Fault fault_ = nullptr;  ///< of a thread, found where nothing can be thrown
   std::vector<std::byte> shared_;
   std::vector<Thread> threads_;

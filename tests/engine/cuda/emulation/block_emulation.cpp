@@ -15,7 +15,7 @@ namespace draftscope::engine::cuda::emulation {
 
 namespace {
 
-constexpr int blocks_at_a_time = 8;  // each has a stack a thread
+constexpr std::size_t blocks_at_a_time = 8;  // each has a stack a thread
 
 /// Blocks that have ended, whose memory others take.
 std::vector<std::unique_ptr<Block>>& spare_blocks() {
@@ -34,7 +34,6 @@ class Running {
   Running& operator=(const Running&) = delete;
   ~Running() {
     current = nullptr;
-    runs_before_wait = false;
     cooperative_block = -1;
   }
 };
@@ -47,31 +46,15 @@ class GridRun::Implementation {
       : grid_(grid), body_(std::move(body)), order_(seed), to_start_(static_cast<std::size_t>(grid.blocks)) {
     std::iota(to_start_.begin(), to_start_.end(), 0);
     std::shuffle(to_start_.begin(), to_start_.end(), order_);
-    if (grid.is_cooperative && grid.may_start_early)
-      throw std::logic_error("kernel emulation: a cooperative grid may not start early");
-  }
-
-  bool start_block() {
-    if (!grid_.may_start_early || to_start_.empty() || started_blocks() == blocks_at_a_time) return false;
-    Block& block = begin_block();
-    Block::State state = Block::State::goes_on;
-    while (state == Block::State::goes_on) state = run(block);
-    return true;
-  }
-
-  [[nodiscard]] int started_blocks() const { return static_cast<int>(under_way_.size()); }
-
-  void let_through() {
-    for (const std::unique_ptr<Block>& block : under_way_) block->let_through();
   }
 
   bool go_on() {
     if (grid_.is_cooperative) return go_on_together();
     // Mostly the block that ran last: its stacks are in the cache.
     constexpr unsigned stay = 4;
-    if (under_way_.empty() || (order_() % stay == 0 && started_blocks() < blocks_at_a_time)) {
+    if (under_way_.empty() || (order_() % stay == 0 && under_way_.size() < blocks_at_a_time)) {
       if (!to_start_.empty())
-        begin_block().let_through();
+        begin_block();
       else if (under_way_.empty())
         return false;
     }
@@ -84,7 +67,7 @@ class GridRun::Implementation {
   /// One step of a cooperative grid's block, mostly of the one that ran last.
   bool go_on_together() {
     constexpr unsigned stay = 4;
-    while (!to_start_.empty()) begin_block().let_through();
+    while (!to_start_.empty()) begin_block();
     if (under_way_.empty()) return false;
     if (order_() % stay == 0) std::swap(under_way_[order_() % under_way_.size()], under_way_.back());
     if (!advance(*under_way_.back()) && !advance_another()) end_deadlock();
@@ -119,7 +102,7 @@ class GridRun::Implementation {
     under_way_.pop_back();
   }
 
-  Block& begin_block() {
+  void begin_block() {
     const int index = to_start_.back();
     to_start_.pop_back();
     std::unique_ptr<Block> block;
@@ -130,7 +113,7 @@ class GridRun::Implementation {
       spare_blocks().pop_back();
     }
     block->begin(grid_, index, body_);
-    return *under_way_.emplace_back(std::move(block));
+    under_way_.push_back(std::move(block));
   }
 
   Block::State run(Block& block) {
@@ -152,15 +135,6 @@ class GridRun::Implementation {
 GridRun::GridRun(const Grid& grid, std::function<void()> body, std::uint32_t seed)
     : implementation_(std::make_unique<Implementation>(grid, std::move(body), seed)) {}
 GridRun::~GridRun() = default;
-bool GridRun::start_block() {
-  return implementation_->start_block();
-}
-int GridRun::started_blocks() const {
-  return implementation_->started_blocks();
-}
-void GridRun::let_through() {
-  implementation_->let_through();
-}
 bool GridRun::go_on() {
   return implementation_->go_on();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A block's barriers for copies, as an mbarrier counts, and the pieces that its copying warp has begun
+// A block's barriers for copies, as an mbarrier counts, and the pieces that its warps have begun
 // (begin_piece(), CopyBarrier: device_emulation.h).
 
 #include <cstddef>
@@ -28,7 +28,6 @@ struct Piece {
 class Pieces {
  public:
   [[nodiscard]] static Fault init(CopyBarrier* barrier, unsigned arrivals);
-  [[nodiscard]] Fault arrive(CopyBarrier* barrier) const;
   [[nodiscard]] static Fault check(const CopyBarrier* barrier);
   /// Whether the phase of that parity has ended. Whoever asks and hears so has waited for its pieces.
   [[nodiscard]] bool has_ended(const CopyBarrier* barrier, unsigned parity);
@@ -48,6 +47,8 @@ class Pieces {
     std::uint16_t phase;
     bool has_landed = false;
   };
+  /// Counts a piece that was begun.
+  [[nodiscard]] Fault arrive(CopyBarrier* barrier) const;
   void end_phase_if_complete(CopyBarrier* barrier) const;
 
   std::vector<Begun> begun_;  ///< that nobody has waited for

@@ -34,8 +34,7 @@ DeviceAccesses::Array<Value> DeviceAccesses::zeros(std::size_t bytes) {
 }
 
 void DeviceAccesses::add(const void* memory, std::size_t bytes, std::string what) {
-  regions_.push_back({static_cast<const std::byte*>(memory), bytes, std::move(what),
-                      zeros<std::uint32_t>(bytes), zeros<std::uint32_t>(bytes), nullptr});
+  regions_.push_back({static_cast<const std::byte*>(memory), bytes, std::move(what), nullptr});
   find_bounds();
 }
 
@@ -54,27 +53,27 @@ void DeviceAccesses::find_bounds() {
   }
 }
 
-void DeviceAccesses::enter(std::uint32_t kernel, std::uint32_t first_unfinished) {
-  kernel_ = kernel;
-  first_unfinished_ = first_unfinished;
+void DeviceAccesses::begin(int blocks) {
   active = this;
-}
-
-void DeviceAccesses::leave() {
-  active = nullptr;
-}
-
-void DeviceAccesses::begin_together(int blocks) {
   if (order_.begin(blocks)) return;
   for (Region& region : regions_) region.of_blocks.reset();
 }
 
-std::optional<EarlyConflict> DeviceAccesses::take_conflict() {
-  return std::exchange(conflict_, std::nullopt);
+void DeviceAccesses::end() {
+  active = nullptr;
 }
 
-std::optional<BlockConflict> DeviceAccesses::take_block_conflict() {
-  return std::exchange(block_conflict_, std::nullopt);
+Result<void> DeviceAccesses::take_conflict(std::string_view kernel,
+                                           const std::function<std::string(const std::byte*)>& name) {
+  const std::optional<BlockConflict> conflict = std::exchange(conflict_, std::nullopt);
+  if (!conflict) return {};
+  std::string where = place(conflict->address);
+  if (name) where = fmt::format("{} ({})", name(conflict->address), where);
+  return fail(
+      "emulated GPU: {}: block {} {} {} after block {} {} it, and nothing orders the two ({}-after-{})",
+      kernel, conflict->second_block, conflict->second_writes ? "writes" : "reads", where,
+      conflict->first_block, conflict->first_writes ? "wrote" : "read",
+      conflict->second_writes ? "write" : "read", conflict->first_writes ? "write" : "read");
 }
 
 std::string DeviceAccesses::place(const std::byte* address) const {
@@ -94,28 +93,6 @@ DeviceAccesses::Units DeviceAccesses::units_of(const std::byte* address, std::si
   return {};
 }
 
-void DeviceAccesses::on_early_read(const std::byte* address, std::size_t bytes) {
-  const Units units = units_of(address, bytes);
-  if (units.region == nullptr) return;
-  for (std::size_t i = units.begin; i < units.end; ++i) {
-    const std::uint32_t writer = units.region->writers[i];
-    if (writer >= first_unfinished_) note({kernel_, writer, address});
-    units.region->early_readers[i] = std::max(units.region->early_readers[i], kernel_);
-  }
-}
-
-void DeviceAccesses::on_write(const std::byte* address, std::size_t bytes) {
-  const Units units = units_of(address, bytes);
-  if (units.region == nullptr) return;
-  if (runs_before_wait) note({kernel_, 0, address});
-  for (std::size_t i = units.begin; i < units.end; ++i) {
-    if (const std::uint32_t reader = units.region->early_readers[i]; reader > kernel_)
-      note({reader, kernel_, address});
-    units.region->writers[i] = kernel_;
-  }
-  if (cooperative_block >= 0) note_block_write(units);
-}
-
 DeviceAccesses::BlockAccesses* DeviceAccesses::of_blocks(const Units& units) {
   Region& region = *units.region;
   if (region.of_blocks == nullptr) region.of_blocks = zeros<BlockAccesses>(region.bytes);
@@ -125,12 +102,11 @@ DeviceAccesses::BlockAccesses* DeviceAccesses::of_blocks(const Units& units) {
 /// Notes a conflict if nothing orders `first` and what the block that runs does now.
 void DeviceAccesses::check_order(Moment first, bool first_writes, bool second_writes,
                                  const std::byte* address) {
-  if (block_conflict_ || order_.is_before(first, cooperative_block)) return;
-  block_conflict_ = {kernel_, BlockOrder::block_of(first), cooperative_block, first_writes, second_writes,
-                     address};
+  if (conflict_ || order_.is_before(first, cooperative_block)) return;
+  conflict_ = {BlockOrder::block_of(first), cooperative_block, first_writes, second_writes, address};
 }
 
-void DeviceAccesses::on_block_read(const std::byte* address, std::size_t bytes) {
+void DeviceAccesses::on_read(const std::byte* address, std::size_t bytes) {
   const Units units = units_of(address, bytes);
   if (units.region == nullptr) return;
   BlockAccesses* const all = of_blocks(units);
@@ -146,31 +122,25 @@ void DeviceAccesses::on_block_read(const std::byte* address, std::size_t bytes) 
   }
 }
 
-void DeviceAccesses::note_block_write(const Units& units) {
+void DeviceAccesses::on_write(const std::byte* address, std::size_t bytes) {
+  const Units units = units_of(address, bytes);
+  if (units.region == nullptr) return;
   BlockAccesses* const all = of_blocks(units);
   const Moment now = order_.now(cooperative_block);
   for (std::size_t i = units.begin; i < units.end; ++i) {
-    const std::byte* const address = units.region->begin + i * unit;
-    check_order(all[i].write, true, true, address);
-    for (const Moment read : all[i].reads) check_order(read, false, true, address);
+    const std::byte* const place = units.region->begin + i * unit;
+    check_order(all[i].write, true, true, place);
+    for (const Moment read : all[i].reads) check_order(read, false, true, place);
     all[i].write = now;
   }
 }
 
-/// It orders the blocks of a cooperative grid, and is a read and a write of any other.
 void DeviceAccesses::on_arrival(const unsigned* counter, unsigned n) {
-  if (cooperative_block >= 0) return order_.arrive(cooperative_block, counter, *counter, n);
-  const auto* const address = reinterpret_cast<const std::byte*>(counter);
-  if (runs_before_wait) on_early_read(address, sizeof *counter);
-  on_write(address, sizeof *counter);
+  order_.arrive(cooperative_block, counter, *counter, n);
 }
 
 void DeviceAccesses::on_arrivals_seen(const unsigned* counter, unsigned n) {
   order_.see_arrivals(cooperative_block, counter, n);
-}
-
-void DeviceAccesses::note(const EarlyConflict& conflict) {
-  if (!conflict_) conflict_ = conflict;
 }
 
 bool sees_accesses() {
@@ -182,12 +152,7 @@ void note_device_write(const void* address, std::size_t bytes) {
 }
 
 void note_device_read(const void* address, std::size_t bytes) {
-  if ((!runs_before_wait && cooperative_block < 0) || active == nullptr) return;
-  const auto* const place = static_cast<const std::byte*>(address);
-  if (runs_before_wait)
-    active->on_early_read(place, bytes);
-  else
-    active->on_block_read(place, bytes);
+  if (active != nullptr) active->on_read(static_cast<const std::byte*>(address), bytes);
 }
 
 void note_device_arrival(const unsigned* counter, unsigned n) {

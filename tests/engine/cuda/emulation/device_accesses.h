@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Finds what a kernel may not do before its wait (wait_for_previous_kernel()): read device memory that a
-// kernel before it, which may still run, writes; or write any. And finds what the blocks of a cooperative
-// grid may not do: touch the same memory, one of them to write, while nothing orders the two (block_order.h).
+// Finds what the blocks of a cooperative grid may not do: touch the same memory, one of them to write, while
+// nothing orders the two (block_order.h).
 //
 // Every load and store of a kernel is seen: the files that instantiate kernels are compiled with the
-// compiler's own instrumentation for ThreadSanitizer, whose calls end here instead of in its library. For
-// each two bytes of device memory two numbers are kept: the last kernel that wrote them, and the last that
-// read them before its wait. A conflict shows whichever of the two comes first, and so in any order of
-// execution.
+// compiler's own instrumentation for ThreadSanitizer, whose calls end here instead of in its library.
 //
 // Not seen: what runs in a build for another sanitizer or for coverage, where the instrumentation is left out
-// (sees_accesses()); functions that are compiled elsewhere, of which kernels call only mathematical ones;
-// what nvcc makes of the same source, for a GPU's compiler may move a load that is not bound to the wait
-// (".nc"). Two accesses to different bytes of the same two count as one place.
+// (sees_accesses()); functions that are compiled elsewhere, of which kernels call only mathematical ones. Two
+// accesses to different bytes of the same two count as one place.
 //
-// Of a cooperative grid, each two bytes keep their last write and the last reads of two blocks. A conflict
+// Each two bytes of device memory keep their last write and the last reads of two blocks. A conflict
 // shows in either order of the two accesses. Arrivals, and waits for them, are no accesses. Not seen:
 // - a write after reads of three or more blocks, if it comes after the two that are kept and not after
 // another;
@@ -25,27 +20,23 @@
 //   threads run in an order that needs it;
 // - a write to a piece's source after its copy began and before its bytes come.
 
+#include <draftscope/base/result.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "block_order.h"
 
 namespace draftscope::engine::cuda::emulation {
 
-/// Kernels are numbered from 1 in the order of their launches.
-struct EarlyConflict {
-  std::uint32_t early = 0;   ///< the kernel that does it before its wait
-  std::uint32_t writer = 0;  ///< the kernel that writes what it reads; 0 = `early` itself writes
-  const std::byte* address = nullptr;
-};
-
 /// Two blocks of a cooperative grid touch memory, one of them to write, and nothing orders the two.
 struct BlockConflict {
-  std::uint32_t kernel = 0;
   int first_block = 0;  ///< in the order in which they ran
   int second_block = 0;
   bool first_writes = false;
@@ -58,34 +49,28 @@ class DeviceAccesses {
   void add(const void* memory, std::size_t bytes, std::string what);
   void remove(const void* memory);
 
-  /// Accesses from here on, up to leave(), are those of a kernel; all before `first_unfinished` have ended
-  /// when it starts. One object at a time.
-  void enter(std::uint32_t kernel, std::uint32_t first_unfinished);
-  static void leave();
-  /// A cooperative grid begins.
-  void begin_together(int blocks);
+  /// Accesses from here on, up to end(), are those of a cooperative grid's blocks. One object at a time.
+  void begin(int blocks);
+  static void end();
 
-  /// The first conflict since the last call.
-  [[nodiscard]] std::optional<EarlyConflict> take_conflict();
-  [[nodiscard]] std::optional<BlockConflict> take_block_conflict();
-  /// Name of the allocation and the offset in it.
-  [[nodiscard]] std::string place(const std::byte* address) const;
-
-  /// A read before the wait.
-  void on_early_read(const std::byte* address, std::size_t bytes);
+  /// The first conflict since the last call, in words; `kernel` is the grid's, `place` names an address, or
+  /// is empty.
+  [[nodiscard]] Result<void> take_conflict(std::string_view kernel,
+                                           const std::function<std::string(const std::byte*)>& place);
+  // By the block that runs.
+  void on_read(const std::byte* address, std::size_t bytes);
   void on_write(const std::byte* address, std::size_t bytes);
-  /// A read by the cooperative block that runs.
-  void on_block_read(const std::byte* address, std::size_t bytes);
   void on_arrival(const unsigned* counter, unsigned n);
   void on_arrivals_seen(const unsigned* counter, unsigned n);
 
  private:
+  /// Name of the allocation and the offset in it.
+  [[nodiscard]] std::string place(const std::byte* address) const;
   struct Freed {
     void operator()(void* memory) const;
   };
   template <typename Value>
   using Array = std::unique_ptr<Value[], Freed>;
-  using Numbers = Array<std::uint32_t>;
   struct BlockAccesses {
     Moment write;
     Moment reads[2];  ///< of two blocks
@@ -94,9 +79,8 @@ class DeviceAccesses {
     const std::byte* begin;
     std::size_t bytes;
     std::string what;
-    Numbers writers;  ///< of each two bytes; 0 = no kernel
-    Numbers early_readers;
-    Array<BlockAccesses> of_blocks;  ///< absent before a cooperative grid touches the region
+    Array<BlockAccesses>
+        of_blocks;  ///< of each two bytes; absent before a cooperative grid touches the region
   };
   /// A part of memory that holds all regions, and perhaps other things: what lies outside needs no search.
   struct Bounds {
@@ -113,18 +97,22 @@ class DeviceAccesses {
   template <typename Value>
   [[nodiscard]] static Array<Value> zeros(std::size_t bytes);
   [[nodiscard]] Units units_of(const std::byte* address, std::size_t bytes);
-  void note(const EarlyConflict& conflict);
   static BlockAccesses* of_blocks(const Units& units);
-  void note_block_write(const Units& units);
   void check_order(Moment first, bool first_writes, bool second_writes, const std::byte* address);
 
   std::vector<Region> regions_;
   Bounds bounds_;
-  std::uint32_t kernel_ = 0;
-  std::uint32_t first_unfinished_ = 0;
-  std::optional<EarlyConflict> conflict_;
   BlockOrder order_;
-  std::optional<BlockConflict> block_conflict_;
+  std::optional<BlockConflict> conflict_;
+};
+
+/// A cooperative grid's accesses are seen up to the end of the scope.
+class AccessesOfGrid {
+ public:
+  AccessesOfGrid(DeviceAccesses& accesses, int blocks) { accesses.begin(blocks); }
+  AccessesOfGrid(const AccessesOfGrid&) = delete;
+  AccessesOfGrid& operator=(const AccessesOfGrid&) = delete;
+  ~AccessesOfGrid() { DeviceAccesses::end(); }
 };
 
 /// Whether this build sees what kernels read and write.

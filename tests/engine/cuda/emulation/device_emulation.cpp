@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "device_emulation.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 
 #include "block.h"
 #include "device_accesses.h"
-#include "loop_condition.h"
 
 #include "cuda/kernels/launch_shape.h"
 
@@ -24,24 +22,17 @@ int block_count() {
   return emulation::current->here().blocks;
 }
 int block_threads() {
-  return std::min(emulation::current->here().threads, static_cast<int>(emulation::max_computing_threads));
+  return emulation::current->here().threads;
 }
 std::byte* shared_memory() {
   return emulation::current->here().shared;
 }
 void synchronise() {
-  emulation::current->wait_for_computing_threads();
-}
-void synchronise_block() {
-  emulation::current->wait_for_all_threads();
+  emulation::current->wait(emulation::Waits::for_block);
 }
 void synchronise_lanes() {
   emulation::current->wait(emulation::Waits::for_warp);
 }
-void wait_for_previous_kernel() {
-  emulation::current->wait_for_kernels();
-}
-
 void begin_copy(std::byte* to, const std::byte* from, bool present) {
   if (present) emulation::note_device_read(from, emulation::copy_bytes);
   emulation::current->begin_copy({to, present ? from : nullptr});
@@ -69,22 +60,12 @@ bool wait_for_arrivals(const unsigned* counter, unsigned n) {
 void init_barrier(CopyBarrier* barrier, unsigned arrivals) {
   emulation::current->init_barrier(barrier, arrivals);
 }
-void arrive_at(CopyBarrier* barrier) {
-  emulation::current->arrive_at(barrier);
-}
 void begin_piece(std::byte* to, const std::byte* from, unsigned bytes, CopyBarrier* filled) {
   if (thread_index() % warp_threads == 0) emulation::note_device_read(from, bytes);
   emulation::current->begin_piece({to, from, bytes, filled});
 }
-bool wait_for_phase(CopyBarrier* barrier, unsigned parity, const volatile unsigned* given_up) {
-  return emulation::current->wait_for_phase(barrier, parity, given_up);
-}
-
-void go_on_if(std::uint64_t loop, bool goes_on) {
-  if (emulation::LoopCondition* const condition = emulation::find_loop_condition(loop))
-    condition->set(goes_on);
-  else
-    emulation::current->note_fault("a kernel ends or goes on with a loop that is not there");
+void wait_for_phase(CopyBarrier* barrier, unsigned parity) {
+  emulation::current->wait_for_phase(barrier, parity);
 }
 
 std::uint32_t shuffle_xor(std::uint32_t value, int mask) {

@@ -7,14 +7,13 @@
 // after an arrival.
 //
 // What it is faithful to: indices, shared memory, barriers, shuffles and the fragments of mma.m16n8k16 as PTX
-// defines them; that a copy's bytes are there after its wait and not before; and that a kernel starts beside
-// any number of kernels before it, where it may (kernel_queue.h). What it is not: time, caches, the order of
-// summation inside an mma, and races that need two threads at once.
+// defines them; and that a copy's bytes are there after its wait and not before. What it is not: time,
+// caches, the order of summation inside an mma, and races that need two threads at once.
 //
 // Cooperative grids alone have barriers for copies, pieces and waits for arrivals. A piece's place holds NaNs
 // from its begin until all of its bytes come at once, at a time and in an order drawn from a seed. Faults are
 // a piece that is not aligned, one that goes where another comes, one that nobody waited for when its block
-// ends, a barrier that was not initialised, and more arrivals than a phase takes. Not seen: reads and writes
+// ends, a barrier that was not initialised, and more pieces than a phase takes. Not seen: reads and writes
 // of a piece's place while it comes, and a use of a barrier that is ordered after its initialisation by
 // chance. A wait for arrivals takes no time: it returns false when no thread of the grid can go on. A thread
 // that never waits is not interrupted.
@@ -32,24 +31,17 @@
 #include "half_pairs.h"
 
 #define DRAFTSCOPE_DEVICE inline
+#define DRAFTSCOPE_DEVICE_CALL inline
 
 namespace draftscope::engine::cuda {
 
 int thread_index();
 int block_index();
 int block_count();
-/// Threads that compute.
 int block_threads();
 std::byte* shared_memory();
-/// A barrier of the block's computing threads, whose indices are below 256.
 void synchronise();
-/// A barrier of all threads of the block.
-void synchronise_block();
 void synchronise_lanes();
-/// Every thread asks for memory by itself.
-inline void join_lanes() {}
-void wait_for_previous_kernel();
-inline void let_next_kernel_start() {}
 
 inline std::uint32_t float_bits(float value) {
   return std::bit_cast<std::uint32_t>(value);
@@ -67,7 +59,7 @@ inline float multiply_add(float a, float b, float c) {
   return std::fma(a, b, c);
 }
 
-/// The float nearest to the true value, as the tests' interpreter has it.
+/// The float nearest to the true value.
 inline float exponential_of_two(float value) {
   const auto flushed = [](float a) {
     return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0F, a) : a;
@@ -115,8 +107,6 @@ T load_whole(const T* address) {
 
 inline void begin_fetch(const std::byte* /*from*/) {}
 
-void go_on_if(std::uint64_t loop, bool goes_on);
-
 inline std::uint64_t device_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
@@ -140,20 +130,13 @@ struct alignas(8) CopyBarrier {
 /// By one thread, ahead of a barrier of the block. `arrivals` end a phase, together with all bytes that are
 /// on their way to it.
 void init_barrier(CopyBarrier* barrier, unsigned arrivals);
-/// Counts one arrival.
-void arrive_at(CopyBarrier* barrier);
 /// Arrivals that begin_piece() brings to a barrier.
 inline constexpr unsigned piece_arrivals = 1;
-/// By all lanes of the copying warp: starts a copy of `bytes`, a multiple of 16, from device memory to shared
+/// By all lanes of a warp: starts a copy of `bytes`, a multiple of 16, from device memory to shared
 /// memory; both aligned to 16. The phase of `filled` ends once the bytes are there.
 void begin_piece(std::byte* to, const std::byte* from, unsigned bytes, CopyBarrier* filled);
-/// Waits until the phase of that parity has ended; true also if the barrier is already in the phase after it.
-/// False, without a longer wait, once `*given_up`, in shared memory, is not 0.
-bool wait_for_phase(CopyBarrier* barrier, unsigned parity, const volatile unsigned* given_up);
-inline void wait_for_phase(CopyBarrier* barrier, unsigned parity) {
-  static unsigned never = 0;
-  (void)wait_for_phase(barrier, parity, &never);
-}
+/// Waits until the phase of that parity has ended, or not at all if the barrier is in the phase after it.
+void wait_for_phase(CopyBarrier* barrier, unsigned parity);
 
 using ::exp;
 using ::expf;

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "cuda/dispatch.h"
-#include "cuda/program_dispatch.h"
 
 namespace draftscope::engine::cuda::emulation {
 
@@ -25,17 +24,17 @@ std::string name_of(const std::type_info& type) {
 
 }  // namespace
 
-QueuedKernel emulated_kernel(const Launch& launch, const KernelParams& params) {
-  QueuedKernel made;
+EmulatedKernel emulated_kernel(const Launch& launch, const KernelParams& params) {
+  EmulatedKernel made;
   const auto make = [&]<typename Body>() {
-    made = {[] { return name_of(typeid(Body)); },
-            {launch.blocks, Body::threads, launch.shared_bytes, waits_by_itself(launch.kernel)},
-            [arguments = std::get<typename Body::Params>(params)] { Body::run(arguments); },
-            {}};
-    made.grid.is_cooperative = launch.kernel == Kernel::program;
+    const auto& arguments = std::get<typename Body::Params>(params);
+    made.name = [] { return name_of(typeid(Body)); };
+    made.grid = {launch.blocks, Body::threads, launch.shared_bytes, launch.kernel == Kernel::program};
+    made.body = [arguments] { Body::run(arguments); };
+    if constexpr (requires { arguments.pass.work; }) made.work = arguments.pass.work;
   };
-  if (is_of_programs(launch.kernel))
-    visit_program(launch, make);
+  if (launch.kernel == Kernel::program)
+    visit_program(launch.format, make);
   else
     visit_kernel(launch, make);
   return made;

@@ -4,12 +4,23 @@
 // The engine's kernels for the emulated device. Their file is compiled so that their loads and stores are
 // seen (device_accesses.h).
 
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "block_emulation.h"
 #include "cuda/launch.h"
-#include "kernel_queue.h"
 
 namespace draftscope::engine::cuda::emulation {
 
-/// The kernel of a launch with its arguments; its places have no names.
-[[nodiscard]] QueuedKernel emulated_kernel(const Launch& launch, const KernelParams& params);
+struct EmulatedKernel {
+  std::function<std::string()> name;
+  Grid grid;
+  std::function<void()> body;  ///< of a thread
+  std::optional<Workspace> work;
+};
+
+/// The kernel of a launch with its arguments.
+[[nodiscard]] EmulatedKernel emulated_kernel(const Launch& launch, const KernelParams& params);
 
 }  // namespace draftscope::engine::cuda::emulation

@@ -16,7 +16,7 @@ inline void multiply_row(const WideProduct& product, std::int64_t row) {
     const std::uint16_t bits = static_cast<const std::uint16_t*>(values)[at];
     return product.format == WeightFormat::f16 ? F16::to_float(bits) : Bf16::to_float(bits);
   };
-  float* out = product.out + row * product.out_stride;
+  float* out = product.out + row * product.outputs;
   for (std::int64_t output = 0; output < product.outputs; ++output) {
     float sum = 0.0F;
     for (std::int64_t k = 0; k < product.depth; ++k)

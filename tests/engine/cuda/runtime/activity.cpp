@@ -2,8 +2,6 @@
 #include "activity.h"
 
 #include <algorithm>
-#include <atomic>
-#include <map>
 
 #include "fake_cupti.h"
 
@@ -12,13 +10,10 @@ namespace draftscope::cuda_stand_in::activity {
 namespace {
 
 constexpr std::uint32_t stream_number = 7;
-std::atomic<std::uint64_t> nodes{0};
-std::atomic<std::uint32_t> executables{0};
 
 CUpti_CallbackId callback_id(Call call) {
   switch (call) {
     case Call::launch:
-    case Call::graph_launch:
       return CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060;
     case Call::copy:
       return CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020;
@@ -29,7 +24,7 @@ CUpti_CallbackId callback_id(Call call) {
   }
 }
 
-/// The end of a record is behind its start, as a device's always is.
+/// The end of a record comes after its start, as a device's always is.
 template <typename Record>
 void emit(Record& record, const Operation& operation) {
   record.start = operation.start_ns;
@@ -47,8 +42,6 @@ void record_kernel(const Operation& operation) {
   kernel.blockX = std::max(operation.threads, 1);
   kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
   kernel.dynamicSharedMemory = static_cast<std::int32_t>(operation.launch.shared_bytes);
-  kernel.graphId = operation.graph;
-  kernel.graphNodeId = operation.node;
   emit(kernel, operation);
 }
 
@@ -59,8 +52,6 @@ void record_copy(const Operation& operation) {
       operation.work == Work::upload ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
   copy.bytes = operation.bytes;
   copy.runtimeCorrelationId = operation.correlation;
-  copy.graphId = operation.graph;
-  copy.graphNodeId = operation.node;
   emit(copy, operation);
 }
 
@@ -68,8 +59,6 @@ void record_set(const Operation& operation) {
   CUpti_ActivityMemset4 set{};
   set.kind = CUPTI_ACTIVITY_KIND_MEMSET;
   set.bytes = operation.bytes;
-  set.graphId = operation.graph;
-  set.graphNodeId = operation.node;
   emit(set, operation);
 }
 
@@ -95,24 +84,6 @@ std::uint64_t now_ns() {
 
 std::uint32_t called(Call call) {
   return fake_cupti::call_runtime(callback_id(call));
-}
-
-std::uint64_t captured_node() {
-  return ++nodes;
-}
-
-std::uint32_t made_executable(std::vector<Operation>& operations) {
-  std::vector<Operation*> all;
-  for (Operation& operation : operations) {
-    all.push_back(&operation);
-    for (Operation& of_body : operation.body) all.push_back(&of_body);
-  }
-  const std::uint32_t executable = ++executables;
-  for (Operation* const operation : all) {
-    operation->node = ++nodes;
-    operation->graph = executable;
-  }
-  return executable;
 }
 
 void record(const std::vector<Operation>& operations) {

@@ -11,15 +11,11 @@
 namespace draftscope::cuda_stand_in::activity {
 
 /// Calls that have records.
-enum class Call : std::uint8_t { launch, graph_launch, copy, set, wait };
+enum class Call : std::uint8_t { launch, copy, set, wait };
 
 [[nodiscard]] std::uint64_t now_ns();
 /// Correlation id of a call that is made now.
 [[nodiscard]] std::uint32_t called(Call call);
-/// Id of a node that is captured now.
-[[nodiscard]] std::uint64_t captured_node();
-/// Gives the copies of a graph's operations, and of its loops', their nodes' ids; the executable's number.
-[[nodiscard]] std::uint32_t made_executable(std::vector<Operation>& operations);
 /// Operations with their times, in the order of a stream.
 void record(const std::vector<Operation>& operations);
 void waited(std::uint32_t correlation, std::uint64_t start_ns);

@@ -18,9 +18,9 @@ namespace {
 
 /// The same as call(), in cuBLAS's errors.
 template <typename Run>
-cublasStatus_t blas_call(const char* name, InCapture in_capture, bool gives_back, Run run) {
+cublasStatus_t blas_call(const char* name, bool gives_back, Run run) {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-  const cudaError_t error = call(name, in_capture, gives_back, [&](State& s) {
+  const cudaError_t error = call(name, gives_back, [&](State& s) {
     status = run(s);
     return cudaSuccess;
   });
@@ -44,10 +44,9 @@ std::size_t wide(std::int64_t n) {
 /// Whether a product's operands lie in device memory.
 bool are_in_memory(const State& s, const WideProduct& product) {
   const std::size_t half = sizeof(std::uint16_t);
-  const std::size_t last_row = wide(product.rows - 1) * wide(product.out_stride) + wide(product.outputs);
   return holds(s.device_blocks, product.weights, wide(product.outputs) * wide(product.depth) * half) &&
          holds(s.device_blocks, product.x, wide(product.rows) * wide(product.depth) * half) &&
-         holds(s.device_blocks, product.out, last_row * sizeof(float));
+         holds(s.device_blocks, product.out, wide(product.rows) * wide(product.outputs) * sizeof(float));
 }
 
 }  // namespace
@@ -55,14 +54,14 @@ bool are_in_memory(const State& s, const WideProduct& product) {
 extern "C" {
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
-  return blas_call("cublasCreate", InCapture::refused, false, [&](State& s) {
+  return blas_call("cublasCreate", false, [&](State& s) {
     *handle = reinterpret_cast<cublasHandle_t>(*s.blas.insert(new Blas).first);
     return CUBLAS_STATUS_SUCCESS;
   });
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
-  return blas_call("cublasDestroy", InCapture::refused, true, [&](State& s) {
+  return blas_call("cublasDestroy", true, [&](State& s) {
     Blas* const blas = blas_of(s, handle);
     if (blas == nullptr) return refuse(s, CUBLAS_STATUS_NOT_INITIALIZED, "a handle that is not there");
     s.blas.erase(blas);
@@ -72,7 +71,7 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 }
 
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
-  return blas_call("cublasSetStream", InCapture::allowed, false, [&](State& s) {
+  return blas_call("cublasSetStream", false, [&](State& s) {
     Blas* const blas = blas_of(s, handle);
     if (blas == nullptr) return refuse(s, CUBLAS_STATUS_NOT_INITIALIZED, "a handle that is not there");
     blas->stream = reinterpret_cast<Stream*>(stream);
@@ -82,7 +81,7 @@ cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
 }
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* memory, std::size_t bytes) {
-  return blas_call("cublasSetWorkspace", InCapture::allowed, false, [&](State& s) {
+  return blas_call("cublasSetWorkspace", false, [&](State& s) {
     Blas* const blas = blas_of(s, handle);
     if (blas == nullptr) return refuse(s, CUBLAS_STATUS_NOT_INITIALIZED, "a handle that is not there");
     if (!holds(s.device_blocks, memory, bytes))
@@ -97,14 +96,14 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t first_opera
                             const void* a, cudaDataType a_type, int a_stride, const void* b,
                             cudaDataType b_type, int b_stride, const void* beta, void* c, cudaDataType c_type,
                             int c_stride, cublasComputeType_t compute, cublasGemmAlgo_t /*algorithm*/) {
-  return blas_call("cublasGemmEx", InCapture::allowed, false, [&](State& s) {
+  return blas_call("cublasGemmEx", false, [&](State& s) {
     Blas* const blas = blas_of(s, handle);
     if (blas == nullptr || !s.streams.contains(blas->stream))
       return refuse(s, CUBLAS_STATUS_NOT_INITIALIZED, "a handle or a stream that is not there");
     const bool is_known = first_operation == CUBLAS_OP_T && second_operation == CUBLAS_OP_N &&
                           a_type == b_type && (a_type == CUDA_R_16BF || a_type == CUDA_R_16F) &&
                           c_type == CUDA_R_32F && compute == CUBLAS_COMPUTE_32F && a_stride == k &&
-                          b_stride == k && c_stride >= m && *static_cast<const float*>(alpha) == 1.0F &&
+                          b_stride == k && c_stride == m && *static_cast<const float*>(alpha) == 1.0F &&
                           *static_cast<const float*>(beta) == 0.0F;
     if (!is_known || m <= 0 || n <= 0 || k <= 0)
       return refuse(s, CUBLAS_STATUS_NOT_SUPPORTED, "another product than the engine's");
@@ -112,18 +111,12 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t first_opera
       return refuse(s, CUBLAS_STATUS_ALLOC_FAILED, "a product without the workspace that it was to be given");
     Operation operation;
     operation.work = Work::product;
-    operation.product = {a_type == CUDA_R_16F ? WeightFormat::f16 : WeightFormat::bf16,
-                         a,
-                         b,
-                         static_cast<float*>(c),
-                         n,
-                         m,
-                         k,
-                         c_stride};
+    operation.product = {
+        a_type == CUDA_R_16F ? WeightFormat::f16 : WeightFormat::bf16, a, b, static_cast<float*>(c), n, m, k};
     if (!are_in_memory(s, operation.product))
       return refuse(s, CUBLAS_STATUS_INVALID_VALUE, "a product of what lies beyond device memory");
-    if (blas->stream->captured == nullptr) operation.correlation = activity::called(activity::Call::launch);
-    s.enqueue(*blas->stream, std::move(operation));
+    operation.correlation = activity::called(activity::Call::launch);
+    blas->stream->queue.push_back(std::move(operation));
     return CUBLAS_STATUS_SUCCESS;
   });
 }

@@ -39,10 +39,8 @@ const char* name_of(cudaError_t error) {
       return "unspecified launch failure";
     case cudaErrorNotSupported:
       return "operation not supported";
-    case cudaErrorStreamCaptureUnsupported:
-      return "operation not permitted when stream is capturing";
-    case cudaErrorStreamCaptureInvalidated:
-      return "operation failed due to a previous error during capture";
+    case cudaErrorCooperativeLaunchTooLarge:
+      return "too many blocks in cooperative launch";
     default:
       return "unknown error";
   }
@@ -62,14 +60,14 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  return call("cudaGetDeviceCount", InCapture::allowed, false, [&](State& s) {
+  return call("cudaGetDeviceCount", false, [&](State& s) {
     *count = s.settings.devices;
     return s.settings.devices > 0 ? cudaSuccess : cudaErrorNoDevice;
   });
 }
 
 cudaError_t cudaSetDevice(int device) {
-  return call("cudaSetDevice", InCapture::allowed, false, [&](State& s) {
+  return call("cudaSetDevice", false, [&](State& s) {
     if (device < 0 || device >= s.settings.devices) return cudaErrorInvalidDevice;
     s.device = device;
     return cudaSuccess;
@@ -77,35 +75,33 @@ cudaError_t cudaSetDevice(int device) {
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  return call("cudaGetDevice", InCapture::allowed, false, [&](State& s) {
+  return call("cudaGetDevice", false, [&](State& s) {
     *device = s.device;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
-  return call("cudaDriverGetVersion", InCapture::allowed, false, [&](State&) {
+  return call("cudaDriverGetVersion", false, [&](State&) {
     *version = CUDART_VERSION;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  return call("cudaRuntimeGetVersion", InCapture::allowed, false, [&](State&) {
+  return call("cudaRuntimeGetVersion", false, [&](State&) {
     *version = CUDART_VERSION;
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  return call("cudaGetDeviceProperties", InCapture::allowed, false, [&](State& s) {
+  return call("cudaGetDeviceProperties", false, [&](State& s) {
     if (device < 0 || device >= s.settings.devices) return cudaErrorInvalidDevice;
     if (const cudaError_t error = s.prepare(); error != cudaSuccess) return error;
     *properties = {};
     const auto description = s.gpu->describe();
-    const char* const name =
-        s.settings.ptx_file.empty() ? "emulated GPU, kernels as source" : "emulated GPU, kernels as PTX";
-    std::strncpy(properties->name, name, sizeof properties->name - 1);
+    std::strncpy(properties->name, description.name.c_str(), sizeof properties->name - 1);
     properties->major = s.settings.major;
     properties->multiProcessorCount = description.multiprocessors;
     properties->sharedMemPerBlockOptin = description.shared_bytes;

@@ -39,7 +39,7 @@ TEST(FailedCudaCalls, EndTheTextInALineAndLeaveNothing) {
   ASSERT_EQ(live().all(), 0U);
   const std::map<std::string, std::int64_t> made = calls();
   for (const auto& [call, count] : made) {
-    // The first calls and the last, and some between: those behind one another are of one kind.
+    // The first calls and the last, and some between: those that follow one another are of one kind.
     std::set<std::int64_t> numbers{1, 2, 3, count - 1, count};
     for (std::int64_t n = 4; n < count; n += 1 + count / 4) numbers.insert(n);
     for (const std::int64_t n : numbers) {
@@ -60,7 +60,7 @@ TEST(FailedCudaCalls, LeaveNothingWhereTheDeviceIsLost) {
   std::int64_t all = 0;
   for (const auto& [call, count] : calls()) all += count;
   for (std::int64_t n = 1; n <= all; n += 1 + all / 40) {
-    SCOPED_TRACE(testing::Message() << "call " << n << " of " << all << " and all behind it");
+    SCOPED_TRACE(testing::Message() << "call " << n << " of " << all << " and all after it");
     reset({}, {.nth = n, .and_later = true});
     const std::string error = error_of_text();
     EXPECT_TRUE(has_injected());

@@ -1,41 +1,71 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "kernel_registry.h"
 
+#include <boost/core/demangle.hpp>
 #include <map>
+#include <typeinfo>
+#include <utility>
 
 #include "cuda/dispatch.h"
-#include "ptx_gpu.h"
-#include "run/readable_name.h"
 
 namespace draftscope::cuda_stand_in {
 
 namespace {
 
-using engine::cuda::Kernel;
-using engine::cuda::Launch;
+namespace cuda = engine::cuda;
+using cuda::Kernel;
+using cuda::Launch;
+using cuda::WeightFormat;
 
 std::map<const void*, RegisteredKernel>& registered() {
   static std::map<const void*, RegisteredKernel> kernels;
   return kernels;
 }
 
-/// By the kernel's readable name.
-const std::map<std::string, Launch>& launches() {
-  static const std::map<std::string, Launch> by_name = [] {
-    std::map<std::string, Launch> made;
-    for (const Launch& launch : engine::cuda::emulation::all_launches())
-      made.emplace(engine::cuda::emulation::entry_name(launch), launch);
-    return made;
-  }();
-  return by_name;
+/// Visits the body of a launch.
+template <typename Visit>
+auto visit_body(const Launch& launch, Visit&& visit) {
+  return launch.kernel == Kernel::program ? cuda::visit_program(launch.format, std::forward<Visit>(visit))
+                                          : cuda::visit_kernel(launch, std::forward<Visit>(visit));
+}
+
+/// Symbol of entry<Body> (start_kernel.h) up to its arguments, demangled.
+template <typename Body>
+std::string entry_name() {
+  const std::string body = boost::core::demangle(typeid(Body).name());
+  return "void draftscope::engine::cuda::entry<" + body + (body.back() == '>' ? " >" : ">");
+}
+
+struct KnownKernel {
+  Launch launch;
+  int threads = 0;
+};
+
+/// Every kernel that a launch leads to, by its entry's name.
+std::map<std::string, KnownKernel> all_kernels() {
+  std::map<std::string, KnownKernel> all;
+  for (int kernel = 0; kernel <= static_cast<int>(Kernel::make_synthetic); ++kernel)
+    for (int format = 0; format <= static_cast<int>(WeightFormat::fp8_block); ++format)
+      for (int head_dim = cuda::dimension_block; head_dim <= cuda::max_head_dim;
+           head_dim += cuda::dimension_block) {
+        const Launch launch{.kernel = static_cast<Kernel>(kernel),
+                            .format = static_cast<WeightFormat>(format),
+                            .head_dim = head_dim};
+        visit_body(launch, [&]<typename Body>() {
+          all.emplace(entry_name<Body>(), KnownKernel{launch, Body::threads});
+        });
+      }
+  return all;
 }
 
 void identify(RegisteredKernel& kernel) {
-  const auto found = launches().find(ptx::readable_name(kernel.symbol));
-  if (found == launches().end()) return;
+  static const std::map<std::string, KnownKernel> known = all_kernels();
+  const std::string name = boost::core::demangle(kernel.symbol.c_str());
+  const auto found = known.find(name.substr(0, name.find('(')));
+  if (found == known.end()) return;
   kernel.is_known = true;
-  kernel.launch = found->second;
-  kernel.threads = engine::cuda::visit_kernel(found->second, []<typename Body>() { return Body::threads; });
+  kernel.launch = found->second.launch;
+  kernel.threads = found->second.threads;
 }
 
 }  // namespace
@@ -47,7 +77,7 @@ void register_kernel(const void* function, const char* symbol) {
 const RegisteredKernel* find_kernel(const void* function) {
   const auto found = registered().find(function);
   if (found == registered().end()) return nullptr;
-  if (found->second.threads == 0) identify(found->second);
+  if (!found->second.is_known) identify(found->second);
   return &found->second;
 }
 
@@ -57,8 +87,8 @@ const void* function_of(Kernel kernel) {
   return nullptr;
 }
 
-engine::cuda::KernelParams params_of(const RegisteredKernel& kernel, const void* argument) {
-  return engine::cuda::visit_kernel(kernel.launch, [&]<typename Body>() -> engine::cuda::KernelParams {
+cuda::KernelParams params_of(const RegisteredKernel& kernel, const void* argument) {
+  return visit_body(kernel.launch, [&]<typename Body>() -> cuda::KernelParams {
     return *static_cast<const typename Body::Params*>(argument);
   });
 }

@@ -11,6 +11,7 @@
 #include "state.h"
 
 using namespace draftscope::cuda_stand_in;
+using draftscope::engine::cuda::Kernel;
 
 namespace {
 
@@ -20,19 +21,30 @@ std::size_t shared_bytes_of_device() {
   return state().gpu->describe().shared_bytes;
 }
 
-/// Whether the launch asks for an early start; fails on any other attribute.
-cudaError_t read_attributes(State& s, const cudaLaunchConfig_t& config, bool& starts_early) {
+/// All blocks of a program are resident; those of other kernels need not be.
+cudaError_t check_is_together(State& s, const cudaLaunchConfig_t& config, const RegisteredKernel& kernel) {
+  bool is_cooperative = false;
   for (unsigned i = 0; i < config.numAttrs; ++i) {
-    if (config.attrs[i].id != cudaLaunchAttributeProgrammaticStreamSerialization)
-      return s.refuse(cudaErrorInvalidValue, fmt::format("launch attribute {}, expected that of early starts",
-                                                         static_cast<int>(config.attrs[i].id)));
-    starts_early = config.attrs[i].val.programmaticStreamSerializationAllowed != 0;
+    if (config.attrs[i].id != cudaLaunchAttributeCooperative)
+      return s.refuse(cudaErrorInvalidValue,
+                      fmt::format("launch attribute {}, expected that of cooperative launches",
+                                  static_cast<int>(config.attrs[i].id)));
+    is_cooperative = config.attrs[i].val.cooperative != 0;
   }
+  const bool is_program = kernel.launch.kernel == Kernel::program;
+  if (is_program != is_cooperative)
+    return s.refuse(cudaErrorInvalidValue, is_program ? "a program that is not launched cooperatively"
+                                                      : "a cooperative launch of what is no program");
+  const int multiprocessors = s.gpu->describe().multiprocessors;
+  if (is_cooperative && config.gridDim.x > static_cast<unsigned>(multiprocessors))
+    return s.refuse(cudaErrorCooperativeLaunchTooLarge,
+                    fmt::format("{} blocks, expected at most {}, one a multiprocessor", config.gridDim.x,
+                                multiprocessors));
   return cudaSuccess;
 }
 
 cudaError_t check_launch(State& s, const cudaLaunchConfig_t& config, const void* function,
-                         const RegisteredKernel& kernel, const Stream& stream) {
+                         const RegisteredKernel& kernel) {
   const unsigned threads = config.blockDim.x * config.blockDim.y * config.blockDim.z;
   if (config.gridDim.x == 0 || config.gridDim.y != 1 || config.gridDim.z != 1 ||
       threads != static_cast<unsigned>(kernel.threads))
@@ -45,16 +57,7 @@ cudaError_t check_launch(State& s, const cudaLaunchConfig_t& config, const void*
     return s.refuse(cudaErrorInvalidValue,
                     fmt::format("{} bytes of shared memory, expected at most {}, which were asked for",
                                 config.dynamicSmemBytes, allowed));
-  bool starts_early = false;
-  if (const cudaError_t error = read_attributes(s, config, starts_early); error != cudaSuccess) return error;
-  if (starts_early && !waits_by_itself(kernel.launch.kernel))
-    return s.refuse(cudaErrorInvalidValue, "an early start of a kernel that does not wait by itself");
-  // Nobody says what a driver makes of it.
-  const Graph* const captured = stream.captured;
-  if (starts_early && captured != nullptr && !captured->operations.empty() &&
-      captured->operations.back().work == Work::loop)
-    return s.refuse(cudaErrorInvalidValue, "an early start behind a loop, expected one behind a kernel");
-  return cudaSuccess;
+  return check_is_together(s, config, kernel);
 }
 
 }  // namespace
@@ -86,13 +89,11 @@ cudaError_t __cudaPopCallConfiguration(dim3* /*blocks*/, dim3* /*threads*/, std:
 }
 
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
-  return call("cudaFuncSetAttribute", InCapture::allowed, false, [&](State& s) {
+  return call("cudaFuncSetAttribute", false, [&](State& s) {
     if (const cudaError_t error = s.prepare(); error != cudaSuccess) return error;
     const RegisteredKernel* const kernel = find_kernel(function);
     if (kernel == nullptr || !kernel->is_known)
       return s.refuse(cudaErrorInvalidDeviceFunction, "a function that is no kernel of the engine");
-    if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout && value >= -1 && value <= 100)
-      return cudaSuccess;
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0 ||
         static_cast<std::size_t>(value) > shared_bytes_of_device())
       return s.refuse(cudaErrorInvalidValue,
@@ -104,7 +105,7 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
 }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
-  return call("cudaFuncGetAttributes", InCapture::allowed, false, [&](State& s) {
+  return call("cudaFuncGetAttributes", false, [&](State& s) {
     const RegisteredKernel* const kernel = find_kernel(function);
     if (kernel == nullptr || !kernel->is_known)
       return s.refuse(cudaErrorInvalidDeviceFunction, "a function that is no kernel of the engine");
@@ -116,17 +117,17 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* fu
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
-  return call("cudaLaunchKernelExC", InCapture::allowed, false, [&](State& s) {
+  return call("cudaLaunchKernelExC", false, [&](State& s) {
     if (const cudaError_t error = s.prepare(); error != cudaSuccess) return error;
     auto* const stream = reinterpret_cast<Stream*>(config->stream);
     if (!s.streams.contains(stream))
       return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
     const RegisteredKernel* const kernel = find_kernel(function);
-    // The memory probe's kernel leaves nothing behind, and its time means nothing here.
+    // The memory probe's kernel writes nothing, and its time means nothing here.
     if (kernel != nullptr && kernel->symbol.find("read_all") != std::string::npos) return cudaSuccess;
     if (kernel == nullptr || !kernel->is_known)
       return s.refuse(cudaErrorInvalidDeviceFunction, "a function that is no kernel of the engine");
-    if (const cudaError_t error = check_launch(s, *config, function, *kernel, *stream); error != cudaSuccess)
+    if (const cudaError_t error = check_launch(s, *config, function, *kernel); error != cudaSuccess)
       return error;
     Operation operation;
     operation.work = Work::kernel;
@@ -136,8 +137,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     operation.params = params_of(*kernel, arguments[0]);
     operation.symbol = kernel->symbol.c_str();
     operation.threads = kernel->threads;
-    if (stream->captured == nullptr) operation.correlation = activity::called(activity::Call::launch);
-    s.enqueue(*stream, std::move(operation));
+    operation.correlation = activity::called(activity::Call::launch);
+    stream->queue.push_back(std::move(operation));
     return cudaSuccess;
   });
 }

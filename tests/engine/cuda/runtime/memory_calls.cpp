@@ -64,8 +64,8 @@ cudaError_t enqueue_copy(State& s, void* to, const void* from, std::size_t bytes
   operation.bytes = bytes;
   if (operation.work == Work::upload) operation.digest = digest_of(from, bytes);
   if (operation.work == Work::download) std::memset(to, unread, bytes);
-  if (stream->captured == nullptr) operation.correlation = activity::called(activity::Call::copy);
-  s.enqueue(*stream, std::move(operation));
+  operation.correlation = activity::called(activity::Call::copy);
+  stream->queue.push_back(std::move(operation));
   return cudaSuccess;
 }
 
@@ -74,7 +74,7 @@ cudaError_t enqueue_copy(State& s, void* to, const void* from, std::size_t bytes
 extern "C" {
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
-  return call("cudaMalloc", InCapture::refused, false, [&](State& s) {
+  return call("cudaMalloc", false, [&](State& s) {
     if (const cudaError_t error = s.prepare(); error != cudaSuccess) return error;
     const auto allocated = s.gpu->allocate(bytes, "device memory");
     if (!allocated) return s.refuse(cudaErrorMemoryAllocation, allocated.error().message);
@@ -85,7 +85,7 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* memory) {
-  return call("cudaFree", InCapture::refused, true, [&](State& s) {
+  return call("cudaFree", true, [&](State& s) {
     if (memory == nullptr) return cudaSuccess;
     const auto found = s.device_blocks.find(static_cast<const std::byte*>(memory));
     if (found == s.device_blocks.end())
@@ -99,7 +99,7 @@ cudaError_t cudaFree(void* memory) {
 }
 
 cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned /*flags*/) {
-  return call("cudaHostAlloc", InCapture::refused, false, [&](State& s) {
+  return call("cudaHostAlloc", false, [&](State& s) {
     *memory = std::malloc(bytes);
     if (*memory == nullptr) return cudaErrorMemoryAllocation;
     s.host_blocks[static_cast<const std::byte*>(*memory)] = bytes;
@@ -108,7 +108,7 @@ cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned /*flags*/) 
 }
 
 cudaError_t cudaFreeHost(void* memory) {
-  return call("cudaFreeHost", InCapture::refused, true, [&](State& s) {
+  return call("cudaFreeHost", true, [&](State& s) {
     if (memory == nullptr) return cudaSuccess;
     const auto found = s.host_blocks.find(static_cast<const std::byte*>(memory));
     if (found == s.host_blocks.end()) return s.refuse(cudaErrorInvalidValue, "memory that was not allocated");
@@ -127,7 +127,7 @@ cudaError_t cudaFreeHost(void* memory) {
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  return call("cudaMemGetInfo", InCapture::allowed, false, [&](State& s) {
+  return call("cudaMemGetInfo", false, [&](State& s) {
     if (const cudaError_t error = s.prepare(); error != cudaSuccess) return error;
     const auto bytes = s.gpu->free_bytes();
     if (!bytes) return s.refuse(cudaErrorUnknown, bytes.error().message);
@@ -139,7 +139,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream_handle) {
-  return call("cudaMemcpyAsync", InCapture::allowed, false,
+  return call("cudaMemcpyAsync", false,
               [&](State& s) { return enqueue_copy(s, to, from, bytes, kind, stream_handle); });
 }
 
@@ -147,7 +147,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                               std::size_t bytes, std::size_t rows, cudaMemcpyKind kind,
                               cudaStream_t stream_handle) {
-  return call("cudaMemcpy2DAsync", InCapture::allowed, false, [&](State& s) {
+  return call("cudaMemcpy2DAsync", false, [&](State& s) {
     if (bytes > to_stride || bytes > from_stride)
       return s.refuse(cudaErrorInvalidPitchValue, "rows that overlap");
     for (std::size_t row = 0; row < rows; ++row) {
@@ -161,7 +161,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_stride, const void* from,
 }
 
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream_handle) {
-  return call("cudaMemsetAsync", InCapture::allowed, false, [&](State& s) {
+  return call("cudaMemsetAsync", false, [&](State& s) {
     auto* const stream = reinterpret_cast<Stream*>(stream_handle);
     if (!s.streams.contains(stream))
       return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
@@ -173,8 +173,8 @@ cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStre
     operation.to = memory;
     operation.bytes = bytes;
     operation.value = value;
-    if (stream->captured == nullptr) operation.correlation = activity::called(activity::Call::set);
-    s.enqueue(*stream, std::move(operation));
+    operation.correlation = activity::called(activity::Call::set);
+    stream->queue.push_back(std::move(operation));
     return cudaSuccess;
   });
 }

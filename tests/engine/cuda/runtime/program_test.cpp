@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,9 +41,11 @@ Ended run(const TemporaryFolder& folder, const std::string& arguments, const std
 const std::string source = DRAFTSCOPE_SOURCE_DIR;
 const std::string model = " --model " + source + "/models/demo-draft --device cuda --context 128";
 
-std::string record_line(const std::string& file, const std::string& trace) {
+constexpr const char* device_trace = "launches";
+
+std::string record_line(const std::string& file) {
   return "record" + model + " --prompts " + source + "/traces/prompts/demo.jsonl --limit 1 --max-tokens 6" +
-         " --strategy vanilla --strategy layerskip:exit=1,gamma=2 --device-trace " + trace +
+         " --strategy vanilla --strategy layerskip:exit=1,gamma=2 --device-trace " + device_trace +
          " --quiet --overwrite --output " + file;
 }
 
@@ -63,40 +66,40 @@ Result<DeviceRows> read(const std::string& file) {
 }
 
 TEST(EmulatedProgram, RecordsDeviceWorkThatOtherCommandsRead) {
-  for (const std::string trace : {"launches"}) {
-    SCOPED_TRACE(trace);
-    const TemporaryFolder folder;
-    const std::string file = (folder / "run.dstrace").string();
-    const Ended recorded = run(folder, record_line(file, trace));
-    ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-    const auto rows = read(file);
-    ASSERT_TRUE(rows) << rows.error().message;
-    const traces::Recording& recording = rows->recording;
-    EXPECT_THAT(recording.meta.at("processor"), HasSubstr("emulated"));
-    EXPECT_EQ(recording.meta.at("device_trace"), trace);
-    for (const char* count :
-         {"device_dropped", "device_rejected", "device_unattributed", "device_failed_calls"})
-      EXPECT_EQ(recording.meta.at(count), "0") << count;
-    std::set<std::uint32_t> correlations;
-    std::int64_t in_rounds = 0;
-    for (const traces::Kernel& kernel : rows->kernels) {
-      EXPECT_LT(kernel.start_ns, kernel.end_ns);
-      EXPECT_NE(kernel.span_id, traces::SpanId());
-      correlations.insert(kernel.correlation_id);
-      in_rounds += kernel.round_id != traces::RoundId() ? 1 : 0;
-    }
-    EXPECT_GT(in_rounds, 10);
-    EXPECT_GT(correlations.size(), 10U);
-    EXPECT_TRUE(std::any_of(recording.tracks.begin(), recording.tracks.end(),
-                            [](const traces::Track& track) { return track.kind == "stream"; }));
-    const Ended validated = run(folder, "inspect " + file + " --validate");
-    EXPECT_EQ(validated.exit_code, 0) << validated.out << validated.err;
-    const Ended reported = run(folder, "report " + file);
-    EXPECT_EQ(reported.exit_code, 0) << reported.err;
-    EXPECT_THAT(reported.out, HasSubstr("emulated"));
-    const Ended simulated = run(folder, "simulate " + file + " --strategy layerskip:exit=1,gamma=1");
-    EXPECT_EQ(simulated.exit_code, 0) << simulated.err;
+  const TemporaryFolder folder;
+  const std::string file = (folder / "run.dstrace").string();
+  const Ended recorded = run(folder, record_line(file));
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const auto rows = read(file);
+  ASSERT_TRUE(rows) << rows.error().message;
+  const traces::Recording& recording = rows->recording;
+  EXPECT_THAT(recording.meta.at("processor"), HasSubstr("emulated"));
+  EXPECT_EQ(recording.meta.at("device_trace"), device_trace);
+  for (const char* count :
+       {"device_dropped", "device_rejected", "device_unattributed", "device_failed_calls"})
+    EXPECT_EQ(recording.meta.at(count), "0") << count;
+  std::set<std::uint32_t> correlations;
+  std::map<traces::RoundId, int> launches;
+  for (const traces::Kernel& kernel : rows->kernels) {
+    EXPECT_LT(kernel.start_ns, kernel.end_ns);
+    EXPECT_NE(kernel.span_id, traces::SpanId());
+    correlations.insert(kernel.correlation_id);
+    if (kernel.grid_x > 0) ++launches[kernel.round_id];
   }
+  EXPECT_EQ(correlations.size(), rows->kernels.size());
+  // A trace tells drafts from verifications: each is a launch.
+  ASSERT_GT(recording.rounds.size(), 6U);
+  for (const traces::Round& round : recording.rounds)
+    EXPECT_EQ(launches[round.id], round.drafted > 0 ? 2 : 1) << "round " << round.id;
+  EXPECT_TRUE(std::any_of(recording.tracks.begin(), recording.tracks.end(),
+                          [](const traces::Track& track) { return track.kind == "stream"; }));
+  const Ended validated = run(folder, "inspect " + file + " --validate");
+  EXPECT_EQ(validated.exit_code, 0) << validated.out << validated.err;
+  const Ended reported = run(folder, "report " + file);
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_THAT(reported.out, HasSubstr("emulated"));
+  const Ended simulated = run(folder, "simulate " + file + " --strategy layerskip:exit=1,gamma=1");
+  EXPECT_EQ(simulated.exit_code, 0) << simulated.err;
 }
 
 TEST(EmulatedProgram, DecodesTheProcessorsText) {
@@ -113,12 +116,12 @@ TEST(EmulatedProgram, DecodesTheProcessorsText) {
 TEST(EmulatedProgram, EndsInALineWhereACallFails) {
   const TemporaryFolder folder;
   const std::string file = (folder / "run.dstrace").string();
-  for (const char* failure : {"cudaGetDeviceCount:1", "cudaMalloc:2", "cudaHostAlloc:1",
-                              "cudaStreamCreateWithFlags:1", "cudaMemcpyAsync:20", "cudaStreamEndCapture:1",
-                              "cudaGraphInstantiate:2", "cudaGraphLaunch:5", "cudaStreamSynchronize:9+"}) {
+  for (const char* failure :
+       {"cudaGetDeviceCount:1", "cudaMalloc:2", "cudaHostAlloc:1", "cudaStreamCreateWithFlags:1",
+        "cudaFuncSetAttribute:1", "cudaMemcpyAsync:20", "cudaLaunchKernelExC:1", "cudaLaunchKernelExC:40",
+        "cudaStreamSynchronize:9+"}) {
     SCOPED_TRACE(failure);
-    const Ended ended =
-        run(folder, record_line(file, "launches"), std::string("DRAFTSCOPE_EMULATED_FAIL=") + failure);
+    const Ended ended = run(folder, record_line(file), std::string("DRAFTSCOPE_EMULATED_FAIL=") + failure);
     EXPECT_EQ(ended.exit_code, 1);
     EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
     EXPECT_THAT(ended.err, HasSubstr("cuda backend: "));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "small_backend.h"
 
-#include <draftscope/engine/cuda_backend.h>
-#include <draftscope/engine/decode.h>
 #include <draftscope/engine/strategy.h>
 
 #include <memory>
@@ -24,8 +22,8 @@ const Checkpoint& small_checkpoint() {
 }
 
 Result<std::vector<std::int32_t>> text_of(Backend& backend, const std::string& specification,
-                                          std::size_t prompt_tokens, std::int32_t tokens,
-                                          double temperature) {
+                                          std::size_t prompt_tokens, std::int32_t tokens, double temperature,
+                                          DecodeListener* listener) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strategy, make_strategy(specification, backend.shape()));
   std::vector<std::int32_t> prompt;
   for (std::size_t i = 0; i < prompt_tokens; ++i)
@@ -34,14 +32,16 @@ Result<std::vector<std::int32_t>> text_of(Backend& backend, const std::string& s
   request.sampling.temperature = temperature;
   SeededChooser chooser(11, 1);
   DecodeListener unheard;
-  DRAFTSCOPE_TRY_ASSIGN(auto decoded, decode(backend, *strategy.strategy, request, chooser, unheard));
+  DRAFTSCOPE_TRY_ASSIGN(auto decoded, decode(backend, *strategy.strategy, request, chooser,
+                                             listener != nullptr ? *listener : unheard));
   return decoded.tokens;
 }
 
 Result<std::vector<std::int32_t>> text_on_device(const std::string& strategy, std::size_t prompt,
-                                                 std::int32_t tokens, double temperature) {
+                                                 std::int32_t tokens, double temperature,
+                                                 DecodingPasses passes) {
   DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Backend> backend,
-                        make_cuda_backend(small_checkpoint(), {.cache_rows = 160}));
+                        make_cuda_backend(small_checkpoint(), {.cache_rows = 160, .passes = passes}));
   return text_of(*backend, strategy, prompt, tokens, temperature);
 }
 

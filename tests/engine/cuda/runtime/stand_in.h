@@ -3,19 +3,17 @@
 
 // A CUDA runtime, cuBLAS and (through the profiler's own stand-in) CUPTI without a device, for the calls that
 // the engine and its calibration make: the ordinary host code links against these functions instead of the
-// toolkit's. Kernels run on the emulated device, or as PTX in the interpreter. Its device is called
-// "emulated" wherever a name appears.
+// toolkit's. Kernels run on the emulated device, which is called "emulated" wherever a name appears.
 //
 // As on a device, work is queued when it is asked for and done when it is waited for, as late as a driver
-// may. What a driver need not find is an error here, with a text behind the error's name: host memory of
+// may. What a driver need not find is an error here, with a text after the error's name: host memory of
 // copies that is not page-locked, or changes or goes before the copy was waited for; device memory beyond an
 // allocation; more shared memory than was asked for by cudaFuncSetAttribute; blocks that a kernel is not made
-// for; calls that have no place in a capture; early starts of kernels that do not wait, or that stand behind
-// a loop; loops whose kernels do not say whether they go on; streams, events and graphs that are gone; a
-// kernel's own faults, as the emulated device and the interpreter find them.
+// for; programs that are not launched cooperatively, and other kernels that are; streams and events that are
+// gone; a kernel's own faults, as the emulated device finds them.
 //
-// Not in it: time (a device's records carry the host's, shared equally by kernels that ran together), more
-// than one stream's order (streams are waited for one by one), memory that two processes share.
+// Not in it: time (a device's records carry the host's), more than one stream's order (streams are waited for
+// one by one), memory that two processes share.
 //
 // Thread-safety: one thread, as the engine's Gpu.
 
@@ -31,9 +29,7 @@ struct Settings {
   int multiprocessors = 3;
   int major = 9;
   std::size_t memory_bytes = std::size_t{1} << 30;
-  bool has_loops = true;   ///< graphs may have conditional nodes
-  std::uint32_t seed = 1;  ///< of the order of kernels, blocks and warps
-  std::string ptx_file;    ///< kernels run as PTX; empty = as source, on the emulated device
+  std::uint32_t seed = 1;  ///< of the order of blocks and warps
 };
 
 /// One call to fail. It does nothing then, but a call that gives something back does so first, as a driver's
@@ -41,20 +37,19 @@ struct Settings {
 struct Failure {
   std::string call;        ///< "cudaMalloc"; empty = whichever call it is
   std::int64_t nth = 0;    ///< from 1, of those calls; 0 = none fails
-  bool and_later = false;  ///< all calls behind it fail, too, as when a device is lost
+  bool and_later = false;  ///< all calls after it fail, too, as when a device is lost
 };
 
 /// Objects that have not been given back.
 struct Live {
-  std::size_t device_blocks = 0, host_blocks = 0, streams = 0, events = 0, graphs = 0, executables = 0,
-              blas_handles = 0;
+  std::size_t device_blocks = 0, host_blocks = 0, streams = 0, events = 0, blas_handles = 0;
   [[nodiscard]] std::size_t all() const {
-    return device_blocks + host_blocks + streams + events + graphs + executables + blas_handles;
+    return device_blocks + host_blocks + streams + events + blas_handles;
   }
 };
 
 /// Starts anew. What has not been given back is forgotten. Before the first call they are taken from the
-/// environment: DRAFTSCOPE_EMULATED_PTX (a file), _MEMORY (bytes), _FAIL ("CALL:N", "CALL:N+").
+/// environment: DRAFTSCOPE_EMULATED_MEMORY (bytes), _FAIL ("CALL:N", "CALL:N+").
 void reset(const Settings& settings, const Failure& failure = {});
 
 [[nodiscard]] Live live();

@@ -83,121 +83,22 @@ TEST_F(CudaStandIn, RefusesMemoryThatCopiesMustNotUse) {
   EXPECT_EQ(cudaFree(static_cast<char*>(device_) + 1), cudaErrorInvalidValue);
 }
 
-TEST_F(CudaStandIn, RefusesCallsThatHaveNoPlaceInACapture) {
-  const auto spoils = [&](auto call) {
-    EXPECT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-    EXPECT_EQ(call(), cudaErrorStreamCaptureUnsupported);
-    cudaGraph_t graph = nullptr;
-    EXPECT_EQ(cudaStreamEndCapture(stream_, &graph), cudaErrorStreamCaptureInvalidated);
-    EXPECT_EQ(graph, nullptr);
-  };
-  void* more = nullptr;
-  spoils([&] { return cudaMalloc(&more, 8); });
-  spoils([&] { return cudaStreamSynchronize(stream_); });
-  spoils([&] { return cudaHostAlloc(&more, 8, 0); });
-  spoils([&] { return cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal); });
-  cudaGraph_t graph = nullptr;
-  EXPECT_EQ(cudaStreamEndCapture(stream_, &graph), cudaErrorInvalidValue);  // none has begun
-}
-
-TEST_F(CudaStandIn, RunsAGraphAsOftenAsItIsLaunched) {
-  ASSERT_EQ(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  ASSERT_EQ(cudaMemsetAsync(device_, 3, bytes, stream_), cudaSuccess);
-  cudaGraph_t graph = nullptr;
-  ASSERT_EQ(cudaStreamEndCapture(stream_, &graph), cudaSuccess);
-  cudaGraphExec_t executable = nullptr;
-  ASSERT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaSuccess);
-  ASSERT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-  EXPECT_EQ(cudaGraphInstantiate(&executable, graph, 0), cudaErrorInvalidValue);
-  for (int times = 0; times < 2; ++times) {
-    ASSERT_EQ(cudaMemsetAsync(device_, 0, bytes, stream_), cudaSuccess);
-    ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
-    ASSERT_EQ(down(host_), cudaSuccess);
-    ASSERT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
-    EXPECT_EQ(static_cast<char*>(host_)[9], 3);
-  }
-  ASSERT_EQ(cudaGraphExecDestroy(executable), cudaSuccess);
-  EXPECT_EQ(cudaGraphLaunch(executable, stream_), cudaErrorInvalidResourceHandle);
-}
-
-/// A graph with a loop whose body sets memory, and that sets it again behind the loop.
-class LoopedGraph {
- public:
-  explicit LoopedGraph(cudaStream_t stream) : stream_(stream) {
-    EXPECT_EQ(cudaGraphCreate(&graph_, 0), cudaSuccess);
-    EXPECT_EQ(cudaGraphConditionalHandleCreate(&handle_, graph_, 1, cudaGraphCondAssignDefault), cudaSuccess);
-    params_.type = cudaGraphNodeTypeConditional;
-    params_.conditional.handle = handle_;
-    params_.conditional.type = cudaGraphCondTypeWhile;
-    params_.conditional.size = 1;
-  }
-  ~LoopedGraph() { (void)cudaGraphDestroy(graph_); }
-  LoopedGraph(const LoopedGraph&) = delete;
-  LoopedGraph& operator=(const LoopedGraph&) = delete;
-
-  cudaError_t add_loop() { return cudaGraphAddNode(&node_, graph_, nullptr, nullptr, 0, &params_); }
-  cudaError_t begin(cudaGraph_t graph, std::size_t n_dependencies) {
-    return cudaStreamBeginCaptureToGraph(stream_, graph, &node_, nullptr, n_dependencies,
-                                         cudaStreamCaptureModeThreadLocal);
-  }
-  cudaError_t end() {
-    cudaGraph_t captured = nullptr;
-    return cudaStreamEndCapture(stream_, &captured);
-  }
-  [[nodiscard]] cudaGraph_t graph() const { return graph_; }
-  [[nodiscard]] cudaGraph_t body() const { return params_.conditional.phGraph_out[0]; }
-  cudaGraphNodeParams& params() { return params_; }
-
- private:
-  cudaStream_t stream_;
-  cudaGraph_t graph_ = nullptr;
-  cudaGraphConditionalHandle handle_ = 0;
-  cudaGraphNodeParams params_{};
-  cudaGraphNode_t node_ = nullptr;
-};
-
-TEST_F(CudaStandIn, SaysThatNoKernelEndsALoop) {
-  LoopedGraph looped(stream_);
-  ASSERT_EQ(looped.add_loop(), cudaSuccess);
-  ASSERT_EQ(looped.begin(looped.body(), 0), cudaSuccess);
-  ASSERT_EQ(cudaMemsetAsync(device_, 3, bytes, stream_), cudaSuccess);
-  ASSERT_EQ(looped.end(), cudaSuccess);
-  ASSERT_EQ(looped.begin(looped.graph(), 1), cudaSuccess);
-  ASSERT_EQ(cudaMemsetAsync(device_, 4, bytes, stream_), cudaSuccess);
-  EXPECT_THAT(words(cudaGraphDestroy(looped.graph())), HasSubstr("a stream captures into"));
-  ASSERT_EQ(looped.end(), cudaSuccess);
-  cudaGraphExec_t executable = nullptr;
-  ASSERT_EQ(cudaGraphInstantiate(&executable, looped.graph(), 0), cudaSuccess);
-  ASSERT_EQ(cudaGraphLaunch(executable, stream_), cudaSuccess);
-  const cudaError_t error = cudaStreamSynchronize(stream_);
-  EXPECT_THAT(words(error), HasSubstr("no kernel of a graph's loop says whether it goes on"));
-  EXPECT_EQ(cudaGraphExecDestroy(executable), error);  // given back nonetheless
-}
-
-TEST_F(CudaStandIn, RefusesLoopsThatADriverWouldNotRun) {
-  LoopedGraph looped(stream_);
-  LoopedGraph other(stream_);
-  cudaGraphNode_t node = nullptr;
-  EXPECT_THAT(words(cudaGraphAddNode(&node, other.graph(), nullptr, nullptr, 0, &looped.params())),
-              HasSubstr("not made for its graph"));
-  cudaGraphExec_t executable = nullptr;
-  EXPECT_THAT(words(cudaGraphInstantiate(&executable, looped.graph(), 0)),
-              HasSubstr("a condition that no node"));
-  ASSERT_EQ(looped.add_loop(), cudaSuccess);
-  EXPECT_THAT(words(looped.add_loop()), HasSubstr("not the graph's first"));
-  EXPECT_THAT(words(looped.begin(looped.graph(), 0)), HasSubstr("does not wait for the graph's last node"));
-  EXPECT_THAT(words(looped.begin(looped.body(), 1)), HasSubstr("does not wait for the graph's last node"));
-}
-
-/// A launch of one block.
+/// A launch of one block, a program's together with all others of its grid.
 class OneLaunch {
  public:
   OneLaunch(Kernel kernel, cudaStream_t stream) : function_(function_of(kernel)) {
     config_.gridDim = dim3(1);
     config_.blockDim = dim3(static_cast<unsigned>(find_kernel(function_)->threads));
     config_.stream = stream;
+    attribute_.id = cudaLaunchAttributeCooperative;
+    attribute_.val.cooperative = 1;
+    config_.attrs = &attribute_;
+    config_.numAttrs = kernel == Kernel::program ? 1 : 0;
   }
+  OneLaunch(const OneLaunch&) = delete;
+  OneLaunch& operator=(const OneLaunch&) = delete;
   cudaLaunchConfig_t& config() { return config_; }
+  cudaLaunchAttribute& attribute() { return attribute_; }
   [[nodiscard]] const void* function() const { return function_; }
   cudaError_t start() {
     void* arguments = zeros_.data();
@@ -207,11 +108,12 @@ class OneLaunch {
  private:
   const void* function_;
   cudaLaunchConfig_t config_{};
+  cudaLaunchAttribute attribute_{};
   alignas(16) std::array<std::byte, 4096> zeros_{};  // as many as any kernel's parameters take
 };
 
 TEST_F(CudaStandIn, HoldsLaunchesAgainstKernelsAndDevice) {
-  OneLaunch launch(Kernel::qkv, stream_);
+  OneLaunch launch(Kernel::program, stream_);
   launch.config().dynamicSmemBytes = std::size_t{64} * 1024;
   EXPECT_THAT(words(launch.start()), HasSubstr("at most 49152, which were asked for"));
   const auto allow = [&](int kilobytes) {
@@ -221,28 +123,51 @@ TEST_F(CudaStandIn, HoldsLaunchesAgainstKernelsAndDevice) {
   EXPECT_EQ(allow(228), cudaErrorInvalidValue);
   EXPECT_EQ(allow(63), cudaSuccess);
   EXPECT_EQ(launch.start(), cudaErrorInvalidValue);
-  EXPECT_EQ(OneLaunch(Kernel::qkv, nullptr).start(), cudaErrorInvalidResourceHandle);
-  OneLaunch narrow(Kernel::qkv, stream_);
+  EXPECT_EQ(OneLaunch(Kernel::select_top, nullptr).start(), cudaErrorInvalidResourceHandle);
+  OneLaunch narrow(Kernel::select_top, stream_);
   narrow.config().blockDim = dim3(32);
   EXPECT_EQ(narrow.start(), cudaErrorInvalidConfiguration);
-  OneLaunch none(Kernel::qkv, stream_);
+  OneLaunch none(Kernel::select_top, stream_);
   none.config().gridDim = dim3(0);
   EXPECT_EQ(none.start(), cudaErrorInvalidConfiguration);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeCooperative;
-  OneLaunch odd(Kernel::qkv, stream_);
-  odd.config().attrs = &attribute;
-  odd.config().numAttrs = 1;
-  EXPECT_THAT(words(odd.start()), HasSubstr("launch attribute"));
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  OneLaunch early(Kernel::make_synthetic, stream_);
-  early.config().attrs = &attribute;
-  early.config().numAttrs = 1;
-  EXPECT_THAT(words(early.start()), HasSubstr("does not wait by itself"));
   int no_kernel = 0;
   void* arguments = nullptr;
   EXPECT_EQ(cudaLaunchKernelExC(&narrow.config(), &no_kernel, &arguments), cudaErrorInvalidDeviceFunction);
+}
+
+TEST_F(CudaStandIn, LaunchesProgramsCooperativelyAndNothingElse) {
+  // What is launched with zeros must not run: nobody waits for this stream.
+  cudaStream_t dropped = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&dropped, cudaStreamNonBlocking), cudaSuccess);
+  OneLaunch program(Kernel::program, dropped);
+  OneLaunch other(Kernel::select_top, dropped);
+  EXPECT_EQ(program.start(), cudaSuccess);
+  EXPECT_EQ(other.start(), cudaSuccess);
+  program.config().numAttrs = 0;
+  EXPECT_THAT(words(program.start()), HasSubstr("not launched cooperatively"));
+  program.config().numAttrs = 1;
+  program.attribute().val.cooperative = 0;
+  EXPECT_THAT(words(program.start()), HasSubstr("not launched cooperatively"));
+  other.config().numAttrs = 1;
+  EXPECT_THAT(words(other.start()), HasSubstr("what is no program"));
+  other.attribute().id = cudaLaunchAttributePriority;
+  EXPECT_THAT(words(other.start()), HasSubstr("launch attribute"));
+  EXPECT_EQ(cudaStreamDestroy(dropped), cudaSuccess);
+}
+
+TEST_F(CudaStandIn, GivesABlockOfAProgramAMultiprocessorOfItsOwn) {
+  cudaStream_t dropped = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&dropped, cudaStreamNonBlocking), cudaSuccess);
+  const auto multiprocessors = static_cast<unsigned>(Settings().multiprocessors);
+  OneLaunch program(Kernel::program, dropped);
+  program.config().gridDim = dim3(multiprocessors);
+  EXPECT_EQ(program.start(), cudaSuccess);
+  program.config().gridDim = dim3(multiprocessors + 1);
+  EXPECT_EQ(program.start(), cudaErrorCooperativeLaunchTooLarge);
+  OneLaunch other(Kernel::select_top, dropped);
+  other.config().gridDim = dim3(multiprocessors + 1);
+  EXPECT_EQ(other.start(), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(dropped), cudaSuccess);
 }
 
 TEST_F(CudaStandIn, WaitsForEventsAndWhatIsBeforeThem) {
@@ -255,7 +180,7 @@ TEST_F(CudaStandIn, WaitsForEventsAndWhatIsBeforeThem) {
   std::memset(host_, 9, bytes);  // may be used again
   ASSERT_EQ(up(host_), cudaSuccess);
   std::memset(host_, 1, bytes);
-  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);  // behind it nothing is waited for
+  EXPECT_EQ(cudaEventSynchronize(event), cudaSuccess);  // what comes after it is not waited for
   EXPECT_EQ(cudaStreamSynchronize(stream_), cudaErrorLaunchFailure);
   EXPECT_EQ(cudaEventDestroy(event), cudaErrorLaunchFailure);
 }

@@ -13,18 +13,13 @@
 
 #include "activity.h"
 #include "emulated_gpu.h"
-#include "ptx_gpu.h"
 
 namespace draftscope::cuda_stand_in {
 
 namespace {
 
-using engine::cuda::Gpu;
-namespace emulation = engine::cuda::emulation;
-
 Settings settings_of_environment() {
   Settings settings;
-  if (const char* const file = std::getenv("DRAFTSCOPE_EMULATED_PTX")) settings.ptx_file = file;
   if (const char* const bytes = std::getenv("DRAFTSCOPE_EMULATED_MEMORY"))
     settings.memory_bytes = std::strtoull(bytes, nullptr, 10);
   return settings;
@@ -45,24 +40,6 @@ std::unique_ptr<State>& current() {
   return made;
 }
 
-Result<std::unique_ptr<Gpu>> make_gpu(const Settings& settings) {
-  if (settings.ptx_file.empty())
-    return emulation::make_emulated_gpu(settings.multiprocessors, settings.memory_bytes, settings.seed);
-  emulation::PtxGpuOptions options;
-  options.multiprocessors = settings.multiprocessors;
-  options.seed = settings.seed;
-  return emulation::make_ptx_gpu(settings.ptx_file, std::move(options));
-}
-
-/// Kernels that follow one another run together, and share their time: which ran when is not known.
-void share_time(std::span<Operation> kernels, std::uint64_t start_ns, std::uint64_t end_ns) {
-  const std::uint64_t each = (end_ns - start_ns) / std::max<std::size_t>(kernels.size(), 1);
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    kernels[i].start_ns = start_ns + i * each;
-    kernels[i].end_ns = i + 1 == kernels.size() ? end_ns : kernels[i].start_ns + each;
-  }
-}
-
 }  // namespace
 
 State& state() {
@@ -77,8 +54,7 @@ void reset(const Settings& settings, const Failure& failure) {
 
 Live live() {
   const State& s = state();
-  return {s.device_blocks.size(), s.host_blocks.size(), s.streams.size(), s.events.size(),
-          s.graphs.size(),        s.executables.size(), s.blas.size()};
+  return {s.device_blocks.size(), s.host_blocks.size(), s.streams.size(), s.events.size(), s.blas.size()};
 }
 
 const std::map<std::string, std::int64_t>& calls() {
@@ -93,29 +69,14 @@ State::State(Settings wanted, Failure to_fail) : settings(std::move(wanted)), fa
 
 cudaError_t State::prepare() {
   if (gpu != nullptr) return cudaSuccess;
-  auto made = make_gpu(settings);
-  if (!made) return refuse(cudaErrorInitializationError, made.error().message);
-  gpu = std::move(*made);
+  gpu = engine::cuda::emulation::make_emulated_gpu(settings.multiprocessors, settings.memory_bytes,
+                                                   settings.seed);
   return cudaSuccess;
 }
 
 cudaError_t State::refuse(cudaError_t error, std::string why) {
   detail = std::move(why);
   return error;
-}
-
-bool State::is_capturing() const {
-  return std::any_of(streams.begin(), streams.end(),
-                     [](const Stream* stream) { return stream->captured != nullptr; });
-}
-
-void State::enqueue(Stream& stream, Operation operation) {
-  if (stream.captured == nullptr) {
-    stream.queue.push_back(std::move(operation));
-    return;
-  }
-  operation.node = activity::captured_node();
-  stream.captured->operations.push_back(std::move(operation));
 }
 
 cudaError_t State::drain_all() {
@@ -132,37 +93,21 @@ cudaError_t State::drain(Stream& stream, const Event* event) {
   const auto until = event == nullptr ? stream.queue.end() : last;
   std::vector<Operation> queue(std::make_move_iterator(stream.queue.begin()), std::make_move_iterator(until));
   stream.queue.erase(stream.queue.begin(), until);
-  std::vector<Operation> done;
-  if (const Result<void> performed = perform_all(std::move(queue), done); !performed) {
+  if (const Result<void> performed = perform_all(queue); !performed) {
     lost = cudaErrorLaunchFailure;
     return refuse(lost, performed.error().message);
   }
-  activity::record(done);
+  activity::record(queue);
   return cudaSuccess;
 }
 
-Result<void> State::perform_all(std::vector<Operation> operations, std::vector<Operation>& done) {
-  const auto is_kernel = [&](std::size_t i) {
-    return operations[i].work == Work::kernel || operations[i].work == Work::product;
-  };
-  for (std::size_t first = 0; first < operations.size();) {
-    if (operations[first].work == Work::loop) {
-      const Operation& loop = operations[first++];
-      DRAFTSCOPE_TRY(loop.condition->run([&] { return perform_all(loop.body, done); }));
-      continue;
-    }
-    std::size_t end = first + 1;
-    if (is_kernel(first))
-      while (end < operations.size() && is_kernel(end)) ++end;
-    const std::uint64_t start_ns = activity::now_ns();
-    for (std::size_t i = first; i < end; ++i) DRAFTSCOPE_TRY(perform(operations[i]));
+Result<void> State::perform_all(std::span<Operation> operations) {
+  for (Operation& operation : operations) {
+    operation.start_ns = activity::now_ns();
+    DRAFTSCOPE_TRY(perform(operation));
     DRAFTSCOPE_TRY(gpu->synchronise());
-    share_time(std::span(operations).subspan(first, end - first), start_ns, activity::now_ns());
-    for (; first < end; ++first) {
-      Operation& operation = operations[first];
-      if (operation.work == Work::event) *operation.event = {true, operation.end_ns};
-      done.push_back(std::move(operation));
-    }
+    operation.end_ns = activity::now_ns();
+    if (operation.work == Work::event) *operation.event = {true, operation.end_ns};
   }
   return {};
 }
@@ -192,9 +137,9 @@ Result<void> State::perform(const Operation& operation) {
 
 bool holds(const std::map<const std::byte*, std::size_t>& blocks, const void* at, std::size_t bytes) {
   const auto* const begin = static_cast<const std::byte*>(at);
-  const auto behind = blocks.upper_bound(begin);
-  if (behind == blocks.begin()) return false;
-  const auto& [first, size] = *std::prev(behind);
+  const auto next = blocks.upper_bound(begin);
+  if (next == blocks.begin()) return false;
+  const auto& [first, size] = *std::prev(next);
   const auto offset = static_cast<std::size_t>(begin - first);
   return offset <= size && bytes <= size - offset;
 }

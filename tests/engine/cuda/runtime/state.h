@@ -11,19 +11,17 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cuda/gpu.h"
-#include "loop_condition.h"
 #include "stand_in.h"
 
 namespace draftscope::cuda_stand_in {
 
-enum class Work : std::uint8_t { kernel, product, upload, download, set, event, loop };
-
-using Condition = std::shared_ptr<engine::cuda::emulation::LoopCondition>;
+enum class Work : std::uint8_t { kernel, product, upload, download, set, event };
 
 /// Something queued in a stream.
 struct Operation {
@@ -39,13 +37,8 @@ struct Operation {
   int value = 0;           ///< set
   std::size_t digest = 0;  ///< upload: of the source when it was asked for
   struct Event* event = nullptr;
-  struct LoopNode* loop = nullptr;  ///< loop, captured
-  Condition condition;              ///< loop, of an executable
-  std::vector<Operation> body;      ///< likewise
   // For records
   std::uint32_t correlation = 0;
-  std::uint64_t node = 0;   ///< of an executable graph; 0 = of none
-  std::uint32_t graph = 0;  ///< the executable's number
   std::uint64_t start_ns = 0, end_ns = 0;
 };
 
@@ -54,32 +47,8 @@ struct Event {
   std::uint64_t time_ns = 0;
 };
 
-struct LoopNode;
-
-/// Captured; `node` is its nodes' own, before they are made executable.
-struct Graph {
-  std::vector<Operation> operations;
-  std::vector<Condition> conditions;  ///< made for its loops
-  std::vector<std::unique_ptr<LoopNode>> loops;
-};
-
-/// A conditional node that is a loop.
-struct LoopNode {
-  Condition condition;
-  Graph body;
-  cudaGraph_t handle = nullptr;  ///< of the body
-};
-
-struct Executable {
-  std::uint32_t number = 0;
-  std::vector<Operation> operations;
-};
-
 struct Stream {
   std::deque<Operation> queue;
-  Graph* captured = nullptr;   ///< what a capture under way goes into; null = there is none
-  std::unique_ptr<Graph> own;  ///< the same, unless it was there before the capture
-  bool is_invalid = false;     ///< the capture under way holds a call that it must not
 };
 
 struct Blas {
@@ -105,8 +74,6 @@ class State {
   std::map<const void*, std::size_t> shared_bytes_allowed;  ///< by kernel, once asked for
   std::set<Stream*> streams;
   std::set<Event*> events;
-  std::set<Graph*> graphs;
-  std::set<Executable*> executables;
   std::set<Blas*> blas;
 
   cudaError_t lost = cudaSuccess;  ///< what every call returns once a kernel has failed
@@ -115,17 +82,14 @@ class State {
   /// Makes the device at the first call that needs it.
   [[nodiscard]] cudaError_t prepare();
   [[nodiscard]] cudaError_t refuse(cudaError_t error, std::string why);
-  [[nodiscard]] bool is_capturing() const;
   /// A stream's queue, done to its end, or to the last time that `event` is recorded in it.
   [[nodiscard]] cudaError_t drain(Stream& stream, const Event* event = nullptr);
   [[nodiscard]] cudaError_t drain_all();
-  /// Behind whatever the stream holds, or into its capture.
-  void enqueue(Stream& stream, Operation operation);
 
  private:
   [[nodiscard]] Result<void> perform(const Operation& operation);
-  /// In order. `done` gets them as they were done: of a loop each run of its body.
-  [[nodiscard]] Result<void> perform_all(std::vector<Operation> operations, std::vector<Operation>& done);
+  /// In order; gives them their times.
+  [[nodiscard]] Result<void> perform_all(std::span<Operation> operations);
 };
 
 [[nodiscard]] State& state();
@@ -145,13 +109,10 @@ cudaError_t destroy(State& s, std::set<Object*>& objects, void* handle, const ch
   return cudaSuccess;
 }
 
-/// Place of a call in a capture by the thread that makes it.
-enum class InCapture : std::uint8_t { allowed, refused };
-
-/// A call whose body is `run`. Counted; fails where it is to fail, where the device is lost, and where a
-/// capture does not allow it, which spoils the capture. `gives_back`: the body runs nonetheless.
+/// A call whose body is `run`. Counted; fails where it is to fail, and where the device is lost.
+/// `gives_back`: the body runs nonetheless.
 template <typename Run>
-cudaError_t call(const char* name, InCapture in_capture, bool gives_back, Run run) {
+cudaError_t call(const char* name, bool gives_back, Run run) {
   State& s = state();
   s.detail.clear();
   ++s.calls[name];
@@ -166,11 +127,6 @@ cudaError_t call(const char* name, InCapture in_capture, bool gives_back, Run ru
     if (gives_back) (void)run(s);
     s.detail = "injected failure of " + std::string(name);
     return cudaErrorUnknown;
-  }
-  if (in_capture == InCapture::refused && s.is_capturing()) {
-    for (Stream* const stream : s.streams) stream->is_invalid = stream->captured != nullptr;
-    if (gives_back) (void)run(s);
-    return s.refuse(cudaErrorStreamCaptureUnsupported, std::string(name) + " while a stream is captured");
   }
   if (s.lost != cudaSuccess) {
     if (gives_back) (void)run(s);

@@ -14,7 +14,7 @@ using namespace draftscope::cuda_stand_in;
 extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned /*flags*/) {
-  return call("cudaStreamCreateWithFlags", InCapture::allowed, false, [&](State& s) {
+  return call("cudaStreamCreateWithFlags", false, [&](State& s) {
     if (const cudaError_t error = s.prepare(); error != cudaSuccess) return error;
     *handle = reinterpret_cast<cudaStream_t>(*s.streams.insert(new Stream).first);
     return cudaSuccess;
@@ -22,12 +22,12 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* handle, unsigned /*flags*/) 
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
-  return call("cudaStreamDestroy", InCapture::allowed, true,
+  return call("cudaStreamDestroy", true,
               [&](State& s) { return destroy(s, s.streams, handle, "a stream that is not there"); });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  return call("cudaStreamSynchronize", InCapture::refused, false, [&](State& s) {
+  return call("cudaStreamSynchronize", false, [&](State& s) {
     auto* const stream = reinterpret_cast<Stream*>(handle);
     if (!s.streams.contains(stream))
       return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
@@ -40,21 +40,21 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return call("cudaEventCreate", InCapture::allowed, false, [&](State& s) {
+  return call("cudaEventCreate", false, [&](State& s) {
     *event = reinterpret_cast<cudaEvent_t>(*s.events.insert(new Event).first);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
-  return call("cudaEventCreateWithFlags", InCapture::allowed, false, [&](State& s) {
+  return call("cudaEventCreateWithFlags", false, [&](State& s) {
     *event = reinterpret_cast<cudaEvent_t>(*s.events.insert(new Event).first);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
-  return call("cudaEventSynchronize", InCapture::refused, false, [&](State& s) {
+  return call("cudaEventSynchronize", false, [&](State& s) {
     auto* const event = reinterpret_cast<Event*>(handle);
     if (!s.events.contains(event))
       return s.refuse(cudaErrorInvalidResourceHandle, "an event that is not there");
@@ -65,7 +65,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return call("cudaEventDestroy", InCapture::allowed, true, [&](State& s) {
+  return call("cudaEventDestroy", true, [&](State& s) {
     for (Stream* const stream : s.streams)
       std::erase_if(stream->queue, [&](const Operation& operation) {
         return operation.work == Work::event && operation.event == reinterpret_cast<Event*>(event);
@@ -75,7 +75,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
-  return call("cudaEventRecord", InCapture::refused, false, [&](State& s) {
+  return call("cudaEventRecord", false, [&](State& s) {
     auto* const event = reinterpret_cast<Event*>(handle);
     auto* const stream = reinterpret_cast<Stream*>(stream_handle);
     if (!s.events.contains(event) || !s.streams.contains(stream))
@@ -83,13 +83,13 @@ cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle) {
     Operation operation;
     operation.work = Work::event;
     operation.event = event;
-    s.enqueue(*stream, std::move(operation));
+    stream->queue.push_back(std::move(operation));
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  return call("cudaEventElapsedTime", InCapture::allowed, false, [&](State& s) {
+  return call("cudaEventElapsedTime", false, [&](State& s) {
     const auto* const first = reinterpret_cast<Event*>(from);
     const auto* const last = reinterpret_cast<Event*>(to);
     if (!first->is_recorded || !last->is_recorded) return s.refuse(cudaErrorNotReady, "nobody waited for it");

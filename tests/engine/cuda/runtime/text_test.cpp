@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the backend's own host code decodes on the stand-in, kernels run as source and as PTX.
+// What the backend's own host code decodes on the stand-in, and the calls that it takes.
 
+#include <draftscope/engine/cuda_backend.h>
+#include <draftscope/engine/decode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -15,6 +19,7 @@
 namespace draftscope::cuda_stand_in {
 namespace {
 
+using engine::DecodingPasses;
 using testing::HasSubstr;
 
 struct Case {
@@ -36,11 +41,13 @@ Result<std::vector<std::int32_t>> expected_text(const Case& each) {
   return text_of(*backend, each.strategy, each.prompt, 6, each.temperature);
 }
 
-void expect_texts(const Settings& settings) {
+class CudaHostCode : public testing::TestWithParam<DecodingPasses> {};
+
+TEST_P(CudaHostCode, DecodesWhatTheEmulatedDeviceDoes) {
   for (const Case& each : cases) {
     SCOPED_TRACE(testing::Message() << each.strategy << ", prompt " << each.prompt);
-    reset(settings);
-    const auto text = text_on_device(each.strategy, each.prompt, 6, each.temperature);
+    reset({});
+    const auto text = text_on_device(each.strategy, each.prompt, 6, each.temperature, GetParam());
     ASSERT_TRUE(text) << text.error().message;
     const auto expected = expected_text(each);
     ASSERT_TRUE(expected) << expected.error().message;
@@ -49,48 +56,64 @@ void expect_texts(const Settings& settings) {
   }
 }
 
-TEST(CudaHostCode, DecodesWhatTheEmulatedDeviceDoes) {
-  expect_texts({});
-  EXPECT_GT(calls().at("cudaGraphLaunch"), 1);
+std::map<std::string, std::int64_t> calls_of_text(const char* strategy, std::int32_t tokens,
+                                                  DecodingPasses passes) {
+  reset({});
+  EXPECT_TRUE(text_on_device(strategy, 5, tokens, 0.0, passes));
+  return calls();
 }
 
-TEST(CudaHostCode, DecodesTheSameWithKernelsAsPtx) {
-  Settings settings;
-  settings.ptx_file = DRAFTSCOPE_KERNELS_PTX;
-  expect_texts(settings);
+/// However long a text is: what it takes is there before its first token.
+TEST_P(CudaHostCode, TakesNoMemoryForATokenAndCopiesThroughPageLockedMemory) {
+  for (const char* strategy : {"vanilla", "layerskip:exit=1,gamma=2"}) {
+    auto few = calls_of_text(strategy, 3, GetParam());
+    auto many = calls_of_text(strategy, 12, GetParam());
+    for (const char* call : {"cudaMalloc", "cudaHostAlloc", "cudaFree", "cudaFreeHost"})
+      EXPECT_EQ(few.at(call), many.at(call)) << strategy << ", " << call;
+    EXPECT_GT(many.at("cudaLaunchKernelExC"), few.at("cudaLaunchKernelExC"));
+    EXPECT_GT(many.at("cudaMemcpyAsync"), few.at("cudaMemcpyAsync"));
+  }
 }
 
-TEST(CudaHostCode, MakesGraphsOnceAndCopiesThroughPageLockedMemory) {
+INSTANTIATE_TEST_SUITE_P(Passes, CudaHostCode,
+                         testing::Values(DecodingPasses::programs, DecodingPasses::plain),
+                         [](const auto& parameter) {
+                           return parameter.param == DecodingPasses::plain ? "plain" : "programs";
+                         });
+
+/// Launches of a text's rounds.
+struct RoundLaunches : engine::DecodeListener {
+  void on_first_token(std::int32_t /*token*/) override { first = calls().at("cudaLaunchKernelExC"); }
+  void on_round(const engine::RoundReport& /*report*/) override {
+    ++rounds;
+    last = calls().at("cudaLaunchKernelExC");
+  }
+  std::int64_t rounds = 0, first = 0, last = 0;
+};
+
+RoundLaunches launches_of_rounds(const std::string& strategy, DecodingPasses passes, double temperature) {
   reset({});
-  ASSERT_TRUE(text_on_device("vanilla", 5, 3));
-  const auto few = calls();
-  reset({});
-  ASSERT_TRUE(text_on_device("vanilla", 5, 9));
-  const auto many = calls();
-  EXPECT_EQ(few.at("cudaGraphInstantiate"), many.at("cudaGraphInstantiate"));
-  EXPECT_EQ(few.at("cudaMalloc"), many.at("cudaMalloc"));
-  EXPECT_EQ(few.at("cudaHostAlloc"), many.at("cudaHostAlloc"));
-  EXPECT_GT(many.at("cudaGraphLaunch"), few.at("cudaGraphLaunch"));
+  RoundLaunches heard;
+  const auto backend = engine::make_cuda_backend(small_checkpoint(), {.cache_rows = 160, .passes = passes});
+  EXPECT_TRUE(backend);
+  if (!backend) return heard;
+  EXPECT_TRUE(text_of(**backend, strategy, 5, 14, temperature, &heard));
+  return heard;
 }
 
-TEST(CudaHostCode, LaunchesARoundAsOneGraphWhereTheDriverHasLoops) {
-  const std::string strategy = "layerskip:exit=1,gamma=4";
-  reset({});
-  const auto whole = text_on_device(strategy, 5, 9);
-  const auto few = calls();
-  EXPECT_EQ(live().all(), 0U);
-  Settings settings;
-  settings.has_loops = false;
-  reset(settings);
-  const auto in_pieces = text_on_device(strategy, 5, 9);
-  const auto many = calls();
-  ASSERT_TRUE(whole && in_pieces);
-  EXPECT_EQ(*whole, *in_pieces);
-  EXPECT_GT(few.at("cudaGraphAddNode"), 0);
-  EXPECT_EQ(many.count("cudaGraphAddNode"), 0U);
-  // Every graph's work is waited for before the next one's, but for those of a round.
-  EXPECT_LE(few.at("cudaGraphLaunch"), few.at("cudaStreamSynchronize"));
-  EXPECT_GT(many.at("cudaGraphLaunch"), 2 * few.at("cudaGraphLaunch"));
+/// A step of vanilla is a round, too.
+TEST(CudaHostCalls, LaunchAKernelARound) {
+  for (const char* strategy :
+       {"vanilla", "layerskip:exit=1,gamma=4", "layerskip:exit=1,gamma=4,verify=above-exit", "fs:exit=1"})
+    for (const double temperature : {0.0, 0.9}) {
+      SCOPED_TRACE(testing::Message() << strategy << ", temperature " << temperature);
+      const RoundLaunches of_programs = launches_of_rounds(strategy, DecodingPasses::programs, temperature);
+      EXPECT_GT(of_programs.rounds, 3);
+      EXPECT_EQ(of_programs.last - of_programs.first, of_programs.rounds);
+      const RoundLaunches of_plain = launches_of_rounds(strategy, DecodingPasses::plain, temperature);
+      EXPECT_EQ(of_plain.rounds, of_programs.rounds);
+      EXPECT_GT(of_plain.last - of_plain.first, 5 * of_plain.rounds);
+    }
 }
 
 std::string error_with(const Settings& settings) {
@@ -100,7 +123,7 @@ std::string error_with(const Settings& settings) {
   return text ? "no error" : text.error().message;
 }
 
-TEST(CudaHostCode, SaysInALineWhatADeviceLacks) {
+TEST(CudaHostCalls, SayInALineWhatADeviceLacks) {
   EXPECT_THAT(error_with({.devices = 0}), HasSubstr("no CUDA device"));
   EXPECT_THAT(error_with({.memory_bytes = std::size_t{80} << 20U}), HasSubstr("of device memory"));
   EXPECT_THAT(error_with({.memory_bytes = std::size_t{20} << 20U}), HasSubstr("out of memory"));

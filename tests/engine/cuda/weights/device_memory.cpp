@@ -20,7 +20,7 @@ std::string held_weights(const Checkpoint& checkpoint, const CudaOptions& option
 
 void expect_memory_of_packed(const Checkpoint& packed, const Checkpoint& widened, const std::string& held) {
   EXPECT_EQ(backend_on_device(packed, {.cache_rows = 40})->describe().weight_bytes,
-            cuda::model_bytes(packed, CudaWeights()));
+            cuda::upload_bytes(packed, CudaWeights()).kept);
   const CudaOptions options{.cache_rows = 9};
   std::size_t too_little = 0;
   std::size_t enough = plenty_of_memory;

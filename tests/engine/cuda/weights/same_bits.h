@@ -20,7 +20,7 @@ inline constexpr std::int32_t packed_cache_rows = 170;
 
 [[nodiscard]] bool have_same_bits(const std::vector<float>& a, const std::vector<float>& b);
 
-/// Expects it of a prompt, through a library's products or not, of a tree behind it, and of one row, on
+/// Expects it of a prompt, through a library's products or not, of a tree after it, and of one row, on
 /// devices of other sizes.
 void expect_same_bits(const Checkpoint& packed, const Checkpoint& widened, Random& random,
                       std::int32_t max_rows = 64);

@@ -28,7 +28,6 @@ struct CalibrationTimes {
   std::vector<speculation::MeasuredKernel> kernels;
   std::vector<double> memory_gb_s;    ///< 10⁹ bytes a second
   std::vector<double> empty_pass_ns;  ///< passes of one row without layers or head
-  std::vector<double> eager_pass_ns;  ///< none on the CPU, which has no graphs
   std::int32_t repeats = 0;
   bool cancelled = false;  ///< before the plan was done
 };

@@ -45,7 +45,6 @@ struct MachineCalibration {
   double cache_bytes = 0.0;  ///< the last cache's; 0 = unknown
   std::optional<speculation::Spread> memory_gb_s;    ///< what reading alone reaches
   std::optional<speculation::Spread> empty_pass_ns;  ///< a pass without layers or head: one launch, one wait
-  std::optional<speculation::Spread> eager_pass_ns;  ///< a target step launched kernel by kernel (GPU)
   std::vector<CalibratedShape> shapes;
 
   [[nodiscard]] bool on_gpu() const { return device != "cpu"; }

@@ -35,7 +35,7 @@ TEST(StoredBlocks, TakeTheirBytesAndAreRefusedBeforeAnyIsAllocated) {
   const Checkpoint plain = random_checkpoint(shape, DType::bf16, 1);
   for (const WeightFormat format : formats) {
     InBlocks model(plain, format);
-    const std::size_t bytes = cuda::model_bytes(model.packed(), CudaWeights());
+    const std::size_t bytes = cuda::upload_bytes(model.packed(), CudaWeights()).kept;
     // What the file's blocks are, beside embedding, norms and the padding of each piece to 256 bytes.
     double packed = 0.0;
     std::size_t others = model.packed().weights.embedding.bytes();

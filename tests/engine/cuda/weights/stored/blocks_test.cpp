@@ -67,7 +67,7 @@ TEST(StoredBlocks, HaveThemInEveryFamily) {
   }
 }
 
-/// The device's own rounds and graphs; strategies take turns at greedy text in q8_0 and coupled text in q4_0.
+/// The device's own rounds; strategies take turns at greedy text in q8_0 and coupled text in q4_0.
 TEST(StoredBlocks, DecodeTheTextOfTheWidenedFileUnderEveryStrategy) {
   Random random(154);
   speculation::ModelShape shape = random_block_shape(random);

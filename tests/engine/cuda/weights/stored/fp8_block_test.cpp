@@ -67,8 +67,8 @@ TEST(StoredFp8Block, HasThemInEveryFamily) {
   }
 }
 
-/// The device's own rounds and graphs; strategies take turns at greedy and coupled text. Every third of them:
-/// all go through blocks and int4.
+/// The device's own rounds; strategies take turns at greedy and coupled text. Every third of them: all go
+/// through blocks and int4.
 TEST(StoredFp8Block, DecodesTheTextOfTheWidenedFileUnderStrategies) {
   Random random(204);
   speculation::ModelShape shape = random_fp8_block_shape(random);

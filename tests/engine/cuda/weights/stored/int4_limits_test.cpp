@@ -22,8 +22,8 @@ TEST(StoredInt4, TakesFourAndAQuarterBitsAWeight) {
   InInt4 model(plain, {}, random);
   constexpr std::size_t layer_weights = 512 * 512 * 2 + 512 * 128 * 2 + 3 * 512 * 1024;
   const std::size_t saved = 2 * layer_weights * 2 - 2 * layer_weights * 17 / 32;
-  EXPECT_EQ(cuda::model_bytes(model.packed(), CudaWeights()) + saved,
-            cuda::model_bytes(model.widened(), CudaWeights()));
+  EXPECT_EQ(cuda::upload_bytes(model.packed(), CudaWeights()).kept + saved,
+            cuda::upload_bytes(model.widened(), CudaWeights()).kept);
   // Beside what the file has: a zero point of 16 bits instead of 4.
   const double stored = 4.0 + (16.0 + 4.0) / 128.0;
   EXPECT_DOUBLE_EQ(model.packed().weights.layers[0].down.weight_bits(), stored);

@@ -73,7 +73,7 @@ TEST(StoredInt4, HasThemInEveryFamily) {
   }
 }
 
-/// The device's own rounds and graphs; strategies take turns at greedy text in bf16 and coupled text in fp16.
+/// The device's own rounds; strategies take turns at greedy text in bf16 and coupled text in fp16.
 TEST(StoredInt4, DecodesTheTextOfTheWidenedFileUnderEveryStrategy) {
   Random random(164);
   speculation::ModelShape shape = random_int4_shape(random);

@@ -54,8 +54,8 @@ TEST(StoredQ4K, HasThemBesidePlainMatricesInEveryFamily) {
   }
 }
 
-/// The device's own rounds and graphs, whose layers are in two formats by turns. Every fifth strategy: all go
-/// through blocks and int4.
+/// The device's own rounds, whose layers are in two formats by turns. Every fifth strategy: all go through
+/// blocks and int4.
 TEST(StoredQ4K, DecodesTheTextOfTheWidenedFileUnderStrategies) {
   Random random(194);
   speculation::ModelShape shape = random_q4_k_shape(random);

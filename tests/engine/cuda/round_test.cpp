@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A round is one program, whose draft the device ends, and has the bits of a round whose operations are
+// launched one by one.
+
+#include <draftscope/base/to_size.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "cuda/backend.h"
+#include "cuda_shapes.h"
+#include "drawn_rounds.h"
+#include "emulated_gpu.h"
+#include "noted_gpu.h"
+
+namespace draftscope::engine::test {
+namespace {
+
+constexpr std::int32_t round_cache_rows = 90;
+
+std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, DecodingPasses passes,
+                                         NotedCalls& calls) {
+  auto gpu = cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes,
+                                                passes == DecodingPasses::plain ? 5 : 6);
+  auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint,
+                                    {.cache_rows = round_cache_rows, .passes = passes});
+  if (!backend) throw std::runtime_error(backend.error().message);
+  return std::move(*backend);
+}
+
+TEST(Rounds, HaveTheBitsOfALaunchAnOperation) {
+  Random random(61);
+  std::size_t short_drafts = 0;
+  std::size_t sampled = 0;
+  for (int trial = 0; trial < 3; ++trial) {
+    speculation::ModelShape shape = random_cuda_shape(random);
+    shape.n_layers = 2 + trial % 2;
+    shape.d_model = 8 * pick(random, 1, 8);
+    shape.d_ff = 8 * pick(random, 1, 12);
+    shape.head_dim = 32;
+    shape.sliding_window = 0;
+    shape.vocab = pick(random, 20, 60);
+    shape.tied_embeddings = false;  // or a token would be sure of itself
+    const Checkpoint checkpoint = random_checkpoint(shape, trial == 2 ? DType::f16 : DType::bf16, random());
+    NotedCalls of_program;
+    NotedCalls of_plain;
+    const auto program = counted_backend(checkpoint, DecodingPasses::programs, of_program);
+    const auto plain = counted_backend(checkpoint, DecodingPasses::plain, of_plain);
+    std::vector<Row> prompt;
+    for (std::int32_t i = 0; i < 60; ++i) prompt.push_back({pick(random, 0, shape.vocab - 1), -1, i});
+    Outputs unused;
+    for (Backend* backend : {program.get(), plain.get()})
+      ASSERT_TRUE(backend->forward({.rows = prompt, .layers = {0, shape.n_layers}}, unused));
+    of_program = of_plain = {};
+    constexpr int rounds = 8;
+    for (int i = 0; i < rounds; ++i) {
+      SCOPED_TRACE(testing::Message() << "trial " << trial << ", round " << i);
+      const DrawnRound drawn = drawn_round(shape, random);
+      ChainRoundOutputs found;
+      ChainRoundOutputs expected;
+      const auto first = program->chain_round(drawn.view(), found);
+      ASSERT_TRUE(first) << first.error().message;
+      ASSERT_TRUE(plain->chain_round(drawn.view(), expected));
+      expect_same_round(found, expected);
+      short_drafts += found.drafted.size() < static_cast<std::size_t>(drawn.round.draft_length) ? 1U : 0U;
+      sampled += drawn.is_sampled ? 1U : 0U;
+    }
+    EXPECT_EQ(of_program.launches.size(), to_size(rounds));
+  }
+  EXPECT_GT(short_drafts, 2U);
+  EXPECT_GT(sampled, 5U);
+}
+
+}  // namespace
+}  // namespace draftscope::engine::test
