@@ -14,10 +14,10 @@ std::uint64_t Operations::enter(std::string_view op, std::int32_t layer, std::op
   if (!phase && !open_phases.empty()) phase = open_phases.back();
   open_phases.push_back(phase);
   const std::lock_guard lock(mutex_);
-  const auto found = numbers_.find(std::tuple(op, layer, phase));
-  if (found != numbers_.end()) return found->second;
+  auto& numbers = numbers_[{layer, phase}];
+  if (const auto found = numbers.find(op); found != numbers.end()) return found->second;
   operations_.push_back({std::string(op), layer, phase});
-  numbers_.emplace(Content(op, layer, phase), operations_.size());
+  numbers.emplace(op, operations_.size());
   return operations_.size();
 }
 

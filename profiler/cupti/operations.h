@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <utility>
 
 namespace draftscope::profiler::cupti {
 
@@ -37,11 +37,12 @@ class Operations {
   [[nodiscard]] const Operation* of(std::uint64_t number) const;
 
  private:
-  using Content = std::tuple<std::string, std::int32_t, std::optional<traces::Phase>>;
+  using Place = std::pair<std::int32_t, std::optional<traces::Phase>>;  ///< layer and phase
 
-  mutable std::mutex mutex_;                               // guards all below
-  std::deque<Operation> operations_;                       // by number - 1
-  std::map<Content, std::uint64_t, std::less<>> numbers_;  // asked without a copy of the name
+  mutable std::mutex mutex_;          // guards all below
+  std::deque<Operation> operations_;  // by number - 1
+  // By name, which is asked for without a copy.
+  std::map<Place, std::map<std::string, std::uint64_t, std::less<>>> numbers_;
 };
 
 }  // namespace draftscope::profiler::cupti
