@@ -31,9 +31,9 @@ class Calibrate : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
     path_ = (*folder_ / "machine.json").string();
-    result_ = run_command({"calibrate", "--model", DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
-                           "--threads", "1", "--seconds", "0", "--rows", "1,2,4", "--contexts", "64,128",
-                           "--json", "--quiet", "-o", path_});
+    const std::string model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
+    result_ = run_command({"calibrate", "--model", model, "--threads", "1", "--seconds", "0", "--rows",
+                           "1,2,4", "--contexts", "64,128", "--json", "--quiet", "-o", path_});
   }
   static void TearDownTestSuite() {
     delete folder_;
@@ -94,11 +94,13 @@ TEST_F(Calibrate, EveryKeyOfItsFileAndJsonIsDocumented) {
 
 TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
   const std::string trace = (*folder_ / "run.dstrace").string();
+  const std::string model = DRAFTSCOPE_SOURCE_DIR "/models/demo-plain";
+  const std::string prompts = DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl";
   const CommandResult recorded = run_command({"record",
                                               "--model",
-                                              DRAFTSCOPE_SOURCE_DIR "/models/demo-plain",
+                                              model,
                                               "--prompts",
-                                              DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl",
+                                              prompts,
                                               "--strategy",
                                               "vanilla",
                                               "--strategy",
