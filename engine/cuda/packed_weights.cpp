@@ -24,22 +24,10 @@ PieceParams params_of(const DeviceModel& model, const DeviceLayer& layer, const 
 }  // namespace
 
 PieceLayout piece_layout_of(WeightFormat format, std::int32_t depth) {
-  switch (format) {
-    case WeightFormat::fp8:
-      return piece_layout(depth, 64, 0);
-    case WeightFormat::q8_0:
-    case WeightFormat::fp8_block:
-      return piece_layout(depth, 64, 1);
-    case WeightFormat::q4_0:
-      return piece_layout(depth, 128, 2);
-    case WeightFormat::q4_k:
-      return piece_layout(depth, 128, 3);
-    case WeightFormat::int4:
-    case WeightFormat::int4_f16:
-      return piece_layout(depth, 128, 1);
-    default:
-      return piece_layout(depth, 32, 0);
-  }
+  if (const GroupedLayout* const groups = grouped_layout(format))
+    return piece_layout(depth, groups->run_depth(), groups->scale_words);
+  const int value_bytes = is_plain(format) ? 2 : 1;
+  return piece_layout(depth, run_bytes / value_bytes, 0);
 }
 
 PackedProduct packed_product(OperationKind kind, WeightFormat format, std::int32_t outputs,

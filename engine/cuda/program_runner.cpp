@@ -20,10 +20,8 @@ std::int32_t rounded(std::size_t bytes) {
   return static_cast<std::int32_t>((bytes + alignment - 1) / alignment * alignment);
 }
 
-/// That any program's parts have at most.
-std::int32_t max_part_bytes() {
-  return piece_layout_of(WeightFormat::q4_k, 1).part_bytes;
-}
+/// Maximum over all formats.
+constexpr std::int32_t max_part_bytes = part_bytes_of(max_scale_words);
 
 /// The words of the CPU's spans; RoPE, gates and residuals are fused into the products, and most norms.
 std::string_view name_of(const Operation& operation) {
@@ -111,7 +109,7 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
 
 Result<void> check_program_memory(const GpuDescription& device, const speculation::ModelShape& shape) {
   for (const std::int32_t rows : {1, 8, 16, 32, max_decode_rows})
-    if (program_shape(device, shape, rows, max_part_bytes(), true).ring.places == 0)
+    if (program_shape(device, shape, rows, max_part_bytes, true).ring.places == 0)
       return fail("model {}: {} has {} bytes of shared memory a block, expected more for a pass of {}",
                   shape.name, device.name, device.shared_bytes, rows);
   return {};
@@ -235,7 +233,7 @@ Result<void> ProgramRunner::upload_operations() {
 }
 
 bool ProgramRunner::stages_rows(std::int32_t rows, bool sampled) const {
-  return program_shape(device_, shape_, rows, max_part_bytes(), sampled).stages_rows;
+  return program_shape(device_, shape_, rows, max_part_bytes, sampled).stages_rows;
 }
 
 void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, const LayerSlot& slot) const {
@@ -347,10 +345,7 @@ Result<void> ProgramRunner::launch_round(const RoundForm& form, std::span<const 
 }
 
 Result<void> ProgramRunner::load_inputs(std::int32_t rows) {
-  return launch_part({.name = "embedding", .entries = {load_inputs_}, .rows = {0, rows}}, {0, 1},
-                     reinterpret_cast<const ProgramEntry*>(operations_memory_.data() +
-                                                           operations_.size() * sizeof(Operation)) +
-                         load_inputs_);
+  return launch_alone({.name = "embedding", .entries = {load_inputs_}, .rows = {0, rows}});
 }
 
 Result<void> ProgramRunner::run_part(std::int32_t layer, LayerPart part, const RowRange& rows) {
@@ -360,10 +355,7 @@ Result<void> ProgramRunner::run_part(std::int32_t layer, LayerPart part, const R
   const Place place = parts[static_cast<std::size_t>(part)];
   if (!place) return {};
   const std::int32_t width = part == LayerPart::attention ? rows.count : 1;
-  return launch_part({.entries = {*place}, .rows = rows, .width = width}, {0, 1},
-                     reinterpret_cast<const ProgramEntry*>(operations_memory_.data() +
-                                                           operations_.size() * sizeof(Operation)) +
-                         *place);
+  return launch_alone({.entries = {*place}, .rows = rows, .width = width});
 }
 
 Result<void> ProgramRunner::run_head(const RowRange& rows, bool logits) {
@@ -421,6 +413,13 @@ Result<void> ProgramRunner::launch(Written program) {
   for (std::size_t i = of_step; i < parts.size(); ++i)
     DRAFTSCOPE_TRY(launch_part(program, parts[i], entries));
   return gpu_.download(&failure_, &base_.work.state->failed_entry, sizeof(failure_));
+}
+
+/// A program of one operation without flags, whose entry lies after the operations.
+Result<void> ProgramRunner::launch_alone(const Written& program) {
+  const auto* const entries = reinterpret_cast<const ProgramEntry*>(operations_memory_.data() +
+                                                                    operations_.size() * sizeof(Operation));
+  return launch_part(program, {0, 1}, entries + program.entries.front());
 }
 
 /// `entries`: the program's, in device memory.

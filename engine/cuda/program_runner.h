@@ -182,6 +182,7 @@ class ProgramRunner {
   [[nodiscard]] std::optional<WeightFormat> format_of(const Written& program, const Part& part) const;
   [[nodiscard]] std::vector<Part> parts_of(const Written& program) const;
   [[nodiscard]] Result<void> launch(Written program);
+  [[nodiscard]] Result<void> launch_alone(const Written& program);
   [[nodiscard]] Result<void> launch_part(const Written& program, const Part& part,
                                          const ProgramEntry* entries);
   [[nodiscard]] const Variant& variant_of(std::optional<speculation::WeightFormat> weights) const {

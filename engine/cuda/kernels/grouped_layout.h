@@ -38,6 +38,7 @@ struct GroupedLayout {
   std::int32_t code_bits = 4;  ///< 4 or 8
   std::int32_t scale_depth = 256;
   std::int32_t sharing_rows = 1;
+  std::int32_t scale_words = 1;  ///< of a row's run, in a piece (piece_layout.h); up to max_scale_words
 
   /// Values of k in a run.
   [[nodiscard]] constexpr std::int32_t run_depth() const { return run_bytes * 8 / code_bits; }
@@ -64,10 +65,11 @@ struct GroupedLayout {
   static constexpr std::int64_t scale_step = std::int64_t{scale_rows} * scale_bytes;
 };
 
+inline constexpr int max_scale_words = 3;
 inline constexpr GroupedLayout q8_0_layout{.code_bits = 8, .scale_depth = 256};
-inline constexpr GroupedLayout q4_0_layout{.code_bits = 4, .scale_depth = 256};
+inline constexpr GroupedLayout q4_0_layout{.code_bits = 4, .scale_depth = 256, .scale_words = 2};
 inline constexpr GroupedLayout int4_layout{.code_bits = 4, .scale_depth = 512};
-inline constexpr GroupedLayout q4_k_layout{.code_bits = 4, .scale_depth = 256};
+inline constexpr GroupedLayout q4_k_layout{.code_bits = 4, .scale_depth = 256, .scale_words = 3};
 inline constexpr GroupedLayout fp8_block_layout{.code_bits = 8, .scale_depth = 512, .sharing_rows = 8};
 inline constexpr int fp8_block_depth = 128;  ///< values of k of a scale
 

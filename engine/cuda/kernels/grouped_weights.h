@@ -132,13 +132,15 @@ struct GroupedWeights {
   static constexpr int scale_depth = grouped.scale_depth;
   static constexpr int parts = stage_depth / part_depth;
   using Scales = HalfScales<parts>;
-  /// Words of a row's run in a piece (piece_layout.h): from what 16 bytes say of it, and to what a lane
-  /// needs.
-  static constexpr int scale_words = parts / 2;
+  static constexpr int scale_words = grouped.scale_words;
+  static_assert(scale_words <= max_scale_words);
+  /// From what 16 bytes say of a row's run to its words in a piece.
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
+    static_assert(scale_words == parts / 2);
     const HalfScales<parts> run = half_scales<parts>(from, depth);
     for (int i = 0; i < parts / 2; ++i) to[i] = run.words[i];
   }
+  /// From those words to what a lane needs.
   DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) {
     Scales result;
     for (int i = 0; i < parts / 2; ++i) result.words[i] = words[i];
@@ -180,7 +182,6 @@ struct Q4_0Weights : GroupedWeights<Bf16, q4_0_layout> {
 template <typename Element>
 struct Int4Weights : GroupedWeights<Element, int4_layout> {
   using Scales = CodeScale<Element>;  ///< for all of a run
-  static constexpr int scale_words = 1;
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     to[0] = reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()];
   }
@@ -214,7 +215,6 @@ struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
     float scale, minus_minimum;
   };
   static_assert(parts == run_lanes);
-  static constexpr int scale_words = 3;
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     const auto* words = reinterpret_cast<const std::uint32_t*>(from);
     constexpr std::uint32_t lower = 0x0f0f0f0fU, upper = 0x30303030U;
@@ -259,7 +259,6 @@ struct BlockScale {
 /// e4m3 with a scale for blocks of rows and depth, as folders of fp8 have it.
 struct BlockFp8Weights : GroupedWeights<Bf16, fp8_block_layout> {
   using Scales = BlockScale;
-  static constexpr int scale_words = 1;
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     to[0] = float_bits(reinterpret_cast<const float*>(from)[depth / fp8_block_depth]);
   }

@@ -9,10 +9,9 @@
 //           and is filled up with zeros
 //   Slice   the runs of a tile's rows that one of eight warps multiplies: as many for each but the last
 //           warps, which may have fewer or none. Slices follow one another
-//   Part    a run of all rows of a tile. Four chunks of 16 bytes a lane, [row i of four][lane 4g + t]: chunk
-//   t
-//           of the run of row g + 8 (i mod 2) of half i / 2. Then scales, of formats that have some, [32 rows
-//           in the order 8 i + g], as many words each as the format's run takes
+//   Part    a run of all rows of a tile. Four chunks of 16 bytes a lane, [row i of four][lane 4g + t]: of the
+//           run of row g + 8 (i mod 2) of half i / 2 chunk t. Then scales, of formats that have some, [32
+//           rows in the order 8 i + g], as many words each as the format's run takes
 //   Piece   consecutive parts of a slice, what one copy brings
 
 #include "grouped_layout.h"
@@ -43,13 +42,17 @@ struct PieceLayout {
   }
 };
 
-/// `scale_words`: words of scales for a row's run.
+/// `scale_words`: words of scales of a row's run.
+[[nodiscard]] constexpr std::int32_t part_bytes_of(std::int32_t scale_words) {
+  return part_code_bytes + lane_rows * scale_rows * 4 * scale_words;
+}
+
+/// `run_depth`: values of k in a run.
 [[nodiscard]] constexpr PieceLayout piece_layout(std::int32_t depth, std::int32_t run_depth,
                                                  std::int32_t scale_words) {
   const std::int32_t granules = (depth + slice_granule - 1) / slice_granule;
   const std::int32_t slice_depth = (granules + product_slices - 1) / product_slices * slice_granule;
-  return {(depth + run_depth - 1) / run_depth, slice_depth / run_depth,
-          part_code_bytes + lane_rows * scale_rows * 4 * scale_words};
+  return {(depth + run_depth - 1) / run_depth, slice_depth / run_depth, part_bytes_of(scale_words)};
 }
 
 }  // namespace draftscope::engine::cuda
