@@ -40,4 +40,9 @@ cudaError_t start(const Launch& launch, const KernelParams& params, cudaStream_t
   return cudaLaunchKernelEx(&config, entry<Body>, std::get<typename Body::Params>(params));
 }
 
+/// start() of a program, which is compiled by itself (launch_program.cu).
+template <typename Body>
+[[nodiscard]] cudaError_t launch_program(const Launch& launch, const KernelParams& params,
+                                         cudaStream_t stream);
+
 }  // namespace draftscope::engine::cuda
