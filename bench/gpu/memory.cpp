@@ -2,10 +2,9 @@
 // Read rate of the device's memory at the sizes of a model's matrices. Usage: bench_gpu_memory
 // Prints JSON.
 
-#include "memory_rates.h"
-
 #include <cstdio>
 
+#include "calibration/memory_probe.h"
 #include "quartiles.h"
 
 namespace {
@@ -19,11 +18,13 @@ Result<nlohmann::json> measure() {
   constexpr std::size_t megabyte = 1'000'000;
   constexpr std::size_t sizes[] = {12 * megabyte,  34 * megabyte,   50 * megabyte, 117 * megabyte,
                                    235 * megabyte, 1050 * megabyte, pool_bytes};
-  DRAFTSCOPE_TRY_ASSIGN(const auto rates, bench::make_memory_rates(pool_bytes));
   nlohmann::json by_size = nlohmann::json::array();
   for (const std::size_t bytes : sizes) {
-    DRAFTSCOPE_TRY_ASSIGN(std::vector<double> read, rates->read(bytes, repeats));
-    for (double& value : read) value *= 1e-9;
+    DRAFTSCOPE_TRY_ASSIGN(const auto probe, engine::make_cuda_memory_probe(pool_bytes, bytes));
+    std::vector<double> read(repeats);
+    for (double& value : read) {
+      DRAFTSCOPE_TRY_ASSIGN(value, probe->gb_per_s());
+    }
     by_size.push_back({{"bytes", bytes}, {"read_gb_per_s", bench::spread(read)}});
   }
   return by_size;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "memory_rates.h"
+#include "calibration/memory_probe.h"
 
 namespace draftscope::bench {
 
@@ -22,8 +22,7 @@ class Rates {
   void forget() { read_.clear(); }
 
  private:
-  std::size_t bytes_;
-  std::unique_ptr<MemoryRates> device_;
+  std::unique_ptr<engine::MemoryProbe> device_;
   std::vector<std::byte> memory_;
   std::vector<double> read_;
 };

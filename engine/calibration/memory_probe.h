@@ -5,6 +5,7 @@
 // threads read; on a GPU one kernel reads and does nothing else.
 
 #include <draftscope/base/result.h>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -20,7 +21,11 @@ class MemoryProbe {
 /// Rate of a plain read by `threads` threads.
 [[nodiscard]] std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads);
 
-/// Rate of the device that this thread uses. Fails where there is none.
-[[nodiscard]] Result<std::unique_ptr<MemoryProbe>> make_cuda_memory_probe();
+inline constexpr std::size_t probed_bytes = std::size_t{2} << 30;
+
+/// Rate of the device that this thread uses, at which it goes through `pool_bytes` of random numbers, a
+/// launch a part of `part_bytes` or of all. Errors: there is no device, or too little memory.
+[[nodiscard]] Result<std::unique_ptr<MemoryProbe>> make_cuda_memory_probe(
+    std::size_t pool_bytes = probed_bytes, std::size_t part_bytes = static_cast<std::size_t>(-1));
 
 }  // namespace draftscope::engine

@@ -3,7 +3,8 @@
 
 namespace draftscope::engine {
 
-Result<std::unique_ptr<MemoryProbe>> make_cuda_memory_probe() {
+Result<std::unique_ptr<MemoryProbe>> make_cuda_memory_probe(std::size_t /*pool_bytes*/,
+                                                            std::size_t /*part_bytes*/) {
   return fail("memory probe: this build has no CUDA, expected one made with the CUDA toolkit");
 }
 

@@ -28,6 +28,18 @@ __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
   if (sum == 0x9E3779B9U) *sink = sum;
 }
 
+__global__ void fill_all(unsigned* to, std::size_t count) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
+    unsigned x = static_cast<unsigned>(i) ^ 1U;
+    x = (x ^ (x >> 16)) * 0x7FEB352DU;
+    x = (x ^ (x >> 15)) * 0x846CA68BU;
+    x ^= x >> 16;
+    // Two bf16: sign, mantissa and the exponent's three low bits are random, magnitudes from 2^-7 to below 2.
+    to[i] = (x & 0x83FF83FFU) | 0x3C003C00U;
+  }
+}
+
 }  // namespace
 
 cudaError_t read_memory(const void* from, std::size_t bytes, unsigned* sink, int multiprocessors,
@@ -37,6 +49,15 @@ cudaError_t read_memory(const void* from, std::size_t bytes, unsigned* sink, int
   config.blockDim = dim3(threads);
   config.stream = stream;
   return cudaLaunchKernelEx(&config, read_all, static_cast<const uint4*>(from), bytes / sizeof(uint4), sink);
+}
+
+cudaError_t fill_memory(void* to, std::size_t bytes, cudaStream_t stream) {
+  constexpr unsigned fill_blocks = 2048;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(fill_blocks);
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, fill_all, static_cast<unsigned*>(to), bytes / sizeof(unsigned));
 }
 
 }  // namespace draftscope::engine

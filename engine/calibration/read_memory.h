@@ -16,4 +16,7 @@ namespace draftscope::engine {
 cudaError_t read_memory(const void* from, std::size_t bytes, unsigned* sink, int multiprocessors,
                         cudaStream_t stream);
 
+/// Starts a kernel that writes random bf16 values between -2 and 2: zeros may be read faster than weights.
+cudaError_t fill_memory(void* to, std::size_t bytes, cudaStream_t stream);
+
 }  // namespace draftscope::engine

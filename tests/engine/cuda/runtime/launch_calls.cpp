@@ -123,8 +123,10 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
     if (!s.streams.contains(stream))
       return s.refuse(cudaErrorInvalidResourceHandle, "a stream that is not there");
     const RegisteredKernel* const kernel = find_kernel(function);
-    // The memory probe's kernel writes nothing, and its time means nothing here.
-    if (kernel != nullptr && kernel->symbol.find("read_all") != std::string::npos) return cudaSuccess;
+    // What the memory probe's kernels do nobody reads, and their time means nothing here.
+    if (kernel != nullptr && (kernel->symbol.find("read_all") != std::string::npos ||
+                              kernel->symbol.find("fill_all") != std::string::npos))
+      return cudaSuccess;
     if (kernel == nullptr || !kernel->is_known)
       return s.refuse(cudaErrorInvalidDeviceFunction, "a function that is no kernel of the engine");
     if (const cudaError_t error = check_launch(s, *config, function, *kernel); error != cudaSuccess)
