@@ -75,10 +75,8 @@ class CallsPerRound : public testing::Test {
     shape.d_ff = 32;
     shape.n_heads = 1;
     checkpoint_ = random_checkpoint(shape, DType::bf16, 5);
-    backend_ = std::move(*cuda::make_backend(
-        std::make_unique<NotedGpu>(
-            cuda::emulation::make_emulated_gpu(1, cuda::emulation::usual_memory_bytes, 1), calls_),
-        checkpoint_, {.cache_rows = 160}));
+    backend_ = noted_backend(cuda::emulation::make_emulated_gpu(1, cuda::emulation::usual_memory_bytes, 1),
+                             calls_, checkpoint_, {.cache_rows = 160});
   }
 
   PerRound of(const std::string& specification) {

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cuda/backend.h"
 #include "cuda/gpu.h"
 
 namespace draftscope::engine::test {
@@ -61,5 +63,13 @@ class NotedGpu : public cuda::Gpu {
   std::unique_ptr<cuda::Gpu> gpu_;
   NotedCalls& calls_;
 };
+
+/// A backend whose device is a NotedGpu over `gpu`; throws what make_backend() says.
+inline std::unique_ptr<Backend> noted_backend(std::unique_ptr<cuda::Gpu> gpu, NotedCalls& calls,
+                                              const Checkpoint& checkpoint, const CudaOptions& options) {
+  auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint, options);
+  if (!backend) throw std::runtime_error(backend.error().message);
+  return std::move(*backend);
+}
 
 }  // namespace draftscope::engine::test

@@ -116,14 +116,13 @@ class InParts {
     static std::uint32_t seed = 40;
     auto gpu =
         cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes, ++seed);
-    auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), mixed_,
-                                      {.cache_rows = 90, .weights = held.layers, .passes = passes});
-    if (!backend) throw std::runtime_error(backend.error().message);
+    auto backend = noted_backend(std::move(gpu), calls, mixed_,
+                                 {.cache_rows = 90, .weights = held.layers, .passes = passes});
     if (held.draft) {
-      const auto done = (*backend)->hold_weights(*held.draft);
+      const auto done = backend->hold_weights(*held.draft);
       if (!done) throw std::runtime_error(done.error().message);
     }
-    return std::move(*backend);
+    return backend;
   }
 
   Checkpoint plain_;

@@ -28,19 +28,14 @@ namespace {
 constexpr std::size_t some_shared_bytes[] = {std::size_t{99} << 10, std::size_t{163} << 10,
                                              std::size_t{227} << 10};
 
-std::unique_ptr<Backend> noted_backend(const Checkpoint& checkpoint, CudaOptions options,
-                                       std::int32_t multiprocessors, std::size_t shared_bytes,
-                                       DecodingPasses passes, NotedCalls& calls) {
+std::unique_ptr<Backend> backend_of(const Checkpoint& checkpoint, CudaOptions options,
+                                    std::int32_t multiprocessors, std::size_t shared_bytes,
+                                    DecodingPasses passes, NotedCalls& calls) {
   static std::uint32_t seed = 0;
   options.passes = passes;
-  auto backend =
-      cuda::make_backend(std::make_unique<NotedGpu>(
-                             cuda::emulation::make_emulated_gpu(
-                                 multiprocessors, cuda::emulation::usual_memory_bytes, ++seed, shared_bytes),
-                             calls),
-                         checkpoint, options);
-  if (!backend) throw std::runtime_error(backend.error().message);
-  return std::move(*backend);
+  return noted_backend(cuda::emulation::make_emulated_gpu(
+                           multiprocessors, cuda::emulation::usual_memory_bytes, ++seed, shared_bytes),
+                       calls, checkpoint, options);
 }
 
 TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
@@ -60,10 +55,9 @@ TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
       NotedCalls of_plain;
       NotedCalls of_programs;
       const auto plain =
-          noted_backend(checkpoint, options, 2, some_shared_bytes[2], DecodingPasses::plain, of_plain);
-      const auto programs =
-          noted_backend(checkpoint, options, pick(random, 1, 5), some_shared_bytes[round++ % 3],
-                        DecodingPasses::programs, of_programs);
+          backend_of(checkpoint, options, 2, some_shared_bytes[2], DecodingPasses::plain, of_plain);
+      const auto programs = backend_of(checkpoint, options, pick(random, 1, 5),
+                                       some_shared_bytes[round++ % 3], DecodingPasses::programs, of_programs);
       OwnedBatch prompt = chain(shape, random, pick(random, 1, 30), 0);
       prompt.wanted.head_from = static_cast<std::int32_t>(prompt.rows.size()) - 1;
       EXPECT_TRUE(have_same_bits(outputs_of(*programs, prompt), outputs_of(*plain, prompt)));

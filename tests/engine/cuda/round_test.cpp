@@ -7,11 +7,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "cuda/backend.h"
 #include "cuda_shapes.h"
 #include "drawn_rounds.h"
 #include "emulated_gpu.h"
@@ -26,10 +24,7 @@ std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, DecodingP
                                          NotedCalls& calls) {
   auto gpu = cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes,
                                                 passes == DecodingPasses::plain ? 5 : 6);
-  auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint,
-                                    {.cache_rows = round_cache_rows, .passes = passes});
-  if (!backend) throw std::runtime_error(backend.error().message);
-  return std::move(*backend);
+  return noted_backend(std::move(gpu), calls, checkpoint, {.cache_rows = round_cache_rows, .passes = passes});
 }
 
 TEST(Rounds, HaveTheBitsOfALaunchAnOperation) {

@@ -22,11 +22,8 @@ class SmallModel : public testing::Test {
   /// Backends whose device notes its calls.
   MakeOnDevice noting(DecodingPasses passes) {
     return [this, passes](const Checkpoint& checkpoint, CudaWeights weights) {
-      auto backend =
-          cuda::make_backend(std::make_unique<NotedGpu>(cuda::emulation::make_emulated_gpu(2), calls_),
-                             checkpoint, {.weights = weights, .passes = passes});
-      if (!backend) throw std::runtime_error(backend.error().message);
-      return std::move(*backend);
+      return noted_backend(cuda::emulation::make_emulated_gpu(2), calls_, checkpoint,
+                           {.weights = weights, .passes = passes});
     };
   }
   NotedCalls calls_;
