@@ -59,8 +59,7 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
   work.draft_logits = pieces.take<float>(to_size(max_drafted_tokens) * to_size(shape.vocab));
   work.draft_rows = pieces.take<WarpedRow>(to_size(max_drafted_tokens));
   work.target_rows = pieces.take<WarpedRow>(to_size(max_decode_rows));
-  const std::int32_t widest =
-      std::max({shape.q_width() + 2 * shape.kv_width(), shape.q_width(), 2 * shape.d_ff});
+  const std::int32_t widest = std::max(shape.q_width() + 2 * shape.kv_width(), 2 * shape.d_ff);
   work.widened = pieces.take<std::uint16_t>(to_size(widest) * d_model);
   work.extra_keys = b.extra_keys;
   work.hidden = b.hidden;

@@ -304,7 +304,7 @@ Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix
   return bring_plain(gpu, checkpoint, matrix, to);
 }
 
-/// Brings every product's weights to their pieces. `embedding`: rows that a tied head is packed from.
+/// Brings every product's weights to their pieces. A tied head is packed from the rows of the embedding.
 Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout& layout,
                             const DeviceModel& model, const std::vector<DeviceLayer>& layers) {
   const UploadBytes sizes = layout.passing();

@@ -67,7 +67,7 @@ class Attention {
     AttentionItem item;
     int kv_head;
     KeyRun keys;
-    int max_keys, min_keys;  ///< of the item's rows
+    int max_keys, min_keys;  ///< that a row of the item has
   };
   static_assert(sizeof(ItemWork) <= warp_work_bytes && sizeof(AttentionPlan) <= 128);
   DRAFTSCOPE_DEVICE static AttentionPlan& shared_plan() {

@@ -36,8 +36,8 @@ DRAFTSCOPE_DEVICE std::byte* shared_memory() {
 DRAFTSCOPE_DEVICE void synchronise() {
   __syncthreads();
 }
-/// A barrier of a warp: what its lanes wrote to shared memory before it, and copies that they waited for, all
-/// of them see after it.
+/// A barrier of a warp. After it all lanes see what each wrote to shared memory, and copies that one waited
+/// for.
 DRAFTSCOPE_DEVICE void synchronise_lanes() {
   __syncwarp();
 }

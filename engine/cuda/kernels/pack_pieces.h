@@ -4,7 +4,9 @@
 // A product's matrices in the order in which warps read them (piece_layout.h): from rows or groups as they
 // were uploaded, and back to 16-bit rows for a library's product.
 
-#include "program.h"
+#include "grouped_weights.h"
+#include "product_ops.h"
+#include "program_params.h"
 
 namespace draftscope::engine::cuda {
 
@@ -44,7 +46,8 @@ struct PackPieces {
       const int first = run * Format::stage_depth;
       for (int i = 0; i < lane_rows; ++i) {
         const WeightRow of = row_of(i, g);
-        const std::int64_t row = of.row < of.outputs ? of.row : of.outputs - 1;  // of one beyond, whatever
+        // Nobody takes the sums of rows that a matrix has not: they get the last one's numbers.
+        const std::int64_t row = of.row < of.outputs ? of.row : of.outputs - 1;
         const std::byte* const matrix = p.rows[of.matrix];
         Chunk chunk{};
         if (first + Format::lane_depth(t, 0) < p.depth || Format::is_grouped)

@@ -2,8 +2,8 @@
 #pragma once
 
 // The parts of a pass beside products and attention: inputs, the head's result, the step from one draft token
-// to the next, top-k; and, for wide passes whose products are a library's, the parts that decode kernels have
-// inside.
+// to the next, top-k; and, for wide passes whose products are a library's, what follows a product, which
+// programs have inside it (product_ops.h).
 
 #include "attention.h"
 

@@ -70,7 +70,7 @@ struct ProgramParams {
   std::int32_t first, last;           ///< entries that the launch runs
   std::int32_t loop_begin, loop_end;  ///< no loop if they are equal
   std::int32_t row_begin;             ///< first row of the pass that is computed
-  std::int32_t rows;                  ///< that are; −1 = those of the state from row_begin on
+  std::int32_t rows;                  ///< computed rows; −1 = all that the state has from row_begin on
   std::int32_t draft_length;          ///< steps of the loop at most
   std::int32_t is_draft_step;    ///< of a draft whose steps are launched one by one: none once it stopped
   unsigned* arrivals;            ///< counter of the grid's barriers, 0 between launches
