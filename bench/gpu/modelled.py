@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 BLOCKS, SHARED_BYTES = 132, 227 * 1024
 TILE, SPLIT_KEYS, SPLIT_GROUP, TILE_QUERIES, MAX_RUN_TILES, MAX_STAGED_ROWS = 32, 256, 4, 16, 4, 16
 PARTIAL_BYTES = 18432   # a block's sums of slices, ahead of its staged rows
+RING_BYTES = 64 * 1024 + 6272   # rings that are left beside staged rows at least, and what a block knows of its program
 RUNS = {"bf16": (32, 0), "fp8": (64, 0), "q8_0": (64, 1), "fp8_block": (64, 1), "q4_0": (128, 2), "q4_k": (128, 3),
         "int4": (128, 1)}   # values of a row's run, words of its scales
 # Of Hugging Face's config.json; models/models.csv has the others.
@@ -111,7 +112,7 @@ def operations(shape: dict, weights: str, rows: int, context: int, split: float)
     q, kv = (shape[heads] * shape["head_dim"] for heads in ("n_heads", "n_kv_heads"))
     residual, keys, group = 4 * rows * d, context + rows, shape["n_heads"] // shape["n_kv_heads"]
     row_bytes = (2 * d + 127) // 128 * 128 + 64
-    stages = rows <= MAX_STAGED_ROWS and PARTIAL_BYTES + rows * row_bytes <= SHARED_BYTES // 2
+    stages = rows <= MAX_STAGED_ROWS and PARTIAL_BYTES + rows * row_bytes + RING_BYTES <= SHARED_BYTES
 
     def product(name, outputs, depth, form, written, normalises):
         values, words = RUNS[form]

@@ -2,6 +2,7 @@
 #include "commands/commands.h"
 
 #include <draftscope/simulator/figures/decisions.h>
+#include <draftscope/simulator/figures/operations.h>
 
 #include <draftscope/speculation/policy_file.h>
 
@@ -13,6 +14,7 @@
 #include "report/conventions_report.h"
 #include "report/decisions_report.h"
 #include "report/history_report.h"
+#include "report/operations_report.h"
 #include "report/report_json.h"
 #include "report/report_text.h"
 
@@ -56,6 +58,16 @@ Result<int> report(const ReportCommandOptions& options) {
                                   : decisions_text(measured, runs, glyphs_for_stdout()));
   }
   if (options.brief) return print_out(brief_text(measured, glyphs_for_stdout()));
+  if (options.by == "operation") {
+    DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
+    DRAFTSCOPE_TRY_ASSIGN(const auto operations, simulator::read_operations(reader, *measured.recording));
+    if (operations.rows.empty())
+      return fail("{}: no device was recorded, expected one for --by operation (record --device cuda)",
+                  options.file);
+    if (options.json) return print_out(operations_json(measured, operations));
+    if (options.csv) return print_out(operations_csv(measured, operations));
+    return print_out(operations_text(measured, operations, options.quiet, glyphs_for_stdout()));
+  }
   const bool by_category = !options.by.empty();
   if (options.json) return print_out(report_json(measured, by_category));
   if (options.csv) return print_out(report_csv(measured, by_category));
@@ -72,8 +84,9 @@ void add_report_command(CLI::App& app, Outcome& outcome) {
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "Example: draftscope report demo.dstrace --by category");
   command->add_option("FILE", options->file, "Trace to read; with --decisions also a policy")->required();
-  CLI::Option* by = command->add_option("--by", options->by, "Also split the figures: category");
-  by->check(one_of({"category"}));
+  CLI::Option* by = command->add_option(
+      "--by", options->by, "Also split the figures: category; or the device's time alone: operation");
+  by->check(one_of({"category", "operation"}));
   CLI::Option* as = command->add_option("--as", options->as, "Count and average as a publication does");
   as->check(one_of(convention_words()))->excludes(by);
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");

@@ -133,7 +133,8 @@ class CudaBackend final : public Backend {
       DRAFTSCOPE_TRY(launch_wide(batch, logits));
     else
       DRAFTSCOPE_TRY(programs_->launch_pass(
-          {rows, wanted.head, logits, batch.weights, kept_slots(wanted.hidden_after)}, slots_));
+          {rows, wanted.head, logits, batch.weights, kept_slots(wanted.hidden_after), state_->max_keys},
+          slots_));
     if (wanted.top_k > 1) DRAFTSCOPE_TRY(launcher_->select_top(head_rows, wanted.top_k, buffers_.top));
     return download(batch, head_rows, outputs);
   }
@@ -153,7 +154,8 @@ class CudaBackend final : public Backend {
                                             .weights = round.weights,
                                             .sampled = is_sampled(round),
                                             .above_exit = round.above_exit,
-                                            .keeps_states = !round.states.empty()},
+                                            .keeps_states = !round.states.empty(),
+                                            .keys = round.root_position + 1},
                                            slots_));
     results_.resize(to_size(round.draft_length + 1));
     DRAFTSCOPE_TRY(

@@ -22,6 +22,7 @@
 #include "device_memory.h"
 #include "gpu.h"
 #include "packed_weights.h"
+#include "program_timeline.h"
 
 namespace draftscope::engine::cuda {
 
@@ -47,6 +48,7 @@ struct PassForm {
   /// Slots ahead of which states are kept, ascending; as many as there are = after the last. The first is
   /// kept as boundary 0 of RoundStates, and so on.
   std::vector<std::int32_t> kept;
+  std::int32_t keys = 0;  ///< most of any row
 };
 
 /// A round whose draft runs some layers.
@@ -56,6 +58,7 @@ struct RoundForm {
   bool sampled = false;
   bool above_exit = false;    ///< the verification goes on above the draft's layers, which are the first ones
   bool keeps_states = false;  ///< of every boundary
+  std::int32_t keys = 0;      ///< of the root
 };
 
 /// Where programs keep hidden states: a row at its place after the root of a round, or the first row of a
@@ -78,8 +81,8 @@ struct ProgramShape {
   std::size_t shared_bytes = 0;
 };
 
-/// `part_bytes`: the most of any format of the program. Rows are staged where at least half of a block's
-/// memory is left for the rings. `sampled`: the program cuts distributions.
+/// `part_bytes`: the most of any format of the program. Rows are staged where 64 KB are left for the rings,
+/// or half of a block's memory if that is less. `sampled`: the program cuts distributions.
 [[nodiscard]] ProgramShape program_shape(const GpuDescription& device, const speculation::ModelShape& shape,
                                          std::int32_t rows, std::int32_t part_bytes, bool sampled);
 
@@ -154,14 +157,11 @@ class ProgramRunner {
     std::int32_t width = 1;  ///< rows at most
     bool sampled = false;
     bool stages_rows = true;
+    std::int32_t keys = 0;  ///< that its first attention reads
   };
   /// Entries that are one launch.
   struct Part {
     std::int32_t first = 0, last = 0;
-  };
-  /// Where a program's failure is brought to: PassState::failed_entry and failed_block.
-  struct Failure {
-    std::int32_t entry = 0, block = 0;
   };
 
   ProgramRunner(Gpu& gpu, const PassParams& base, const speculation::ModelShape& shape,
@@ -184,7 +184,9 @@ class ProgramRunner {
   [[nodiscard]] Result<void> launch(Written program);
   [[nodiscard]] Result<void> launch_alone(const Written& program);
   [[nodiscard]] Result<void> launch_part(const Written& program, const Part& part,
-                                         const ProgramEntry* entries);
+                                         const ProgramEntry* entries, bool is_noted);
+  [[nodiscard]] std::optional<traces::Phase> phase_of(const Written& program, std::int32_t entry) const;
+  [[nodiscard]] std::vector<NotedOperation> noted(const Written& program) const;
   [[nodiscard]] const Variant& variant_of(std::optional<speculation::WeightFormat> weights) const {
     return weights ? drafts_.at(*weights) : model_;
   }
@@ -200,7 +202,7 @@ class ProgramRunner {
   std::vector<Operation> operations_;
   std::vector<Described> described_;
   DeviceMemory operations_memory_;  ///< operations, then each one's place as an entry
-  DeviceMemory program_memory_;     ///< the counter of arrivals, then entries
+  DeviceMemory program_memory_;     ///< ProgramState, then entries
   Variant model_;
   std::map<speculation::WeightFormat, Variant> drafts_;
   ProgramEntry load_inputs_ = 0, head_norm_ = 0, head_product_ = 0, finish_head_ = 0, finish_draft_step_ = 0,
@@ -208,7 +210,8 @@ class ProgramRunner {
                judge_draft_ = 0, keep_inputs_ = 0;
   std::vector<ProgramEntry> keeps_;      ///< by boundary
   std::vector<ProgramEntry> on_device_;  ///< entries that were uploaded last
-  Failure failure_;
+  ProgramState state_{};                 ///< after the last launch
+  std::optional<ProgramTimeline> timeline_;
 };
 
 }  // namespace draftscope::engine::cuda

@@ -10,7 +10,7 @@ using profiler::DeviceTraceMode;
 Result<DeviceRecording> DeviceRecording::start(const DeviceTraceOptions& options, const std::string& device) {
   DeviceRecording recording;
   if (device == "cpu") {
-    if (options.mode == "launches")
+    if (options.mode == "launches" || options.mode == "operations")
       return fail("device-trace: found {} for device cpu, expected auto or off", options.mode);
     return recording;
   }

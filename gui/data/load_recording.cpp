@@ -92,6 +92,15 @@ class RowGatherer {
                       .row_id = kernel.id.value(),
                       .layer = static_cast<std::int16_t>(kernel.layer),
                       .phase = kernel.phase});
+      // Below an operation: from the block that was done first to the one that was done last.
+      if (kernel.first_end_ns > kernel.start_ns)
+        into.lanes.add({LaneKind::track, kernel.track_id.value()}, 1,
+                       {.time = {kernel.first_end_ns, kernel.end_ns},
+                        .name = names_.last_blocks(),
+                        .round_index = short_id(kernel.round_id),
+                        .row_id = kernel.id.value(),
+                        .layer = static_cast<std::int16_t>(kernel.layer),
+                        .phase = kernel.phase});
       if (kernel.span_id != 0) into.lanes.launch(kernel.id, kernel.span_id);
       if (kernel.round_id != 0)
         tracks_[kernel.track_id].push_back({kernel.round_id, kernel.start_ns, kernel.end_ns, kernel.phase});

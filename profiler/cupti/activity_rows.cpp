@@ -115,6 +115,37 @@ void ActivityRows::add(const CUpti_Activity& record) {
   }
 }
 
+void ActivityRows::add(std::span<const TimedOperation> operations, traces::SpanId span) {
+  if (writer_ == nullptr) return;
+  const Launcher* const launcher = launchers_.find(static_cast<std::uint64_t>(span.value()));
+  for (const TimedOperation& operation : operations) {
+    Kernel row;
+    row.short_name_id = writer_->intern(operation.name);
+    row.layer = operation.layer;
+    if (launcher != nullptr) {
+      row.span_id = span;
+      row.request_id = launcher->request_id;
+      row.round_id = launcher->round_id;
+      row.phase = operation.phase.value_or(launcher->phase);
+    }
+    Kernel of_block = row;
+    row.start_ns = operation.start_ns;
+    row.end_ns = operation.end_ns;
+    row.track_id = track("operations", "operations", 0);
+    row.grid_x = operation.blocks;
+    row.bytes = operation.bytes;
+    row.wait_ns = operation.wait_ns;
+    row.first_end_ns = operation.first_end_ns;
+    row.first_block = operation.first_block;
+    row.last_block = operation.last_block;
+    finish(row);
+    of_block.start_ns = operation.block_start_ns;
+    of_block.end_ns = operation.block_end_ns;
+    of_block.track_id = track("block", "operations, one block", 1);
+    finish(of_block);
+  }
+}
+
 void ActivityRows::add_kernel(const CUpti_ActivityKernel10& record) {
   Kernel row;
   if (!begin_work(row, record)) return;

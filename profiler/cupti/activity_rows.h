@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,6 +46,9 @@ class ActivityRows {
   void expect(const traces::Span& span);
 
   void add(const CUpti_Activity& record);
+  /// Adds what kernels that were launched inside a span timed by themselves: a row an operation on a track of
+  /// kind "operations", and its time on block 0 on one of kind "block".
+  void add(std::span<const TimedOperation> operations, traces::SpanId span);
 
   /// Hands rows to the writer, except those that wait for a correlation.
   void settle();

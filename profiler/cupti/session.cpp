@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "session.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -115,10 +116,12 @@ void Session::pop(CUpti_ExternalCorrelationKind kind, std::string_view call) {
 
 void Session::push_span(const traces::Span& span) {
   rows_.expect(span);
+  open_spans_.push_back(span.id);
   push(span_ids, static_cast<std::uint64_t>(span.id.value()), "opening a span");
 }
 
 void Session::pop_span() {
+  if (!open_spans_.empty()) open_spans_.pop_back();
   pop(span_ids, "closing a span");
 }
 
@@ -129,6 +132,12 @@ void Session::enter_operation(std::string_view op, std::int32_t layer, std::opti
 void Session::leave_operation() {
   Operations::leave();
   pop(operation_numbers, "leaving an operation");
+}
+
+void Session::add_operations(std::span<const TimedOperation> operations, std::int64_t error_ns) {
+  if (mode_ != DeviceTraceMode::operations || writer_ == nullptr) return;
+  operations_error_ns_ = std::max(operations_error_ns_, error_ns);
+  rows_.add(operations, open_spans_.empty() ? traces::SpanId() : open_spans_.back());
 }
 
 void Session::flush() {
@@ -227,6 +236,8 @@ void Session::write_meta() {
         {"device_failed_calls", counts.failed_calls},
         {"device_overhead_ns", counts.overhead_ns}})
     writer_->set_meta(key, std::to_string(number));
+  if (mode_ == DeviceTraceMode::operations)
+    writer_->set_meta("device_operations_error_ns", std::to_string(operations_error_ns_));
 }
 
 }  // namespace draftscope::profiler::cupti

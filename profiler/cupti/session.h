@@ -6,7 +6,9 @@
 #include <cupti.h>
 #include <draftscope/base/clock.h>
 #include <draftscope/profiler/device_trace.h>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "activity_buffers.h"
 #include "activity_rows.h"
@@ -31,6 +33,7 @@ class Session final : public DeviceTrace {
   void pop_span() override;
   void enter_operation(std::string_view op, std::int32_t layer, std::optional<traces::Phase> phase) override;
   void leave_operation() override;
+  void add_operations(std::span<const TimedOperation> operations, std::int64_t error_ns) override;
   void flush() override;
   void collect() override;
   void stop() override;
@@ -55,6 +58,8 @@ class Session final : public DeviceTrace {
   Library library_;
   Operations operations_;
   ActivityRows rows_{operations_};
+  std::vector<traces::SpanId> open_spans_;
+  std::int64_t operations_error_ns_ = 0;  ///< the largest so far
   Failures failures_;
   CUpti_SubscriberHandle subscriber_ = nullptr;  // null before start() and after stop()
   ClockPair clock_at_start_;

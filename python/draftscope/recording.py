@@ -9,7 +9,7 @@ import struct
 import urllib.parse
 
 APPLICATION_ID = 0x44537472
-NEWEST_SCHEMA = 4
+NEWEST_SCHEMA = 5
 
 FIGURES = """
 SELECT runs.id AS run, runs.strategy, runs.specification, runs.is_baseline,

@@ -5,6 +5,7 @@
 
 #include <draftscope/simulator/explain/explain.h>
 #include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/figures/operations.h>
 #include <draftscope/simulator/figures/run_rows.h>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ struct Evidence {
   const RunRows& rows;
   const RoundAccount& round;
   const TargetPasses& passes;  ///< of the whole recording
+  /// Times of the run's verifications; null where a device did not time its operations.
+  const TimeOfOperations* verification = nullptr;
+  bool on_device = false;
 };
 
 struct Judgement {
@@ -55,6 +59,7 @@ struct Judgement {
 [[nodiscard]] Judgement judge_deciding_dear(const Evidence& of);
 [[nodiscard]] Judgement judge_verification_dear(const Evidence& of);
 [[nodiscard]] Judgement judge_time_outside_passes(const Evidence& of);
+[[nodiscard]] Judgement judge_device_below_reading(const Evidence& of);
 [[nodiscard]] Judgement judge_machine_busy(const Evidence& of);
 [[nodiscard]] Judgement judge_repeats_differ(const Evidence& of);
 [[nodiscard]] Judgement judge_batch_too_large(const Evidence& of);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/hardware/gpu.h>
 #include <fmt/args.h>
 #include <fmt/format.h>
 
@@ -91,13 +92,23 @@ class Diagnostician {
     for (const RunFigures& run : measured.figures.runs)
       if (run.all.run == measured.figures.baseline) baseline_ = &run.all;
     passes_ = target_passes(runs, baseline_, recording_.meta);
+    device_ = times_of(measured.operations);
   }
 
   [[nodiscard]] Diagnosis diagnosis_of(const Figures& figures, const RunRows& rows) {
     Diagnosis diagnosis{.run = figures.run, .round = round_account(figures, rows, recording_.meta)};
     diagnosis.summary = summary_of(diagnosis.round, figures, recording_.meta);
     if (diagnosis.round.rounds < 1) return diagnosis;
-    const Evidence evidence{figures, baseline_, rows, diagnosis.round, passes_};
+    const auto verification = std::find_if(device_.begin(), device_.end(), [&](const TimeOfOperations& time) {
+      return time.run == figures.run->id && time.phase == traces::Phase::verify;
+    });
+    const Evidence evidence{.figures = figures,
+                            .baseline = baseline_,
+                            .rows = rows,
+                            .round = diagnosis.round,
+                            .passes = passes_,
+                            .verification = verification == device_.end() ? nullptr : &*verification,
+                            .on_device = is_gpu_recording(recording_.meta)};
     std::vector<std::pair<Finding, Judgement>> found;
     for (const FindingRow& row : finding_table()) judge(row, evidence, diagnosis, found);
     std::vector<Finding> all;
@@ -129,6 +140,7 @@ class Diagnostician {
   const traces::Recording& recording_;
   const Figures* baseline_ = nullptr;
   TargetPasses passes_;
+  std::vector<TimeOfOperations> device_;
   Remedies remedies_;
 };
 

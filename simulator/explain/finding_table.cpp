@@ -176,6 +176,23 @@ std::vector<FindingRow> rows_of_times() {
        .needs = {},
        .covered_by = {},
        .judge = judge_time_outside_passes},
+      {.key = "device_below_reading",
+       .title = "device below the rate of reading",
+       .figure = "share of a verification's time on the device that reading weights and K/V alone would take",
+       .threshold = "below 75 %, of recordings with --device-trace operations",
+       .because = "a pass over a few rows is bound by the memory; what it takes beyond reading goes to "
+                  "barriers, to blocks that wait for the last one, or to arithmetic",
+       .sentence = "The device reads for {reading} of a verification's time: {before} go by before its "
+                   "operations begin, in {waiting} blocks wait for the last one, and {longest} takes most "
+                   "({share}).",
+       .look = "draftscope report --by operation; view Timeline, lanes of operations",
+       .remedy =
+           "of an engine: fewer operations where the time before them leads, evener tiles where waiting "
+           "does; else a larger model, whose operations are longer",
+       .no_simulation = "costs that were learnt from this recording have it in them",
+       .needs = {},
+       .covered_by = {},
+       .judge = judge_device_below_reading},
       {.key = "machine_busy",
        .title = "busy machine",
        .figure =

@@ -42,6 +42,10 @@ inline constexpr double interrupted_factor = 2.0;
 /// Rounds of a kind that its median takes.
 inline constexpr std::size_t min_rounds_of_kind = 8;
 
+/// Share of a device's time that reading weights and K/V alone takes where a pass is as fast as it can be
+/// expected to: barriers between operations take most of the rest.
+inline constexpr double device_read_share = 0.75;
+
 /// Share of the time that interruptions may take.
 inline constexpr double interrupted_share = 0.05;
 

@@ -149,6 +149,22 @@ Judgement judge_time_outside_passes(const Evidence& of) {
       .values = {{"outside", steps_text(outside, round.unit)}, {"time", time_text(outside * round.unit_ns)}}};
 }
 
+Judgement judge_device_below_reading(const Evidence& of) {
+  if (!of.on_device) return {};
+  if (of.verification == nullptr || !of.verification->reading)
+    return unjudged("the device did not time its operations (--device-trace operations)");
+  const TimeOfOperations& time = *of.verification;
+  if (*time.reading >= thresholds::device_read_share) return {};
+  return {.outcome = Outcome::found,
+          .figure = *time.reading,
+          .threshold = thresholds::device_read_share,
+          .values = {{"reading", share_text(*time.reading)},
+                     {"before", share_text(time.before)},
+                     {"waiting", share_text(time.waiting)},
+                     {"longest", time.longest},
+                     {"share", share_text(time.longest_share)}}};
+}
+
 Judgement judge_machine_busy(const Evidence& of) {
   const Interruptions found = interruptions(of.rows);
   if (!(found.all_ns > 0.0))

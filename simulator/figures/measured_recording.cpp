@@ -27,6 +27,9 @@ Result<MeasuredRecording> read_measured(traces::Reader& reader) {
   measured.recording = std::make_unique<traces::Recording>(std::move(recording));
   DRAFTSCOPE_TRY_ASSIGN(measured.phase_spans, read_phase_spans(reader));
   DRAFTSCOPE_TRY_ASSIGN(measured.device_intervals, read_device_intervals(reader, *measured.recording));
+  if (operation_tracks(*measured.recording).timed_by_device) {
+    DRAFTSCOPE_TRY_ASSIGN(measured.operations, read_operations(reader, *measured.recording));
+  }
   measured.figures = measure(*measured.recording, measured.phase_spans, measured.device_intervals);
   drop_unavailable(measured.figures, measured.recording->meta);
   return measured;

@@ -30,6 +30,7 @@ class RememberedSpans final : public DeviceTrace {
     operations.push_back(std::string(op) + " of " + std::to_string(layer));
   }
   void leave_operation() override { operations.pop_back(); }
+  void add_operations(std::span<const TimedOperation> /*operations*/, std::int64_t /*error_ns*/) override {}
   void flush() override {}
   void collect() override { ++collected; }
   void stop() override {}

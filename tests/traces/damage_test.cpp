@@ -42,7 +42,7 @@ TEST(OpeningWhatIsNoTrace, SaysWhyInOneLine) {
   EXPECT_EQ(damaged("PRAGMA application_id = 1"), "is not a trace (application_id 0x1, expected 0x44537472)");
   EXPECT_EQ(damaged("DROP TABLE counters; PRAGMA user_version = 7"),
             "found no table counters, expected a whole trace (its schema 7 is newer than this program, which "
-            "knows 4)");
+            "knows 5)");
   EXPECT_EQ(damaged("PRAGMA user_version = 0"), "schema version is 0, expected 1 or more");
   EXPECT_EQ(damaged("DROP TABLE counters"), "found no table counters, expected a whole trace");
   EXPECT_EQ(damaged("DROP TABLE counters; CREATE VIEW counters AS SELECT 1 AS track"),
@@ -250,9 +250,9 @@ TEST(TracksInALongRow, AreExportedAndChecked) {
   make_sample_file(path);
   // The first is the innermost, and the first that is looked at.
   change(path,
-         "WITH RECURSIVE row (id) AS (SELECT 4 UNION ALL SELECT id + 1 FROM row WHERE id < 100000) "
+         "WITH RECURSIVE row (id) AS (SELECT 5 UNION ALL SELECT id + 1 FROM row WHERE id < 100000) "
          "INSERT INTO tracks SELECT id, 'host', 'track', nullif(id + 1, 100001), 0 FROM row;"
-         "UPDATE tracks SET parent = 4 WHERE id < 4; ANALYZE");
+         "UPDATE tracks SET parent = 5 WHERE id < 5; ANALYZE");
   auto reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_TRUE(reader->validate()->empty());

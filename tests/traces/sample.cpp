@@ -22,6 +22,7 @@ class SampleWriter {
     host_ = add_track("host", "decoding", 0, 0);
     stream_ = add_track("stream", "stream 7", host_, 1);
     counter_ = add_track("counter", "kv_cache_tokens", host_, 2);
+    operations_ = add_track("operations", "operations", host_, 3);
     for (int i = 0; i < options_.runs; ++i) {
       Run run;
       run.strategy = i == 0 ? "vanilla" : "layerskip";
@@ -151,6 +152,19 @@ class SampleWriter {
     kernel.grid_x = 132;
     kernel.grid_y = kernel.grid_z = kernel.block_y = kernel.block_z = 1;
     kernel.block_x = 128;
+    kernels_.push_back(kernel);
+    kernel.id = writer_.next_kernel_id();
+    kernel.track_id = operations_;
+    kernel.short_name_id = name("qkv");
+    kernel.stream_id = 0;
+    kernel.correlation_id = 0;
+    kernel.graph_node_id = 0;
+    kernel.grid_y = kernel.grid_z = kernel.block_x = kernel.block_y = kernel.block_z = 0;
+    kernel.bytes = between(0, 1'000'000'000);
+    kernel.first_end_ns = between(kernel.start_ns, kernel.end_ns);
+    kernel.wait_ns = kernel.end_ns - kernel.first_end_ns;
+    kernel.first_block = 3;
+    kernel.last_block = 131;
     kernels_.push_back(kernel);
   }
 
@@ -288,7 +302,7 @@ class SampleWriter {
   std::vector<Kernel> kernels_;
   std::int64_t now_ns_ = 1'234'567'890'123'456;
   std::int64_t device_ns_ = 0;
-  TrackId host_, stream_, counter_;
+  TrackId host_, stream_, operations_, counter_;
 };
 
 }  // namespace

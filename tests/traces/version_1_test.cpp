@@ -85,6 +85,21 @@ TEST(Version3, IsReadInFullHasNoOverviewAndBreaksNoRule) {
   EXPECT_FALSE(texts->empty());
 }
 
+TEST(Version4, IsReadInFullHasNoTimedOperationsAndBreaksNoRule) {
+  const auto file = std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_4.dstrace";
+  EXPECT_EQ(read_everything(file), "");
+  auto reader = Reader::open(file);
+  ASSERT_TRUE(reader) << reader.error().message;
+  EXPECT_EQ(reader->schema_version(), 4);
+  int rows = 0;
+  EXPECT_TRUE(reader->kernels([&](const Kernel& kernel) {
+    EXPECT_EQ(kernel.bytes, 0);
+    EXPECT_EQ(kernel.first_end_ns, 0);
+    return ++rows > 0;
+  }));
+  EXPECT_GT(rows, 0);
+}
+
 /// Before the schema changes: DRAFTSCOPE_WRITE_VERSION=tests/traces/version_N.dstrace traces_test
 /// --gtest_filter=Fixture.*
 TEST(Fixture, IsWrittenByThePresentWriterWhereAsked) {

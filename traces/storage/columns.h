@@ -196,6 +196,11 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("block_x", row.block_x);
   visit.value("block_y", row.block_y);
   visit.value("block_z", row.block_z);
+  visit.value("bytes", row.bytes);
+  visit.value("wait_ns", row.wait_ns);
+  visit.value("first_end_ns", row.first_end_ns);
+  visit.value("first_block", row.first_block);
+  visit.value("last_block", row.last_block);
 }
 
 template <RowOf<Counter> Row, typename Visitor>

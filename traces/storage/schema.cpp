@@ -151,7 +151,12 @@ CREATE TABLE kernels (
   grid_z INTEGER NOT NULL,
   block_x INTEGER NOT NULL,
   block_y INTEGER NOT NULL,
-  block_z INTEGER NOT NULL
+  block_z INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  wait_ns INTEGER NOT NULL,
+  first_end_ns INTEGER NOT NULL,
+  first_block INTEGER NOT NULL,
+  last_block INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE counters (
   id INTEGER PRIMARY KEY,

@@ -13,7 +13,7 @@ namespace draftscope::traces {
 
 /// "DStr" in ASCII, in the SQLite header's application_id field: `file` and this reader tell a trace by it.
 inline constexpr std::int32_t application_id = 0x44537472;
-inline constexpr int current_schema_version = 4;
+inline constexpr int current_schema_version = 5;
 
 /// Maximum time of a row, 146 years of uptime: differences and sums of two times stay in range.
 inline constexpr std::int64_t max_ns = std::int64_t{1} << 62U;
@@ -25,14 +25,19 @@ struct Addition {
   std::string_view table;
   std::string_view column;
 };
-inline constexpr std::array<Addition, 8> additions{{{2, "rounds", "tree_depth"},
-                                                    {2, "rounds", "optimise_ns"},
-                                                    {2, "decisions", ""},
-                                                    {2, "shadow_tokens", ""},
-                                                    {3, "token_texts", ""},
-                                                    {4, "lane_columns", ""},
-                                                    {4, "round_columns", ""},
-                                                    {4, "request_sums", ""}}};
+inline constexpr std::array<Addition, 13> additions{{{2, "rounds", "tree_depth"},
+                                                     {2, "rounds", "optimise_ns"},
+                                                     {2, "decisions", ""},
+                                                     {2, "shadow_tokens", ""},
+                                                     {3, "token_texts", ""},
+                                                     {4, "lane_columns", ""},
+                                                     {4, "round_columns", ""},
+                                                     {4, "request_sums", ""},
+                                                     {5, "kernels", "bytes"},
+                                                     {5, "kernels", "wait_ns"},
+                                                     {5, "kernels", "first_end_ns"},
+                                                     {5, "kernels", "first_block"},
+                                                     {5, "kernels", "last_block"}}};
 
 [[nodiscard]] constexpr bool has_column(int version, std::string_view table, std::string_view column) {
   return std::none_of(additions.begin(), additions.end(), [&](const Addition& addition) {

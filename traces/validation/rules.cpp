@@ -64,9 +64,11 @@ void add_run_rules(std::vector<Rule>& rules) {
                    "(2 * n_layers + 7) / 8, n_layers) FROM layer_sets "
                    "WHERE length(skipped) <> (2 * n_layers + 7) / 8"});
   rules.push_back({"tracks",
-                   "SELECT id, printf('kind is %s, expected host, stream, sync, overhead, rank or counter', "
+                   "SELECT id, printf('kind is %s, expected host, stream, operations, block, sync, overhead, "
+                   "rank or counter', "
                    "kind) FROM tracks "
-                   "WHERE kind NOT IN ('host', 'stream', 'sync', 'overhead', 'rank', 'counter')"});
+                   "WHERE kind NOT IN ('host', 'stream', 'operations', 'block', 'sync', 'overhead', 'rank', "
+                   "'counter')"});
   // From the outermost tracks down: whom that does not reach is among his own ancestors, or below one who is.
   // A span's depth says the same of spans.
   rules.push_back(

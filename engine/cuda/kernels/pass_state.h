@@ -84,9 +84,6 @@ struct PassState {
   std::int32_t bonus_token;  ///< sampled rounds only: the token after the accepted ones
   SamplingState sampling;
   std::uint64_t draft_start_ns, verify_start_ns, end_ns;  ///< of a round, by the device's clock
-  std::int32_t failed_entry;  ///< 0, or 1 + a program's entry that not all blocks came to the end of
-  std::int32_t failed_block;  ///< the first that gave up waiting for them
-  unsigned failures;          ///< blocks that did
   std::int32_t n_stop_tokens;
   float threshold;  ///< a draft token of lower probability ends the draft; negative = none does
   std::int32_t stop_tokens[max_stop_tokens];

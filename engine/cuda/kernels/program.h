@@ -79,6 +79,7 @@ class Program {
     int steps = 0;
     int turn = 0;
     unsigned met = 0;
+    const bool is_timed = p_.timeline.times != nullptr && thread_index() == 0;
     weights.begin(entry);
     fetch(program, entry, turn);
     wait_for_copies<0>();
@@ -86,9 +87,11 @@ class Program {
     while (true) {
       const int expected = program.expected_next(entry, steps);
       if (expected < p_.last) fetch(program, expected, turn ^ 1);
+      const std::uint64_t begin_ns = is_timed ? device_clock_ns() : 0;
       run_operation(block_.operations[turn], block_.entries[entry], weights);
       wait_for_copies<0>();
       synchronise();
+      if (is_timed) note_time(met, entry, begin_ns);
       if (expected >= p_.last) return leave(met);
       if (thread_index() == 0) meet(entry, block_.operations[turn].kind, ++met);
       synchronise();
@@ -109,6 +112,13 @@ class Program {
     }
   }
 
+  /// Notes that this block is done with the launch's `n`-th operation.
+  DRAFTSCOPE_DEVICE void note_time(unsigned n, int entry, std::uint64_t begin_ns) const {
+    p_.timeline.times[n * static_cast<unsigned>(block_count()) + static_cast<unsigned>(block_index())] = {
+        begin_ns, device_clock_ns()};
+    if (block_index() == 0) p_.timeline.entries[n] = entry + 1;
+  }
+
   /// Brings the operation of an entry to this block; it is there after the next wait for copies and barrier.
   DRAFTSCOPE_DEVICE void fetch(const StreamedProgram& program, int entry, int turn) {
     const auto* from = reinterpret_cast<const std::byte*>(&program.operation(entry));
@@ -122,15 +132,16 @@ class Program {
   /// the next operation may write: rows are read after what changes them alone, and a draft's end from a word
   /// of its own.
   DRAFTSCOPE_DEVICE void meet(int entry, OperationKind kind, unsigned met) {
-    (void)arrive(p_.arrivals, 1);
-    PassState& state = *p_.pass.work.state;
-    if (!wait_for_arrivals(p_.arrivals, met * static_cast<unsigned>(block_count()))) {
+    ProgramState& program = *p_.state;
+    (void)arrive(&program.arrivals, 1);
+    if (!wait_for_arrivals(&program.arrivals, met * static_cast<unsigned>(block_count()))) {
       block_.is_abandoned = 1;
-      if (arrive(&state.failures, 1) != 0) return;
-      state.failed_entry = entry + 1;
-      state.failed_block = block_index();
+      if (arrive(&program.failures, 1) != 0) return;
+      program.failed_entry = entry + 1;
+      program.failed_block = block_index();
       return;
     }
+    const PassState& state = *p_.pass.work.state;
     if (changes_rows(kind)) block_.rows = state.rows;
     const bool ends_step = p_.loop_begin != p_.loop_end && entry + 1 == p_.loop_end;
     block_.next = ends_step && state.goes_on != 0 ? p_.loop_begin : entry + 1;
@@ -140,7 +151,7 @@ class Program {
   DRAFTSCOPE_DEVICE void leave(unsigned met) const {
     if (thread_index() != 0 || met == 0) return;
     const auto all = (met + 1) * static_cast<unsigned>(block_count());
-    if (arrive(p_.arrivals, 1) + 1 == all) *p_.arrivals = 0;
+    if (arrive(&p_.state->arrivals, 1) + 1 == all) p_.state->arrivals = 0;
   }
 
   DRAFTSCOPE_DEVICE void run_operation(const Operation& op, ProgramEntry entry, WeightStream& weights) {

@@ -63,6 +63,26 @@ struct RingShape {
   std::int32_t parts;        ///< parts that a place holds, up to max_copied_parts
 };
 
+/// What blocks of programs share beside the pass's state; zeros before the first launch.
+struct ProgramState {
+  unsigned arrivals;          ///< counter of the grid's barriers, 0 between launches
+  unsigned failures;          ///< blocks that gave up waiting for others
+  std::int32_t failed_entry;  ///< 1 + the entry that the first of them waited at the end of
+  std::int32_t failed_block;
+};
+
+/// When a block began an operation, and was done with it: nanoseconds of the device's own clock.
+struct OperationTime {
+  std::uint64_t begin_ns, end_ns;
+};
+
+/// Where a launch notes what it ran, if that is asked for: of the n-th operation, 1 + its entry, and the
+/// times of each block, [n][block].
+struct Timeline {
+  std::int32_t* entries;
+  OperationTime* times;  ///< null = nobody asks
+};
+
 struct ProgramParams {
   PassParams pass;
   const Operation* operations;
@@ -72,8 +92,9 @@ struct ProgramParams {
   std::int32_t row_begin;             ///< first row of the pass that is computed
   std::int32_t rows;                  ///< computed rows; −1 = all that the state has from row_begin on
   std::int32_t draft_length;          ///< steps of the loop at most
-  std::int32_t is_draft_step;    ///< of a draft whose steps are launched one by one: none once it stopped
-  unsigned* arrivals;            ///< counter of the grid's barriers, 0 between launches
+  std::int32_t is_draft_step;  ///< of a draft whose steps are launched one by one: none once it stopped
+  ProgramState* state;
+  Timeline timeline;
   std::int32_t scratch_bytes;    ///< shared memory ahead of the rings, a multiple of 128
   std::int32_t attention_tiles;  ///< most that an item of attention has room for
   RingShape ring;

@@ -68,7 +68,7 @@ std::string track_kind(const traces::Recording& recording, const LaneGroup& grou
 }
 
 LaneNames::LaneNames(const std::unordered_map<traces::StringId, std::string>& strings)
-    : names_{"request", "round", "unnamed"} {
+    : names_{"request", "round", "unnamed", "last blocks"} {
   std::vector<std::pair<traces::StringId, const std::string*>> rows;
   rows.reserve(strings.size());
   for (const auto& [id, text] : strings) rows.emplace_back(id, &text);

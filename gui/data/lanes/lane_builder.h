@@ -38,7 +38,8 @@ struct LaneGroup {
 /// Empty if the group is no track's.
 [[nodiscard]] std::string track_kind(const traces::Recording& recording, const LaneGroup& group);
 
-/// The names that slices of a recording have: its strings and those of requests, rounds and what has none.
+/// The names that slices of a recording have: its strings and those of requests, rounds, ends of operations
+/// and what has none.
 class LaneNames {
  public:
   explicit LaneNames(const std::unordered_map<traces::StringId, std::string>& strings);
@@ -46,6 +47,8 @@ class LaneNames {
   [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
   [[nodiscard]] std::uint32_t request() const { return 0; }
   [[nodiscard]] std::uint32_t round() const { return 1; }
+  /// Name of an operation's end, from the block that was done first to the one that was done last.
+  [[nodiscard]] std::uint32_t last_blocks() const { return 3; }
   /// Name of an id in the table `strings`.
   [[nodiscard]] std::uint32_t of(traces::StringId name_id) const {
     const std::uint32_t place = index_[name_id];

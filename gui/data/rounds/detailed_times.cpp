@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "detailed_times.h"
 
+#include <draftscope/simulator/figures/operations.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <tuple>
-#include <unordered_set>
 
 #include "data/lanes/readable_name.h"
 
@@ -291,16 +292,14 @@ void add_round(std::span<const KernelTime> kernels, Gatherer& into) {
 Result<DetailedTimes> times_of_kernels(traces::Reader& reader, const traces::Recording& recording,
                                        Gatherer gatherer, Operations operations,
                                        const std::function<bool()>& should_continue) {
-  std::unordered_set<traces::TrackId> streams;
-  for (const traces::Track& track : recording.tracks)
-    if (track.kind == "stream") streams.insert(track.id);
+  const simulator::OperationTracks tracks = simulator::operation_tracks(recording);
   std::int64_t rows = 0;
   bool cancelled = false;
   std::vector<KernelTime> kernels;
   DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
     if (++rows % rows_per_question == 0) cancelled = !should_continue();
     const std::uint32_t place = gatherer.place_of(kernel.round_id);
-    if (place != no_index && streams.contains(kernel.track_id))
+    if (place != no_index && tracks.ids.contains(kernel.track_id))
       kernels.push_back(
           {place, kernel.start_ns, kernel.end_ns, kernel.layer, operations.of(kernel.short_name_id)});
     return !cancelled;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "costs/fit/operation_times.h"
 
+#include <draftscope/simulator/figures/operations.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 
 namespace draftscope::simulator {
 
@@ -104,9 +105,6 @@ Result<void> visit_operation_times(
     const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit,
     const std::function<bool()>& go_on) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  std::unordered_set<traces::TrackId> streams;
-  for (const traces::Track& track : recording.tracks)
-    if (track.kind == "stream") streams.insert(track.id);
   RoundSums sums(on_gpu, rounds, strings, visit);
   std::uint64_t seen = 0;
   bool stopped = false;
@@ -115,13 +113,12 @@ Result<void> visit_operation_times(
     return !stopped;
   };
   if (on_gpu) {
-    std::unordered_map<traces::TrackId, std::int64_t> covered;  // up to here a stream's time has been given
+    const OperationTracks tracks = operation_tracks(recording);
+    std::unordered_map<traces::TrackId, OperationClock> clocks;
     DRAFTSCOPE_TRY(reader.kernels([&](const traces::Kernel& kernel) {
-      if (streams.contains(kernel.track_id)) {
-        std::int64_t& until_ns = covered[kernel.track_id];
-        const std::int64_t from_ns = std::max(kernel.start_ns, until_ns);
-        until_ns = std::max(until_ns, kernel.end_ns);
-        sums.add(kernel.round_id, kernel.short_name_id, kernel.phase, until_ns - from_ns);
+      if (tracks.ids.contains(kernel.track_id)) {
+        OperationClock& clock = clocks.try_emplace(kernel.track_id, tracks.timed_by_device).first->second;
+        sums.add(kernel.round_id, kernel.short_name_id, kernel.phase, clock.add(kernel));
       }
       return ask();
     }));

@@ -2,8 +2,7 @@
 #pragma once
 
 // Operations of rounds with their mean time in the round: from kernels on a GPU, where a layer's products may
-// take several launches, from host spans on a CPU. Of kernels that overlap on one stream, an instant is the
-// time of the one that began first: a kernel that starts early waits for it.
+// take several, from host spans on a CPU (simulator/figures/operations.h has which rows, and what each took).
 
 #include <draftscope/traces/reader.h>
 #include <cstdint>

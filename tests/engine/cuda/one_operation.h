@@ -25,12 +25,12 @@ namespace draftscope::engine::test {
   constexpr cuda::RingShape ring{.places = 1, .place_bytes = cuda::part_code_bytes, .parts = 1};
   const std::size_t aligned = (scratch + alignment - 1) / alignment * alignment;
   const cuda::ProgramEntry entry = 0;
-  unsigned arrivals = 0;
+  cuda::ProgramState state{};
   cuda::ProgramParams params{.pass = pass, .operations = &operation, .entries = &entry};
   params.last = 1;
   params.row_begin = row_begin;
   params.rows = rows;
-  params.arrivals = &arrivals;
+  params.state = &state;
   params.scratch_bytes = static_cast<std::int32_t>(aligned);
   params.attention_tiles = attention_tiles;
   params.ring = ring;

@@ -78,7 +78,8 @@ class StuckGpu final : public NotedGpu {
   using NotedGpu::NotedGpu;
   Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
     // Device memory is the host's.
-    if (const auto* program = std::get_if<cuda::ProgramParams>(&params)) *program->arrivals = 0xc0000000U;
+    if (const auto* program = std::get_if<cuda::ProgramParams>(&params))
+      program->state->arrivals = 0xc0000000U;
     return NotedGpu::launch(launch, params);
   }
 };

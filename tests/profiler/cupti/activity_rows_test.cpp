@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <random>
 #include <variant>
@@ -115,6 +116,49 @@ TEST_F(ActivityRowsTest, GiveAKernelItsSpansPhaseAndLayer) {
   EXPECT_EQ(row.name, "skinny_product");
   EXPECT_EQ(row.track_kind, "stream");
   EXPECT_EQ(row.track_name, "device 0, stream 7");
+}
+
+TEST_F(ActivityRowsTest, HaveARowAnOperationThatAKernelTimedAndItsTimeOnABlock) {
+  const traces::SpanId launcher = span(traces::Phase::verify);
+  const std::array<TimedOperation, 2> operations{{{.name = "qkv",
+                                                   .layer = 3,
+                                                   .start_ns = 1000,
+                                                   .end_ns = 1090,
+                                                   .first_end_ns = 1050,
+                                                   .block_start_ns = 1010,
+                                                   .block_end_ns = 1060,
+                                                   .wait_ns = 20,
+                                                   .bytes = 4096,
+                                                   .blocks = 132,
+                                                   .first_block = 7,
+                                                   .last_block = 9},
+                                                  {.name = "head",
+                                                   .phase = traces::Phase::draft,
+                                                   .start_ns = 1100,
+                                                   .end_ns = 1200,
+                                                   .first_end_ns = 1150,
+                                                   .block_start_ns = 1100,
+                                                   .block_end_ns = 1200}}};
+  rows_.add(operations, launcher);
+  const DeviceRows read = finish();
+  const std::vector<DeviceRow> timed = read.of_kind("operations");
+  ASSERT_EQ(timed.size(), 2U);
+  EXPECT_EQ(timed[0].name, "qkv");
+  EXPECT_EQ(timed[0].kernel.span_id, launcher);
+  EXPECT_EQ(timed[0].kernel.phase, traces::Phase::verify);
+  EXPECT_EQ(timed[0].kernel.layer, 3);
+  EXPECT_EQ(timed[0].kernel.first_end_ns, 1050);
+  EXPECT_EQ(timed[0].kernel.wait_ns, 20);
+  EXPECT_EQ(timed[0].kernel.bytes, 4096);
+  EXPECT_EQ(timed[0].kernel.grid_x, 132);
+  EXPECT_EQ(timed[0].kernel.first_block, 7);
+  EXPECT_EQ(timed[0].kernel.last_block, 9);
+  EXPECT_EQ(timed[1].kernel.phase, traces::Phase::draft);
+  const std::vector<DeviceRow> of_block = read.of_kind("block");
+  ASSERT_EQ(of_block.size(), 2U);
+  EXPECT_EQ(of_block[0].kernel.start_ns, 1010);
+  EXPECT_EQ(of_block[0].kernel.end_ns, 1060);
+  EXPECT_EQ(of_block[0].kernel.bytes, 0);
 }
 
 TEST_F(ActivityRowsTest, KeepTheCorrelationAcrossBuffers) {

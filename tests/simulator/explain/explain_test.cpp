@@ -144,7 +144,7 @@ std::vector<Case> cases() {
                  0.5});
   all.push_back({"nothing_wrong",
                  {},
-                 "Nothing stands out: 12 of 13 checks could be made on this recording, and none found "
+                 "Nothing stands out: 13 of 14 checks could be made on this recording, and none found "
                  "anything beyond its threshold.",
                  0.0,
                  std::nullopt});
@@ -247,13 +247,44 @@ TEST(SlowBaseline, LeavesOutWhatADeviceIsGivenTogether) {
   EXPECT_TRUE(is_found(900, true, "cuda"));
 }
 
+TEST(DeviceBelowReading, IsSaidOfVerificationsThatADeviceTimed) {
+  MeasuredRecording measured = made_recording({.meta = {{"device", "cuda"}}});
+  const auto is_unjudged = [](const Diagnosis& diagnosis) {
+    return std::any_of(diagnosis.unjudged.begin(), diagnosis.unjudged.end(),
+                       [](const Unjudged& check) { return check.row->key == "device_below_reading"; });
+  };
+  EXPECT_TRUE(is_unjudged(only_diagnosis(measured))) << "nothing was timed";
+  const traces::RunId run = measured.recording->runs.back().id;
+  const auto operation = [&](std::string name, std::int64_t ns, std::int64_t bytes) {
+    return OperationFigures{.run = run,
+                            .phase = traces::Phase::verify,
+                            .name = std::move(name),
+                            .executions = 10,
+                            .ns = ns,
+                            .before_ns = 10'000,
+                            .wait_ns = 20'000,
+                            .bytes = bytes};
+  };
+  measured.operations = {
+      true, {operation("gate up", 600'000, 300'000), operation("qkv", 400'000, 200'000)}, 1.0};
+  const Diagnosis diagnosis = only_diagnosis(measured);
+  EXPECT_FALSE(is_unjudged(diagnosis));
+  const Finding* const finding = find(diagnosis, "device_below_reading");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->sentence,
+            "The device reads for 50 % of a verification's time: 2.0 % go by before its operations begin, in "
+            "4.0 % blocks wait for the last one, and gate up takes most (60 %).");
+  measured.operations.read_gb_s = 0.6;
+  EXPECT_EQ(find(only_diagnosis(measured), "device_below_reading"), nullptr);
+}
+
 TEST(Explain, FindsNothingWhereNothingIsWrong) {
   const MeasuredRecording measured = made_recording({.repeats = 2});
   const Diagnosis diagnosis = only_diagnosis(measured);
   ASSERT_EQ(diagnosis.findings.size(), 1U);
   EXPECT_EQ(diagnosis.findings.front().row->key, "nothing_wrong");
   EXPECT_EQ(diagnosis.findings.front().sentence,
-            "Nothing stands out: 13 of 13 checks could be made on this recording, and none found anything "
+            "Nothing stands out: 14 of 14 checks could be made on this recording, and none found anything "
             "beyond its threshold.");
   EXPECT_EQ(diagnosis.findings.front().row, &finding_table().back());
   EXPECT_TRUE(diagnosis.unjudged.empty());

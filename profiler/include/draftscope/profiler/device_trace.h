@@ -7,7 +7,8 @@
 // device record leads to its span, and the span knows phase, round and request. Which operation of which
 // layer a launch computes is what OperationScope says around it.
 //
-// Mode `launches`: a row a launch of a kernel, a copy or a memory set.
+// Mode `launches`: a row a launch of a kernel, a copy or a memory set. Mode `operations`: beside them, a row
+// an operation that a kernel of many timed by itself (add_operations()).
 //
 // Device times are CLOCK_MONOTONIC as all of the trace: CUPTI reads now_ns() through a callback. How far the
 // clocks drifted, and what was dropped, rejected or spent on measuring, is stored in `meta`.
@@ -21,11 +22,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace draftscope::profiler {
 
-enum class DeviceTraceMode : std::uint8_t { off, launches };
+enum class DeviceTraceMode : std::uint8_t { off, launches, operations };
 [[nodiscard]] std::string_view device_trace_mode_name(DeviceTraceMode mode);
 [[nodiscard]] Result<DeviceTraceMode> parse_device_trace_mode(std::string_view name);
 
@@ -38,6 +40,21 @@ struct DeviceTraceCounts {
   std::int64_t other = 0;         ///< records of kinds that have no row
   std::int64_t failed_calls = 0;  ///< calls to CUPTI that failed since it was attached
   std::int64_t overhead_ns = 0;   ///< what CUPTI says that measuring cost
+};
+
+/// An operation that a kernel timed by itself, block by block. Times as the trace's.
+struct TimedOperation {
+  std::string_view name;
+  std::int32_t layer = -1;
+  std::optional<traces::Phase> phase;                 ///< none = the span's
+  std::int64_t start_ns = 0;                          ///< of the block that began first
+  std::int64_t end_ns = 0;                            ///< of the block that was done last
+  std::int64_t first_end_ns = 0;                      ///< of the block that was done first
+  std::int64_t block_start_ns = 0, block_end_ns = 0;  ///< of block 0
+  std::int64_t wait_ns = 0;                           ///< mean time that a block waited for the last one
+  std::int64_t bytes = 0;                             ///< that it must read: weights and K/V
+  std::int32_t blocks = 0;
+  std::int32_t first_block = 0, last_block = 0;  ///< to be done
 };
 
 class DeviceTrace {
@@ -63,6 +80,10 @@ class DeviceTrace {
   virtual void enter_operation(std::string_view op, std::int32_t layer,
                                std::optional<traces::Phase> phase) = 0;
   virtual void leave_operation() = 0;
+
+  /// Operations of what the thread launched inside the innermost open span. Their times may be off by
+  /// `error_ns` either way, all alike. In another mode than `operations` it does nothing.
+  virtual void add_operations(std::span<const TimedOperation> operations, std::int64_t error_ns) = 0;
 
   /// Asks CUPTI for its records and makes rows of them: worth doing between requests, for CUPTI keeps records
   /// until a buffer is full. Expects a synchronised device.

@@ -159,7 +159,7 @@ struct TokenText {
 /// A lane of the timeline.
 struct Track {
   TrackId id;
-  std::string kind;  ///< "host", "stream", "sync", "overhead", "rank", "counter"
+  std::string kind;  ///< "host", "stream", "operations", "block", "sync", "overhead", "rank", "counter"
   std::string name;
   TrackId parent_id;
   std::int32_t sort = 0;
@@ -198,6 +198,11 @@ struct Kernel {
   std::uint64_t graph_node_id = 0;
   std::int32_t grid_x = 0, grid_y = 0, grid_z = 0;
   std::int32_t block_x = 0, block_y = 0, block_z = 0;
+  // Of an operation that a kernel timed by itself, on a track of kind "operations"; 0 elsewhere.
+  std::int64_t bytes = 0;                        ///< that it must read: weights and K/V
+  std::int64_t wait_ns = 0;                      ///< mean time that a block waited for the last one
+  std::int64_t first_end_ns = 0;                 ///< when the first block was done
+  std::int32_t first_block = 0, last_block = 0;  ///< to be done
 };
 
 struct Counter {

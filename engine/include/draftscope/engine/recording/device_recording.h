@@ -13,7 +13,7 @@
 namespace draftscope::engine {
 
 struct DeviceTraceOptions {
-  std::string mode = "auto";  ///< auto (launches on a GPU, off on the cpu), off, launches
+  std::string mode = "auto";  ///< auto (launches on a GPU, off on the cpu), off, launches, operations
 };
 
 /// One recording's device trace, if it has one; without it every call does nothing. Calls come in the order

@@ -5,6 +5,7 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/figures/operations.h>
 #include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
@@ -25,6 +26,7 @@ struct MeasuredRecording {
   std::unique_ptr<traces::Recording> recording;
   std::vector<traces::Span> phase_spans;
   std::vector<DeviceInterval> device_intervals;
+  RecordedOperations operations;  ///< no rows where a device did not time them
   RecordingFigures figures;
 };
 

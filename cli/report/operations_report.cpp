@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/operations_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "report/report_header.h"
+#include "report/report_json_parts.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
+
+namespace draftscope::cli {
+
+namespace {
+
+using simulator::OperationFigures;
+using simulator::RecordedOperations;
+using simulator::TimeOfOperations;
+
+constexpr std::size_t bar_width = 16;
+
+const traces::Run& run_of(const simulator::MeasuredRecording& measured, traces::RunId id) {
+  const auto& runs = measured.recording->runs;
+  return *std::find_if(runs.begin(), runs.end(), [&](const traces::Run& run) { return run.id == id; });
+}
+
+std::optional<double> share_of_reading(const RecordedOperations& operations, const OperationFigures& row) {
+  const std::optional<double> rate = row.rate_gb_s();
+  if (!rate || !operations.read_gb_s) return std::nullopt;
+  return *rate / *operations.read_gb_s;
+}
+
+/// "reading alone would take 86 % of it, 6 % go by before operations begin, 5 % wait for a last block".
+std::string bounds_text(const TimeOfOperations& time, bool timed_by_device) {
+  std::string text;
+  if (time.reading) text += fmt::format("reading alone would take {} of it, ", percent(*time.reading));
+  if (timed_by_device)
+    text += fmt::format("{} go by before operations begin, in {} blocks wait for the last one, ",
+                        percent(time.before), percent(time.waiting));
+  return text + fmt::format("{} takes most ({})", printable(time.longest), percent(time.longest_share));
+}
+
+std::string table_of(const RecordedOperations& operations, const TimeOfOperations& time,
+                     const Glyphs& glyphs) {
+  std::vector<Column> columns{
+      {"operation", Align::left}, {"executions"}, {"each"}, {"share"}, {"", Align::left}};
+  if (operations.timed_by_device)
+    columns.insert(columns.end(), {{"before it"}, {"waiting"}, {"GB/s"}, {"of reading"}});
+  Table table(std::move(columns));
+  for (const OperationFigures& row : operations.rows) {
+    if (row.run != time.run || row.phase != time.phase) continue;
+    const auto each = [&](std::int64_t ns) {
+      return duration(static_cast<double>(ns) / static_cast<double>(row.executions), glyphs);
+    };
+    const double share = time.ns > 0 ? static_cast<double>(row.ns) / static_cast<double>(time.ns) : 0.0;
+    std::vector<std::string> cells{printable(row.name), count(row.executions), each(row.ns), percent(share),
+                                   bar(share, bar_width, glyphs)};
+    if (operations.timed_by_device)
+      cells.insert(cells.end(), {each(row.before_ns), each(row.wait_ns), number(row.rate_gb_s(), glyphs),
+                                 percent(share_of_reading(operations, row), glyphs)});
+    table.add_row(std::move(cells));
+  }
+  return table.text(2, glyphs.columns);
+}
+
+Json row_json(const simulator::MeasuredRecording& measured, const RecordedOperations& operations,
+              const OperationFigures& row) {
+  Json json = Json::object();
+  add_run(json, run_of(measured, row.run));
+  json["phase"] = traces::phase_name(row.phase);
+  json["operation"] = row.name;
+  json["executions"] = row.executions;
+  json["ns"] = row.ns;
+  const auto if_timed = [&](std::int64_t value) {
+    return operations.timed_by_device ? Json(value) : Json(nullptr);
+  };
+  json["before_ns"] = if_timed(row.before_ns);
+  json["wait_ns"] = if_timed(row.wait_ns);
+  json["bytes"] = if_timed(row.bytes);
+  json["gb_s"] = json_or_null(row.rate_gb_s());
+  json["read_share"] = json_or_null(share_of_reading(operations, row));
+  return json;
+}
+
+}  // namespace
+
+std::string operations_text(const simulator::MeasuredRecording& measured,
+                            const RecordedOperations& operations, bool tables_only, const Glyphs& glyphs) {
+  std::string text = header_text(measured, glyphs);
+  for (const TimeOfOperations& time : simulator::times_of(operations)) {
+    const std::string whose = fmt::format("{}, {}", printable(run_of(measured, time.run).specification),
+                                          traces::phase_name(time.phase));
+    text += fmt::format("\n{}: {} of the device\n", whose, duration(static_cast<double>(time.ns), glyphs));
+    text += table_of(operations, time, glyphs);
+    if (!tables_only) text += fmt::format("  {}\n", bounds_text(time, operations.timed_by_device));
+  }
+  if (tables_only) return text;
+  if (!operations.timed_by_device)
+    return text + "\n  by launches; record with --device-trace operations for waiting, bytes and rates\n";
+  text +=
+      "\n  each: from the end of the operation before it to the end of its last block\n"
+      "  waiting: what a block waits on average for the last one; before it: the barrier, or a launch\n";
+  if (operations.read_gb_s)
+    text += fmt::format("  of reading: GB/s over the {} GB/s that reading alone reaches on this GPU\n",
+                        number(*operations.read_gb_s));
+  return text;
+}
+
+std::string operations_json(const simulator::MeasuredRecording& measured,
+                            const RecordedOperations& operations) {
+  Json json = new_document();
+  json["recording"] = recording_json(measured);
+  json["timed_by_device"] = operations.timed_by_device;
+  json["read_gb_s"] = json_or_null(operations.read_gb_s);
+  Json& phases = json["phases"] = Json::array();
+  for (const TimeOfOperations& time : simulator::times_of(operations)) {
+    Json phase = Json::object();
+    add_run(phase, run_of(measured, time.run));
+    phase["phase"] = traces::phase_name(time.phase);
+    phase["ns"] = time.ns;
+    phase["read_share"] = json_or_null(time.reading);
+    phase["before_share"] = operations.timed_by_device ? Json(time.before) : Json(nullptr);
+    phase["wait_share"] = operations.timed_by_device ? Json(time.waiting) : Json(nullptr);
+    phases.push_back(std::move(phase));
+  }
+  Json& rows = json["operations"] = Json::array();
+  for (const OperationFigures& row : operations.rows) rows.push_back(row_json(measured, operations, row));
+  return json_text(json);
+}
+
+std::string operations_csv(const simulator::MeasuredRecording& measured,
+                           const RecordedOperations& operations) {
+  std::string text;
+  for (const OperationFigures& row : operations.rows) {
+    const Json json = row_json(measured, operations, row);
+    if (text.empty()) text = csv_header(json);
+    text += csv_line(json);
+  }
+  return text;
+}
+
+}  // namespace draftscope::cli
