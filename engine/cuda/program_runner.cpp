@@ -3,6 +3,7 @@
 
 #include <draftscope/base/to_size.h>
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -80,8 +81,14 @@ bool is_of_one_block(OperationKind kind) {
 }  // namespace
 
 ProgramShape program_shape(const GpuDescription& device, const speculation::ModelShape& shape,
-                           std::int32_t rows, std::int32_t part_bytes, bool sampled) {
+                           std::int32_t rows, std::int32_t part_bytes, bool sampled,
+                           std::optional<std::int32_t> block_bytes) {
   ProgramShape result;
+  // Of a draft and a verification over all layers.
+  constexpr std::int32_t layer_entries = 9, layer_products = 4, other_entries = 8;
+  const std::int32_t longest = program_block_bytes(2 * (shape.n_layers * layer_entries + other_entries),
+                                                   2 * (shape.n_layers * layer_products + 1));
+  result.block_bytes = block_bytes.value_or(longest);
   const std::int32_t queries = rows * (shape.n_heads / shape.n_kv_heads);
   const std::size_t staged =
       streamed_partial_bytes + to_size(rows) * to_size(staged_row_bytes(shape.d_model));
@@ -93,17 +100,18 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
                                     sampled ? sampling_shared_bytes : 0});
     result.attention_tiles = tiles;
     result.stages_rows =
-        rows <= max_staged_rows && staged + program_block_bytes + min_ring_bytes <= device.shared_bytes;
+        rows <= max_staged_rows && staged + to_size(longest) + min_ring_bytes <= device.shared_bytes;
     if (result.stages_rows) scratch = std::max(scratch, staged);
     result.scratch_bytes = rounded(scratch);
-    const std::size_t taken = to_size(result.scratch_bytes) + to_size(program_block_bytes);
+    const std::size_t taken = to_size(result.scratch_bytes) + to_size(result.block_bytes);
     const std::size_t left = device.shared_bytes > taken ? device.shared_bytes - taken : 0;
-    // Pieces are as long as leaves room for two of each warp's at least.
-    for (std::int32_t parts = max_copied_parts; parts > 0 && result.ring.places == 0; --parts) {
+    // Pieces are as long as leaves room for three of each warp's, or two of one part.
+    for (std::int32_t parts = max_copied_parts; parts > 0 && result.ring.places == 0; parts /= 2) {
       const std::int32_t place_bytes = rounded(to_size(parts * part_bytes));
       const std::size_t places =
           std::min(to_size(max_ring_places), left / (product_slices * to_size(place_bytes)));
-      if (places >= 2) result.ring = {static_cast<std::int32_t>(places), place_bytes, parts};
+      if (places >= (parts > 1 ? 3 : 2))
+        result.ring = {static_cast<std::int32_t>(places), place_bytes, parts};
     }
     result.shared_bytes =
         taken + product_slices * to_size(result.ring.places) * to_size(result.ring.place_bytes);
@@ -140,7 +148,7 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
   runner->format_ = formats.layers;
   DRAFTSCOPE_TRY_ASSIGN(
       runner->program_memory_,
-      DeviceMemory::allocate(gpu, state_bytes + max_program_entries * sizeof(ProgramEntry), "programs"));
+      DeviceMemory::allocate(gpu, state_bytes + 2 * max_program_entries * sizeof(ProgramEntry), "programs"));
   DRAFTSCOPE_TRY(gpu.clear(runner->program_memory_.data(), state_bytes));
   const auto plain = [&](OperationKind kind) { return runner->add({.kind = kind}, {}); };
   runner->load_inputs_ = runner->add(
@@ -374,6 +382,10 @@ Result<void> ProgramRunner::run_head(const RowRange& rows, bool logits) {
   return launch(std::move(program));
 }
 
+bool ProgramRunner::is_product(ProgramEntry entry) const {
+  return operations_[entry & entry_place].pieces != nullptr;
+}
+
 /// The one that its operations need a kernel of, if there is one.
 std::optional<WeightFormat> ProgramRunner::format_of(const Written& program, const Part& part) const {
   for (std::int32_t entry = part.first; entry < part.last; ++entry)
@@ -408,8 +420,12 @@ Result<void> ProgramRunner::launch(Written program) {
   if (n > max_program_entries)
     return fail("cuda backend: a program has {} entries, expected at most {}", n, max_program_entries);
   auto* const entries = reinterpret_cast<ProgramEntry*>(program_memory_.data() + state_bytes);
-  if (program.entries != on_device_)
-    DRAFTSCOPE_TRY(gpu_.upload(entries, program.entries.data(), n * sizeof(ProgramEntry)));
+  if (program.entries != on_device_) {
+    std::vector<ProgramEntry> listed = program.entries;
+    std::copy_if(program.entries.begin(), program.entries.end(), std::back_inserter(listed),
+                 [&](ProgramEntry entry) { return is_product(entry); });
+    DRAFTSCOPE_TRY(gpu_.upload(entries, listed.data(), listed.size() * sizeof(ProgramEntry)));
+  }
   on_device_ = program.entries;
   const std::vector<Part> parts = parts_of(program);
   const auto of_step = static_cast<std::size_t>(std::count_if(
@@ -468,7 +484,14 @@ Result<void> ProgramRunner::launch_part(const Written& program, const Part& part
   std::int32_t part_bytes = part_code_bytes;
   for (std::int32_t entry = part.first; entry < part.last; ++entry)
     part_bytes = std::max(part_bytes, operation_at(entry).layout.part_bytes);
-  const ProgramShape shape = program_shape(device_, shape_, program.width, part_bytes, program.sampled);
+  const auto products = [&](std::int32_t from, std::int32_t to) {
+    return static_cast<std::int32_t>(std::count_if(program.entries.begin() + from,
+                                                   program.entries.begin() + to,
+                                                   [&](ProgramEntry entry) { return is_product(entry); }));
+  };
+  const std::int32_t n_products = products(part.first, part.last);
+  const ProgramShape shape = program_shape(device_, shape_, program.width, part_bytes, program.sampled,
+                                           program_block_bytes(part.last - part.first, n_products));
   std::int32_t rows = -1;
   if (part.first == 0)
     rows = program.rows.count;
@@ -497,6 +520,9 @@ Result<void> ProgramRunner::launch_part(const Written& program, const Part& part
                     .entries = entries,
                     .first = part.first,
                     .last = part.last,
+                    .products = entries + program.entries.size() + products(0, part.first),
+                    .n_products = n_products,
+                    .loop_products = has_loop ? products(0, program.loop_end) : 0,
                     .loop_begin = 0,
                     .loop_end = has_loop ? program.loop_end : 0,
                     .row_begin = program.rows.first,
@@ -506,6 +532,7 @@ Result<void> ProgramRunner::launch_part(const Written& program, const Part& part
                     .state = reinterpret_cast<ProgramState*>(program_memory_.data()),
                     .timeline = timeline,
                     .scratch_bytes = shape.scratch_bytes,
+                    .block_bytes = shape.block_bytes,
                     .attention_tiles = shape.attention_tiles,
                     .ring = shape.ring});
 }

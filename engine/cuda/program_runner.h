@@ -75,6 +75,7 @@ struct RoundStates {
 /// How shared memory is divided for programs of up to `rows` rows of a model.
 struct ProgramShape {
   std::int32_t scratch_bytes = 0;
+  std::int32_t block_bytes = 0;
   std::int32_t attention_tiles = 1;  ///< most that an item of attention takes
   RingShape ring{};                  ///< without places where the device has too little memory
   bool stages_rows = true;  ///< products that normalise hold their rows; else a norm comes before them
@@ -82,9 +83,11 @@ struct ProgramShape {
 };
 
 /// `part_bytes`: the most of any format of the program. Rows are staged where 64 KB are left for the rings,
-/// or half of a block's memory if that is less. `sampled`: the program cuts distributions.
+/// or half of a block's memory if that is less. `sampled`: the program cuts distributions. `block_bytes`: of
+/// what a launch runs (program_block_bytes()); by default what the model's longest round takes.
 [[nodiscard]] ProgramShape program_shape(const GpuDescription& device, const speculation::ModelShape& shape,
-                                         std::int32_t rows, std::int32_t part_bytes, bool sampled);
+                                         std::int32_t rows, std::int32_t part_bytes, bool sampled,
+                                         std::optional<std::int32_t> block_bytes = {});
 
 /// Error: a block of the device has no room for programs of a model.
 [[nodiscard]] Result<void> check_program_memory(const GpuDescription& device,
@@ -179,6 +182,7 @@ class ProgramRunner {
   void write_draft_step(Written& program, const RoundForm& form, std::span<const LayerSlot> slots) const;
   void write_verification(Written& program, const RoundForm& form, std::int32_t exit) const;
 
+  [[nodiscard]] bool is_product(ProgramEntry entry) const;
   [[nodiscard]] std::optional<WeightFormat> format_of(const Written& program, const Part& part) const;
   [[nodiscard]] std::vector<Part> parts_of(const Written& program) const;
   [[nodiscard]] Result<void> launch(Written program);
@@ -202,7 +206,7 @@ class ProgramRunner {
   std::vector<Operation> operations_;
   std::vector<Described> described_;
   DeviceMemory operations_memory_;  ///< operations, then each one's place as an entry
-  DeviceMemory program_memory_;     ///< ProgramState, then entries
+  DeviceMemory program_memory_;     ///< ProgramState, then entries, then those that are products
   Variant model_;
   std::map<speculation::WeightFormat, Variant> drafts_;
   ProgramEntry load_inputs_ = 0, head_norm_ = 0, head_product_ = 0, finish_head_ = 0, finish_draft_step_ = 0,

@@ -34,29 +34,25 @@ class Attention {
   using Sum = typename Combine::Sum;
 
  public:
-  /// Rows [row_begin, row_begin + rows) of the pass. `max_tiles`: that an item may take, as
-  /// attention_shared_bytes() was told.
-  DRAFTSCOPE_DEVICE static void run(const PassView& p, int rows, int max_tiles) {
-    if (thread_index() == 0) shared_plan() = plan_of(p, rows, max_tiles);
-    synchronise();
-    const AttentionPlan& plan = shared_plan();
+  /// Rows of a plan, whose items have no more tiles than attention_shared_bytes() was told.
+  DRAFTSCOPE_DEVICE static void run(const PassView& p, const AttentionPlan& plan) {
     const int items = plan.items() * p.model.n_kv_heads;
     if (plan.is_by_runs) {
       // A run goes to another block than the one before it.
       for (int task = block_index() + thread_index() / warp_threads * block_count();
            task < items * attention_warps; task += block_count() * attention_warps) {
         ItemWork& work = shared_work(thread_index() / warp_threads);
-        begin_item(p, work, task / attention_warps);
+        begin_item(p, plan, work, task / attention_warps);
         synchronise_lanes();
-        Attention(p, work, task % attention_warps).attend_run();
+        Attention(p, plan, work, task % attention_warps).attend_run();
         synchronise_lanes();  // the work has been read
       }
       return;
     }
     for (int item = block_index(); item < items; item += block_count()) {
-      if (thread_index() < warp_threads) begin_item(p, shared_work(0), item);
+      if (thread_index() < warp_threads) begin_item(p, plan, shared_work(0), item);
       synchronise();
-      Attention(p, shared_work(0), thread_index() / warp_threads).attend();
+      Attention(p, plan, shared_work(0), thread_index() / warp_threads).attend();
       synchronise();  // the item has been read
     }
   }
@@ -69,22 +65,19 @@ class Attention {
     KeyRun keys;
     int max_keys, min_keys;  ///< that a row of the item has
   };
-  static_assert(sizeof(ItemWork) <= warp_work_bytes && sizeof(AttentionPlan) <= 128);
-  DRAFTSCOPE_DEVICE static AttentionPlan& shared_plan() {
-    return *reinterpret_cast<AttentionPlan*>(shared_memory());
-  }
+  static_assert(sizeof(ItemWork) <= warp_work_bytes);
   DRAFTSCOPE_DEVICE static ItemWork& shared_work(int warp) {
-    return *reinterpret_cast<ItemWork*>(shared_memory() + 128 + warp * warp_work_bytes);
+    return *reinterpret_cast<ItemWork*>(shared_memory() + warp * warp_work_bytes);
   }
 
   /// By one warp: a lane looks at a row of the item.
-  DRAFTSCOPE_DEVICE static void begin_item(const PassView& p, ItemWork& work, int index) {
+  DRAFTSCOPE_DEVICE static void begin_item(const PassView& p, const AttentionPlan& plan, ItemWork& work,
+                                           int index) {
     static_assert(max_item_tiles * tile_queries <= warp_threads);
-    const AttentionPlan& plan = shared_plan();
     const AttentionItem item = attention_item(plan, index % plan.items());
     const int first = item.first_query / plan.group;
     const int rows = (item.first_query + item.n_queries - 1) / plan.group - first + 1;
-    const PassRow* row = p.work.state->row + p.row_begin + first;
+    const PassRow* row = p.row + first;
     const int lane = thread_index() % warp_threads;
     int most = key_count(row[lane < rows ? lane : 0].keys);
     int least = most;
@@ -99,9 +92,9 @@ class Attention {
   }
 
   /// In an mma, lane 4·g + t holds queries g and g + 8 of a tile. `run`: of a split, that this warp takes.
-  DRAFTSCOPE_DEVICE Attention(const PassView& p, const ItemWork& work, int run)
+  DRAFTSCOPE_DEVICE Attention(const PassView& p, const AttentionPlan& plan, const ItemWork& work, int run)
       : p_(p),
-        plan_(shared_plan()),
+        plan_(plan),
         work_(work),
         combine_(p, plan_, work.kv_head),
         warp_(run),
@@ -391,8 +384,8 @@ class Attention {
     int query_keys[2];
     for (int i = 0; i < 2; ++i) {
       const int of_item = tile * tile_queries + g_ + 8 * i;
-      const int row = p_.row_begin + (work_.item.first_query + of_item) / plan_.group;
-      query_keys[i] = of_item < work_.item.n_queries ? key_count(p_.work.state->row[row].keys) : 0;
+      const int row = (work_.item.first_query + of_item) / plan_.group;
+      query_keys[i] = of_item < work_.item.n_queries ? key_count(p_.row[row].keys) : 0;
     }
     return run_softmax(scores, scale, [&](int of_run, int i) {
       return first_key + of_run * 8 + t_ * 2 + i % 2 < query_keys[i / 2];

@@ -13,13 +13,6 @@ DRAFTSCOPE_DEVICE int key_count(const KeyRun& keys) {
   return keys.end - keys.begin + (keys.extra_end - keys.extra_begin);
 }
 
-/// Plan of a pass's rows from row_begin on.
-DRAFTSCOPE_DEVICE AttentionPlan plan_of(const PassView& p, int rows, int max_tiles) {
-  const PassState& state = *p.work.state;
-  return plan_attention(rows, p.model.n_heads / p.model.n_kv_heads, state.max_keys, state.shared_keys,
-                        max_tiles);
-}
-
 /// Runs' statistics, [run of a split].
 struct SplitStatistics {
   float maximum[attention_warps];
@@ -51,10 +44,9 @@ class AttentionCombine {
       : p_(p), plan_(plan), kv_head_(kv_head) {}
 
   /// By all warps of the grid.
-  DRAFTSCOPE_DEVICE static void run(const PassView& p, int rows, int max_tiles) {
-    const AttentionPlan plan = plan_of(p, rows, max_tiles);
+  DRAFTSCOPE_DEVICE static void run(const PassView& p, const AttentionPlan& plan) {
     constexpr int warps = attention_warps;
-    for (int task = block_index() * warps + thread_index() / warp_threads; task < rows * p.model.n_heads;
+    for (int task = block_index() * warps + thread_index() / warp_threads; task < plan.rows * p.model.n_heads;
          task += block_count() * warps) {
       const int head = task % p.model.n_heads;
       AttentionCombine(p, plan, head / plan.group)
@@ -140,7 +132,7 @@ class AttentionCombine {
   DRAFTSCOPE_DEVICE void put_together(int index) const {
     const int dimension = thread_index() % warp_threads * lane_values;
     if (dimension >= head_dim) return;
-    const int keys = key_count(p_.work.state->row[p_.row_begin + index / plan_.group].keys);
+    const int keys = key_count(p_.row[index / plan_.group].keys);
     Sum sum = Sum::none();
     for (int group = 0; group * split_group * split_keys < keys; ++group)
       sum.add(of_group(group, keys, index, dimension));

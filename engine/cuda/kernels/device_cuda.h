@@ -128,6 +128,20 @@ DRAFTSCOPE_DEVICE T load_whole(const T* address) {
   return value;
 }
 
+/// 16 bytes of device or shared memory, or zeros if they are not present; without a branch.
+template <typename T>
+DRAFTSCOPE_DEVICE T load_if(bool present, const T* address) {
+  static_assert(sizeof(T) == 16);
+  T value;
+  auto* words = reinterpret_cast<std::uint32_t*>(&value);
+  asm volatile(
+      "{ .reg .pred p; setp.ne.s32 p, %5, 0; mov.b32 %0, 0; mov.b32 %1, 0; mov.b32 %2, 0; mov.b32 %3, 0; "
+      "@p ld.v4.u32 {%0, %1, %2, %3}, [%4]; }"
+      : "=&r"(words[0]), "=&r"(words[1]), "=&r"(words[2]), "=&r"(words[3])
+      : "l"(address), "r"(present ? 1 : 0));
+  return value;
+}
+
 /// Starts a copy of 16 bytes from device memory into shared memory, past the first cache; of zeros, if
 /// `present` is false. Copies run while the thread goes on, and arrive for the thread that started them, in
 /// groups: see wait_for_copies(). Their place is not read or written in between.
@@ -170,17 +184,19 @@ inline constexpr unsigned piece_arrivals = 32;
 #endif
 /// By all lanes of a warp: starts a copy of `bytes`, a multiple of 16, from device memory to shared memory,
 /// both aligned to 16: by the bulk copy engine, or by the lanes where there is none. The phase of `filled`
-/// ends once the bytes are there.
+/// ends once the bytes are there. They are the first to leave the second cache (9.0 and later).
 DRAFTSCOPE_DEVICE void begin_piece(std::byte* to, const std::byte* from, unsigned bytes,
                                    CopyBarrier* filled) {
   const std::uint32_t barrier = shared_address(filled);
 #if __CUDA_ARCH__ >= 900
   if (threadIdx.x % 32 != 0) return;
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  std::uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(to)),
-      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
+      "[%3], %4;" ::"r"(shared_address(to)),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier), "l"(policy)
       : "memory");
 #else
   for (unsigned at = threadIdx.x % 32 * 16; at < bytes; at += 32 * 16)
@@ -212,6 +228,13 @@ DRAFTSCOPE_DEVICE void wait_for_phase(CopyBarrier* barrier, unsigned parity) {
 DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
+#endif
+}
+/// The same of `bytes` bytes, a multiple of 16 from an address aligned to 16.
+DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from, unsigned bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)),
+               "r"(bytes));
 #endif
 }
 

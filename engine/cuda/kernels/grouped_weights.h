@@ -127,6 +127,7 @@ template <typename Element, GroupedLayout grouped>
 struct GroupedWeights {
   using Activation = Element;
   static constexpr bool is_grouped = true;
+  static constexpr bool is_paired = false;
   static constexpr GroupedLayout layout() { return grouped; }
   static constexpr int stage_depth = grouped.run_depth();
   static constexpr int scale_depth = grouped.scale_depth;

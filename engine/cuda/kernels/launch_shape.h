@@ -49,7 +49,7 @@ inline constexpr int max_head_dim = 128;
 inline constexpr int run_sum_stride = dimension_block + 4;
 /// Shared memory for what a block's threads, or those of each of its warps, know of their work.
 inline constexpr std::size_t warp_work_bytes = 80;
-inline constexpr std::size_t block_work_bytes = 128 + attention_warps * warp_work_bytes;
+inline constexpr std::size_t block_work_bytes = attention_warps * warp_work_bytes;
 
 /// Shared memory of an item of one tile: queries, weights, the runs' maxima, sums of weights and
 /// factors, their sums of values, a group's values; as floats.

@@ -14,7 +14,7 @@ namespace draftscope::engine::cuda {
 /// the row of weights that a lane's chunk `row` of four is of.
 template <typename Format, typename Visit>
 DRAFTSCOPE_DEVICE void each_part(const PieceParams& p, const Visit& visit) {
-  const PassView view{p.pass.model, p.pass.work, p.layer, 0, 0};
+  const PassView view{p.pass.model, p.pass.work, p.layer, 0, 0, {}, nullptr};
   const auto weight_row = [&](int half, int tile, int r) {
     switch (p.product) {
       case OperationKind::qkv:
@@ -44,16 +44,16 @@ struct PackPieces {
       const int g = lane / run_lanes;
       const int t = lane % run_lanes;
       const int first = run * Format::stage_depth;
+      Chunk chunks[lane_rows];
       for (int i = 0; i < lane_rows; ++i) {
         const WeightRow of = row_of(i, g);
         // Nobody takes the sums of rows that a matrix has not: they get the last one's numbers.
         const std::int64_t row = of.row < of.outputs ? of.row : of.outputs - 1;
         const std::byte* const matrix = p.rows[of.matrix];
-        Chunk chunk{};
+        chunks[i] = {};
         if (first + Format::lane_depth(t, 0) < p.depth || Format::is_grouped)
-          chunk = *reinterpret_cast<const Chunk*>(matrix + row * Format::row_bytes(p.depth) +
-                                                  std::int64_t{run} * run_bytes + t * chunk_bytes);
-        *reinterpret_cast<Chunk*>(part + (i * warp_threads + lane) * chunk_bytes) = chunk;
+          chunks[i] = *reinterpret_cast<const Chunk*>(matrix + row * Format::row_bytes(p.depth) +
+                                                      std::int64_t{run} * run_bytes + t * chunk_bytes);
         if constexpr (Format::is_grouped) {
           if (t != 0) continue;
           const std::byte* const scales = matrix + Format::layout().scales_offset(of.outputs, p.depth, row) +
@@ -63,6 +63,10 @@ struct PackPieces {
                                      (i * scale_rows + g) * Format::scale_words);
         }
       }
+      if constexpr (Format::is_paired)
+        for (int i = 0; i < lane_rows; i += 2) pair(chunks[i], chunks[i + 1]);
+      for (int i = 0; i < lane_rows; ++i)
+        *reinterpret_cast<Chunk*>(part + (i * warp_threads + lane) * chunk_bytes) = chunks[i];
     });
   }
 };
@@ -82,17 +86,21 @@ struct UnpackPieces {
       const int lane = thread_index() % warp_threads;
       const int g = lane / run_lanes;
       const int t = lane % run_lanes;
+      Chunk held[lane_rows];
+      for (int i = 0; i < lane_rows; ++i)
+        held[i] = *reinterpret_cast<const Chunk*>(part + (i * warp_threads + lane) * chunk_bytes);
+      if constexpr (Format::is_paired)
+        for (int i = 0; i < lane_rows; i += 2) unpair(held[i], held[i + 1]);
 #pragma unroll
       for (int i = 0; i < lane_rows; ++i) {
         const WeightRow of = row_of(i, g);
-        const Chunk held = *reinterpret_cast<const Chunk*>(part + (i * warp_threads + lane) * chunk_bytes);
         typename Format::Scales scales{};
         if constexpr (Format::is_grouped)
           scales = Format::run_scales(reinterpret_cast<const std::uint32_t*>(part + part_code_bytes) +
                                       (i * scale_rows + g) * Format::scale_words);
 #pragma unroll
         for (int index = 0; index < Format::parts; ++index) {
-          const Part numbers = Format::part(held, index, scales);  // by all lanes together
+          const Part numbers = Format::part(held[i], index, scales);  // by all lanes together
           const int k = run * Format::stage_depth + Format::lane_depth(t, index);
           if (k >= p.depth || of.row >= of.outputs) continue;
           *reinterpret_cast<Chunk*>(p.numbers + (std::int64_t{firsts[of.matrix]} + of.row) * p.depth + k) = {

@@ -14,6 +14,15 @@ struct PassParams {
   Workspace work;
 };
 
+/// Fields of PassState that every operation may read.
+struct PassExtent {
+  std::int32_t rows, first_row, shared_keys, max_keys, head_from;
+};
+
+inline constexpr PassExtent extent_of(const PassState& state) {
+  return {state.rows, state.first_row, state.shared_keys, state.max_keys, state.head_from};
+}
+
 /// A pass as the kernels' parts see it.
 struct PassView {
   const DeviceModel& model;
@@ -21,6 +30,8 @@ struct PassView {
   const DeviceLayer& layer;
   std::int32_t row_begin;  ///< first row that is computed
   std::int32_t want_logits;
+  PassExtent extent;
+  const PassRow* row;  ///< from row_begin on
 };
 
 struct TopParams {

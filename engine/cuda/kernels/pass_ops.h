@@ -42,7 +42,7 @@ DRAFTSCOPE_DEVICE void normalise_heads(const PassView& p) {
   const int normalised = model.n_heads + model.n_kv_heads;
   const std::int64_t width = std::int64_t{normalised + model.n_kv_heads} * model.head_dim;
   const int warps = block_threads() / warp_threads;
-  const int tasks = p.work.state->rows * normalised;
+  const int tasks = p.extent.rows * normalised;
   for (int task = block_index() * warps + thread_index() / warp_threads; task < tasks;
        task += block_count() * warps) {
     const int row = task / normalised;
@@ -76,7 +76,7 @@ DRAFTSCOPE_DEVICE void add_outputs(const PassView& p, Norm sublayer) {
   const DeviceMatrix& matrix = of_attention ? layer.o : layer.down;
   const float* norm = of_attention ? layer.attention_output_norm : layer.mlp_output_norm;
   float* warp_sums = reinterpret_cast<float*>(shared_memory());
-  for (int row = block_index(); row < p.work.state->rows; row += block_count()) {
+  for (int row = block_index(); row < p.extent.rows; row += block_count()) {
     const float* sums = p.work.wide + std::int64_t{row} * model.d_model;
     float squares = 0.0F;
     for (int i = thread_index(); i < model.d_model; i += block_threads()) {
@@ -315,7 +315,7 @@ DRAFTSCOPE_DEVICE void normalise_rows(const PassView& p, int rows, Norm sublayer
 }
 
 DRAFTSCOPE_DEVICE PassView view_of(const WideParams& p) {
-  return {p.pass.model, p.pass.work, p.layer, 0, 0};
+  return {p.pass.model, p.pass.work, p.layer, 0, 0, extent_of(*p.pass.work.state), p.pass.work.state->row};
 }
 
 /// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v], as QkvOp::finish does its own

@@ -10,7 +10,8 @@
 //   Slice   the runs of a tile's rows that one of eight warps multiplies: as many for each but the last
 //           warps, which may have fewer or none. Slices follow one another
 //   Part    a run of all rows of a tile. Four chunks of 16 bytes a lane, [row i of four][lane 4g + t]: of the
-//           run of row g + 8 (i mod 2) of half i / 2 chunk t. Then scales, of formats that have some, [32
+//           run of row g + 8 (i mod 2) of half i / 2 chunk t; of 16-bit weights the two rows' words in turn
+//           (pair()), as an mma takes them. Then scales, of formats that have some, [32
 //           rows in the order 8 i + g], as many words each as the format's run takes
 //   Piece   consecutive parts of a slice, what one copy brings
 
@@ -23,7 +24,7 @@ namespace draftscope::engine::cuda {
 inline constexpr int lane_rows = 4;
 inline constexpr int part_code_bytes = lane_rows * warp_threads * chunk_bytes;
 /// Parts that one copy brings at most.
-inline constexpr int max_copied_parts = 2;
+inline constexpr int max_copied_parts = 4;
 
 struct PieceLayout {
   std::int32_t runs = 0;        ///< runs of a row

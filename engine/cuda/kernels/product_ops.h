@@ -67,7 +67,7 @@ DRAFTSCOPE_DEVICE void store_pair(const PassView& p, int row, int head, int i, f
   const int k_head = head - model.n_heads;
   const int v_head = k_head - model.n_kv_heads;
   if (v_head < 0 && pair.rotates && layer.rotates != 0) {
-    const std::int64_t angle = std::int64_t{p.work.state->row[row].input.position} * model.rotary_pairs + i;
+    const std::int64_t angle = std::int64_t{p.row[row - p.row_begin].input.position} * model.rotary_pairs + i;
     const float cosine = model.cosine[angle];
     const float sine = model.sine[angle];
     const float rotated = a * cosine - b * sine;
@@ -77,7 +77,7 @@ DRAFTSCOPE_DEVICE void store_pair(const PassView& p, int row, int head, int i, f
   std::uint16_t* out = p.work.queries + (std::int64_t{row} * model.n_heads + head) * model.head_dim;
   if (k_head >= 0) {
     const std::int64_t cache_row =
-        std::int64_t{v_head < 0 ? k_head : v_head} * model.cache_rows + p.work.state->first_row + row;
+        std::int64_t{v_head < 0 ? k_head : v_head} * model.cache_rows + p.extent.first_row + row;
     out = (v_head < 0 ? layer.keys : layer.values) + cache_row * model.head_dim;
   }
   out[pair.first] = Element::from_float(a);
@@ -154,8 +154,11 @@ struct ResidualOp {
     }
     const float scale = p.model.residual_scale;
     float* residual = p.work.residual + std::int64_t{row} * p.model.d_model;
-    if (first < p.model.d_model) residual[first] += scale * completed(matrix, first, upper);
-    if (second < p.model.d_model) residual[second] += scale * completed(matrix, second, lower);
+    // Both are asked for before either is written.
+    const float before_first = first < p.model.d_model ? residual[first] : 0.0F;
+    const float before_second = second < p.model.d_model ? residual[second] : 0.0F;
+    if (first < p.model.d_model) residual[first] = before_first + scale * completed(matrix, first, upper);
+    if (second < p.model.d_model) residual[second] = before_second + scale * completed(matrix, second, lower);
   }
 };
 
@@ -232,7 +235,7 @@ struct HeadOp {
     const bool has_second = second < p.model.vocab;
     const float a = has_first ? p.model.logit_scale * completed(p.model.head, first, upper) : 0.0F;
     const float b = has_second ? p.model.logit_scale * completed(p.model.head, second, lower) : 0.0F;
-    const int head_row = row - p.work.state->head_from;
+    const int head_row = row - p.extent.head_from;
     const bool counts = present && head_row >= 0;
     if (counts && p.want_logits != 0) {
       float* logits = p.work.logits + std::int64_t{head_row} * p.model.vocab;

@@ -27,17 +27,21 @@
 
 namespace draftscope::engine::cuda {
 
-/// A block's shared memory beside an operation's scratch and the rings.
+/// A block's shared memory between an operation's scratch and the rings. All that operations read of their
+/// arguments is here: what lies in device memory, streaming weights may have driven out of the second cache.
 struct ProgramBlock {
   CopyBarrier filled[product_slices][max_ring_places];
+  WeightStream streams[product_slices];  ///< of each warp, between products
+  PassParams pass;
+  PassExtent extent;
+  PassRow row[max_decode_rows];  ///< from row_begin on, if the pass has no more
+  AttentionPlan plan;
   Operation operations[2];  ///< the one that runs, and the next
-  std::int32_t rows;
+  std::int32_t row_begin, rows;
   std::int32_t next;
   std::int32_t is_abandoned;  ///< the program ends with an error
-  alignas(16) ProgramEntry entries[max_program_entries];
 };
-
-static_assert(sizeof(ProgramBlock) <= program_block_bytes);
+static_assert(sizeof(ProgramBlock) <= program_state_bytes);
 
 template <typename Format>
 class Program {
@@ -51,65 +55,130 @@ class Program {
   DRAFTSCOPE_DEVICE static void run(const ProgramParams& p) {
     if (p.is_draft_step != 0 && p.pass.work.state->stopped != 0) return;
     Program program(p);
-    ProgramBlock& block = program.block_;
-    const int warp = thread_index() / warp_threads;
-    if (thread_index() % warp_threads < p.ring.places)
-      init_barrier(&block.filled[warp][thread_index() % warp_threads], piece_arrivals);
-    for (int i = p.first + thread_index(); i < p.last; i += product_threads) block.entries[i] = p.entries[i];
-    if (thread_index() == 0) {
-      block.rows = p.rows >= 0 ? p.rows : p.pass.work.state->rows - p.row_begin;
-      block.is_abandoned = 0;
-    }
-    synchronise();
-    const StreamedProgram streamed{p.operations, block.entries, p.last,
-                                   p.loop_begin, p.loop_end,    p.draft_length};
-    WeightStream weights(streamed, block.filled[warp],
-                         program.rings_ + warp * p.ring.places * p.ring.place_bytes, p.ring);
-    program.walk(streamed, weights);
+    program.begin();
+    program.walk();
   }
 
  private:
   DRAFTSCOPE_DEVICE explicit Program(const ProgramParams& p)
       : p_(p),
-        block_(*reinterpret_cast<ProgramBlock*>(shared_memory() + p.scratch_bytes)),
-        rings_(shared_memory() + p.scratch_bytes + program_block_bytes) {}
+        block_(block_at(p.scratch_bytes)),
+        tiles_(reinterpret_cast<StreamedTiles*>(shared_memory() + p.scratch_bytes + program_state_bytes)),
+        entries_(reinterpret_cast<ProgramEntry*>(tiles_ + p.n_products)) {}
 
-  DRAFTSCOPE_DEVICE void walk(const StreamedProgram& program, WeightStream& weights) {
+  DRAFTSCOPE_DEVICE static ProgramBlock& block_at(int at) {
+    return *reinterpret_cast<ProgramBlock*>(shared_memory() + at);
+  }
+
+  /// Brings the launch's arguments into shared memory, and asks for the first weights.
+  DRAFTSCOPE_DEVICE void begin() {
+    const int warp = thread_index() / warp_threads;
+    const int lane = thread_index() % warp_threads;
+    if (lane < p_.ring.places) init_barrier(&block_.filled[warp][lane], piece_arrivals);
+    for (int i = p_.first + thread_index(); i < p_.last; i += product_threads)
+      entries_[i - p_.first] = p_.entries[i];
+    for (int i = thread_index(); i < p_.n_products; i += product_threads) {
+      const Operation& of = p_.operations[p_.products[i] & entry_place];
+      const std::int64_t tile_bytes = of.layout.tile_bytes();
+      const int left = of.tiles - block_index();
+      tiles_[i] = {of.pieces + block_index() * tile_bytes,
+                   left > 0 ? (left + block_count() - 1) / block_count() : 0, of.layout.part_bytes,
+                   of.layout.runs, of.layout.slice_runs};
+    }
+    if (thread_index() == 0) {
+      block_.pass = p_.pass;
+      block_.row_begin = p_.row_begin;
+      block_.rows = p_.rows >= 0 ? p_.rows : p_.pass.work.state->rows - p_.row_begin;
+      block_.is_abandoned = 0;
+    }
+    synchronise();
+    WeightStream weights;
+    weights.begin(
+        {tiles_, p_.n_products, p_.loop_products, p_.draft_length}, block_.filled[warp],
+        shared_memory() + p_.scratch_bytes + p_.block_bytes + warp * p_.ring.places * p_.ring.place_bytes,
+        p_.ring);
+    keep(weights);
+  }
+
+  DRAFTSCOPE_DEVICE void walk() {
     int entry = p_.first;
     int steps = 0;
     int turn = 0;
     unsigned met = 0;
     const bool is_timed = p_.timeline.times != nullptr && thread_index() == 0;
-    weights.begin(entry);
-    fetch(program, entry, turn);
+    fetch(entry, turn);
     wait_for_copies<0>();
     synchronise();
+    // What changes the state may already run in another block.
+    if (!changes_rows(block_.operations[turn].kind) && !ends_draft_step(block_.operations[turn].kind))
+      bring_state();
     while (true) {
-      const int expected = program.expected_next(entry, steps);
-      if (expected < p_.last) fetch(program, expected, turn ^ 1);
+      const int expected = expected_next(entry, steps);
+      if (expected < p_.last) fetch(expected, turn ^ 1);
       const std::uint64_t begin_ns = is_timed ? device_clock_ns() : 0;
-      run_operation(block_.operations[turn], block_.entries[entry], weights);
+      const OperationKind kind = block_.operations[turn].kind;
+      run_operation(entries_[entry - p_.first], turn);
       wait_for_copies<0>();
       synchronise();
       if (is_timed) note_time(met, entry, begin_ns);
       if (expected >= p_.last) return leave(met);
-      if (thread_index() == 0) meet(entry, block_.operations[turn].kind, ++met);
+      if (thread_index() == 0) meet(entry, kind, ++met);
       synchronise();
-      if (block_.is_abandoned != 0) return weights.forget();
+      if (block_.is_abandoned != 0) return forget();
       const int next = block_.next;
       if (next != expected) {
         if (next >= p_.last) {
-          weights.forget();
+          forget();
           return leave(met);
         }
-        weights.redirect(next);
-        fetch(program, next, turn ^ 1);
+        WeightStream weights = block_.streams[thread_index() / warp_threads];
+        weights.end_draft();
+        keep(weights);
+        fetch(next, turn ^ 1);
         wait_for_copies<0>();
         synchronise();
       }
+      // After a draft's last step its end is what changes the state next.
+      if (changes_rows(kind) || (ends_draft_step(kind) && next == p_.loop_begin)) bring_state();
       entry = next;
       turn ^= 1;
     }
+  }
+
+  /// The entry after one, as long as a draft goes on; `steps` counts those of the draft that were taken.
+  [[nodiscard]] DRAFTSCOPE_DEVICE int expected_next(int entry, int& steps) const {
+    if (p_.loop_begin == p_.loop_end || entry + 1 != p_.loop_end) return entry + 1;
+    return ++steps < p_.draft_length ? p_.loop_begin : entry + 1;
+  }
+
+  /// Keeps a warp's stream for the next product.
+  DRAFTSCOPE_DEVICE void keep(const WeightStream& weights) const {
+    synchronise_lanes();
+    if (thread_index() % warp_threads == 0) block_.streams[thread_index() / warp_threads] = weights;
+    synchronise_lanes();
+  }
+  DRAFTSCOPE_DEVICE void forget() const {
+    WeightStream weights = block_.streams[thread_index() / warp_threads];
+    weights.forget();
+  }
+
+  /// Brings what operations read of the pass's state, and plans attention.
+  DRAFTSCOPE_DEVICE void bring_state() {
+    const PassState& state = *p_.pass.work.state;
+    const PassExtent extent = extent_of(state);
+    const int rows = extent.rows - p_.row_begin;
+    if (rows <= max_decode_rows) {
+      constexpr int row_words = sizeof(PassRow) / 4;
+      const auto* from = reinterpret_cast<const std::uint32_t*>(state.row + p_.row_begin);
+      auto* to = reinterpret_cast<std::uint32_t*>(block_.row);
+      for (int i = thread_index(); i < rows * row_words; i += product_threads) to[i] = from[i];
+    }
+    if (thread_index() == 0) {
+      block_.extent = extent;
+      block_.plan = plan_attention(block_.rows, p_.pass.model.n_heads / p_.pass.model.n_kv_heads,
+                                   extent.max_keys, extent.shared_keys, p_.attention_tiles);
+    }
+    synchronise();
   }
 
   /// Notes that this block is done with the launch's `n`-th operation.
@@ -120,8 +189,9 @@ class Program {
   }
 
   /// Brings the operation of an entry to this block; it is there after the next wait for copies and barrier.
-  DRAFTSCOPE_DEVICE void fetch(const StreamedProgram& program, int entry, int turn) {
-    const auto* from = reinterpret_cast<const std::byte*>(&program.operation(entry));
+  DRAFTSCOPE_DEVICE void fetch(int entry, int turn) {
+    const auto* from =
+        reinterpret_cast<const std::byte*>(p_.operations + (entries_[entry - p_.first] & entry_place));
     auto* to = reinterpret_cast<std::byte*>(&block_.operations[turn]);
     const int at = thread_index() * chunk_bytes;
     if (at < static_cast<int>(sizeof(Operation))) begin_copy(to + at, from + at, true);
@@ -154,31 +224,48 @@ class Program {
     if (arrive(&p_.state->arrivals, 1) + 1 == all) p_.state->arrivals = 0;
   }
 
-  DRAFTSCOPE_DEVICE void run_operation(const Operation& op, ProgramEntry entry, WeightStream& weights) {
-    const PassView view{p_.pass.model, p_.pass.work, op.layer, p_.row_begin,
-                        (entry & entry_wants_logits) != 0 ? 1 : 0};
-    if (op.pieces == nullptr) return run_small(view, op, block_.rows, p_.attention_tiles);
-    if (op.is_plain == 0) return multiply<Format>(view, op, entry, weights);
+  /// Functions that the compiler looks at by themselves are told where the block's memory is, and make their
+  /// view of the pass from it.
+  DRAFTSCOPE_DEVICE static PassView view_of(const ProgramBlock& block, const Operation& op,
+                                            ProgramEntry entry) {
+    const PassState& state = *block.pass.work.state;
+    return {block.pass.model,
+            block.pass.work,
+            op.layer,
+            block.row_begin,
+            (entry & entry_wants_logits) != 0 ? 1 : 0,
+            block.extent,
+            block.extent.rows - block.row_begin <= max_decode_rows ? block.row : state.row + block.row_begin};
+  }
+
+  DRAFTSCOPE_DEVICE void run_operation(ProgramEntry entry, int turn) {
+    const Operation& op = block_.operations[turn];
+    const int at = p_.scratch_bytes;
+    if (op.pieces == nullptr) return run_small(at, turn);
+    if (op.is_plain == 0) return multiply<Format>(at, turn, entry);
     // The head of layers whose activations are bf16 may be in fp16.
     if constexpr (!std::is_same_v<Format, PlainWeights<Bf16>> && std::is_same_v<Element, Bf16>)
-      if (op.is_f16 != 0) return multiply<PlainWeights<F16>>(view, op, entry, weights);
-    multiply<Plain>(view, op, entry, weights);
+      if (op.is_f16 != 0) return multiply<PlainWeights<F16>>(at, turn, entry);
+    multiply<Plain>(at, turn, entry);
   }
 
   /// An operation that is no product.
-  DRAFTSCOPE_DEVICE static void run_small(const PassView& view, const Operation& op, int rows, int tiles) {
+  DRAFTSCOPE_DEVICE static void run_small(int at, int turn) {
+    const ProgramBlock& block = block_at(at);
+    const Operation& op = block.operations[turn];
+    const PassView view = view_of(block, op, 0);
     switch (op.kind) {
       case OperationKind::load_inputs:
         return op.is_f16 != 0 ? load_inputs<F16>(view) : load_inputs<Bf16>(view);
       case OperationKind::normalise_rows:
-        return op.is_f16 != 0 ? normalise_rows<F16>(view, rows, op.norm)
-                              : normalise_rows<Bf16>(view, rows, op.norm);
+        return op.is_f16 != 0 ? normalise_rows<F16>(view, block.rows, op.norm)
+                              : normalise_rows<Bf16>(view, block.rows, op.norm);
       case OperationKind::normalise_heads:
         return normalise_heads<Element>(view);
       case OperationKind::attention:
-        return visit_attention(view, [&]<int head_dim>() { attend<head_dim>(view, rows, tiles); });
+        return visit_attention(view, [&]<int head_dim>() { attend<head_dim>(at, turn); });
       case OperationKind::combine_attention:
-        return visit_attention(view, [&]<int head_dim>() { combine<head_dim>(view, rows, tiles); });
+        return visit_attention(view, [&]<int head_dim>() { combine<head_dim>(at, turn); });
       case OperationKind::add_outputs:
         return add_outputs(view, op.norm);
       case OperationKind::keep_states:
@@ -186,14 +273,16 @@ class Program {
       case OperationKind::finish_head:
         return finish_head(view);
       case OperationKind::warp_rows:
-        return run_sampling(view, op.kind);
+        return run_sampling(at, turn);
       default:
-        if (block_index() == 0) run_sampling(view, op.kind);
+        if (block_index() == 0) run_sampling(at, turn);
     }
   }
   /// A step of a round: but for warp_rows one block's.
-  DRAFTSCOPE_DEVICE_CALL static void run_sampling(const PassView& view, OperationKind kind) {
-    switch (kind) {
+  DRAFTSCOPE_DEVICE_CALL static void run_sampling(int at, int turn) {
+    const Operation& op = block_at(at).operations[turn];
+    const PassView view = view_of(block_at(at), op, 0);
+    switch (op.kind) {
       case OperationKind::finish_draft_step:
         return finish_draft_step(view);
       case OperationKind::finish_sampled_step:
@@ -209,12 +298,14 @@ class Program {
     }
   }
   template <int head_dim>
-  DRAFTSCOPE_DEVICE_CALL static void attend(const PassView& view, int rows, int tiles) {
-    Attention<Element, head_dim>::run(view, rows, tiles);
+  DRAFTSCOPE_DEVICE_CALL static void attend(int at, int turn) {
+    const ProgramBlock& block = block_at(at);
+    Attention<Element, head_dim>::run(view_of(block, block.operations[turn], 0), block.plan);
   }
   template <int head_dim>
-  DRAFTSCOPE_DEVICE_CALL static void combine(const PassView& view, int rows, int tiles) {
-    AttentionCombine<Element, head_dim>::run(view, rows, tiles);
+  DRAFTSCOPE_DEVICE_CALL static void combine(int at, int turn) {
+    const ProgramBlock& block = block_at(at);
+    AttentionCombine<Element, head_dim>::run(view_of(block, block.operations[turn], 0), block.plan);
   }
 
   template <typename Visit>
@@ -232,24 +323,28 @@ class Program {
   }
 
   template <typename Weights>
-  DRAFTSCOPE_DEVICE void multiply(const PassView& view, const Operation& op, ProgramEntry entry,
-                                  WeightStream& weights) {
+  DRAFTSCOPE_DEVICE void multiply(int at, int turn, ProgramEntry entry) {
     const int rows = block_.rows;
     if (rows <= 8)
-      multiply_rows<Weights, 1>(view, op, entry, rows, weights);
+      multiply_rows<Weights, 1>(at, turn, entry);
     else if (rows <= 16)
-      multiply_rows<Weights, 2>(view, op, entry, rows, weights);
+      multiply_rows<Weights, 2>(at, turn, entry);
     else if (rows <= 32)
-      multiply_rows<Weights, 4>(view, op, entry, rows, weights);
+      multiply_rows<Weights, 4>(at, turn, entry);
     else
-      multiply_rows<Weights, 8>(view, op, entry, rows, weights);
+      multiply_rows<Weights, 8>(at, turn, entry);
   }
 
   template <typename Weights, int column_tiles>
-  DRAFTSCOPE_DEVICE_CALL static void multiply_rows(const PassView& view, const Operation& op,
-                                                   ProgramEntry entry, int rows, WeightStream& stream) {
-    WeightStream weights = stream;  // in registers
+  DRAFTSCOPE_DEVICE_CALL static void multiply_rows(int at, int turn, ProgramEntry entry) {
+    ProgramBlock& block = block_at(at);
+    const Operation& op = block.operations[turn];
+    const PassView view = view_of(block, op, entry);
+    const int rows = block.rows;
+    WeightStream weights = block.streams[thread_index() / warp_threads];  // in registers
     const Workspace& work = view.work;
+    if (op.kind == OperationKind::qkv && thread_index() / warp_threads == product_slices - 1)
+      fetch_cache(view);
     const StreamedJob job{op.layout, op.tiles, op.depth, rows};
     const std::byte* first = nullptr;
     std::int64_t row_bytes = std::int64_t{op.depth} * 2;
@@ -289,7 +384,27 @@ class Program {
               return HeadOp<Weights>::finish(view, tile, r, row, present, upper, lower);
           }
         });
-    stream = weights;
+    synchronise_lanes();
+    if (thread_index() % warp_threads == 0) block.streams[thread_index() / warp_threads] = weights;
+  }
+
+  /// Asks that the keys and values which attention is about to read be brought into the second cache, while
+  /// memory has time for them. By a warp of each block.
+  DRAFTSCOPE_DEVICE static void fetch_cache(const PassView& view) {
+    const KeyRun keys = view.row[0].keys;
+    const int row_bytes = view.model.head_dim * static_cast<int>(sizeof(std::uint16_t));
+    const int runs = (keys.end - keys.begin + warp_keys - 1) / warp_keys;
+    const int planes = 2 * view.model.n_kv_heads;
+    for (int i = block_index() + thread_index() % warp_threads * block_count(); i < runs * planes;
+         i += block_count() * warp_threads) {
+      const int plane = i % planes;
+      const int first = keys.begin + i / planes * warp_keys;
+      const int rows = keys.end - first < warp_keys ? keys.end - first : warp_keys;
+      const auto* const from =
+          reinterpret_cast<const std::byte*>(plane % 2 == 0 ? view.layer.keys : view.layer.values);
+      begin_fetch(from + (std::int64_t{plane / 2} * view.model.cache_rows + first) * row_bytes,
+                  static_cast<unsigned>(rows * row_bytes));
+    }
   }
 
   /// Heads of a product that has some of a layer's are counted among all.
@@ -304,7 +419,8 @@ class Program {
 
   const ProgramParams& p_;
   ProgramBlock& block_;
-  std::byte* rings_;  ///< of each warp
+  StreamedTiles* tiles_;   ///< of the launch's products
+  ProgramEntry* entries_;  ///< those of the launch
 };
 
 }  // namespace draftscope::engine::cuda

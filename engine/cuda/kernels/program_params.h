@@ -63,7 +63,7 @@ struct RingShape {
   std::int32_t parts;        ///< parts that a place holds, up to max_copied_parts
 };
 
-/// What blocks of programs share beside the pass's state; zeros before the first launch.
+/// Counters and failure that a program's blocks share; zeros before the first launch.
 struct ProgramState {
   unsigned arrivals;          ///< counter of the grid's barriers, 0 between launches
   unsigned failures;          ///< blocks that gave up waiting for others
@@ -87,7 +87,10 @@ struct ProgramParams {
   PassParams pass;
   const Operation* operations;
   const ProgramEntry* entries;
-  std::int32_t first, last;           ///< entries that the launch runs
+  std::int32_t first, last;      ///< entries that the launch runs
+  const ProgramEntry* products;  ///< those of them that are products, in order
+  std::int32_t n_products;
+  std::int32_t loop_products;         ///< of a loop
   std::int32_t loop_begin, loop_end;  ///< no loop if they are equal
   std::int32_t row_begin;             ///< first row of the pass that is computed
   std::int32_t rows;                  ///< computed rows; −1 = all that the state has from row_begin on
@@ -95,19 +98,34 @@ struct ProgramParams {
   std::int32_t is_draft_step;  ///< of a draft whose steps are launched one by one: none once it stopped
   ProgramState* state;
   Timeline timeline;
-  std::int32_t scratch_bytes;    ///< shared memory ahead of the rings, a multiple of 128
+  std::int32_t scratch_bytes;    ///< shared memory of an operation, a multiple of 128
+  std::int32_t block_bytes;      ///< program_block_bytes(), between that and the rings
   std::int32_t attention_tiles;  ///< most that an item of attention has room for
   RingShape ring;
 };
 
-/// Shared memory that a block takes beside an operation's scratch and the rings (ProgramBlock).
-inline constexpr int program_block_bytes =
-    (product_slices * max_ring_places * 8 + 2 * static_cast<int>(sizeof(Operation)) +
-     max_program_entries * static_cast<int>(sizeof(ProgramEntry)) + 2 * 127) /
-    128 * 128;
+/// A product's pieces as one block takes them, in shared memory.
+struct StreamedTiles {
+  const std::byte* first;  ///< of the block's first tile
+  std::int32_t tiles;      ///< of the block
+  std::int32_t part_bytes;
+  std::int32_t runs, slice_runs;
+};
+
+/// Shared memory that a block takes beside an operation's scratch and the rings: a ProgramBlock, products,
+/// entries. A multiple of 128.
+inline constexpr int program_state_bytes = 6 * 1024;
+inline constexpr int program_block_bytes(int entries, int products) {
+  return (program_state_bytes + products * static_cast<int>(sizeof(StreamedTiles)) +
+          entries * static_cast<int>(sizeof(ProgramEntry)) + 127) /
+         128 * 128;
+}
 
 constexpr bool changes_rows(OperationKind kind) {
   return kind == OperationKind::begin_last_token || kind == OperationKind::begin_verification;
+}
+constexpr bool ends_draft_step(OperationKind kind) {
+  return kind == OperationKind::finish_draft_step || kind == OperationKind::finish_sampled_step;
 }
 
 /// A product's matrices to be packed, or unpacked (pack_pieces.h).

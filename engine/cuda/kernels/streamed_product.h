@@ -28,8 +28,16 @@ class StreamedProduct {
   using Activation = typename Format::Activation;
   using Scales = typename Format::Scales;
   static constexpr int parts = Format::parts;
-  /// Activations of so few registers are asked for a run ahead.
-  static constexpr bool is_ahead = parts * column_tiles <= 2;
+  /// Registers of a thread that `runs` runs of activations take, beside the sums.
+  static constexpr int registers_of(int runs) { return column_tiles * (8 + 4 * parts * runs); }
+  /// Runs whose activations are asked for ahead, as far as registers hold them: the second cache takes as
+  /// long to answer as some runs last.
+  static constexpr int ahead_runs = [] {
+    for (int runs = max_copied_parts; runs > 0; runs /= 2)
+      if (registers_of(runs) <= 48) return runs;
+    return 0;
+  }();
+  using Ahead = Part[ahead_runs > 0 ? ahead_runs : 1][parts][column_tiles];
 
  public:
   /// `row_of(column)`: a row's 16-bit values, [depth]. `finish(tile, r, column, is_present, upper, lower)`
@@ -67,43 +75,49 @@ class StreamedProduct {
   DRAFTSCOPE_DEVICE void multiply(WeightStream& weights, const RowOf& row_of,
                                   float (&sums)[2][column_tiles][4]) const {
     const int runs = job_.layout.runs_of(warp_);
-    [[maybe_unused]] Part ahead[parts][column_tiles];
-    if constexpr (is_ahead) bring(row_of, 0, ahead);
+    [[maybe_unused]] Ahead ahead;
+#pragma unroll
+    for (int i = 0; i < ahead_runs; ++i)
+      if (i < weights.parts() && i < runs) bring(row_of, i, ahead[i]);
 #pragma unroll 1
     for (int first = 0; first < runs; first += weights.parts()) {
-      const std::byte* const piece = weights.take();
+      // Without a branch, where a piece is whole and registers are left.
+      const bool is_whole = ahead_runs > 0 && runs - first >= weights.parts();
+      if (is_whole && weights.parts() == 4)
+        multiply_piece<(ahead_runs > 0 ? 4 : 0)>(weights, row_of, first, runs, ahead, sums);
+      else if (is_whole && weights.parts() == 2)
+        multiply_piece<(ahead_runs > 0 ? 2 : 0)>(weights, row_of, first, runs, ahead, sums);
+      else
+        multiply_piece<0>(weights, row_of, first, runs, ahead, sums);
+    }
+  }
+
+  /// The next piece, which begins with run `first`. `whole`: its parts, or 0 if only the stream knows.
+  template <int whole, typename RowOf>
+  DRAFTSCOPE_DEVICE void multiply_piece(WeightStream& weights, const RowOf& row_of, int first, int runs,
+                                        Ahead& ahead, float (&sums)[2][column_tiles][4]) const {
+    const std::byte* const piece = weights.take();
+    const int of_piece = whole > 0 ? whole : weights.parts();
+    const int distance = of_piece < ahead_runs ? of_piece : ahead_runs;
 #pragma unroll
-      for (int i = 0; i < max_copied_parts; ++i) {
-        const int run = first + i;
-        if (i >= weights.parts() || run >= runs) continue;
-        const std::byte* const part = piece + i * job_.layout.part_bytes;
-        Chunk held[lane_rows];
-        Scales scales[lane_rows];
-        read(part, held, scales);
-        if (i + 1 == weights.parts() || run + 1 == runs) weights.give_back();
-        if constexpr (is_ahead) {
-          Part now[parts][column_tiles];
+    for (int i = 0; i < (whole > 0 ? whole : max_copied_parts); ++i) {
+      const int run = first + i;
+      if (whole == 0 && (i >= of_piece || run >= runs)) continue;
+      Chunk held[lane_rows];
+      Scales scales[lane_rows];
+      read(piece + i * job_.layout.part_bytes, held, scales);
+      if (i + 1 == of_piece || (whole == 0 && run + 1 == runs)) weights.give_back();
 #pragma unroll
-          for (int of_run = 0; of_run < parts; ++of_run)
+      for (int of_run = 0; of_run < parts; ++of_run) {
+        const Numbers numbers_of_part = numbers(held, scales, of_run);
 #pragma unroll
-            for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-              now[of_run][column_tile] = ahead[of_run][column_tile];
-          if (run + 1 < runs) bring(row_of, run + 1, ahead);
-#pragma unroll
-          for (int of_run = 0; of_run < parts; ++of_run) {
-            const Numbers numbers_of_part = numbers(held, scales, of_run);
-#pragma unroll
-            for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-              multiply_tile(numbers_of_part, now[of_run][column_tile], column_tile, sums);
-          }
-        } else {
-#pragma unroll
-          for (int of_run = 0; of_run < parts; ++of_run) {
-            const Numbers numbers_of_part = numbers(held, scales, of_run);
-#pragma unroll
-            for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-              if (column_tile * 8 < job_.rows)
-                multiply_tile(numbers_of_part, row_part(row_of, run, of_run, column_tile), column_tile, sums);
+        for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
+          if constexpr (ahead_runs > 0) {
+            Part& x = ahead[i % ahead_runs][of_run][column_tile];
+            multiply_tile(numbers_of_part, x, column_tile, sums);
+            x = row_part(row_of, run + distance, of_run, column_tile, run + distance < runs);
+          } else if (column_tile * 8 < job_.rows) {
+            multiply_tile(numbers_of_part, row_part(row_of, run, of_run, column_tile), column_tile, sums);
           }
         }
       }
@@ -125,13 +139,12 @@ class StreamedProduct {
 
   /// This lane's values of a part of a run, of the row of its column in a tile of columns.
   template <typename RowOf>
-  [[nodiscard]] DRAFTSCOPE_DEVICE Part row_part(const RowOf& row_of, int run, int part,
-                                                int column_tile) const {
+  [[nodiscard]] DRAFTSCOPE_DEVICE Part row_part(const RowOf& row_of, int run, int part, int column_tile,
+                                                bool is_needed = true) const {
     const int k = first_depth_ + run * Format::stage_depth + Format::lane_depth(t_, part);
     const int column = column_tile * 8 + g_;
-    Chunk chunk{};
-    if (column < job_.rows && k < job_.depth)
-      chunk = *reinterpret_cast<const Chunk*>(row_of(column) + std::int64_t{k} * 2);
+    const auto* const at = reinterpret_cast<const Chunk*>(row_of(column) + std::int64_t{k} * 2);
+    const Chunk chunk = load_if(is_needed && column < job_.rows && k < job_.depth, at);
     return {{chunk.words[0], chunk.words[1], chunk.words[2], chunk.words[3]}};
   }
   template <typename RowOf>
@@ -151,8 +164,13 @@ class StreamedProduct {
                                                          const Scales (&scales)[lane_rows], int part) {
     Numbers result;
 #pragma unroll
-    for (int row = 0; row < lane_rows; ++row)
-      result.rows[row / 2][row % 2] = Format::part(held[row], part, scales[row]);
+    for (int half = 0; half < 2; ++half) {
+      Chunk rows[2]{held[2 * half], held[2 * half + 1]};
+      if constexpr (Format::is_paired) unpair(rows[0], rows[1]);
+#pragma unroll
+      for (int row = 0; row < 2; ++row)
+        result.rows[half][row] = Format::part(rows[row], part, scales[2 * half + row]);
+    }
     return result;
   }
   DRAFTSCOPE_DEVICE static void multiply_tile(const Numbers& weights, const Part& x, int column_tile,

@@ -3,7 +3,8 @@
 
 // The weights of a program's products as they come to one warp, through a ring of its own in shared memory.
 // As soon as the warp has read a piece, it asks for the one that is as far ahead as the ring has places: of
-// the same product, or of one after it, whatever barriers lie between.
+// the same product, or of one after it, whatever barriers lie between. What a product's pieces are is in
+// shared memory: a warp that waits for a number from device memory asks for nothing meanwhile.
 //
 // No warp waits for another here. A warp of its own that copies for all others would be a ninth: one quarter
 // of a multiprocessor's registers would have to hold three warps instead of two, and threads could have 168
@@ -14,41 +15,28 @@
 
 namespace draftscope::engine::cuda {
 
-/// Which products a warp's pieces are of.
-struct StreamedProgram {
-  const Operation* operations;
-  const ProgramEntry* entries;
-  std::int32_t last;                  ///< the entry after the last
-  std::int32_t loop_begin, loop_end;  ///< entries of a draft step; none if they are equal
-  std::int32_t draft_length;
-
-  [[nodiscard]] DRAFTSCOPE_DEVICE const Operation& operation(int entry) const {
-    return operations[entries[entry] & entry_place];
-  }
-  /// The entry after one, as long as a draft goes on; `steps` counts those of the draft that were taken.
-  [[nodiscard]] DRAFTSCOPE_DEVICE int expected_next(int entry, int& steps) const {
-    if (loop_begin == loop_end || entry + 1 != loop_end) return entry + 1;
-    return ++steps < draft_length ? loop_begin : entry + 1;
-  }
+/// The products of a program's launch, in order; in shared memory.
+struct StreamedProducts {
+  const StreamedTiles* tiles;
+  std::int32_t n;
+  std::int32_t of_step;       ///< the first ones, which are a draft step's; 0 = there is no loop
+  std::int32_t draft_length;  ///< that a draft is taken to have
 };
 
+/// Plain numbers, the same in all lanes: between products one lane keeps them in shared memory.
 class WeightStream {
  public:
-  /// `filled` and `ring`: the warp's own in shared memory, of as many places. By all lanes.
-  DRAFTSCOPE_DEVICE WeightStream(const StreamedProgram& program, CopyBarrier* filled, std::byte* ring,
-                                 const RingShape& shape)
-      : program_(&program),
-        filled_(place_in_shared(filled)),
-        ring_(place_in_shared(ring)),
-        shape_(shape),
-        warp_(thread_index() / warp_threads) {}
-
-  /// Asks for the first pieces from an entry on.
-  DRAFTSCOPE_DEVICE void begin(int entry) {
-    entry_ = entry;
-    find_product();
-    begin_product();
-    for (int place = 0; place < shape_.places; ++place) copy();
+  /// `filled` and `ring`: the warp's own in shared memory, of as many places. By all lanes. Asks for the
+  /// first pieces.
+  DRAFTSCOPE_DEVICE void begin(const StreamedProducts& products, CopyBarrier* filled, std::byte* ring,
+                               const RingShape& shape) {
+    *this = {};
+    products_ = products;
+    products_at_ = place_in_shared(products.tiles);
+    filled_ = place_in_shared(filled);
+    ring_ = place_in_shared(ring);
+    shape_ = shape;
+    fill();
   }
 
   /// Parts of each piece; a slice's last piece may have fewer.
@@ -65,10 +53,14 @@ class WeightStream {
     copy();
   }
 
-  /// The program goes on at another entry than was expected: takes and forgets what was asked for.
-  DRAFTSCOPE_DEVICE void redirect(int entry) {
+  /// The draft ended sooner than it might have: forgets what was asked for, and goes on after it.
+  DRAFTSCOPE_DEVICE void end_draft() {
     forget();
-    begin(entry);
+    runs_left_ = 0;
+    tiles_left_ = 0;
+    product_ = products_.of_step;
+    steps_ = products_.draft_length;
+    fill();
   }
   /// No copy is on its way any more.
   DRAFTSCOPE_DEVICE void forget() {
@@ -85,6 +77,9 @@ class WeightStream {
   }
   [[nodiscard]] DRAFTSCOPE_DEVICE CopyBarrier* filled(int place) const {
     return reinterpret_cast<CopyBarrier*>(shared_memory() + filled_) + place;
+  }
+  DRAFTSCOPE_DEVICE void fill() {
+    for (int place = 0; place < shape_.places; ++place) copy();
   }
   DRAFTSCOPE_DEVICE void advance() {
     --under_way_;
@@ -109,67 +104,50 @@ class WeightStream {
 
   /// False if the program has no more pieces.
   DRAFTSCOPE_DEVICE bool begin_tile() {
-    while (tiles_left_ == 0) {
-      if (next_pieces_ == nullptr) return false;
-      begin_product();
-    }
+    while (tiles_left_ == 0)
+      if (!begin_product()) return false;
     --tiles_left_;
     from_ = tile_;
     tile_ += tile_step_;
     runs_left_ = runs_of_tile_;
     return true;
   }
-
-  /// Goes over to the product that was found, and finds the next one: its numbers arrive while this one's
-  /// pieces are asked for.
-  DRAFTSCOPE_DEVICE void begin_product() {
-    runs_left_ = 0;
-    tiles_left_ = 0;
-    if (next_pieces_ == nullptr) return;
-    const PieceLayout layout = next_layout_;
-    part_bytes_ = layout.part_bytes;
-    runs_of_tile_ = layout.runs_of(warp_);
-    tile_ = next_pieces_ + block_index() * layout.tile_bytes() + layout.part_at(warp_ * layout.slice_runs);
+  DRAFTSCOPE_DEVICE bool begin_product() {
+    if (product_ == products_.n) return false;
+    const auto& of = reinterpret_cast<const StreamedTiles*>(shared_memory() + products_at_)[product_];
+    ++product_;
+    if (product_ == products_.of_step && ++steps_ < products_.draft_length) product_ = 0;
+    const int warp = thread_index() / warp_threads;
+    const PieceLayout layout{of.runs, of.slice_runs, of.part_bytes};
+    part_bytes_ = of.part_bytes;
+    runs_of_tile_ = layout.runs_of(warp);
+    tile_ = of.first + layout.part_at(warp * layout.slice_runs);
     tile_step_ = block_count() * layout.tile_bytes();
-    tiles_left_ = next_tiles_ > block_index() ? (next_tiles_ - block_index() - 1) / block_count() + 1 : 0;
-    if (runs_of_tile_ == 0) tiles_left_ = 0;
-    find_product();
-  }
-  DRAFTSCOPE_DEVICE void find_product() {
-    next_pieces_ = nullptr;
-    while (entry_ < program_->last && next_pieces_ == nullptr) {
-      const Operation& of = program_->operation(entry_);
-      next_pieces_ = of.pieces;  // null of all but products
-      next_layout_ = of.layout;
-      next_tiles_ = of.tiles;
-      entry_ = program_->expected_next(entry_, steps_);
-    }
+    tiles_left_ = runs_of_tile_ == 0 ? 0 : of.tiles;
+    return true;
   }
 
-  const StreamedProgram* program_;
+  StreamedProducts products_;
   // Offsets in shared memory, which the compiler would not know a pointer to be in.
+  int products_at_;
   int filled_;
   int ring_;
   RingShape shape_;
-  int warp_;
   // The taking end.
-  int taken_place_ = 0;
-  unsigned taken_parity_ = 0;
-  int under_way_ = 0;
+  int taken_place_;
+  unsigned taken_parity_;
+  int under_way_;
   // The copying end.
-  int copied_place_ = 0;
-  int runs_left_ = 0;  ///< runs of the tile that are still to be asked for
-  int part_bytes_ = 0;
-  const std::byte* from_ = nullptr;
-  int runs_of_tile_ = 0;
-  int tiles_left_ = 0;
-  const std::byte* tile_ = nullptr;
-  std::int64_t tile_step_ = 0;
-  const std::byte* next_pieces_ = nullptr;
-  PieceLayout next_layout_{};
-  int next_tiles_ = 0;
-  int entry_ = 0;  ///< the entry after the next product's
-  int steps_ = 0;
+  int copied_place_;
+  int runs_left_;  ///< runs of the tile that are still to be asked for
+  int part_bytes_;
+  const std::byte* from_;
+  int runs_of_tile_;
+  int tiles_left_;
+  const std::byte* tile_;
+  std::int64_t tile_step_;
+  int product_;  ///< the next one
+  int steps_;    ///< of the draft, before it
 };
 
 }  // namespace draftscope::engine::cuda

@@ -24,11 +24,24 @@ struct Part {
 /// None: the numbers stand for themselves, or have a scale that their sums are multiplied with.
 struct NoScales {};
 
+/// Two rows' chunks, as the words of each come in turn; and back.
+DRAFTSCOPE_DEVICE void pair(Chunk& low, Chunk& high) {
+  const Chunk a = low, b = high;
+  low = {{a.words[0], b.words[0], a.words[1], b.words[1]}};
+  high = {{a.words[2], b.words[2], a.words[3], b.words[3]}};
+}
+DRAFTSCOPE_DEVICE void unpair(Chunk& low, Chunk& high) {
+  const Chunk a = low, b = high;
+  low = {{a.words[0], a.words[2], b.words[0], b.words[2]}};
+  high = {{a.words[1], a.words[3], b.words[1], b.words[3]}};
+}
+
 template <typename Element>
 struct PlainWeights {
   using Activation = Element;
   using Scales = NoScales;
   static constexpr bool is_grouped = false;
+  static constexpr bool is_paired = true;
   static constexpr int value_bytes = 2;
   static constexpr int scale_words = 0;  ///< of a row's run, in a piece (piece_layout.h)
   static constexpr int parts = 1;
@@ -56,6 +69,7 @@ struct Fp8Weights {
   using Activation = Bf16;
   using Scales = NoScales;
   static constexpr bool is_grouped = false;
+  static constexpr bool is_paired = false;
   static constexpr int value_bytes = 1;
   static constexpr int scale_words = 0;
   static constexpr int parts = 2;

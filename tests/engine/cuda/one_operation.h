@@ -4,6 +4,7 @@
 // One operation of a program by itself, on a device whose memory is the host's.
 
 #include <draftscope/base/result.h>
+#include <draftscope/base/to_size.h>
 
 #include <array>
 #include <cstddef>
@@ -32,12 +33,13 @@ namespace draftscope::engine::test {
   params.rows = rows;
   params.state = &state;
   params.scratch_bytes = static_cast<std::int32_t>(aligned);
+  params.block_bytes = cuda::program_block_bytes(1, 0);
   params.attention_tiles = attention_tiles;
   params.ring = ring;
   DRAFTSCOPE_TRY(gpu.launch({.kernel = cuda::Kernel::program,
                              .format = format,
                              .blocks = gpu.describe().multiprocessors,
-                             .shared_bytes = aligned + cuda::program_block_bytes +
+                             .shared_bytes = aligned + to_size(params.block_bytes) +
                                              cuda::product_slices * std::size_t{cuda::part_code_bytes}},
                             params));
   return gpu.synchronise();

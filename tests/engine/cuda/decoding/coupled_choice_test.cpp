@@ -48,6 +48,7 @@ std::vector<std::int32_t> device_choices(const std::vector<float>& logits, std::
   std::vector<WarpedRow> warped(heads.size());
   PassParams params{};
   params.model.vocab = vocab;
+  params.model.n_heads = params.model.n_kv_heads = 1;
   params.work.state = state.get();
   params.work.logits = values.data();
   params.work.head_results = heads.data();

@@ -105,7 +105,13 @@ T load_whole(const T* address) {
   return *address;
 }
 
+template <typename T>
+T load_if(bool present, const T* address) {
+  return present ? *address : T{};
+}
+
 inline void begin_fetch(const std::byte* /*from*/) {}
+inline void begin_fetch(const std::byte* /*from*/, unsigned /*bytes*/) {}
 
 inline std::uint64_t device_clock_ns() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
