@@ -31,7 +31,9 @@ constexpr std::array sample_words{
     SampleWords{"h200-smollm2-graph.dstrace",
                 QT_TRANSLATE_NOOP("StartPage", "five strategies on a GPU, graph by graph")},
     SampleWords{"h200-smollm2-node.dstrace",
-                QT_TRANSLATE_NOOP("StartPage", "three strategies on a GPU, every kernel")}};
+                QT_TRANSLATE_NOOP("StartPage", "three strategies on a GPU, every kernel")},
+    SampleWords{"h200-llama-1b-operations.dstrace",
+                QT_TRANSLATE_NOOP("StartPage", "two strategies on a GPU, operation by operation")}};
 
 /// Words beside the name of a file.
 using Beside = QString (*)(const QFileInfo& file);
