@@ -85,9 +85,8 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
                            std::optional<std::int32_t> block_bytes) {
   ProgramShape result;
   // Of a draft and a verification over all layers.
-  constexpr std::int32_t layer_entries = 9, layer_products = 4, other_entries = 8;
-  const std::int32_t longest = program_block_bytes(2 * (shape.n_layers * layer_entries + other_entries),
-                                                   2 * (shape.n_layers * layer_products + 1));
+  const std::int32_t products = (rows > max_product_rows ? 2 : 1) * 2 * (4 * shape.n_layers + 1);
+  const std::int32_t longest = program_block_bytes(products + 2 * (5 * shape.n_layers + 8), products);
   result.block_bytes = block_bytes.value_or(longest);
   const std::int32_t queries = rows * (shape.n_heads / shape.n_kv_heads);
   const std::size_t staged =
@@ -247,8 +246,15 @@ Result<void> ProgramRunner::upload_operations() {
   return gpu_.synchronise();
 }
 
-bool ProgramRunner::stages_rows(std::int32_t rows, bool sampled) const {
-  return program_shape(device_, shape_, rows, max_part_bytes, sampled).stages_rows;
+/// Sets how products are written from here on, for up to `rows` rows.
+void ProgramRunner::begin_rows(Written& program, std::int32_t rows) const {
+  program.stages_rows = program_shape(device_, shape_, rows, max_part_bytes, program.sampled).stages_rows;
+  program.has_upper_rows = rows > max_product_rows;
+}
+
+void ProgramRunner::push_product(Written& program, ProgramEntry entry) {
+  program.entries.push_back(entry);
+  if (program.has_upper_rows) program.entries.push_back(static_cast<ProgramEntry>(entry | entry_upper_rows));
 }
 
 void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, const LayerSlot& slot) const {
@@ -258,7 +264,7 @@ void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, cons
   };
   const auto put_product = [&](const std::vector<ProgramEntry>& places, bool normalises) {
     const ProgramEntry flags = normalises && !program.stages_rows ? entry_reads_normed : ProgramEntry{0};
-    for (const ProgramEntry place : places) entries.push_back(static_cast<ProgramEntry>(place | flags));
+    for (const ProgramEntry place : places) push_product(program, static_cast<ProgramEntry>(place | flags));
   };
   if (slot.attention != 0) {
     if (!program.stages_rows) put(layer.attention_norm);
@@ -278,8 +284,9 @@ void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, cons
 
 void ProgramRunner::write_head(Written& program, bool logits) const {
   if (!program.stages_rows) program.entries.push_back(head_norm_);
-  program.entries.push_back(static_cast<ProgramEntry>(
-      head_product_ | (program.stages_rows ? 0 : entry_reads_normed) | (logits ? entry_wants_logits : 0)));
+  push_product(program,
+               static_cast<ProgramEntry>(head_product_ | (program.stages_rows ? 0 : entry_reads_normed) |
+                                         (logits ? entry_wants_logits : 0)));
 }
 
 void ProgramRunner::keep(Written& program, std::int32_t boundary) const {
@@ -289,7 +296,7 @@ void ProgramRunner::keep(Written& program, std::int32_t boundary) const {
 Result<void> ProgramRunner::launch_pass(const PassForm& form, std::span<const LayerSlot> slots) {
   const Variant& variant = variant_of(form.weights);
   Written program{.name = "forward", .rows = {0, form.rows}, .width = form.rows, .keys = form.keys};
-  program.stages_rows = stages_rows(form.rows, false);
+  begin_rows(program, form.rows);
   program.entries.push_back(load_inputs_);
   std::size_t kept = 0;
   const auto keep_before = [&](std::int32_t slot) {
@@ -312,7 +319,7 @@ void ProgramRunner::write_draft_step(Written& program, const RoundForm& form,
                                      std::span<const LayerSlot> slots) const {
   const Variant& variant = variant_of(form.weights);
   const bool keeps = form.above_exit && form.keeps_states;
-  program.stages_rows = stages_rows(1, form.sampled);
+  begin_rows(program, 1);
   program.entries.push_back(load_inputs_);
   if (keeps) keep(program, 0);
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
@@ -332,14 +339,14 @@ void ProgramRunner::write_verification(Written& program, const RoundForm& form, 
     if (form.keeps_states) keep(program, index + 1);
   };
   if (exit > 0) {
-    program.stages_rows = stages_rows(1, form.sampled);
+    begin_rows(program, 1);
     program.entries.push_back(begin_last_token_);
     program.entries.push_back(load_inputs_);
     if (form.keeps_states) keep(program, 0);
     for (std::int32_t index = 0; index < exit; ++index) layer(index);
     program.entries.push_back(keep_inputs_);
   }
-  program.stages_rows = stages_rows(program.width, form.sampled);
+  begin_rows(program, program.width);
   program.entries.push_back(begin_verification_);
   program.entries.push_back(load_inputs_);
   if (form.keeps_states && exit == 0) keep(program, 0);
@@ -376,7 +383,7 @@ Result<void> ProgramRunner::run_part(std::int32_t layer, LayerPart part, const R
 
 Result<void> ProgramRunner::run_head(const RowRange& rows, bool logits) {
   Written program{.name = "head", .rows = rows, .width = rows.count};
-  program.stages_rows = stages_rows(rows.count, false);
+  begin_rows(program, rows.count);
   write_head(program, logits);
   program.entries.push_back(finish_head_);
   return launch(std::move(program));

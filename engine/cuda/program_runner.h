@@ -160,7 +160,8 @@ class ProgramRunner {
     std::int32_t width = 1;  ///< rows at most
     bool sampled = false;
     bool stages_rows = true;
-    std::int32_t keys = 0;  ///< that its first attention reads
+    bool has_upper_rows = false;  ///< products take two turns
+    std::int32_t keys = 0;        ///< that its first attention reads
   };
   /// Entries that are one launch.
   struct Part {
@@ -175,7 +176,8 @@ class ProgramRunner {
   [[nodiscard]] Variant add_layers(const ModelLayers& layers);
   [[nodiscard]] Result<void> upload_operations();
 
-  [[nodiscard]] bool stages_rows(std::int32_t rows, bool sampled) const;
+  void begin_rows(Written& program, std::int32_t rows) const;
+  static void push_product(Written& program, ProgramEntry entry);
   void write_layer(Written& program, const LayerPlaces& layer, const LayerSlot& slot) const;
   void write_head(Written& program, bool logits) const;
   void keep(Written& program, std::int32_t boundary) const;

@@ -322,17 +322,25 @@ class Program {
     }
   }
 
+  /// First row of a product's turn, counted from row_begin.
+  DRAFTSCOPE_DEVICE static int first_of_turn(ProgramEntry entry) {
+    return (entry & entry_upper_rows) != 0 ? max_product_rows : 0;
+  }
+  /// Rows of a product's turn; none or fewer if a round has fewer than it might have.
+  DRAFTSCOPE_DEVICE static int rows_of_turn(const ProgramBlock& block, ProgramEntry entry) {
+    const int left = block.rows - first_of_turn(entry);
+    return left < max_product_rows ? left : max_product_rows;
+  }
+
   template <typename Weights>
   DRAFTSCOPE_DEVICE void multiply(int at, int turn, ProgramEntry entry) {
-    const int rows = block_.rows;
+    const int rows = rows_of_turn(block_, entry);
     if (rows <= 8)
       multiply_rows<Weights, 1>(at, turn, entry);
     else if (rows <= 16)
       multiply_rows<Weights, 2>(at, turn, entry);
-    else if (rows <= 32)
-      multiply_rows<Weights, 4>(at, turn, entry);
     else
-      multiply_rows<Weights, 8>(at, turn, entry);
+      multiply_rows<Weights, 4>(at, turn, entry);
   }
 
   template <typename Weights, int column_tiles>
@@ -340,7 +348,8 @@ class Program {
     ProgramBlock& block = block_at(at);
     const Operation& op = block.operations[turn];
     const PassView view = view_of(block, op, entry);
-    const int rows = block.rows;
+    const int rows = rows_of_turn(block, entry);
+    const std::int64_t first_row = view.row_begin + first_of_turn(entry);
     WeightStream weights = block.streams[thread_index() / warp_threads];  // in registers
     const Workspace& work = view.work;
     if (op.kind == OperationKind::qkv && thread_index() / warp_threads == product_slices - 1)
@@ -349,11 +358,11 @@ class Program {
     const std::byte* first = nullptr;
     std::int64_t row_bytes = std::int64_t{op.depth} * 2;
     if (op.kind == OperationKind::output) {
-      first = reinterpret_cast<const std::byte*>(work.attended) + view.row_begin * row_bytes;
+      first = reinterpret_cast<const std::byte*>(work.attended) + first_row * row_bytes;
     } else if (op.kind == OperationKind::down) {
-      first = reinterpret_cast<const std::byte*>(work.gated) + view.row_begin * row_bytes;
+      first = reinterpret_cast<const std::byte*>(work.gated) + first_row * row_bytes;
     } else if ((entry & entry_reads_normed) != 0) {
-      first = reinterpret_cast<const std::byte*>(work.normed) + view.row_begin * row_bytes;
+      first = reinterpret_cast<const std::byte*>(work.normed) + first_row * row_bytes;
     } else {
       std::byte* const staged = shared_memory() + streamed_partial_bytes;
       row_bytes = staged_row_bytes(op.depth);
@@ -362,7 +371,7 @@ class Program {
       // The slices' sums' memory, which nothing needs yet.
       norm.bring(
           rows, reinterpret_cast<float*>(shared_memory()),
-          [&](int row) { return work.residual + (std::int64_t{view.row_begin} + row) * op.depth; },
+          [&](int row) { return work.residual + (first_row + row) * op.depth; },
           [&](int row) { return reinterpret_cast<std::uint32_t*>(staged + row * row_bytes); });
       synchronise();
       first = staged;
@@ -370,22 +379,38 @@ class Program {
     StreamedProduct<Weights, column_tiles>::run(
         job, weights, [&](int column) { return first + column * row_bytes; },
         [&](int tile, int r, int column, bool present, float upper, float lower) {
-          const int row = view.row_begin + column;
-          switch (op.kind) {
-            case OperationKind::qkv:
-              return finish_qkv<Weights>(view, tile, r, row, present, upper, lower);
-            case OperationKind::output:
-              return ResidualOp<Weights>::add(view, op.layer.o, tile, r, row, present, upper, lower);
-            case OperationKind::gate_up:
-              return GateUpOp<Weights>::finish(view, tile, r, row, present, upper, lower);
-            case OperationKind::down:
-              return ResidualOp<Weights>::add(view, op.layer.down, tile, r, row, present, upper, lower);
-            default:
-              return HeadOp<Weights>::finish(view, tile, r, row, present, upper, lower);
-          }
+          finish<Weights>(at, turn, entry, {tile, r, column, present, upper, lower});
         });
     synchronise_lanes();
     if (thread_index() % warp_threads == 0) block.streams[thread_index() / warp_threads] = weights;
+  }
+
+  /// Output r of both halves of a tile for one row (product_ops.h).
+  struct Finished {
+    int tile, r, column;
+    bool present;
+    float upper, lower;
+  };
+  /// Makes its view of the pass anew: what it reads takes no registers while pieces are multiplied.
+  template <typename Weights>
+  DRAFTSCOPE_DEVICE static void finish(int at, int turn, ProgramEntry entry, const Finished& sums) {
+    const ProgramBlock& block = block_at(at);
+    const Operation& op = block.operations[turn];
+    const PassView view = view_of(block, op, entry);
+    const auto& [tile, r, column, present, upper, lower] = sums;
+    const int row = view.row_begin + first_of_turn(entry) + column;
+    switch (op.kind) {
+      case OperationKind::qkv:
+        return finish_qkv<Weights>(view, tile, r, row, present, upper, lower);
+      case OperationKind::output:
+        return ResidualOp<Weights>::add(view, op.layer.o, tile, r, row, present, upper, lower);
+      case OperationKind::gate_up:
+        return GateUpOp<Weights>::finish(view, tile, r, row, present, upper, lower);
+      case OperationKind::down:
+        return ResidualOp<Weights>::add(view, op.layer.down, tile, r, row, present, upper, lower);
+      default:
+        return HeadOp<Weights>::finish(view, tile, r, row, present, upper, lower);
+    }
   }
 
   /// Asks that the keys and values which attention is about to read be brought into the second cache, while

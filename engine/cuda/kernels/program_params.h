@@ -51,7 +51,9 @@ static_assert(sizeof(Operation) % chunk_bytes == 0);
 
 /// A place among the operations, and how one is run.
 using ProgramEntry = std::uint16_t;
-inline constexpr ProgramEntry entry_place = 0x3fff;
+inline constexpr ProgramEntry entry_place = 0x1fff;
+inline constexpr ProgramEntry entry_upper_rows =
+    0x2000;  ///< a product's second turn: rows from max_product_rows on
 inline constexpr ProgramEntry entry_reads_normed = 0x4000;  ///< rows are those that normalise_rows left
 inline constexpr ProgramEntry entry_wants_logits = 0x8000;
 inline constexpr int max_program_entries = 2048;

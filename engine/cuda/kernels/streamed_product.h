@@ -75,20 +75,45 @@ class StreamedProduct {
   DRAFTSCOPE_DEVICE void multiply(WeightStream& weights, const RowOf& row_of,
                                   float (&sums)[2][column_tiles][4]) const {
     const int runs = job_.layout.runs_of(warp_);
-    [[maybe_unused]] Ahead ahead;
+    if constexpr (ahead_runs > 0) {
+      Ahead ahead;
 #pragma unroll
-    for (int i = 0; i < ahead_runs; ++i)
-      if (i < weights.parts() && i < runs) bring(row_of, i, ahead[i]);
+      for (int i = 0; i < ahead_runs; ++i)
+        if (i < weights.parts() && i < runs) bring(row_of, i, ahead[i]);
 #pragma unroll 1
-    for (int first = 0; first < runs; first += weights.parts()) {
-      // Without a branch, where a piece is whole and registers are left.
-      const bool is_whole = ahead_runs > 0 && runs - first >= weights.parts();
-      if (is_whole && weights.parts() == 4)
-        multiply_piece<(ahead_runs > 0 ? 4 : 0)>(weights, row_of, first, runs, ahead, sums);
-      else if (is_whole && weights.parts() == 2)
-        multiply_piece<(ahead_runs > 0 ? 2 : 0)>(weights, row_of, first, runs, ahead, sums);
-      else
-        multiply_piece<0>(weights, row_of, first, runs, ahead, sums);
+      for (int first = 0; first < runs; first += weights.parts()) {
+        // Without a branch, where a piece is whole.
+        const bool is_whole = runs - first >= weights.parts();
+        if (is_whole && weights.parts() == 4)
+          multiply_piece<4>(weights, row_of, first, runs, ahead, sums);
+        else if (is_whole && weights.parts() == 2)
+          multiply_piece<2>(weights, row_of, first, runs, ahead, sums);
+        else
+          multiply_piece<0>(weights, row_of, first, runs, ahead, sums);
+      }
+    } else {
+      const std::byte* part = nullptr;
+      int left = 0;  // parts of the piece
+#pragma unroll 1
+      for (int run = 0; run < runs; ++run) {
+        if (left == 0) {
+          part = weights.take();
+          left = weights.parts();
+        }
+        Chunk held[lane_rows];
+        Scales scales[lane_rows];
+        read(part, held, scales);
+        part += job_.layout.part_bytes;
+        if (--left == 0 || run + 1 == runs) weights.give_back();
+#pragma unroll
+        for (int of_run = 0; of_run < parts; ++of_run) {
+          const Numbers numbers_of_part = numbers(held, scales, of_run);
+#pragma unroll
+          for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+            if (column_tile * 8 < job_.rows)
+              multiply_tile(numbers_of_part, row_part(row_of, run, of_run, column_tile), column_tile, sums);
+        }
+      }
     }
   }
 
@@ -112,13 +137,9 @@ class StreamedProduct {
         const Numbers numbers_of_part = numbers(held, scales, of_run);
 #pragma unroll
         for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
-          if constexpr (ahead_runs > 0) {
-            Part& x = ahead[i % ahead_runs][of_run][column_tile];
-            multiply_tile(numbers_of_part, x, column_tile, sums);
-            x = row_part(row_of, run + distance, of_run, column_tile, run + distance < runs);
-          } else if (column_tile * 8 < job_.rows) {
-            multiply_tile(numbers_of_part, row_part(row_of, run, of_run, column_tile), column_tile, sums);
-          }
+          Part& x = ahead[i % ahead_runs][of_run][column_tile];
+          multiply_tile(numbers_of_part, x, column_tile, sums);
+          x = row_part(row_of, run + distance, of_run, column_tile, run + distance < runs);
         }
       }
     }
@@ -144,7 +165,12 @@ class StreamedProduct {
     const int k = first_depth_ + run * Format::stage_depth + Format::lane_depth(t_, part);
     const int column = column_tile * 8 + g_;
     const auto* const at = reinterpret_cast<const Chunk*>(row_of(column) + std::int64_t{k} * 2);
-    const Chunk chunk = load_if(is_needed && column < job_.rows && k < job_.depth, at);
+    const bool is_there = is_needed && column < job_.rows && k < job_.depth;
+    Chunk chunk{};
+    if constexpr (ahead_runs > 0)
+      chunk = load_if(is_there, at);
+    else if (is_there)  // one by one: registers hold few
+      chunk = *at;
     return {{chunk.words[0], chunk.words[1], chunk.words[2], chunk.words[3]}};
   }
   template <typename RowOf>
