@@ -3,7 +3,9 @@
 
 #include <draftscope/simulator/figures/figures.h>
 #include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/figures/operations.h>
 #include <draftscope/traces/bulk_reader.h>
+#include <draftscope/traces/reader.h>
 
 #include <algorithm>
 #include <future>
@@ -256,11 +258,21 @@ Result<Rows> read_rows(BulkReader& reader, const OpenAgain& open_again, const La
   return rows;
 }
 
+/// Empty where a device did not time them.
+Result<simulator::RecordedOperations> operations_in(const std::filesystem::path& path,
+                                                    const traces::Recording& recording) {
+  if (!simulator::operation_tracks(recording).timed_by_device) return simulator::RecordedOperations{};
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
+  return simulator::read_operations(reader, recording);
+}
+
 /// Another thread computes the figures while this one builds the timeline.
-LoadedRecording assemble(Rows rows, int schema_version, const LaneNames& names) {
+LoadedRecording assemble(Rows rows, simulator::RecordedOperations operations, int schema_version,
+                         const LaneNames& names) {
   LoadedRecording loaded;
   simulator::MeasuredRecording measured;
   measured.schema_version = schema_version;
+  measured.operations = std::move(operations);
   measured.recording = std::make_unique<traces::Recording>(std::move(rows.recording));
   const traces::Recording& recording = *measured.recording;
   auto figures = in_background([&] {
@@ -305,7 +317,8 @@ Result<LoadedRecording> load_recording(const std::filesystem::path& path, const 
   Steps steps(work.all(), progress);
   const auto open_again = [&] { return BulkReader::open(path, cancelled); };
   DRAFTSCOPE_TRY_ASSIGN(Rows rows, read_rows(reader, open_again, names, work, steps));
-  LoadedRecording loaded = assemble(std::move(rows), reader.schema_version(), names);
+  DRAFTSCOPE_TRY_ASSIGN(auto operations, operations_in(path, rows.recording));
+  LoadedRecording loaded = assemble(std::move(rows), std::move(operations), reader.schema_version(), names);
   if (cancelled) return fail("{}: cancelled", path.string());
   return loaded;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The recordings of a GPU that ship, as the app reads them: names of kernels, what overlaps, and whose time
 // it is.
+#include <draftscope/simulator/figures/measured_recording.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -106,6 +107,24 @@ TEST_P(GpuSample, ShowsKernelsOfOneStreamSideBySide) {
     const auto details = slice_details(*opened_, *timeline_, {lane, 0}, [] { return true; });
     ASSERT_TRUE(details);
     EXPECT_EQ(details->inside_ns, 0) << "what runs beside it";
+  }
+}
+
+TEST(OperationsSample, TellsWhatBoundsAVerification) {
+  const std::filesystem::path file = sample("h200-llama-1b-operations.dstrace");
+  const std::atomic<bool> never_cancelled{false};
+  const auto loaded = load_recording(file, never_cancelled, {});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const simulator::RecordedOperations& shown = loaded->recording->measured().operations;
+  auto reader = traces::Reader::open(file);
+  ASSERT_TRUE(reader);
+  const auto reported = simulator::read_measured(*reader);
+  ASSERT_TRUE(reported) << reported.error().message;
+  EXPECT_TRUE(shown.timed_by_device);
+  ASSERT_EQ(shown.rows.size(), reported->operations.rows.size());
+  for (std::size_t i = 0; i < shown.rows.size(); ++i) {
+    EXPECT_EQ(shown.rows[i].name, reported->operations.rows[i].name);
+    EXPECT_EQ(shown.rows[i].ns, reported->operations.rows[i].ns);
   }
 }
 
