@@ -359,7 +359,7 @@ TEST_F(SmallTrace, InspectsAsSound) {
   const CommandResult result = run_command({"inspect", path_, "--validate", "--json"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   const json found = json::parse(result.out);
-  EXPECT_EQ(found["schema_version"], 4);
+  EXPECT_EQ(found["schema_version"], 5);
   EXPECT_EQ(found["closed_cleanly"], true);
   EXPECT_EQ(found["rows"]["rounds"], 44);
   EXPECT_EQ(found["rows"]["draft_tokens"], 28);

@@ -134,7 +134,7 @@ TEST(DeviceTraceMode, IsFoundByItsName) {
     EXPECT_EQ(parse_device_trace_mode(device_trace_mode_name(mode)).value(), mode);
   const auto unknown = parse_device_trace_mode("graph");
   ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().message, "device trace: mode is 'graph', expected off or launches");
+  EXPECT_EQ(unknown.error().message, "device trace: mode is 'graph', expected off, launches or operations");
 }
 
 }  // namespace

@@ -250,9 +250,9 @@ TEST(TracksInALongRow, AreExportedAndChecked) {
   make_sample_file(path);
   // The first is the innermost, and the first that is looked at.
   change(path,
-         "WITH RECURSIVE row (id) AS (SELECT 5 UNION ALL SELECT id + 1 FROM row WHERE id < 100000) "
+         "WITH RECURSIVE row (id) AS (SELECT 4 UNION ALL SELECT id + 1 FROM row WHERE id < 100000) "
          "INSERT INTO tracks SELECT id, 'host', 'track', nullif(id + 1, 100001), 0 FROM row;"
-         "UPDATE tracks SET parent = 5 WHERE id < 5; ANALYZE");
+         "UPDATE tracks SET parent = 4 WHERE id < 4; ANALYZE");
   auto reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;
   EXPECT_TRUE(reader->validate()->empty());

@@ -40,7 +40,7 @@ class TextExport : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(TextExport, AsChromeJsonNestsAndSumsExactly) {
   const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
+  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam(), .operations = true});
   Reader reader = open(folder / "trace.dstrace");
   ASSERT_TRUE(export_chrome(reader, folder / "trace.json"));
   const std::string text = read_file(folder / "trace.json");

@@ -81,7 +81,9 @@ class RandomRecording : public testing::TestWithParam<std::uint32_t> {};
 TEST_P(RandomRecording, ComesBackAsItWasWritten) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
-  Sample sample = make_sample_file(path, {.seed = GetParam(), .runs = 1 + static_cast<int>(GetParam() % 4)});
+  Sample sample = make_sample_file(
+      path,
+      {.seed = GetParam(), .runs = 1 + static_cast<int>(GetParam() % 4), .operations = GetParam() % 2 == 0});
   auto reader = Reader::open(path);
   ASSERT_TRUE(reader) << reader.error().message;
   const auto recording = reader->recording();

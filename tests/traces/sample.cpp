@@ -22,7 +22,7 @@ class SampleWriter {
     host_ = add_track("host", "decoding", 0, 0);
     stream_ = add_track("stream", "stream 7", host_, 1);
     counter_ = add_track("counter", "kv_cache_tokens", host_, 2);
-    operations_ = add_track("operations", "operations", host_, 3);
+    if (options_.operations) operations_ = add_track("operations", "operations", host_, 3);
     for (int i = 0; i < options_.runs; ++i) {
       Run run;
       run.strategy = i == 0 ? "vanilla" : "layerskip";
@@ -153,6 +153,7 @@ class SampleWriter {
     kernel.grid_y = kernel.grid_z = kernel.block_y = kernel.block_z = 1;
     kernel.block_x = 128;
     kernels_.push_back(kernel);
+    if (!options_.operations) return;
     kernel.id = writer_.next_kernel_id();
     kernel.track_id = operations_;
     kernel.short_name_id = name("qkv");

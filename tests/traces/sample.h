@@ -19,7 +19,8 @@ struct SampleOptions {
   int requests_per_run = 3;
   int max_rounds = 8;
   bool kernels = true;
-  int max_drafted = 6;  ///< tokens of a round
+  bool operations = false;  ///< rows that a device timed, one beside each kernel
+  int max_drafted = 6;      ///< tokens of a round
 };
 
 /// Layers that a request has shadow tokens of: 2, 4, 6 and 8.
