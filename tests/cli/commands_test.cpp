@@ -62,7 +62,7 @@ TEST_F(SmallTrace, ReportsOnOneScreen) {
   EXPECT_EQ(run_command({"report", path_, "--brief", "--json"}).exit_code, 2);
 }
 
-const std::filesystem::path shipped = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip";
+constexpr const char* shipped = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
 
 TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
   const TemporaryFolder folder;
@@ -77,7 +77,7 @@ TEST(ChatTemplate, IsHintedAtWherePromptsGoWithoutIt) {
   EXPECT_THAT(generate(model, {}), HasSubstr("--chat puts prompts into it"));
   EXPECT_THAT(generate(model, {"--chat"}), Not(HasSubstr("hint")));
   EXPECT_THAT(generate(model, {"--quiet"}), Not(HasSubstr("hint")));
-  EXPECT_THAT(generate(shipped.string(), {}), Not(HasSubstr("hint")));
+  EXPECT_THAT(generate(shipped, {}), Not(HasSubstr("hint")));
 }
 
 TEST(SystemPrompt, GoesInFrontOfEveryTurnOfARecording) {
@@ -111,8 +111,8 @@ TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
   };
   const TemporaryFolder folder;
   const std::string model = folder / "";
-  EXPECT_THAT(refusal(shipped.string(), {}), HasSubstr("system: found a system prompt without --chat"));
-  EXPECT_THAT(refusal(shipped.string(), {"--chat"}), HasSubstr("chat"));
+  EXPECT_THAT(refusal(shipped, {}), HasSubstr("system: found a system prompt without --chat"));
+  EXPECT_THAT(refusal(shipped, {"--chat"}), HasSubstr("chat"));
   give_chat_template(folder, "{{ messages[-1]['content'] }}");
   EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template leaves it out"));
   give_chat_template(folder,
@@ -123,7 +123,7 @@ TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
 
 TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
   const auto generate = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {"generate", "--model", shipped.string(), "--prompt",
+    more.insert(more.begin(), {"generate", "--model", shipped, "--prompt",
                                "def read_file(path):", "--max-tokens", "40", "--quiet"});
     return run_command(more);
   };
@@ -143,7 +143,7 @@ TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
   std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def read_file(path):"]})" << '\n';
   const CommandResult recorded = run_command({"record",
                                               "--model",
-                                              shipped.string(),
+                                              shipped,
                                               "--prompts",
                                               folder / "prompts.jsonl",
                                               "--strategy",
@@ -188,7 +188,7 @@ TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
   std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def read_file(path):"]})" << '\n';
   const CommandResult recorded = run_command({"record",
                                               "--model",
-                                              shipped.string(),
+                                              shipped,
                                               "--prompts",
                                               folder / "prompts.jsonl",
                                               "--strategy",
@@ -222,8 +222,8 @@ TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
 
 TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
   for (const char* odd : {"0", "nan", "inf", "-1", "1e9", ""}) {
-    const CommandResult result = run_command(
-        {"generate", "--model", shipped.string(), "--prompt", "def", "--repetition-penalty", odd});
+    const CommandResult result =
+        run_command({"generate", "--model", shipped, "--prompt", "def", "--repetition-penalty", odd});
     EXPECT_NE(result.exit_code, 0) << odd;
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, HasSubstr("repetition-penalty")) << odd;
@@ -234,7 +234,7 @@ TEST(RepetitionPenalty, IsRefusedWhereItIsNoFactor) {
 TEST(StopStrings, AreRefusedWhereTheyAreNoText) {
   for (const std::string& odd : {std::string(), std::string("\xC3")}) {
     const CommandResult result =
-        run_command({"generate", "--model", shipped.string(), "--prompt", "def", "--stop", odd});
+        run_command({"generate", "--model", shipped, "--prompt", "def", "--stop", odd});
     EXPECT_EQ(result.exit_code, 1) << result.out;
     EXPECT_THAT(result.err, HasSubstr("stop: found"));
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;

@@ -86,21 +86,26 @@ struct UnpackPieces {
       const int lane = thread_index() % warp_threads;
       const int g = lane / run_lanes;
       const int t = lane % run_lanes;
-      Chunk held[lane_rows];
-      for (int i = 0; i < lane_rows; ++i)
-        held[i] = *reinterpret_cast<const Chunk*>(part + (i * warp_threads + lane) * chunk_bytes);
-      if constexpr (Format::is_paired)
-        for (int i = 0; i < lane_rows; i += 2) unpair(held[i], held[i + 1]);
+      const auto chunk = [&](int i) {
+        return *reinterpret_cast<const Chunk*>(part + (i * warp_threads + lane) * chunk_bytes);
+      };
 #pragma unroll
       for (int i = 0; i < lane_rows; ++i) {
         const WeightRow of = row_of(i, g);
+        Chunk held = chunk(i);
+        if constexpr (Format::is_paired) {
+          Chunk low = chunk(i / 2 * 2);
+          Chunk high = chunk(i / 2 * 2 + 1);
+          unpair(low, high);
+          held = i % 2 == 0 ? low : high;
+        }
         typename Format::Scales scales{};
         if constexpr (Format::is_grouped)
           scales = Format::run_scales(reinterpret_cast<const std::uint32_t*>(part + part_code_bytes) +
                                       (i * scale_rows + g) * Format::scale_words);
 #pragma unroll
         for (int index = 0; index < Format::parts; ++index) {
-          const Part numbers = Format::part(held[i], index, scales);  // by all lanes together
+          const Part numbers = Format::part(held, index, scales);  // by all lanes together
           const int k = run * Format::stage_depth + Format::lane_depth(t, index);
           if (k >= p.depth || of.row >= of.outputs) continue;
           *reinterpret_cast<Chunk*>(p.numbers + (std::int64_t{firsts[of.matrix]} + of.row) * p.depth + k) = {
