@@ -63,7 +63,7 @@ class Attention {
     AttentionItem item;
     int kv_head;
     KeyRun keys;
-    int max_keys, min_keys;  ///< that a row of the item has
+    int max_keys, min_keys;  ///< most and fewest keys of the rows of an item
   };
   static_assert(sizeof(ItemWork) <= warp_work_bytes);
   DRAFTSCOPE_DEVICE static ItemWork& shared_work(int warp) {

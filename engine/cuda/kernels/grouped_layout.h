@@ -38,7 +38,7 @@ struct GroupedLayout {
   std::int32_t code_bits = 4;  ///< 4 or 8
   std::int32_t scale_depth = 256;
   std::int32_t sharing_rows = 1;
-  std::int32_t scale_words = 1;  ///< of a row's run, in a piece (piece_layout.h); up to max_scale_words
+  std::int32_t scale_words = 1;  ///< words of scales that a row's run takes in a piece (piece_layout.h)
 
   /// Values of k in a run.
   [[nodiscard]] constexpr std::int32_t run_depth() const { return run_bytes * 8 / code_bits; }

@@ -14,7 +14,7 @@ namespace draftscope::engine::cuda {
 inline constexpr int max_pass_rows = 2048;  ///< rows of a wide pass, a prompt's
 inline constexpr int max_decode_rows =
     max_attention_rows;                        ///< up to here a row's bits do not depend on the width
-inline constexpr int max_product_rows = 32;    ///< that a product takes in one turn
+inline constexpr int max_product_rows = 32;    ///< most rows that a product multiplies in one turn
 inline constexpr int max_staged_rows = 16;     ///< of a product that normalises its rows itself
 inline constexpr int max_drafted_tokens = 63;  ///< of one chain
 inline constexpr int max_stop_tokens = 16;

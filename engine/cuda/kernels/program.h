@@ -31,7 +31,7 @@ namespace draftscope::engine::cuda {
 /// arguments is here: what lies in device memory, streaming weights may have driven out of the second cache.
 struct ProgramBlock {
   CopyBarrier filled[product_slices][max_ring_places];
-  WeightStream streams[product_slices];  ///< of each warp, between products
+  WeightStream streams[product_slices];  ///< a stream a warp, as it is between two products
   PassParams pass;
   PassExtent extent;
   PassRow row[max_decode_rows];  ///< from row_begin on, if the pass has no more
@@ -444,7 +444,7 @@ class Program {
 
   const ProgramParams& p_;
   ProgramBlock& block_;
-  StreamedTiles* tiles_;   ///< of the launch's products
+  StreamedTiles* tiles_;   ///< [products of the launch]
   ProgramEntry* entries_;  ///< those of the launch
 };
 

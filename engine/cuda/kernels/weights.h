@@ -43,7 +43,7 @@ struct PlainWeights {
   static constexpr bool is_grouped = false;
   static constexpr bool is_paired = true;
   static constexpr int value_bytes = 2;
-  static constexpr int scale_words = 0;  ///< of a row's run, in a piece (piece_layout.h)
+  static constexpr int scale_words = 0;  ///< words of scales that a row's run takes in a piece
   static constexpr int parts = 1;
   static constexpr int stage_depth = 32;
   DRAFTSCOPE_DEVICE static int lane_depth(int t, int /*part*/) { return t * part_values; }
