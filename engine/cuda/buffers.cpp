@@ -53,7 +53,7 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
   work.split_sums = pieces.take<float>(places * to_size(shape.head_dim));
   work.split_statistics = pieces.take<float>(places * 2);
   work.logits = pieces.take<float>(to_size(max_decode_rows) * to_size(shape.vocab));
-  const std::size_t tiles = to_size((shape.vocab + tile_outputs - 1) / tile_outputs);
+  const std::size_t tiles = to_size(tiles_of(shape.vocab));
   work.head_partials = pieces.take<HeadPartial>(to_size(max_decode_rows) * tiles);
   work.head_results = pieces.take<HeadResult>(to_size(max_decode_rows));
   work.draft_logits = pieces.take<float>(to_size(max_drafted_tokens) * to_size(shape.vocab));

@@ -33,8 +33,7 @@ PieceLayout piece_layout_of(WeightFormat format, std::int32_t depth) {
 PackedProduct packed_product(OperationKind kind, WeightFormat format, std::int32_t outputs,
                              std::int32_t depth) {
   // A tile of gate and up has as many outputs of each as half a tile has.
-  const std::int32_t tiles = (outputs + tile_outputs - 1) / tile_outputs;
-  return {kind, format, piece_layout_of(format, depth), tiles, depth, nullptr};
+  return {kind, format, piece_layout_of(format, depth), tiles_of(outputs), depth, nullptr};
 }
 
 Result<void> pack(Gpu& gpu, const DeviceModel& model, const DeviceLayer& layer, const PackedProduct& product,

@@ -23,7 +23,13 @@ std::int32_t rounded(std::size_t bytes) {
 }
 
 /// Maximum over all formats.
-constexpr std::int32_t max_part_bytes = part_bytes_of(max_scale_words);
+constexpr PieceSize max_pieces{part_bytes_of(max_scale_words), max_copied_code_parts};
+
+/// Whether a block takes two tiles of a product of `rows` rows at once: their activations are loaded once for
+/// both. Of few rows it takes one, so that more blocks have some.
+constexpr bool takes_two_tiles(std::int32_t rows) {
+  return rows > mma_rows;
+}
 
 /// The words of the CPU's spans; RoPE, gates and residuals are fused into the products, and most norms.
 std::string_view name_of(const Operation& operation) {
@@ -81,7 +87,7 @@ bool is_of_one_block(OperationKind kind) {
 }  // namespace
 
 ProgramShape program_shape(const GpuDescription& device, const speculation::ModelShape& shape,
-                           std::int32_t rows, std::int32_t part_bytes, bool sampled,
+                           std::int32_t rows, const PieceSize& pieces, bool sampled,
                            std::optional<std::int32_t> block_bytes) {
   ProgramShape result;
   // Of a draft and a verification over all layers.
@@ -104,12 +110,14 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
     result.scratch_bytes = rounded(scratch);
     const std::size_t taken = to_size(result.scratch_bytes) + to_size(result.block_bytes);
     const std::size_t left = device.shared_bytes > taken ? device.shared_bytes - taken : 0;
-    // Pieces are as long as leaves room for three of each warp's, or two of one part.
-    for (std::int32_t parts = max_copied_parts; parts > 0 && result.ring.places == 0; parts /= 2) {
-      const std::int32_t place_bytes = rounded(to_size(parts * part_bytes));
+    // Pieces are as long as leaves room for two of each warp's beside those that it takes at once, or of one
+    // part for two in all.
+    const std::size_t least = takes_two_tiles(rows) ? 4 : 3;
+    for (std::int32_t parts = pieces.parts; parts > 0 && result.ring.places == 0; parts /= 2) {
+      const std::int32_t place_bytes = rounded(to_size(parts * pieces.part_bytes));
       const std::size_t places =
           std::min(to_size(max_ring_places), left / (product_slices * to_size(place_bytes)));
-      if (places >= (parts > 1 ? 3 : 2))
+      if (places >= (parts > 1 ? least : 2))
         result.ring = {static_cast<std::int32_t>(places), place_bytes, parts};
     }
     result.shared_bytes =
@@ -120,7 +128,7 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
 
 Result<void> check_program_memory(const GpuDescription& device, const speculation::ModelShape& shape) {
   for (const std::int32_t rows : {1, 8, 16, 32, max_decode_rows})
-    if (program_shape(device, shape, rows, max_part_bytes, true).ring.places == 0)
+    if (program_shape(device, shape, rows, max_pieces, true).ring.places == 0)
       return fail("model {}: {} has {} bytes of shared memory a block, expected more for a pass of {}",
                   shape.name, device.name, device.shared_bytes, rows);
   return {};
@@ -187,6 +195,8 @@ ProgramEntry ProgramRunner::add(const Operation& operation, const Described& des
 ProgramEntry ProgramRunner::add(const PackedProduct& product, const DeviceLayer& layer, Norm norm,
                                 std::int32_t index) {
   const bool plain = is_plain(product.format);
+  // The head of layers whose activations are bf16 may be in fp16.
+  const bool is_everywhere = plain && has_f16_activations(product.format) == has_f16_activations(format_);
   return add({.layer = layer,
               .kind = product.kind,
               .is_plain = plain ? 1 : 0,
@@ -196,7 +206,7 @@ ProgramEntry ProgramRunner::add(const PackedProduct& product, const DeviceLayer&
               .layout = product.layout,
               .tiles = product.tiles,
               .depth = product.depth},
-             {index, plain ? std::nullopt : std::optional(product.format)});
+             {index, is_everywhere ? std::nullopt : std::optional(product.format)});
 }
 
 ProgramRunner::Variant ProgramRunner::add_layers(const ModelLayers& layers) {
@@ -248,13 +258,18 @@ Result<void> ProgramRunner::upload_operations() {
 
 /// Sets how products are written from here on, for up to `rows` rows.
 void ProgramRunner::begin_rows(Written& program, std::int32_t rows) const {
-  program.stages_rows = program_shape(device_, shape_, rows, max_part_bytes, program.sampled).stages_rows;
+  program.stages_rows = program_shape(device_, shape_, rows, max_pieces, program.sampled).stages_rows;
+  program.product_flags = static_cast<ProgramEntry>((program.stages_rows ? 0 : entry_reads_normed) |
+                                                    (takes_two_tiles(rows) ? entry_two_tiles : 0));
   program.has_upper_rows = rows > max_product_rows;
 }
 
 void ProgramRunner::push_product(Written& program, ProgramEntry entry) {
-  program.entries.push_back(entry);
-  if (program.has_upper_rows) program.entries.push_back(static_cast<ProgramEntry>(entry | entry_upper_rows));
+  const auto push = [&](ProgramEntry flags) {
+    program.entries.push_back(static_cast<ProgramEntry>(entry | program.product_flags | flags));
+  };
+  push(0);
+  if (program.has_upper_rows) push(entry_upper_rows);
 }
 
 void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, const LayerSlot& slot) const {
@@ -262,31 +277,28 @@ void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, cons
   const auto put = [&](Place place) {
     if (place) entries.push_back(*place);
   };
-  const auto put_product = [&](const std::vector<ProgramEntry>& places, bool normalises) {
-    const ProgramEntry flags = normalises && !program.stages_rows ? entry_reads_normed : ProgramEntry{0};
-    for (const ProgramEntry place : places) push_product(program, static_cast<ProgramEntry>(place | flags));
+  const auto put_product = [&](const std::vector<ProgramEntry>& places) {
+    for (const ProgramEntry place : places) push_product(program, place);
   };
   if (slot.attention != 0) {
     if (!program.stages_rows) put(layer.attention_norm);
-    put_product(layer.qkv, true);
+    put_product(layer.qkv);
     put(layer.heads);
     put(layer.attention);
     put(layer.combine_attention);
-    put_product(layer.output, false);
+    put_product(layer.output);
     put(layer.add_attention);
   }
   if (slot.mlp == 0) return;
   if (!program.stages_rows) put(layer.mlp_norm);
-  put_product(layer.gate_up, true);
-  put_product(layer.down, false);
+  put_product(layer.gate_up);
+  put_product(layer.down);
   put(layer.add_mlp);
 }
 
 void ProgramRunner::write_head(Written& program, bool logits) const {
   if (!program.stages_rows) program.entries.push_back(head_norm_);
-  push_product(program,
-               static_cast<ProgramEntry>(head_product_ | (program.stages_rows ? 0 : entry_reads_normed) |
-                                         (logits ? entry_wants_logits : 0)));
+  push_product(program, static_cast<ProgramEntry>(head_product_ | (logits ? entry_wants_logits : 0)));
 }
 
 void ProgramRunner::keep(Written& program, std::int32_t boundary) const {
@@ -488,16 +500,19 @@ Result<void> ProgramRunner::launch_part(const Written& program, const Part& part
   const bool is_one = part.last == part.first + 1;
   const bool is_of_step = part.last <= program.loop_end;
   const bool has_loop = part.first == 0 && program.loop_end > 0 && part.last >= program.loop_end;
-  std::int32_t part_bytes = part_code_bytes;
-  for (std::int32_t entry = part.first; entry < part.last; ++entry)
-    part_bytes = std::max(part_bytes, operation_at(entry).layout.part_bytes);
+  PieceSize pieces{part_code_bytes, max_copied_parts};
+  for (std::int32_t entry = part.first; entry < part.last; ++entry) {
+    const Operation& operation = operation_at(entry);
+    pieces.part_bytes = std::max(pieces.part_bytes, operation.layout.part_bytes);
+    if (operation.pieces != nullptr && operation.is_plain == 0) pieces.parts = max_copied_code_parts;
+  }
   const auto products = [&](std::int32_t from, std::int32_t to) {
     return static_cast<std::int32_t>(std::count_if(program.entries.begin() + from,
                                                    program.entries.begin() + to,
                                                    [&](ProgramEntry entry) { return is_product(entry); }));
   };
   const std::int32_t n_products = products(part.first, part.last);
-  const ProgramShape shape = program_shape(device_, shape_, program.width, part_bytes, program.sampled,
+  const ProgramShape shape = program_shape(device_, shape_, program.width, pieces, program.sampled,
                                            program_block_bytes(part.last - part.first, n_products));
   std::int32_t rows = -1;
   if (part.first == 0)
@@ -530,7 +545,6 @@ Result<void> ProgramRunner::launch_part(const Written& program, const Part& part
                     .products = entries + program.entries.size() + products(0, part.first),
                     .n_products = n_products,
                     .loop_products = has_loop ? products(0, program.loop_end) : 0,
-                    .loop_begin = 0,
                     .loop_end = has_loop ? program.loop_end : 0,
                     .row_begin = program.rows.first,
                     .rows = rows,

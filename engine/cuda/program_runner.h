@@ -4,9 +4,10 @@
 // Passes and rounds as programs (kernels/program.h): what a model's operations are, where its weights lie in
 // the order in which they are read, and which of them a pass or a round is.
 //
-// A program is one launch, but where its operations take weights in two formats with groups, for which no
-// kernel has code: then each part of one format is. A draft step that is in parts is launched as often as the
-// draft may take steps. With DecodingPasses::plain every operation is a launch.
+// A program is one launch, but where its operations take weights for which no kernel has code together, in
+// two formats with groups, or in fp16 beside activations in bf16: then each part of one format is. A draft
+// step that is in parts is launched as often as the draft may take steps. With DecodingPasses::plain every
+// operation is a launch.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/cuda_backend.h>
@@ -82,11 +83,17 @@ struct ProgramShape {
   std::size_t shared_bytes = 0;
 };
 
-/// `part_bytes`: the most of any format of the program. Rows are staged where 64 KB are left for the rings,
+/// The pieces of a program's products.
+struct PieceSize {
+  std::int32_t part_bytes;  ///< the most of any format
+  std::int32_t parts;       ///< that one copy may bring
+};
+
+/// Rows are staged where 64 KB are left for the rings,
 /// or half of a block's memory if that is less. `sampled`: the program cuts distributions. `block_bytes`: of
 /// what a launch runs (program_block_bytes()); by default what the model's longest round takes.
 [[nodiscard]] ProgramShape program_shape(const GpuDescription& device, const speculation::ModelShape& shape,
-                                         std::int32_t rows, std::int32_t part_bytes, bool sampled,
+                                         std::int32_t rows, const PieceSize& pieces, bool sampled,
                                          std::optional<std::int32_t> block_bytes = {});
 
 /// Error: a block of the device has no room for programs of a model.
@@ -149,7 +156,7 @@ class ProgramRunner {
   /// An operation's layer and format, which the device is not told.
   struct Described {
     std::int32_t layer = -1;
-    std::optional<WeightFormat> format;  ///< none of what every kernel has code for
+    std::optional<WeightFormat> format;  ///< none of what every kernel of the layers has code for
   };
   struct Written {
     std::string_view name;
@@ -160,6 +167,7 @@ class ProgramRunner {
     std::int32_t width = 1;  ///< rows at most
     bool sampled = false;
     bool stages_rows = true;
+    ProgramEntry product_flags = 0;
     bool has_upper_rows = false;  ///< products take two turns
     std::int32_t keys = 0;        ///< that its first attention reads
   };

@@ -112,21 +112,31 @@ class Attention {
   DRAFTSCOPE_DEVICE void attend_run() const {
     const int first_key = work_.item.split * split_keys + warp_ * warp_keys;
     if (first_key >= work_.max_keys) return;
+    // All that registers hold is asked for at once: while weights stream, memory takes long to answer.
+    Chunk queries[blocks][2];
+#pragma unroll
+    for (int block = 0; block < blocks; ++block) load_query(block, 0, queries[block]);
     Chunk keys[run_tiles][blocks];
     load_keys(first_key, keys);
-    fetch(values_, first_key);
+    constexpr int early_blocks = blocks < 2 ? blocks : 2;
+    constexpr int late_blocks = blocks - early_blocks;
+    HalfChunk early_values[early_blocks][run_halves][4];
+    load_values<0>(first_key, early_values);
     float scores[run_tiles][4] = {};
 #pragma unroll
-    for (int block = 0; block < blocks; ++block) {
-      Chunk held[2];
-      load_query(block, 0, held);
-      multiply_block(query_halves(held), keys, block, scores);
-    }
+    for (int block = 0; block < blocks; ++block)
+      multiply_block(query_halves(queries[block]), keys, block, scores);
+    HalfChunk late_values[late_blocks > 0 ? late_blocks : 1][run_halves][4];
+    if constexpr (late_blocks > 0) load_values<early_blocks>(first_key, late_values);
     const bool is_whole = first_key + warp_keys <= work_.min_keys;
     const RunStatistics statistics = turn_into_weights(scores, is_whole, first_key, 0);
     const int unit = work_.item.split * attention_warps + warp_;
     const Weights weights = packed_weights(scores);
-    const auto keep = [&](int block, const float(&mixed)[4][4]) {
+#pragma unroll
+    for (int block = 0; block < blocks; ++block) {
+      float mixed[4][4] = {};
+      const auto& values = block < early_blocks ? early_values[block] : late_values[block - early_blocks];
+      UnpackedValues(values).multiply(weights.halves, mixed);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int of_item = g_ + i / 2 * 8;
@@ -135,8 +145,7 @@ class Attention {
                                block * dimension_block + t_ * 8 + i % 2 * 4,
                                {{mixed[0][i], mixed[1][i], mixed[2][i], mixed[3][i]}});
       }
-    };
-    mix_run<0>(first_key, weights, keep);
+    }
     if (t_ != 0) return;
     for (int i = 0; i < 2; ++i)
       if (g_ + 8 * i < work_.item.n_queries)
@@ -148,21 +157,6 @@ class Attention {
   struct Weights {
     Chunk halves[run_halves];
   };
-
-  template <int first, typename Keep>
-  DRAFTSCOPE_DEVICE void mix_run(int first_key, const Weights& weights, const Keep& keep) const {
-    constexpr int n_blocks = first + 2 <= blocks ? 2 : 1;
-    HalfChunk values[n_blocks][run_halves][4];
-    load_values<first>(first_key, values);
-#pragma unroll
-    for (int block = 0; block < n_blocks; ++block) {
-      const UnpackedValues unpacked(values[block]);
-      float mixed[4][4] = {};
-      unpacked.multiply(weights.halves, mixed);
-      keep(first + block, mixed);
-    }
-    if constexpr (first + n_blocks < blocks) mix_run<first + n_blocks>(first_key, weights, keep);
-  }
 
   DRAFTSCOPE_DEVICE void attend() {
     const int n_splits = work_.item.splits;
@@ -291,8 +285,8 @@ class Attention {
     for (int tile = 0; tile < run_tiles; ++tile)
 #pragma unroll
       for (int block = 0; block < blocks; ++block)
-        held[tile][block] = load_whole(reinterpret_cast<const Chunk*>(
-            from + std::int64_t{rows[tile]} * head_dim + block * dimension_block));
+        held[tile][block] = load_whole(
+            reinterpret_cast<const Chunk*>(from + (rows[tile] * head_dim + block * dimension_block)));
   }
 
   /// Key of a run whose value is `i`-th of a lane's four in one of its halves.
@@ -313,11 +307,10 @@ class Attention {
     for (int half = 0; half < run_halves; ++half)
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        const std::uint16_t* source = from + std::int64_t{rows[half * 4 + i]} * head_dim;
 #pragma unroll
         for (int block = 0; block < n_blocks; ++block)
-          held[block][half][i] =
-              load_whole(reinterpret_cast<const HalfChunk*>(source + block * dimension_block));
+          held[block][half][i] = load_whole(reinterpret_cast<const HalfChunk*>(
+              from + (rows[half * 4 + i] * head_dim + block * dimension_block)));
       }
   }
 

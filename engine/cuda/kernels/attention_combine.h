@@ -87,13 +87,21 @@ class AttentionCombine {
     return result;
   }
 
-  /// Runs of a split of which a query has `keys` keys.
-  DRAFTSCOPE_DEVICE Sum of_runs(int split, int keys, int index, int dimension) const {
-    Sum held[attention_warps];
+  /// The sums of a split's runs.
+  struct Runs {
+    Sum sums[attention_warps];
+  };
+  DRAFTSCOPE_DEVICE Runs kept_runs(int split, int keys, int index, int dimension) const {
+    Runs runs;
 #pragma unroll
-    for (int run = 0; run < attention_warps; ++run)
-      held[run] =
-          run * warp_keys < keys ? kept(split * attention_warps + run, index, dimension) : Sum::none();
+    for (int run = 0; run < attention_warps; ++run) {
+      const int unit = split * attention_warps + run;
+      runs.sums[run] = unit * warp_keys < keys ? kept(unit, index, dimension) : Sum::none();
+    }
+    return runs;
+  }
+  DRAFTSCOPE_DEVICE static Sum together(const Runs& runs) {
+    const auto& held = runs.sums;
     SplitStatistics statistics;
     for (int run = 0; run < attention_warps; ++run) {
       statistics.maximum[run] = held[run].maximum;
@@ -112,12 +120,17 @@ class AttentionCombine {
   DRAFTSCOPE_DEVICE Sum of_group(int group, int keys, int index, int dimension) const {
     const int first = group * split_group;
     Sum result = Sum::none();
+    const int own = ceiling_of(keys, split_keys) - first;
     if (plan_.is_by_runs) {
-      for (int split = first; split * split_keys < keys && split < first + split_group; ++split)
-        result.add(of_runs(split, keys - split * split_keys, index, dimension));
+      const int end = first + (own < split_group ? own : split_group);
+      Runs next = kept_runs(first, keys, index, dimension);
+      for (int split = first; split < end; ++split) {
+        const Runs runs = next;
+        if (split + 1 < end) next = kept_runs(split + 1, keys, index, dimension);
+        result.add(together(runs));
+      }
       return result;
     }
-    const int own = ceiling_of(keys, split_keys) - first;
     const int parts = group < plan_.whole_groups ? 1 : own < split_group ? own : split_group;
     Sum held[split_group];
 #pragma unroll

@@ -13,16 +13,23 @@ inline constexpr int warp_threads = 32;
 // Products (streamed_product.h)
 inline constexpr int product_slices = 8;  ///< warps of a block
 inline constexpr int product_threads = product_slices * warp_threads;
-inline constexpr int tile_half = 16;  ///< outputs of half a tile
+inline constexpr int mma_rows = 8;   ///< of activations
+inline constexpr int tile_half = 8;  ///< outputs of half a tile
 inline constexpr int tile_outputs = 2 * tile_half;
+inline constexpr int max_row_tiles = 2;  ///< tiles that a block takes at once
+/// Tiles of a product, which two at once divide.
+inline constexpr int tiles_of(int outputs) {
+  constexpr int together = max_row_tiles * tile_outputs;
+  return (outputs + together - 1) / together * max_row_tiles;
+}
 
 /// Values of depth that a slice is a multiple of.
 inline constexpr int slice_granule = 128;
 /// Places of a warp's ring (weight_stream.h).
 inline constexpr int max_ring_places = 16;
 
-/// From the sums of one column of a tile to the next's, in floats: lanes that store or add hit all banks.
-inline constexpr int column_stride = tile_outputs + 4;
+/// From the sums of one column of the tiles to the next's, in floats: lanes that store hit all banks.
+inline constexpr int column_stride = max_row_tiles * tile_outputs + 4;
 /// Sums of the slices, of eight columns at a time, twice: one half is written while the other is read.
 inline constexpr std::size_t streamed_partial_bytes =
     std::size_t{2} * product_slices * 8 * column_stride * sizeof(float);

@@ -10,8 +10,8 @@
 
 namespace draftscope::engine::cuda {
 
-/// A block a tile at a time, a warp a part: calls visit(part, run, row_of) for each, where row_of(row, g) is
-/// the row of weights that a lane's chunk `row` of four is of.
+/// A block a tile at a time, a warp a part: calls visit(part, run, row_of) for each, where row_of(half, g) is
+/// the row of weights that a lane's chunk `half` of two is of.
 template <typename Format, typename Visit>
 DRAFTSCOPE_DEVICE void each_part(const PieceParams& p, const Visit& visit) {
   const PassView view{p.pass.model, p.pass.work, p.layer, 0, 0, {}, nullptr};
@@ -30,7 +30,7 @@ DRAFTSCOPE_DEVICE void each_part(const PieceParams& p, const Visit& visit) {
   for (int tile = block_index(); tile < p.tiles; tile += block_count())
     for (int run = thread_index() / warp_threads; run < p.layout.runs; run += product_slices)
       visit(p.pieces + tile * p.layout.tile_bytes() + p.layout.part_at(run), run,
-            [&](int row, int g) { return weight_row(row / 2, tile, g + row % 2 * 8); });
+            [&](int half, int g) { return weight_row(half, tile, g); });
 }
 
 template <typename Format>
@@ -63,8 +63,7 @@ struct PackPieces {
                                      (i * scale_rows + g) * Format::scale_words);
         }
       }
-      if constexpr (Format::is_paired)
-        for (int i = 0; i < lane_rows; i += 2) pair(chunks[i], chunks[i + 1]);
+      if constexpr (Format::is_paired) pair(chunks[0], chunks[1]);
       for (int i = 0; i < lane_rows; ++i)
         *reinterpret_cast<Chunk*>(part + (i * warp_threads + lane) * chunk_bytes) = chunks[i];
     });
@@ -89,23 +88,18 @@ struct UnpackPieces {
       const auto chunk = [&](int i) {
         return *reinterpret_cast<const Chunk*>(part + (i * warp_threads + lane) * chunk_bytes);
       };
+      Chunk held[lane_rows] = {chunk(0), chunk(1)};
+      if constexpr (Format::is_paired) unpair(held[0], held[1]);
 #pragma unroll
       for (int i = 0; i < lane_rows; ++i) {
         const WeightRow of = row_of(i, g);
-        Chunk held = chunk(i);
-        if constexpr (Format::is_paired) {
-          Chunk low = chunk(i / 2 * 2);
-          Chunk high = chunk(i / 2 * 2 + 1);
-          unpair(low, high);
-          held = i % 2 == 0 ? low : high;
-        }
         typename Format::Scales scales{};
         if constexpr (Format::is_grouped)
           scales = Format::run_scales(reinterpret_cast<const std::uint32_t*>(part + part_code_bytes) +
                                       (i * scale_rows + g) * Format::scale_words);
 #pragma unroll
         for (int index = 0; index < Format::parts; ++index) {
-          const Part numbers = Format::part(held, index, scales);  // by all lanes together
+          const Part numbers = Format::part(held[i], index, scales);  // by all lanes together
           const int k = run * Format::stage_depth + Format::lane_depth(t, index);
           if (k >= p.depth || of.row >= of.outputs) continue;
           *reinterpret_cast<Chunk*>(p.numbers + (std::int64_t{firsts[of.matrix]} + of.row) * p.depth + k) = {

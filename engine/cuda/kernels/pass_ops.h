@@ -62,7 +62,7 @@ DRAFTSCOPE_DEVICE void normalise_heads(const PassView& p) {
     for (int i = thread_index() % warp_threads; i < model.head_dim / 2; i += warp_threads) {
       const HeadPair pair = pair_of(model, i);
       store_pair<Element>(p, row, head, i, values[pair.first] * scale * norm[pair.first],
-                          values[pair.second] * scale * norm[pair.second]);
+                          values[pair.second] * scale * norm[pair.second], angle_of(p, row, head, i));
     }
   }
 }
@@ -93,11 +93,21 @@ DRAFTSCOPE_DEVICE void add_outputs(const PassView& p, Norm sublayer) {
 
 /// Puts the tiles' statistics of a head row together, in order: a block a row.
 DRAFTSCOPE_DEVICE HeadPartial merged_row(const PassView& p, int head_row) {
-  const int tiles = head_tiles(p.model);
+  const int tiles = tiles_of(p.model.vocab);
   HeadPartial* shared = reinterpret_cast<HeadPartial*>(shared_memory());
   const HeadPartial* partials = p.work.head_partials + std::int64_t{head_row} * tiles;
-  HeadPartial mine{lowest_logit, p.model.vocab, 0.0F};
-  for (int tile = thread_index(); tile < tiles; tile += row_threads) mine = merged(mine, partials[tile]);
+  const HeadPartial none{lowest_logit, p.model.vocab, 0.0F};
+  HeadPartial mine = none;
+  constexpr int at_once = 8;  // loads that are on their way together
+  for (int first = thread_index(); first < tiles; first += at_once * row_threads) {
+    HeadPartial held[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i)
+      held[i] = first + i * row_threads < tiles ? partials[first + i * row_threads] : none;
+#pragma unroll
+    for (int i = 0; i < at_once; ++i)
+      if (first + i * row_threads < tiles) mine = merged(mine, held[i]);
+  }
   shared[thread_index()] = mine;
   for (int half = row_threads / 2; half > 0; half /= 2) {
     synchronise();
@@ -334,8 +344,9 @@ DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
       const int i = pair % half_head;
       const HeadPair of_head = pair_of(model, i);
       const int tiles_per_head = model.head_dim / tile_outputs;
-      QkvOp<Format>::finish(view, pair / half_head * tiles_per_head + i / tile_half, i % tile_half, row, true,
-                            sums[of_head.first], sums[of_head.second]);
+      const int tile = pair / half_head * tiles_per_head + i / tile_half;
+      QkvOp<Format>::finish(view, tile, i % tile_half, row, true, sums[of_head.first], sums[of_head.second],
+                            QkvOp<Format>::bring(view, tile, i % tile_half, row));
     }
 }
 

@@ -4,15 +4,15 @@
 // Where a product's weights lie in device memory: in the order in which warps read them. Whoever packs them
 // and the kernel that reads them agree here; nothing in it is the device's alone.
 //
-//   Tile    32 outputs, in two halves of 16. Tiles follow one another; a block takes each `blocks`-th
+//   Tile    16 outputs, in two halves of 8. Tiles follow one another, an even number of them
 //   Run     64 bytes of a row: 32 to 128 values of k, by the format. The last run of a row may be cut short,
 //           and is filled up with zeros
 //   Slice   the runs of a tile's rows that one of eight warps multiplies: as many for each but the last
 //           warps, which may have fewer or none. Slices follow one another
-//   Part    a run of all rows of a tile. Four chunks of 16 bytes a lane, [row i of four][lane 4g + t]: of the
-//           run of row g + 8 (i mod 2) of half i / 2 chunk t; of 16-bit weights the two rows' words in turn
-//           (pair()), as an mma takes them. Then scales, of formats that have some, [32
-//           rows in the order 8 i + g], as many words each as the format's run takes
+//   Part    a run of all rows of a tile. Two chunks of 16 bytes a lane, [half][lane 4g + t]: of the run of
+//           row g of that half chunk t; of 16-bit weights the two rows' words in turn (pair()), as an mma
+//           takes them. Then scales, of formats that have some, [half][g], as many words each as the
+//           format's run takes
 //   Piece   consecutive parts of a slice, what one copy brings
 
 #include "grouped_layout.h"
@@ -20,11 +20,13 @@
 
 namespace draftscope::engine::cuda {
 
-/// Rows of a tile of which a lane has a chunk.
-inline constexpr int lane_rows = 4;
+/// Rows of a tile of which a lane has a chunk: one of each half.
+inline constexpr int lane_rows = 2;
 inline constexpr int part_code_bytes = lane_rows * warp_threads * chunk_bytes;
-/// Parts that one copy brings at most.
-inline constexpr int max_copied_parts = 4;
+/// Parts that one copy brings at most, and of a program that has weights in fewer bits than 16, whose parts
+/// hold more values.
+inline constexpr int max_copied_parts = 8;
+inline constexpr int max_copied_code_parts = 4;
 
 struct PieceLayout {
   std::int32_t runs = 0;        ///< runs of a row

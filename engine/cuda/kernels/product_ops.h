@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The products of a layer and the head: which rows of weights a tile of 32 outputs takes, and what becomes of
+// The products of a layer and the head: which rows of weights a tile of 16 outputs takes, and what becomes of
 // its sums. What a product is followed by (rotation and the K/V write, the gate, the residual sum, a tile's
 // maximum) happens before they leave the block.
 //
@@ -10,7 +10,7 @@
 //   | ---------------------------------------------- | ------------------------------------------------------------------------ |
 //   | weight_row(p, half, tile, r)                   | row r of a half of a tile: of which of the product's matrices            |
 //   | finish(p, tile, r, row, present, upper, lower) | takes output r of both halves of a tile for one row; all lanes of a warp |
-//   |                                                | call it together, 16 lanes a row                                         |
+//   |                                                | call it together, 8 lanes a row                                          |
 // clang-format on
 
 #include "params.h"
@@ -58,20 +58,35 @@ DRAFTSCOPE_DEVICE HeadPair pair_of(const DeviceModel& model, int i) {
   return {first, first + model.head_dim / 2 - model.rotary_pairs, false};
 }
 
-/// Rotates pair `i` of a head and stores it, in `queries` or the cache. `head` counts q's, k's, then v's.
+/// Numbers in device memory that an output's end needs, asked for before its tile is multiplied: while
+/// weights stream, memory takes long to answer.
+struct Early {
+  float first = 0.0F, second = 0.0F;
+};
+
+/// Whether pair `i` of a head is rotated. `head` counts q's, k's, then v's.
+DRAFTSCOPE_DEVICE bool rotates(const PassView& p, int head, int i) {
+  return head < p.model.n_heads + p.model.n_kv_heads && i < p.model.rotary_pairs && p.layer.rotates != 0;
+}
+/// Cosine and sine of a row's pair `i`, if it is rotated.
+DRAFTSCOPE_DEVICE Early angle_of(const PassView& p, int row, int head, int i) {
+  if (!rotates(p, head, i)) return {};
+  const std::int64_t angle = std::int64_t{p.row[row - p.row_begin].input.position} * p.model.rotary_pairs + i;
+  return {p.model.cosine[angle], p.model.sine[angle]};
+}
+
+/// Rotates pair `i` of a head by `angle` and stores it, in `queries` or the cache.
 template <typename Element>
-DRAFTSCOPE_DEVICE void store_pair(const PassView& p, int row, int head, int i, float a, float b) {
+DRAFTSCOPE_DEVICE void store_pair(const PassView& p, int row, int head, int i, float a, float b,
+                                  const Early& angle) {
   const DeviceModel& model = p.model;
   const DeviceLayer& layer = p.layer;
   const HeadPair pair = pair_of(model, i);
   const int k_head = head - model.n_heads;
   const int v_head = k_head - model.n_kv_heads;
-  if (v_head < 0 && pair.rotates && layer.rotates != 0) {
-    const std::int64_t angle = std::int64_t{p.row[row - p.row_begin].input.position} * model.rotary_pairs + i;
-    const float cosine = model.cosine[angle];
-    const float sine = model.sine[angle];
-    const float rotated = a * cosine - b * sine;
-    b = b * cosine + a * sine;
+  if (rotates(p, head, i)) {
+    const float rotated = a * angle.first - b * angle.second;
+    b = b * angle.first + a * angle.second;
     a = rotated;
   }
   std::uint16_t* out = p.work.queries + (std::int64_t{row} * model.n_heads + head) * model.head_dim;
@@ -111,8 +126,13 @@ struct QkvOp {
                          : 2,
             head * p.model.head_dim + (half == 0 ? pair.first : pair.second), heads * p.model.head_dim};
   }
+  DRAFTSCOPE_DEVICE static Early bring(const PassView& p, int tile, int r, int row) {
+    if (p.model.normalises_qk != 0) return {};
+    const Place at = place(p, tile);
+    return angle_of(p, row, at.head, at.dimension + r);
+  }
   DRAFTSCOPE_DEVICE static void finish(const PassView& p, int tile, int r, int row, bool present, float upper,
-                                       float lower) {
+                                       float lower, const Early& angle) {
     if (!present) return;
     const DeviceLayer& layer = p.layer;
     const DeviceModel& model = p.model;
@@ -131,7 +151,7 @@ struct QkvOp {
       out[pair.second] = b;
       return;
     }
-    store_pair<typename Format::Activation>(p, row, at.head, at.dimension + r, a, b);
+    store_pair<typename Format::Activation>(p, row, at.head, at.dimension + r, a, b, angle);
   }
 };
 
@@ -141,8 +161,16 @@ struct ResidualOp {
   DRAFTSCOPE_DEVICE static WeightRow weight_row(const PassView& p, int half, int tile, int r) {
     return {0, tile * tile_outputs + half * tile_half + r, p.model.d_model};
   }
+  DRAFTSCOPE_DEVICE static Early bring(const PassView& p, int tile, int r, int row) {
+    if (p.model.normalises_outputs != 0) return {};
+    const int first = tile * tile_outputs + r;
+    const int second = first + tile_half;
+    const float* const residual = p.work.residual + std::int64_t{row} * p.model.d_model;
+    return {first < p.model.d_model ? residual[first] : 0.0F,
+            second < p.model.d_model ? residual[second] : 0.0F};
+  }
   DRAFTSCOPE_DEVICE static void add(const PassView& p, const DeviceMatrix& matrix, int tile, int r, int row,
-                                    bool present, float upper, float lower) {
+                                    bool present, float upper, float lower, const Early& before) {
     if (!present) return;
     const int first = tile * tile_outputs + r;
     const int second = first + tile_half;
@@ -154,11 +182,8 @@ struct ResidualOp {
     }
     const float scale = p.model.residual_scale;
     float* residual = p.work.residual + std::int64_t{row} * p.model.d_model;
-    // Both are asked for before either is written.
-    const float before_first = first < p.model.d_model ? residual[first] : 0.0F;
-    const float before_second = second < p.model.d_model ? residual[second] : 0.0F;
-    if (first < p.model.d_model) residual[first] = before_first + scale * completed(matrix, first, upper);
-    if (second < p.model.d_model) residual[second] = before_second + scale * completed(matrix, second, lower);
+    if (first < p.model.d_model) residual[first] = before.first + scale * completed(matrix, first, upper);
+    if (second < p.model.d_model) residual[second] = before.second + scale * completed(matrix, second, lower);
   }
 };
 
@@ -216,10 +241,6 @@ DRAFTSCOPE_DEVICE HeadResult result_of(const HeadPartial& best, int vocab) {
   return {best.token < vocab ? best.token : 0, best.maximum, 1.0F / sum, best.maximum, sum};
 }
 
-DRAFTSCOPE_DEVICE int head_tiles(const DeviceModel& model) {
-  return (model.vocab + tile_outputs - 1) / tile_outputs;
-}
-
 /// Logits; per tile their maximum and the softmax's share of the sum, so that they need not be stored. Rows
 /// count from head_from on.
 template <typename Format>
@@ -244,12 +265,13 @@ struct HeadOp {
     }
     HeadPartial mine{has_first ? at_least_lowest(a) : lowest_logit, first, has_first ? 1.0F : 0.0F};
     if (has_second) mine = merged(mine, {at_least_lowest(b), second, 1.0F});
-    for (int mask = 8; mask > 0; mask /= 2) {
+    for (int mask = tile_half / 2; mask > 0; mask /= 2) {
       const HeadPartial other{shuffle_xor(mine.maximum, mask), shuffle_xor(mine.token, mask),
                               shuffle_xor(mine.sum, mask)};
       mine = merged(mine, other);
     }
-    if (counts && r == 0) p.work.head_partials[std::int64_t{head_row} * head_tiles(p.model) + tile] = mine;
+    if (counts && r == 0)
+      p.work.head_partials[std::int64_t{head_row} * tiles_of(p.model.vocab) + tile] = mine;
   }
 };
 

@@ -7,11 +7,11 @@
 //
 //   Operation   a sublayer's product, attention, a norm or a step of a round, with all that it needs of its
 //               layer. A model's operations are written once
-//   Program     places among them in order. Entries [loop_begin, loop_end) are a draft step, which is run
+//   Program     places among them in order. The first ones, up to loop_end, may be a draft step, which is run
 //               until the draft ends; nothing else goes back
 //   Plain path  the same operations, a launch each: a program of which a launch runs one entry. Parts of a
-//               wide pass are launched so, too, and a round in parts where its operations take weights in two
-//               formats with groups
+//               wide pass are launched so, too, and a round in parts where no kernel has code for all of its
+//               weights (program_runner.h)
 //
 // Each of a block's eight warps has the weights of all products copied into a ring of its own, past barriers
 // (weight_stream.h). A draft is taken to be as long as it may be; where one ends sooner, warps forget what
@@ -27,19 +27,31 @@
 
 namespace draftscope::engine::cuda {
 
+/// How far a block has come. One thread writes it between two barriers of the block.
+struct Walk {
+  std::int32_t entry;
+  std::int32_t expected;        ///< the next entry, as long as a draft goes on
+  std::int32_t turn;            ///< which of ProgramBlock::operations the entry's is
+  unsigned met;                 ///< operations before it
+  std::int32_t is_as_expected;  ///< the entry is the one that was expected before
+  std::int32_t changed_state;   ///< the operation before it did
+  std::int32_t is_over;
+  std::uint64_t begin_ns;  ///< of the operation, if it is timed
+};
+
 /// A block's shared memory between an operation's scratch and the rings. All that operations read of their
 /// arguments is here: what lies in device memory, streaming weights may have driven out of the second cache.
 struct ProgramBlock {
   CopyBarrier filled[product_slices][max_ring_places];
+  StreamedProducts products;
   WeightStream streams[product_slices];  ///< a stream a warp, as it is between two products
-  PassParams pass;
+  ProgramParams p;
   PassExtent extent;
   PassRow row[max_decode_rows];  ///< from row_begin on, if the pass has no more
   AttentionPlan plan;
   Operation operations[2];  ///< the one that runs, and the next
-  std::int32_t row_begin, rows;
-  std::int32_t next;
-  std::int32_t is_abandoned;  ///< the program ends with an error
+  std::int32_t rows;
+  Walk walk;
 };
 static_assert(sizeof(ProgramBlock) <= program_state_bytes);
 
@@ -47,6 +59,7 @@ template <typename Format>
 class Program {
   using Element = typename Format::Activation;
   using Plain = PlainWeights<Element>;
+  static constexpr int max_parts = std::is_same_v<Format, Plain> ? max_copied_parts : max_copied_code_parts;
 
  public:
   using Params = ProgramParams;
@@ -54,203 +67,232 @@ class Program {
 
   DRAFTSCOPE_DEVICE static void run(const ProgramParams& p) {
     if (p.is_draft_step != 0 && p.pass.work.state->stopped != 0) return;
-    Program program(p);
-    program.begin();
-    program.walk();
+    const int at = p.scratch_bytes;
+    begin(p, at);
+    do run_operation(at);
+    while (end_operation(at));
+    forget(at);
   }
 
  private:
-  DRAFTSCOPE_DEVICE explicit Program(const ProgramParams& p)
-      : p_(p),
-        block_(block_at(p.scratch_bytes)),
-        tiles_(reinterpret_cast<StreamedTiles*>(shared_memory() + p.scratch_bytes + program_state_bytes)),
-        entries_(reinterpret_cast<ProgramEntry*>(tiles_ + p.n_products)) {}
+  // Functions that the compiler looks at by themselves (DRAFTSCOPE_DEVICE_CALL) are told where in shared
+  // memory the block's begins. Between two operations nothing else is in registers: those are the
+  // operations'.
 
   DRAFTSCOPE_DEVICE static ProgramBlock& block_at(int at) {
     return *reinterpret_cast<ProgramBlock*>(shared_memory() + at);
   }
+  /// [products of the launch], after the block.
+  DRAFTSCOPE_DEVICE static StreamedTiles* products_of(ProgramBlock& block) {
+    return reinterpret_cast<StreamedTiles*>(reinterpret_cast<std::byte*>(&block) + program_state_bytes);
+  }
+  /// Those of the launch, [entry − first], after the products.
+  DRAFTSCOPE_DEVICE static ProgramEntry* entries_of(ProgramBlock& block, int n_products) {
+    return reinterpret_cast<ProgramEntry*>(products_of(block) + n_products);
+  }
+  DRAFTSCOPE_DEVICE static ProgramEntry entry_of(ProgramBlock& block, int entry) {
+    return entries_of(block, block.p.n_products)[entry - block.p.first];
+  }
 
-  /// Brings the launch's arguments into shared memory, and asks for the first weights.
-  DRAFTSCOPE_DEVICE void begin() {
+  /// Brings the launch's arguments and its first operation into shared memory, and asks for the first
+  /// weights.
+  DRAFTSCOPE_DEVICE static void begin(const ProgramParams& p, int at) {
+    ProgramBlock& block = block_at(at);
     const int warp = thread_index() / warp_threads;
     const int lane = thread_index() % warp_threads;
-    if (lane < p_.ring.places) init_barrier(&block_.filled[warp][lane], piece_arrivals);
-    for (int i = p_.first + thread_index(); i < p_.last; i += product_threads)
-      entries_[i - p_.first] = p_.entries[i];
-    for (int i = thread_index(); i < p_.n_products; i += product_threads) {
-      const Operation& of = p_.operations[p_.products[i] & entry_place];
-      const std::int64_t tile_bytes = of.layout.tile_bytes();
-      const int left = of.tiles - block_index();
-      tiles_[i] = {of.pieces + block_index() * tile_bytes,
-                   left > 0 ? (left + block_count() - 1) / block_count() : 0, of.layout.part_bytes,
-                   of.layout.runs, of.layout.slice_runs};
+    if (lane < p.ring.places) init_barrier(&block.filled[warp][lane], piece_arrivals);
+    for (int i = p.first + thread_index(); i < p.last; i += product_threads)
+      entries_of(block, p.n_products)[i - p.first] = p.entries[i];
+    for (int i = thread_index(); i < p.n_products; i += product_threads) {
+      const ProgramEntry entry = p.products[i];
+      const Operation& of = p.operations[entry & entry_place];
+      const int together = (entry & entry_two_tiles) != 0 ? 2 : 1;
+      const int left = of.tiles / together - block_index();
+      products_of(block)[i] = {of.pieces + std::int64_t{block_index()} * together * of.layout.tile_bytes(),
+                               left > 0 ? (left + block_count() - 1) / block_count() : 0,
+                               static_cast<std::int16_t>(together),
+                               static_cast<std::int16_t>(of.layout.slice_runs),
+                               of.layout.runs,
+                               of.layout.part_bytes};
     }
     if (thread_index() == 0) {
-      block_.pass = p_.pass;
-      block_.row_begin = p_.row_begin;
-      block_.rows = p_.rows >= 0 ? p_.rows : p_.pass.work.state->rows - p_.row_begin;
-      block_.is_abandoned = 0;
+      block.p = p;
+      block.products = {WeightStream::place_in_shared(products_of(block)), p.n_products, p.loop_products,
+                        p.draft_length};
+      block.rows = p.rows >= 0 ? p.rows : p.pass.work.state->rows - p.row_begin;
+      block.walk = {.entry = p.first};
+      if (p.timeline.times != nullptr) block.walk.begin_ns = device_clock_ns();
     }
     synchronise();
     WeightStream weights;
-    weights.begin(
-        {tiles_, p_.n_products, p_.loop_products, p_.draft_length}, block_.filled[warp],
-        shared_memory() + p_.scratch_bytes + p_.block_bytes + warp * p_.ring.places * p_.ring.place_bytes,
-        p_.ring);
-    keep(weights);
-  }
-
-  DRAFTSCOPE_DEVICE void walk() {
-    int entry = p_.first;
-    int steps = 0;
-    int turn = 0;
-    unsigned met = 0;
-    const bool is_timed = p_.timeline.times != nullptr && thread_index() == 0;
-    fetch(entry, turn);
+    weights.begin(&block.products, block.filled[warp],
+                  shared_memory() + at + p.block_bytes + warp * p.ring.places * p.ring.place_bytes, p.ring);
+    weights.keep(stream_of(block));
+    fetch(block, p.first, 0);
     wait_for_copies<0>();
     synchronise();
     // What changes the state may already run in another block.
-    if (!changes_rows(block_.operations[turn].kind) && !ends_draft_step(block_.operations[turn].kind))
-      bring_state();
-    while (true) {
-      const int expected = expected_next(entry, steps);
-      if (expected < p_.last) fetch(expected, turn ^ 1);
-      const std::uint64_t begin_ns = is_timed ? device_clock_ns() : 0;
-      const OperationKind kind = block_.operations[turn].kind;
-      run_operation(entries_[entry - p_.first], turn);
+    const OperationKind first = block.operations[0].kind;
+    if (!changes_rows(first) && !ends_draft_step(first)) bring_state(block);
+    fetch_expected(block);
+  }
+
+  /// After an operation, whether there is another one.
+  DRAFTSCOPE_DEVICE_CALL static bool end_operation(int at) {
+    ProgramBlock& block = block_at(at);
+    wait_for_copies<0>();
+    synchronise();
+    if (thread_index() == 0) meet(block);
+    synchronise();
+    if (block.walk.is_over != 0) return false;
+    if (block.walk.is_as_expected == 0) {
+      end_draft(at);
+      fetch(block, block.walk.entry, block.walk.turn);
       wait_for_copies<0>();
       synchronise();
-      if (is_timed) note_time(met, entry, begin_ns);
-      if (expected >= p_.last) return leave(met);
-      if (thread_index() == 0) meet(entry, kind, ++met);
-      synchronise();
-      if (block_.is_abandoned != 0) return forget();
-      const int next = block_.next;
-      if (next != expected) {
-        if (next >= p_.last) {
-          forget();
-          return leave(met);
-        }
-        WeightStream weights = block_.streams[thread_index() / warp_threads];
-        weights.end_draft();
-        keep(weights);
-        fetch(next, turn ^ 1);
-        wait_for_copies<0>();
-        synchronise();
-      }
-      // After a draft's last step its end is what changes the state next.
-      if (changes_rows(kind) || (ends_draft_step(kind) && next == p_.loop_begin)) bring_state();
-      entry = next;
-      turn ^= 1;
     }
+    if (block.walk.changed_state != 0) bring_state(block);
+    fetch_expected(block);
+    return true;
+  }
+  /// Finds and brings the operation that is expected after the one that is about to run.
+  DRAFTSCOPE_DEVICE static void fetch_expected(ProgramBlock& block) {
+    const int expected = expected_next(block);
+    if (thread_index() == 0) block.walk.expected = expected;
+    if (expected < block.p.last) fetch(block, expected, block.walk.turn ^ 1);
   }
 
-  /// The entry after one, as long as a draft goes on; `steps` counts those of the draft that were taken.
-  [[nodiscard]] DRAFTSCOPE_DEVICE int expected_next(int entry, int& steps) const {
-    if (p_.loop_begin == p_.loop_end || entry + 1 != p_.loop_end) return entry + 1;
-    return ++steps < p_.draft_length ? p_.loop_begin : entry + 1;
+  /// The next entry, as long as a draft goes on.
+  [[nodiscard]] DRAFTSCOPE_DEVICE static int expected_next(const ProgramBlock& block) {
+    const ProgramParams& p = block.p;
+    const Walk& walk = block.walk;
+    const bool ends_step = walk.entry + 1 == p.loop_end;
+    const auto of_draft = static_cast<unsigned>((p.loop_end - p.first) * p.draft_length);
+    return ends_step && walk.met + 1 < of_draft ? p.first : walk.entry + 1;
   }
 
-  /// Keeps a warp's stream for the next product.
-  DRAFTSCOPE_DEVICE void keep(const WeightStream& weights) const {
-    synchronise_lanes();
-    if (thread_index() % warp_threads == 0) block_.streams[thread_index() / warp_threads] = weights;
-    synchronise_lanes();
+  /// The warp's.
+  DRAFTSCOPE_DEVICE static WeightStream& stream_of(ProgramBlock& block) {
+    return block.streams[thread_index() / warp_threads];
   }
-  DRAFTSCOPE_DEVICE void forget() const {
-    WeightStream weights = block_.streams[thread_index() / warp_threads];
+  /// Forgets what was asked for of steps that the draft did not take.
+  DRAFTSCOPE_DEVICE_CALL static void end_draft(int at) {
+    WeightStream weights = stream_of(block_at(at));
+    weights.end_draft();
+    weights.keep(stream_of(block_at(at)));
+  }
+  /// Waits for what is still on its way, where the draft or the program ended sooner than it might have.
+  DRAFTSCOPE_DEVICE_CALL static void forget(int at) {
+    WeightStream weights = stream_of(block_at(at));
     weights.forget();
   }
 
   /// Brings what operations read of the pass's state, and plans attention.
-  DRAFTSCOPE_DEVICE void bring_state() {
-    const PassState& state = *p_.pass.work.state;
+  DRAFTSCOPE_DEVICE static void bring_state(ProgramBlock& block) {
+    const ProgramParams& p = block.p;
+    const DeviceModel& model = p.pass.model;
+    const PassState& state = *p.pass.work.state;
     const PassExtent extent = extent_of(state);
-    const int rows = extent.rows - p_.row_begin;
+    const int rows = extent.rows - p.row_begin;
     if (rows <= max_decode_rows) {
       constexpr int row_words = sizeof(PassRow) / 4;
-      const auto* from = reinterpret_cast<const std::uint32_t*>(state.row + p_.row_begin);
-      auto* to = reinterpret_cast<std::uint32_t*>(block_.row);
+      const auto* from = reinterpret_cast<const std::uint32_t*>(state.row + p.row_begin);
+      auto* to = reinterpret_cast<std::uint32_t*>(block.row);
       for (int i = thread_index(); i < rows * row_words; i += product_threads) to[i] = from[i];
     }
     if (thread_index() == 0) {
-      block_.extent = extent;
-      block_.plan = plan_attention(block_.rows, p_.pass.model.n_heads / p_.pass.model.n_kv_heads,
-                                   extent.max_keys, extent.shared_keys, p_.attention_tiles);
+      block.extent = extent;
+      block.plan = plan_attention(block.rows, model.n_heads / model.n_kv_heads, extent.max_keys,
+                                  extent.shared_keys, p.attention_tiles);
     }
     synchronise();
   }
 
-  /// Notes that this block is done with the launch's `n`-th operation.
-  DRAFTSCOPE_DEVICE void note_time(unsigned n, int entry, std::uint64_t begin_ns) const {
-    p_.timeline.times[n * static_cast<unsigned>(block_count()) + static_cast<unsigned>(block_index())] = {
-        begin_ns, device_clock_ns()};
-    if (block_index() == 0) p_.timeline.entries[n] = entry + 1;
-  }
-
   /// Brings the operation of an entry to this block; it is there after the next wait for copies and barrier.
-  DRAFTSCOPE_DEVICE void fetch(int entry, int turn) {
+  DRAFTSCOPE_DEVICE static void fetch(ProgramBlock& block, int entry, int turn) {
     const auto* from =
-        reinterpret_cast<const std::byte*>(p_.operations + (entries_[entry - p_.first] & entry_place));
-    auto* to = reinterpret_cast<std::byte*>(&block_.operations[turn]);
+        reinterpret_cast<const std::byte*>(block.p.operations + (entry_of(block, entry) & entry_place));
+    auto* to = reinterpret_cast<std::byte*>(&block.operations[turn]);
     const int at = thread_index() * chunk_bytes;
     if (at < static_cast<int>(sizeof(Operation))) begin_copy(to + at, from + at, true);
     end_copy_group();
   }
 
+  /// Notes that this block is done with an operation.
+  DRAFTSCOPE_DEVICE static void note_time(const ProgramBlock& block) {
+    const Timeline& timeline = block.p.timeline;
+    const Walk& walk = block.walk;
+    timeline.times[walk.met * static_cast<unsigned>(block_count()) + static_cast<unsigned>(block_index())] = {
+        walk.begin_ns, device_clock_ns()};
+    if (block_index() == 0) timeline.entries[walk.met] = walk.entry + 1;
+  }
+
   /// By one thread: waits until every block is done with an operation, and finds the next one. What it reads
   /// the next operation may write: rows are read after what changes them alone, and a draft's end from a word
   /// of its own.
-  DRAFTSCOPE_DEVICE void meet(int entry, OperationKind kind, unsigned met) {
-    ProgramState& program = *p_.state;
+  DRAFTSCOPE_DEVICE static void meet(ProgramBlock& block) {
+    const ProgramParams& p = block.p;
+    Walk& walk = block.walk;
+    if (p.timeline.times != nullptr) note_time(block);
+    if (walk.expected >= p.last) return leave(block);
+    ++walk.met;
+    ProgramState& program = *p.state;
     (void)arrive(&program.arrivals, 1);
-    if (!wait_for_arrivals(&program.arrivals, met * static_cast<unsigned>(block_count()))) {
-      block_.is_abandoned = 1;
+    if (!wait_for_arrivals(&program.arrivals, walk.met * static_cast<unsigned>(block_count()))) {
+      walk.is_over = 1;
       if (arrive(&program.failures, 1) != 0) return;
-      program.failed_entry = entry + 1;
+      program.failed_entry = walk.entry + 1;
       program.failed_block = block_index();
       return;
     }
-    const PassState& state = *p_.pass.work.state;
-    if (changes_rows(kind)) block_.rows = state.rows;
-    const bool ends_step = p_.loop_begin != p_.loop_end && entry + 1 == p_.loop_end;
-    block_.next = ends_step && state.goes_on != 0 ? p_.loop_begin : entry + 1;
+    const OperationKind kind = block.operations[walk.turn].kind;
+    const PassState& state = *p.pass.work.state;
+    if (changes_rows(kind)) block.rows = state.rows;
+    const bool goes_back = walk.entry + 1 == p.loop_end && state.goes_on != 0;
+    walk.entry = goes_back ? p.first : walk.entry + 1;
+    if (walk.entry >= p.last) return leave(block);
+    walk.turn ^= 1;
+    walk.is_as_expected = walk.entry == walk.expected ? 1 : 0;
+    // After a draft's last step its end is what changes the state next.
+    walk.changed_state = changes_rows(kind) || (ends_draft_step(kind) && goes_back) ? 1 : 0;
+    if (p.timeline.times != nullptr) walk.begin_ns = device_clock_ns();
   }
 
   /// The last block that comes here leaves the counter as it was found.
-  DRAFTSCOPE_DEVICE void leave(unsigned met) const {
-    if (thread_index() != 0 || met == 0) return;
-    const auto all = (met + 1) * static_cast<unsigned>(block_count());
-    if (arrive(&p_.state->arrivals, 1) + 1 == all) p_.state->arrivals = 0;
+  DRAFTSCOPE_DEVICE static void leave(ProgramBlock& block) {
+    Walk& walk = block.walk;
+    walk.is_over = 1;
+    if (walk.met == 0) return;
+    ProgramState& program = *block.p.state;
+    const auto all = (walk.met + 1) * static_cast<unsigned>(block_count());
+    if (arrive(&program.arrivals, 1) + 1 == all) program.arrivals = 0;
   }
 
-  /// Functions that the compiler looks at by themselves are told where the block's memory is, and make their
-  /// view of the pass from it.
   DRAFTSCOPE_DEVICE static PassView view_of(const ProgramBlock& block, const Operation& op,
                                             ProgramEntry entry) {
-    const PassState& state = *block.pass.work.state;
-    return {block.pass.model,
-            block.pass.work,
+    const ProgramParams& p = block.p;
+    return {p.pass.model,
+            p.pass.work,
             op.layer,
-            block.row_begin,
+            p.row_begin,
             (entry & entry_wants_logits) != 0 ? 1 : 0,
             block.extent,
-            block.extent.rows - block.row_begin <= max_decode_rows ? block.row : state.row + block.row_begin};
+            block.extent.rows - p.row_begin <= max_decode_rows ? block.row
+                                                               : p.pass.work.state->row + p.row_begin};
   }
 
-  DRAFTSCOPE_DEVICE void run_operation(ProgramEntry entry, int turn) {
-    const Operation& op = block_.operations[turn];
-    const int at = p_.scratch_bytes;
-    if (op.pieces == nullptr) return run_small(at, turn);
-    if (op.is_plain == 0) return multiply<Format>(at, turn, entry);
-    // The head of layers whose activations are bf16 may be in fp16.
-    if constexpr (!std::is_same_v<Format, PlainWeights<Bf16>> && std::is_same_v<Element, Bf16>)
-      if (op.is_f16 != 0) return multiply<PlainWeights<F16>>(at, turn, entry);
-    multiply<Plain>(at, turn, entry);
+  DRAFTSCOPE_DEVICE static void run_operation(int at) {
+    ProgramBlock& block = block_at(at);
+    const int turn = block.walk.turn;
+    const ProgramEntry entry = entry_of(block, block.walk.entry);
+    if (block.operations[turn].pieces == nullptr) return run_small(at, turn);
+    if ((entry & entry_two_tiles) == 0) return multiply<1>(at, turn, entry);
+    if (rows_of_turn(block, entry) <= 2 * mma_rows) return multiply<2>(at, turn, entry);
+    multiply<4>(at, turn, entry);
   }
 
   /// An operation that is no product.
-  DRAFTSCOPE_DEVICE static void run_small(int at, int turn) {
+  DRAFTSCOPE_DEVICE_CALL static void run_small(int at, int turn) {
     const ProgramBlock& block = block_at(at);
     const Operation& op = block.operations[turn];
     const PassView view = view_of(block, op, 0);
@@ -332,85 +374,97 @@ class Program {
     return left < max_product_rows ? left : max_product_rows;
   }
 
-  template <typename Weights>
-  DRAFTSCOPE_DEVICE void multiply(int at, int turn, ProgramEntry entry) {
-    const int rows = rows_of_turn(block_, entry);
-    if (rows <= 8)
-      multiply_rows<Weights, 1>(at, turn, entry);
-    else if (rows <= 16)
-      multiply_rows<Weights, 2>(at, turn, entry);
-    else
-      multiply_rows<Weights, 4>(at, turn, entry);
-  }
-
-  template <typename Weights, int column_tiles>
-  DRAFTSCOPE_DEVICE_CALL static void multiply_rows(int at, int turn, ProgramEntry entry) {
+  /// A function for both kinds of weights: what more functions keep of each other's registers goes to memory.
+  template <int column_tiles>
+  DRAFTSCOPE_DEVICE_CALL static void multiply(int at, int turn, ProgramEntry entry) {
     ProgramBlock& block = block_at(at);
     const Operation& op = block.operations[turn];
     const PassView view = view_of(block, op, entry);
     const int rows = rows_of_turn(block, entry);
     const std::int64_t first_row = view.row_begin + first_of_turn(entry);
-    WeightStream weights = block.streams[thread_index() / warp_threads];  // in registers
     const Workspace& work = view.work;
     if (op.kind == OperationKind::qkv && thread_index() / warp_threads == product_slices - 1)
       fetch_cache(view);
-    const StreamedJob job{op.layout, op.tiles, op.depth, rows};
-    const std::byte* first = nullptr;
-    std::int64_t row_bytes = std::int64_t{op.depth} * 2;
+    const auto row_of = [&](const std::uint16_t* rows_of_all) {
+      return reinterpret_cast<const std::byte*>(rows_of_all + first_row * op.depth);
+    };
+    StreamedJob job{op.layout, op.tiles, op.depth, rows, nullptr, op.depth * 2};
     if (op.kind == OperationKind::output) {
-      first = reinterpret_cast<const std::byte*>(work.attended) + first_row * row_bytes;
+      job.first_row = row_of(work.attended);
     } else if (op.kind == OperationKind::down) {
-      first = reinterpret_cast<const std::byte*>(work.gated) + first_row * row_bytes;
+      job.first_row = row_of(work.gated);
     } else if ((entry & entry_reads_normed) != 0) {
-      first = reinterpret_cast<const std::byte*>(work.normed) + first_row * row_bytes;
+      job.first_row = row_of(work.normed);
     } else {
       std::byte* const staged = shared_memory() + streamed_partial_bytes;
-      row_bytes = staged_row_bytes(op.depth);
-      const RowNorm<typename Weights::Activation> norm(norm_weights(view, op.norm), op.depth,
-                                                       view.model.rms_epsilon);
+      job.row_bytes = staged_row_bytes(op.depth);
+      const RowNorm<Element> norm(norm_weights(view, op.norm), op.depth, view.model.rms_epsilon);
       // The slices' sums' memory, which nothing needs yet.
       norm.bring(
           rows, reinterpret_cast<float*>(shared_memory()),
           [&](int row) { return work.residual + (first_row + row) * op.depth; },
-          [&](int row) { return reinterpret_cast<std::uint32_t*>(staged + row * row_bytes); });
+          [&](int row) { return reinterpret_cast<std::uint32_t*>(staged + row * job.row_bytes); });
       synchronise();
-      first = staged;
+      job.first_row = staged;
     }
-    StreamedProduct<Weights, column_tiles>::run(
-        job, weights, [&](int column) { return first + column * row_bytes; },
-        [&](int tile, int r, int column, bool present, float upper, float lower) {
-          finish<Weights>(at, turn, entry, {tile, r, column, present, upper, lower});
-        });
-    synchronise_lanes();
-    if (thread_index() % warp_threads == 0) block.streams[thread_index() / warp_threads] = weights;
+    if (op.is_plain != 0)
+      multiply_with<Plain, column_tiles>(job, at, turn, entry);
+    else if constexpr (!std::is_same_v<Format, Plain>)
+      multiply_with<Format, column_tiles>(job, at, turn, entry);
+  }
+  template <typename Weights, int column_tiles>
+  DRAFTSCOPE_DEVICE static void multiply_with(const StreamedJob& job, int at, int turn, ProgramEntry entry) {
+    StreamedProduct<Weights, column_tiles, max_parts>::run(job, stream_of(block_at(at)),
+                                                           ProductEnds<Weights>{at, turn, entry});
   }
 
-  /// Output r of both halves of a tile for one row (product_ops.h).
-  struct Finished {
-    int tile, r, column;
-    bool present;
-    float upper, lower;
-  };
-  /// Makes its view of the pass anew: what it reads takes no registers while pieces are multiplied.
+  /// The ends of a product's tiles (streamed_product.h, product_ops.h). Each of its functions makes a view of
+  /// the pass anew: what that reads takes no registers while pieces are multiplied.
   template <typename Weights>
-  DRAFTSCOPE_DEVICE static void finish(int at, int turn, ProgramEntry entry, const Finished& sums) {
-    const ProgramBlock& block = block_at(at);
-    const Operation& op = block.operations[turn];
-    const PassView view = view_of(block, op, entry);
-    const auto& [tile, r, column, present, upper, lower] = sums;
-    const int row = view.row_begin + first_of_turn(entry) + column;
-    switch (op.kind) {
-      case OperationKind::qkv:
-        return finish_qkv<Weights>(view, tile, r, row, present, upper, lower);
-      case OperationKind::output:
-        return ResidualOp<Weights>::add(view, op.layer.o, tile, r, row, present, upper, lower);
-      case OperationKind::gate_up:
-        return GateUpOp<Weights>::finish(view, tile, r, row, present, upper, lower);
-      case OperationKind::down:
-        return ResidualOp<Weights>::add(view, op.layer.down, tile, r, row, present, upper, lower);
-      default:
-        return HeadOp<Weights>::finish(view, tile, r, row, present, upper, lower);
+  struct ProductEnds {
+    int at, turn;
+    ProgramEntry entry;
+
+    DRAFTSCOPE_DEVICE Early bring(int tile, int r, int column) const {
+      const ProgramBlock& block = block_at(at);
+      const Operation& op = block.operations[turn];
+      const PassView view = view_of(block, op, entry);
+      const int row = view.row_begin + first_of_turn(entry) + column;
+      if (op.kind == OperationKind::qkv)
+        return visit_qkv<Weights>(view, [&](auto of) { return decltype(of)::bring(view, tile, r, row); });
+      if (op.kind == OperationKind::output || op.kind == OperationKind::down)
+        return ResidualOp<Weights>::bring(view, tile, r, row);
+      return {};
     }
+    DRAFTSCOPE_DEVICE void finish(int tile, int r, int column, bool present, float upper, float lower,
+                                  const Early& early) const {
+      const ProgramBlock& block = block_at(at);
+      const Operation& op = block.operations[turn];
+      const PassView view = view_of(block, op, entry);
+      const int row = view.row_begin + first_of_turn(entry) + column;
+      switch (op.kind) {
+        case OperationKind::qkv:
+          return visit_qkv<Weights>(
+              view, [&](auto of) { decltype(of)::finish(view, tile, r, row, present, upper, lower, early); });
+        case OperationKind::output:
+          return ResidualOp<Weights>::add(view, op.layer.o, tile, r, row, present, upper, lower, early);
+        case OperationKind::gate_up:
+          return GateUpOp<Weights>::finish(view, tile, r, row, present, upper, lower);
+        case OperationKind::down:
+          return ResidualOp<Weights>::add(view, op.layer.down, tile, r, row, present, upper, lower, early);
+        default:
+          return HeadOp<Weights>::finish(view, tile, r, row, present, upper, lower);
+      }
+    }
+  };
+
+  /// Heads of a product that has some of a layer's are counted among all.
+  template <typename Weights, typename Visit>
+  DRAFTSCOPE_DEVICE static auto visit_qkv(const PassView& view, const Visit& visit) {
+    if constexpr (std::is_same_v<Weights, PlainWeights<Bf16>>)
+      if (view.layer.q.is_beside != 0 || view.layer.k.is_beside != 0 || view.layer.v.is_beside != 0)
+        return visit(QkvOp<PlainBesideGroups>());
+    return visit(QkvOp<Weights>());
   }
 
   /// Asks that the keys and values which attention is about to read be brought into the second cache, while
@@ -431,21 +485,6 @@ class Program {
                   static_cast<unsigned>(rows * row_bytes));
     }
   }
-
-  /// Heads of a product that has some of a layer's are counted among all.
-  template <typename Weights>
-  DRAFTSCOPE_DEVICE static void finish_qkv(const PassView& view, int tile, int r, int row, bool present,
-                                           float upper, float lower) {
-    if constexpr (std::is_same_v<Weights, PlainWeights<Bf16>>)
-      if (view.layer.q.is_beside != 0 || view.layer.k.is_beside != 0 || view.layer.v.is_beside != 0)
-        return QkvOp<PlainBesideGroups>::finish(view, tile, r, row, present, upper, lower);
-    QkvOp<Weights>::finish(view, tile, r, row, present, upper, lower);
-  }
-
-  const ProgramParams& p_;
-  ProgramBlock& block_;
-  StreamedTiles* tiles_;   ///< [products of the launch]
-  ProgramEntry* entries_;  ///< those of the launch
 };
 
 }  // namespace draftscope::engine::cuda

@@ -51,10 +51,13 @@ static_assert(sizeof(Operation) % chunk_bytes == 0);
 
 /// A place among the operations, and how one is run.
 using ProgramEntry = std::uint16_t;
-inline constexpr ProgramEntry entry_place = 0x1fff;
+inline constexpr ProgramEntry entry_place = 0x0fff;
+inline constexpr ProgramEntry entry_two_tiles =
+    0x1000;  ///< of a product: a block takes two tiles at once, else one
 inline constexpr ProgramEntry entry_upper_rows =
     0x2000;  ///< a product's second turn: rows from max_product_rows on
-inline constexpr ProgramEntry entry_reads_normed = 0x4000;  ///< rows are those that normalise_rows left
+inline constexpr ProgramEntry entry_reads_normed =
+    0x4000;  ///< of a product that a norm precedes: rows are those that normalise_rows left
 inline constexpr ProgramEntry entry_wants_logits = 0x8000;
 inline constexpr int max_program_entries = 2048;
 
@@ -62,7 +65,7 @@ inline constexpr int max_program_entries = 2048;
 struct RingShape {
   std::int32_t places;       ///< up to max_ring_places
   std::int32_t place_bytes;  ///< a multiple of 128
-  std::int32_t parts;        ///< parts that a place holds, up to max_copied_parts
+  std::int32_t parts;        ///< parts that a place holds, up to max_copied_parts, or max_copied_code_parts
 };
 
 /// Counters and failure that a program's blocks share; zeros before the first launch.
@@ -92,11 +95,11 @@ struct ProgramParams {
   std::int32_t first, last;      ///< entries that the launch runs
   const ProgramEntry* products;  ///< those of them that are products, in order
   std::int32_t n_products;
-  std::int32_t loop_products;         ///< of a loop
-  std::int32_t loop_begin, loop_end;  ///< no loop if they are equal
-  std::int32_t row_begin;             ///< first row of the pass that is computed
-  std::int32_t rows;                  ///< computed rows; −1 = all that the state has from row_begin on
-  std::int32_t draft_length;          ///< steps of the loop at most
+  std::int32_t loop_products;  ///< of a loop
+  std::int32_t loop_end;       ///< end of a loop that begins with `first`; 0 = there is none
+  std::int32_t row_begin;      ///< first row of the pass that is computed
+  std::int32_t rows;           ///< computed rows; −1 = all that the state has from row_begin on
+  std::int32_t draft_length;   ///< steps of the loop at most
   std::int32_t is_draft_step;  ///< of a draft whose steps are launched one by one: none once it stopped
   ProgramState* state;
   Timeline timeline;
@@ -109,9 +112,11 @@ struct ProgramParams {
 /// A product's pieces as one block takes them, in shared memory.
 struct StreamedTiles {
   const std::byte* first;  ///< of the block's first tile
-  std::int32_t tiles;      ///< of the block
+  std::int32_t turns;      ///< of the block
+  std::int16_t together;   ///< tiles that it takes at once in a turn
+  std::int16_t slice_runs;
+  std::int32_t runs;
   std::int32_t part_bytes;
-  std::int32_t runs, slice_runs;
 };
 
 /// Shared memory that a block takes beside an operation's scratch and the rings: a ProgramBlock, products,

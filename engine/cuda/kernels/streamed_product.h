@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A product of weights that come through rings (weight_stream.h) with up to 64 rows of activations. Tensor
+// A product of weights that come through rings (weight_stream.h) with up to 32 rows of activations. Tensor
 // cores multiply, with the rows as the short side, so that eight rows cost what one costs.
 //
-// A block takes each `blocks`-th tile of 32 outputs. Each of its eight warps multiplies a slice of the depth;
+// A block takes each `blocks`-th tile of 16 outputs, or each `blocks`-th two, where rows are many and their
+// activations would else be loaded twice as often. Each of its eight warps multiplies a slice of the depth;
 // slices are added in a fixed order, and a column of an mma depends on its own row of activations alone. So a
 // row's bits depend neither on the other rows nor on how many blocks there are, nor on the ring.
 
 #include "grouped_weights.h"
 #include "piece_layout.h"
+#include "product_ops.h"
 #include "weight_stream.h"
 #include "weights.h"
 
@@ -20,49 +22,71 @@ struct StreamedJob {
   std::int32_t tiles;
   std::int32_t depth;
   std::int32_t rows;
+  const std::byte* first_row;  ///< of activations, 16-bit values [depth]; in device or shared memory
+  std::int32_t row_bytes;      ///< from one row to the next
 };
 
-/// `column_tiles`: the most that the code computes, of eight rows each.
-template <typename Format, int column_tiles>
+/// `column_tiles`: the most that the code computes, of eight rows each. `max_parts`: of a piece.
+template <typename Format, int column_tiles, int max_parts>
 class StreamedProduct {
   using Activation = typename Format::Activation;
   using Scales = typename Format::Scales;
+  static constexpr int row_tiles = column_tiles == 1 ? 1 : max_row_tiles;  ///< that a block takes at once
   static constexpr int parts = Format::parts;
   /// Registers of a thread that `runs` runs of activations take, beside the sums.
-  static constexpr int registers_of(int runs) { return column_tiles * (8 + 4 * parts * runs); }
+  static constexpr int registers_of(int runs) { return column_tiles * (4 * row_tiles + 4 * parts * runs); }
   /// Runs whose activations are asked for ahead, as far as registers hold them: the second cache takes as
   /// long to answer as some runs last.
   static constexpr int ahead_runs = [] {
-    for (int runs = max_copied_parts; runs > 0; runs /= 2)
+    for (int runs = max_parts; runs > 0; runs /= 2)
       if (registers_of(runs) <= 48) return runs;
     return 0;
   }();
   using Ahead = Part[ahead_runs > 0 ? ahead_runs : 1][parts][column_tiles];
+  using Sums = float[row_tiles][column_tiles][4];
 
  public:
-  /// `row_of(column)`: a row's 16-bit values, [depth]. `finish(tile, r, column, is_present, upper, lower)`
-  /// takes output r of both halves of a tile for one row; all lanes of a warp call it together, 16 lanes a
-  /// row.
-  template <typename RowOf, typename Finish>
-  DRAFTSCOPE_DEVICE static void run(const StreamedJob& job, WeightStream& weights, const RowOf& row_of,
-                                    const Finish& finish) {
+  /// `stream`: the warp's, in shared memory. `ends.finish(tile, r, column, is_present, upper, lower, early)`
+  /// takes output r of both halves of a tile for one row; all lanes of a warp call it together, 8 lanes a
+  /// row. `early` is what ends.bring(tile, r, column) said before the tile was multiplied, if the row is
+  /// present.
+  template <typename Ends>
+  DRAFTSCOPE_DEVICE static void run(const StreamedJob& job, WeightStream& stream, const Ends& ends) {
     StreamedProduct product(job);
     int turn = 0;
-    for (int tile = block_index(); tile < job.tiles; tile += block_count()) {
-      float sums[2][column_tiles][4] = {};
-      product.multiply(weights, row_of, sums);
+    for (int tile = block_index() * row_tiles; tile < job.tiles; tile += block_count() * row_tiles) {
+      Early early[column_tiles];
 #pragma unroll
       for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
-        if (column_tile * 8 >= job.rows) continue;
+        const Output of = product.output_of_thread(tile, column_tile);
+        if (of.is_finished_here && of.is_present) early[column_tile] = ends.bring(of.tile, of.r, of.column);
+      }
+      Sums sums = {};
+      WeightStream weights = stream;  // in registers, while they multiply
+      product.multiply(weights, sums);
+      weights.keep(stream);
+#pragma unroll
+      for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
+        if (column_tile * mma_rows >= job.rows) continue;
         product.store(turn, sums, column_tile);
         synchronise();
-        product.finish_columns(turn, tile, column_tile, finish);
+        product.finish_columns(turn, product.output_of_thread(tile, column_tile), early[column_tile], ends);
         turn ^= 1;
       }
     }
   }
 
  private:
+  /// This lane's chunks of a part of a tile, and what scales they have.
+  struct Held {
+    Chunk chunks[lane_rows];
+    Scales scales[lane_rows];
+  };
+  /// A part of a tile as numbers.
+  struct Numbers {
+    Part halves[2];  ///< of this lane's row of each
+  };
+
   DRAFTSCOPE_DEVICE explicit StreamedProduct(const StreamedJob& job)
       : job_(job),
         warp_(thread_index() / warp_threads),
@@ -71,175 +95,187 @@ class StreamedProduct {
         t_(lane_ % 4),
         first_depth_(warp_ * job.layout.slice_runs * Format::stage_depth) {}
 
-  template <typename RowOf>
-  DRAFTSCOPE_DEVICE void multiply(WeightStream& weights, const RowOf& row_of,
-                                  float (&sums)[2][column_tiles][4]) const {
+  DRAFTSCOPE_DEVICE void multiply(WeightStream& weights, Sums& sums) const {
     const int runs = job_.layout.runs_of(warp_);
     if constexpr (ahead_runs > 0) {
       Ahead ahead;
 #pragma unroll
       for (int i = 0; i < ahead_runs; ++i)
-        if (i < weights.parts() && i < runs) bring(row_of, i, ahead[i]);
+        if (i < weights.parts() && i < runs) bring(i, ahead[i]);
 #pragma unroll 1
       for (int first = 0; first < runs; first += weights.parts()) {
-        // Without a branch, where a piece is whole.
-        const bool is_whole = runs - first >= weights.parts();
-        if (is_whole && weights.parts() == 4)
-          multiply_piece<4>(weights, row_of, first, runs, ahead, sums);
-        else if (is_whole && weights.parts() == 2)
-          multiply_piece<2>(weights, row_of, first, runs, ahead, sums);
+        const int left = runs - first < weights.parts() ? runs - first : weights.parts();
+        // Without a branch a part, where they are as many as they often are.
+        if (left == max_parts)
+          multiply_piece<max_parts>(weights, first, runs, ahead, sums);
+        else if (left == max_parts / 2)
+          multiply_piece<max_parts / 2>(weights, first, runs, ahead, sums);
         else
-          multiply_piece<0>(weights, row_of, first, runs, ahead, sums);
+          multiply_piece<0>(weights, first, runs, ahead, sums);
       }
     } else {
-      const std::byte* part = nullptr;
-      int left = 0;  // parts of the piece
+      const std::byte* part[row_tiles] = {};
+      int left = 0;  // parts of the pieces
 #pragma unroll 1
       for (int run = 0; run < runs; ++run) {
         if (left == 0) {
-          part = weights.take();
+          take(weights, part);
           left = weights.parts();
         }
-        Chunk held[lane_rows];
-        Scales scales[lane_rows];
-        read(part, held, scales);
-        part += job_.layout.part_bytes;
-        if (--left == 0 || run + 1 == runs) weights.give_back();
+        Held held[row_tiles];
+#pragma unroll
+        for (int tile = 0; tile < row_tiles; ++tile) {
+          held[tile] = read(part[tile]);
+          part[tile] += job_.layout.part_bytes;
+        }
+        if (--left == 0 || run + 1 == runs) weights.give_back(row_tiles);
 #pragma unroll
         for (int of_run = 0; of_run < parts; ++of_run) {
-          const Numbers numbers_of_part = numbers(held, scales, of_run);
+          Part x[column_tiles];
 #pragma unroll
           for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-            if (column_tile * 8 < job_.rows)
-              multiply_tile(numbers_of_part, row_part(row_of, run, of_run, column_tile), column_tile, sums);
+            x[column_tile] = row_part(run, of_run, column_tile);
+#pragma unroll
+          for (int tile = 0; tile < row_tiles; ++tile) {
+            const Numbers numbers_of_part = numbers(held[tile], of_run);
+#pragma unroll
+            for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
+              multiply_tile(numbers_of_part, x[column_tile], sums[tile][column_tile]);
+          }
         }
       }
     }
   }
 
-  /// The next piece, which begins with run `first`. `whole`: its parts, or 0 if only the stream knows.
-  template <int whole, typename RowOf>
-  DRAFTSCOPE_DEVICE void multiply_piece(WeightStream& weights, const RowOf& row_of, int first, int runs,
-                                        Ahead& ahead, float (&sums)[2][column_tiles][4]) const {
-    const std::byte* const piece = weights.take();
+  /// The next piece of each tile.
+  DRAFTSCOPE_DEVICE static void take(WeightStream& weights, const std::byte* (&pieces)[row_tiles]) {
+#pragma unroll
+    for (int tile = 0; tile < row_tiles; ++tile) pieces[tile] = weights.take(tile);
+  }
+
+  /// The next pieces, which begin with run `first`. `whole`: their parts, or 0 if only the stream knows.
+  template <int whole>
+  DRAFTSCOPE_DEVICE void multiply_piece(WeightStream& weights, int first, int runs, Ahead& ahead,
+                                        Sums& sums) const {
+    const std::byte* pieces[row_tiles];
+    take(weights, pieces);
     const int of_piece = whole > 0 ? whole : weights.parts();
     const int distance = of_piece < ahead_runs ? of_piece : ahead_runs;
 #pragma unroll
-    for (int i = 0; i < (whole > 0 ? whole : max_copied_parts); ++i) {
+    for (int i = 0; i < (whole > 0 ? whole : max_parts); ++i) {
       const int run = first + i;
       if (whole == 0 && (i >= of_piece || run >= runs)) continue;
-      Chunk held[lane_rows];
-      Scales scales[lane_rows];
-      read(piece + i * job_.layout.part_bytes, held, scales);
-      if (i + 1 == of_piece || (whole == 0 && run + 1 == runs)) weights.give_back();
+      Held held[row_tiles];
+#pragma unroll
+      for (int tile = 0; tile < row_tiles; ++tile)
+        held[tile] = read(pieces[tile] + i * job_.layout.part_bytes);
+      if (i + 1 == of_piece || (whole == 0 && run + 1 == runs)) weights.give_back(row_tiles);
 #pragma unroll
       for (int of_run = 0; of_run < parts; ++of_run) {
-        const Numbers numbers_of_part = numbers(held, scales, of_run);
+        Numbers numbers_of_part[row_tiles];
+#pragma unroll
+        for (int tile = 0; tile < row_tiles; ++tile) numbers_of_part[tile] = numbers(held[tile], of_run);
 #pragma unroll
         for (int column_tile = 0; column_tile < column_tiles; ++column_tile) {
           Part& x = ahead[i % ahead_runs][of_run][column_tile];
-          multiply_tile(numbers_of_part, x, column_tile, sums);
-          x = row_part(row_of, run + distance, of_run, column_tile, run + distance < runs);
+#pragma unroll
+          for (int tile = 0; tile < row_tiles; ++tile)
+            multiply_tile(numbers_of_part[tile], x, sums[tile][column_tile]);
+          x = row_part(run + distance, of_run, column_tile, run + distance < runs);
         }
       }
     }
   }
 
-  /// This lane's chunks of a part, and what scales they have.
-  DRAFTSCOPE_DEVICE void read(const std::byte* part, Chunk (&held)[lane_rows],
-                              Scales (&scales)[lane_rows]) const {
+  [[nodiscard]] DRAFTSCOPE_DEVICE Held read(const std::byte* part) const {
+    Held held;
 #pragma unroll
-    for (int row = 0; row < lane_rows; ++row)
-      held[row] = *reinterpret_cast<const Chunk*>(part + (row * warp_threads + lane_) * chunk_bytes);
+    for (int half = 0; half < lane_rows; ++half)
+      held.chunks[half] = *reinterpret_cast<const Chunk*>(part + (half * warp_threads + lane_) * chunk_bytes);
     if constexpr (Format::is_grouped)
 #pragma unroll
-      for (int row = 0; row < lane_rows; ++row)
-        scales[row] = Format::run_scales(reinterpret_cast<const std::uint32_t*>(part + part_code_bytes) +
-                                         (row * scale_rows + g_) * Format::scale_words);
+      for (int half = 0; half < lane_rows; ++half)
+        held.scales[half] =
+            Format::run_scales(reinterpret_cast<const std::uint32_t*>(part + part_code_bytes) +
+                               (half * scale_rows + g_) * Format::scale_words);
+    return held;
   }
 
   /// This lane's values of a part of a run, of the row of its column in a tile of columns.
-  template <typename RowOf>
-  [[nodiscard]] DRAFTSCOPE_DEVICE Part row_part(const RowOf& row_of, int run, int part, int column_tile,
+  [[nodiscard]] DRAFTSCOPE_DEVICE Part row_part(int run, int part, int column_tile,
                                                 bool is_needed = true) const {
     const int k = first_depth_ + run * Format::stage_depth + Format::lane_depth(t_, part);
-    const int column = column_tile * 8 + g_;
-    const auto* const at = reinterpret_cast<const Chunk*>(row_of(column) + std::int64_t{k} * 2);
+    const int column = column_tile * mma_rows + g_;
+    // One address and an offset: registers hold no address a column.
+    const auto* const at = reinterpret_cast<const Chunk*>(job_.first_row + (column * job_.row_bytes + k * 2));
     const bool is_there = is_needed && column < job_.rows && k < job_.depth;
-    Chunk chunk{};
-    if constexpr (ahead_runs > 0)
-      chunk = load_if(is_there, at);
-    else if (is_there)  // one by one: registers hold few
-      chunk = *at;
+    const Chunk chunk = load_if(is_there, at);
     return {{chunk.words[0], chunk.words[1], chunk.words[2], chunk.words[3]}};
   }
-  template <typename RowOf>
-  DRAFTSCOPE_DEVICE void bring(const RowOf& row_of, int run, Part (&x)[parts][column_tiles]) const {
+  DRAFTSCOPE_DEVICE void bring(int run, Part (&x)[parts][column_tiles]) const {
 #pragma unroll
     for (int part = 0; part < parts; ++part)
 #pragma unroll
       for (int column_tile = 0; column_tile < column_tiles; ++column_tile)
-        x[part][column_tile] = row_part(row_of, run, part, column_tile);
+        x[part][column_tile] = row_part(run, part, column_tile);
   }
 
-  /// A part of both halves' rows of weights, [half][g or g + 8].
-  struct Numbers {
-    Part rows[2][2];
-  };
-  [[nodiscard]] DRAFTSCOPE_DEVICE static Numbers numbers(const Chunk (&held)[lane_rows],
-                                                         const Scales (&scales)[lane_rows], int part) {
+  [[nodiscard]] DRAFTSCOPE_DEVICE static Numbers numbers(const Held& held, int part) {
+    Chunk chunks[lane_rows] = {held.chunks[0], held.chunks[1]};
+    if constexpr (Format::is_paired) unpair(chunks[0], chunks[1]);
     Numbers result;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      Chunk rows[2]{held[2 * half], held[2 * half + 1]};
-      if constexpr (Format::is_paired) unpair(rows[0], rows[1]);
-#pragma unroll
-      for (int row = 0; row < 2; ++row)
-        result.rows[half][row] = Format::part(rows[row], part, scales[2 * half + row]);
-    }
+    for (int half = 0; half < lane_rows; ++half)
+      result.halves[half] = Format::part(chunks[half], part, held.scales[half]);
     return result;
   }
-  DRAFTSCOPE_DEVICE static void multiply_tile(const Numbers& weights, const Part& x, int column_tile,
-                                              float (&sums)[2][column_tiles][4]) {
+  DRAFTSCOPE_DEVICE static void multiply_tile(const Numbers& weights, const Part& x, float (&sums)[4]) {
+    const auto& [upper, lower] = weights.halves;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const Part& low = weights.rows[half][0];
-      const Part& high = weights.rows[half][1];
-#pragma unroll
-      for (int i = 0; i < 4; i += 2)
-        Activation::multiply_accumulate(sums[half][column_tile], low.pairs[i], high.pairs[i],
-                                        low.pairs[i + 1], high.pairs[i + 1], x.pairs[i], x.pairs[i + 1]);
-    }
+    for (int i = 0; i < 4; i += 2)
+      Activation::multiply_accumulate(sums, upper.pairs[i], lower.pairs[i], upper.pairs[i + 1],
+                                      lower.pairs[i + 1], x.pairs[i], x.pairs[i + 1]);
   }
 
   DRAFTSCOPE_DEVICE static float* partial(int turn, int warp) {
-    return reinterpret_cast<float*>(shared_memory()) + (turn * product_slices + warp) * 8 * column_stride;
+    return reinterpret_cast<float*>(shared_memory()) +
+           (turn * product_slices + warp) * mma_rows * column_stride;
   }
 
-  DRAFTSCOPE_DEVICE void store(int turn, const float (&sums)[2][column_tiles][4], int column_tile) const {
+  DRAFTSCOPE_DEVICE void store(int turn, const Sums& sums, int column_tile) const {
     float* const to = partial(turn, warp_) + t_ * 2 * column_stride + g_;
 #pragma unroll
-    for (int half = 0; half < 2; ++half)
+    for (int tile = 0; tile < row_tiles; ++tile)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        to[i % 2 * column_stride + half * tile_half + i / 2 * 8] = sums[half][column_tile][i];
+        to[i % 2 * column_stride + tile * tile_outputs + i / 2 * tile_half] = sums[tile][column_tile][i];
   }
 
-  /// By half of the threads.
-  template <typename Finish>
-  DRAFTSCOPE_DEVICE void finish_columns(int turn, int tile, int column_tile, const Finish& finish) const {
-    const int r = thread_index() % tile_half;
-    const int column = thread_index() / tile_half;
-    if (column >= 8) return;
+  /// An output of the tiles that this thread finishes, if it does: some of the warps do.
+  struct Output {
+    int tile, r, column;
+    bool is_present;  ///< the job has that row
+    bool is_finished_here;
+  };
+  [[nodiscard]] DRAFTSCOPE_DEVICE Output output_of_thread(int first_tile, int column_tile) const {
+    const int tile = thread_index() / (tile_half * mma_rows);
+    const int column = column_tile * mma_rows + thread_index() / tile_half % mma_rows;
+    return {first_tile + tile, thread_index() % tile_half, column, column < job_.rows, tile < row_tiles};
+  }
+
+  template <typename Ends>
+  DRAFTSCOPE_DEVICE void finish_columns(int turn, const Output& of, const Early& early,
+                                        const Ends& ends) const {
+    if (!of.is_finished_here) return;
+    const int place = of.column % mma_rows * column_stride + of.tile % row_tiles * tile_outputs + of.r;
     float halves[2];
     for (int half = 0; half < 2; ++half) {
       float sum = 0.0F;
       for (int slice = 0; slice < product_slices; ++slice)
-        sum += partial(turn, slice)[column * column_stride + half * tile_half + r];
+        sum += partial(turn, slice)[place + half * tile_half];
       halves[half] = sum;
     }
-    const int row = column_tile * 8 + column;
-    finish(tile, r, row, row < job_.rows, halves[0], halves[1]);
+    ends.finish(of.tile, of.r, of.column, of.is_present, halves[0], halves[1], early);
   }
 
   const StreamedJob& job_;

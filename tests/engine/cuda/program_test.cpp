@@ -108,16 +108,18 @@ TEST(Programs, FillTheMemoryOfABlock) {
       speculation::ModelShape shape = random_cuda_shape(random);
       shape.d_model = 64 * pick(random, 1, 128);
       const std::int32_t rows = pick(random, 1, 64);
-      const std::int32_t part_bytes = 2048 + 128 * pick(random, 0, 3);
-      const cuda::ProgramShape found =
-          cuda::program_shape({.multiprocessors = 132, .shared_bytes = shared_bytes}, shape, rows, part_bytes,
-                              chance(random, 0.5));
+      const cuda::PieceSize pieces{1024 + 64 * pick(random, 0, 3), chance(random, 0.5)
+                                                                       ? cuda::max_copied_parts
+                                                                       : cuda::max_copied_code_parts};
+      const cuda::ProgramShape found = cuda::program_shape(
+          {.multiprocessors = 132, .shared_bytes = shared_bytes}, shape, rows, pieces, chance(random, 0.5));
       SCOPED_TRACE(testing::Message() << shared_bytes << " bytes, d_model " << shape.d_model << ", " << rows
-                                      << " rows, parts of " << part_bytes);
+                                      << " rows, parts of " << pieces.part_bytes);
       ASSERT_GE(found.ring.places, 2);
       EXPECT_LE(found.shared_bytes, shared_bytes);
-      EXPECT_GE(found.ring.place_bytes, found.ring.parts * part_bytes);
+      EXPECT_GE(found.ring.place_bytes, found.ring.parts * pieces.part_bytes);
       EXPECT_GE(found.ring.parts, 1);
+      EXPECT_LE(found.ring.parts, pieces.parts);
       EXPECT_LE(found.ring.places, cuda::max_ring_places);
       EXPECT_EQ(found.scratch_bytes % 128, 0);
       if (found.ring.places < cuda::max_ring_places) {
