@@ -142,6 +142,9 @@ class CudaBackend final : public Backend {
   /// With a sliding window a draft step would have to move the window: left to forward().
   bool has_chain_rounds() const override { return window() == 0; }
 
+  /// True unless device activity is recorded, which is attributed to rounds by launches.
+  bool runs_ahead() const override { return has_chain_rounds() && trace_ == nullptr; }
+
   Result<void> chain_round(const ChainRound& round, ChainRoundOutputs& outputs) override {
     DRAFTSCOPE_TRY(check_round(round, limits()));
     DRAFTSCOPE_TRY(check_weights(round.weights, "chain round"));
@@ -155,9 +158,10 @@ class CudaBackend final : public Backend {
                                             .sampled = is_sampled(round),
                                             .above_exit = round.above_exit,
                                             .keeps_states = !round.states.empty(),
+                                            .verifies = round.verifies,
                                             .keys = round.root_position + 1},
                                            slots_));
-    results_.resize(to_size(round.draft_length + 1));
+    results_.resize(round.verifies ? to_size(round.draft_length + 1) : 0);
     DRAFTSCOPE_TRY(
         gpu_->download(state_.get(), buffers_.work.state,
                        offsetof(PassState, draft) + to_size(round.draft_length) * sizeof(DraftedToken)));

@@ -26,6 +26,17 @@ Result<void> check_round_states(const ChainRound& round, const BackendLimits& li
   return {};
 }
 
+/// Error: a round that is its draft alone is none that decoding could go on with.
+Result<void> check_unverified(const ChainRound& round, const BackendLimits& limits) {
+  const bool is_greedy = round.sampling == nullptr || round.sampling->greedy();
+  if (round.draft_length > 0 && round.layers.end == limits.n_layers && round.mask == nullptr &&
+      !round.weights && !round.above_exit && round.states.empty() && is_greedy)
+    return {};
+  return fail(
+      "chain round: verifies nothing, expected one step at least of a greedy draft by all {} layers alone",
+      limits.n_layers);
+}
+
 }  // namespace
 
 Result<void> check_round(const ChainRound& round, const BackendLimits& limits) {
@@ -45,6 +56,7 @@ Result<void> check_round(const ChainRound& round, const BackendLimits& limits) {
   if (round.mask != nullptr && round.mask->n_layers() != limits.n_layers)
     return fail("chain round: mask is for {} layers, expected {}", round.mask->n_layers(), limits.n_layers);
   DRAFTSCOPE_TRY(check_round_states(round, limits));
+  if (!round.verifies) DRAFTSCOPE_TRY(check_unverified(round, limits));
   if (round.stops.size() > max_stop_tokens)
     return fail("chain round: {} stop tokens, expected at most {}", round.stops.size(), max_stop_tokens);
   return {};

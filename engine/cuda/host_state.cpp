@@ -79,16 +79,20 @@ void take_round(const PassState& state, std::span<const HeadResult> results, boo
   const auto drafted = static_cast<std::size_t>(state.drafted);
   outputs.drafted.clear();
   outputs.drawn_probabilities.clear();
+  outputs.drafted_ns.clear();
+  std::uint64_t begin_ns = state.draft_start_ns;
   for (const DraftedToken& draft : std::span(state.draft).first(drafted)) {
     outputs.drafted.push_back({draft.token, draft.logit, draft.probability});
     outputs.drawn_probabilities.push_back(draft.drawn_probability);
+    outputs.drafted_ns.push_back(static_cast<std::int64_t>(draft.end_ns - begin_ns));
+    begin_ns = draft.end_ns;
   }
   outputs.accepted = sampled ? state.accepted : 0;
   outputs.bonus_token = sampled ? state.bonus_token : -1;
   outputs.verified.clear();
-  for (const HeadResult& result : results.first(drafted + 1))
+  for (const HeadResult& result : results.first(std::min(drafted + 1, results.size())))
     outputs.verified.push_back({result.token, result.logit, result.probability});
-  outputs.verify_ns = static_cast<std::int64_t>(state.end_ns - state.verify_start_ns);
+  outputs.verify_ns = results.empty() ? 0 : static_cast<std::int64_t>(state.end_ns - state.verify_start_ns);
 }
 
 }  // namespace draftscope::engine::cuda

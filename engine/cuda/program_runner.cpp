@@ -371,11 +371,14 @@ void ProgramRunner::write_verification(Written& program, const RoundForm& form, 
 }
 
 Result<void> ProgramRunner::launch_round(const RoundForm& form, std::span<const LayerSlot> slots) {
-  Written program{
-      .name = "round", .draft_length = form.draft_length, .width = form.draft_length + 1, .keys = form.keys};
+  Written program{.name = "round",
+                  .draft_length = form.draft_length,
+                  .width = form.verifies ? form.draft_length + 1 : 1,
+                  .keys = form.keys};
   program.sampled = form.sampled;
   if (form.draft_length > 0) write_draft_step(program, form, slots);
-  write_verification(program, form, form.above_exit ? static_cast<std::int32_t>(slots.size()) : 0);
+  if (form.verifies)
+    write_verification(program, form, form.above_exit ? static_cast<std::int32_t>(slots.size()) : 0);
   return launch(std::move(program));
 }
 

@@ -59,7 +59,8 @@ struct RoundForm {
   bool sampled = false;
   bool above_exit = false;    ///< the verification goes on above the draft's layers, which are the first ones
   bool keeps_states = false;  ///< of every boundary
-  std::int32_t keys = 0;      ///< of the root
+  bool verifies = true;
+  std::int32_t keys = 0;  ///< of the root
 };
 
 /// Where programs keep hidden states: a row at its place after the root of a round, or the first row of a

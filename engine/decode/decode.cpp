@@ -14,6 +14,7 @@
 #include "decode/round_clock.h"
 #include "decode/round_row.h"
 #include "decode/target.h"
+#include "decode/text_ahead.h"
 
 namespace draftscope::engine {
 
@@ -39,6 +40,7 @@ class Decoder {
         drafter_(backend, request, chooser, recorder),
         target_(backend, request, chooser),
         device_round_(backend, request, chooser),
+        text_ahead_(backend, request),
         probe_(backend, 0) {
     const auto longest = static_cast<std::size_t>(std::min(request.max_new_tokens, backend.cache_rows()));
     text_.reserve(request.prompt.size() + longest);
@@ -104,6 +106,7 @@ class Decoder {
     times.accept_ns = clock.begin(Phase::accept);
     DRAFTSCOPE_TRY(judge(plan.acceptance));
     DRAFTSCOPE_TRY(commit(plan, row));
+    if (ended_) clock.set_lead(0);  // what was run beyond the text's end took its time
     times.observe_ns = clock.begin(Phase::control);
     // Before the strategy goes on: the plan's mask is its own, and the next search writes over it.
     describe_layers(plan, report_.layer_set, row);
@@ -135,6 +138,13 @@ class Decoder {
     const bool has_draft = limits.steps > 0;
     times.draft_ns = times.verify_ns = clock.begin(has_draft ? Phase::draft : Phase::verify);
     drafter_.clear();
+    ran_on_device_ = false;
+    ran_ahead_ = !has_draft && text_ahead_.can_run(plan, room());
+    if (ran_ahead_) {
+      DRAFTSCOPE_TRY(text_ahead_.run(plan, text_, room()));
+      clock.set_lead(text_ahead_.lead_ns());
+      return {};
+    }
     ran_on_device_ = device_round_.can_run(plan, limits.steps);
     if (ran_on_device_) {
       DRAFTSCOPE_TRY(device_round_.run(plan, limits.steps, text_, drafter_, row.draft_stop));
@@ -152,7 +162,9 @@ class Decoder {
   }
 
   Result<void> judge(Acceptance acceptance) {
-    if (ran_on_device_)
+    if (ran_ahead_)
+      judge_greedily(drafter_.nodes(), text_ahead_.best(), verdict_);
+    else if (ran_on_device_)
       device_round_.judge(drafter_.nodes(), verdict_);
     else
       target_.judge(drafter_, acceptance, root_position_, verdict_);
@@ -206,7 +218,9 @@ class Decoder {
   void observe(const RoundPlan& plan, const DraftLimits& limits, const RoundTimes& times,
                const traces::Round& row) {
     const std::size_t rows = drafter_.nodes().size() + 1;
-    const std::span<const TopToken> best = ran_on_device_ ? device_round_.verified() : target_.best();
+    const std::span<const TopToken> best = ran_ahead_       ? text_ahead_.best()
+                                           : ran_on_device_ ? device_round_.verified()
+                                                            : target_.best();
     strategy_.observe({.steps = drafter_.steps(),
                        .nodes = drafter_.nodes(),
                        .accepted_nodes = verdict_.path,
@@ -279,6 +293,7 @@ class Decoder {
   Drafter drafter_;
   Target target_;
   DeviceRound device_round_;
+  TextAhead text_ahead_;
   Probe probe_;
 
   std::vector<std::int32_t> text_;  // prompt and output; the root is the last
@@ -287,6 +302,7 @@ class Decoder {
   std::int64_t round_begin_ns_ = 0;
   bool ended_ = false;
   bool ran_on_device_ = false;  // the round at hand
+  bool ran_ahead_ = false;      // likewise, perhaps with earlier ones
   DecodeResult result_;
 
   Verdict verdict_;

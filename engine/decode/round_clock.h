@@ -16,6 +16,9 @@ class RoundClock {
   explicit RoundClock(profiler::SpanRecorder* recorder)
       : recorder_(recorder), lap_ns_(draftscope::now_ns()) {}
 
+  /// From here on the clock is `lead_ns` behind: what it times happened on a device that went ahead by that.
+  void set_lead(std::int64_t lead_ns) { lead_ns_ = lead_ns; }
+
   /// Moment at which the last phase ended, or the clock was made: the time accounted for so far.
   [[nodiscard]] std::int64_t now_ns() const { return lap_ns_; }
 
@@ -31,13 +34,12 @@ class RoundClock {
 
   /// begin() for a phase that a device began `ago_ns` before now, though not before the open one.
   std::int64_t begin_before_now(traces::Phase phase, std::int64_t ago_ns) {
-    const std::int64_t moment_ns =
-        std::max(lap_ns_, draftscope::now_ns() - std::max<std::int64_t>(ago_ns, 0));
+    const std::int64_t moment_ns = std::max(lap_ns_, present_ns() - std::max<std::int64_t>(ago_ns, 0));
     end_at(moment_ns);
     return begin(phase);
   }
 
-  std::int64_t end() { return end_at(draftscope::now_ns()); }
+  std::int64_t end() { return end_at(present_ns()); }
 
   std::int64_t end_at(std::int64_t moment_ns) {
     lap_ns_ = moment_ns;
@@ -58,8 +60,12 @@ class RoundClock {
   }
 
  private:
+  /// Not before the last phase's end: clocks of a device and a host differ.
+  [[nodiscard]] std::int64_t present_ns() const { return std::max(lap_ns_, draftscope::now_ns() - lead_ns_); }
+
   profiler::SpanRecorder* recorder_;
   std::int64_t lap_ns_;
+  std::int64_t lead_ns_ = 0;
   std::int32_t token_ = -1;
   bool open_ = false;
 };

@@ -139,6 +139,7 @@ DRAFTSCOPE_DEVICE void take_drafted(PassState& state, const DraftedToken& drafte
     return;
   }
   state.draft[state.drafted] = drafted;
+  state.draft[state.drafted].end_ns = device_clock_ns();
   state.drafted += 1;
   if (drafted.probability < state.threshold) state.stopped = 1;
   for (int i = 0; i < state.n_stop_tokens; ++i)
@@ -159,7 +160,7 @@ DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& draf
 /// Ends a draft step with the best token. One block.
 DRAFTSCOPE_DEVICE void finish_draft_step(const PassView& p) {
   const HeadResult best = result_of(merged_row(p, 0), p.model.vocab);
-  if (thread_index() == 0) end_draft_step(*p.work.state, {best.token, best.logit, best.probability, 1.0});
+  if (thread_index() == 0) end_draft_step(*p.work.state, {best.token, best.logit, best.probability, 1.0, 0});
 }
 
 /// Keeps the residual stream: a row at its place after the root of a round, or after a pass's first, or at

@@ -276,9 +276,9 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const PassView& p) {
                                        [&](int t) { return draft.weight(t); });
   if (thread_index() != 0) return;
   // Of logits that make no distribution no token may have been chosen.
-  if (!(best.probability >= 0.0F)) return end_draft_step(state, {0, 0.0F, best.probability, 0.0});
+  if (!(best.probability >= 0.0F)) return end_draft_step(state, {0, 0.0F, best.probability, 0.0, 0});
   p.work.draft_rows[state.drafted] = draft.row;
-  end_draft_step(state, {token, p.work.logits[token], best.probability, draft.probability(token)});
+  end_draft_step(state, {token, p.work.logits[token], best.probability, draft.probability(token), 0});
 }
 
 /// The warped distribution of every head row, and in a coupled round the target's token after it: a block a

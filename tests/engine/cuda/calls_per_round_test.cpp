@@ -103,6 +103,13 @@ class CallsPerRound : public testing::Test {
   std::unique_ptr<Backend> backend_;
 };
 
+/// Vanilla decoding runs several rounds at once.
+TEST_F(CallsPerRound, OfVanillaAreFewerThanRounds) {
+  const PerRound calls = of("vanilla");
+  EXPECT_LE(calls.programs, 0.2);
+  EXPECT_LE(calls.waits, 0.2);
+}
+
 /// A chain's round is a program, the state it starts from and, where they are new, its entries; the state it
 /// ends in, its results and whether it came to its end.
 TEST_F(CallsPerRound, OfChainsAreThoseOfOneProgram) {

@@ -116,6 +116,9 @@ struct ChainRound {
   /// The verification keeps the draft's K/V and states: layers below the exit run for the last draft token
   /// only. Takes a draft of one step at least by every sublayer below the exit, on the target's own weights.
   bool above_exit = false;
+  /// False: the draft is all there is. Takes all layers without a mask, on the target's own weights: then
+  /// draft tokens are what greedy decoding appends.
+  bool verifies = true;
   /// Layer boundaries whose hidden states of root and draft tokens are wanted (Wanted::hidden_after).
   std::span<const std::int32_t> states;
   bool keeps_states = false;  ///< they stay in the backend's bank (StateBank::of_round()), which it has
@@ -134,6 +137,7 @@ struct ChainRoundOutputs {
   /// drawn.
   std::vector<TopToken> drafted;
   std::vector<double> drawn_probabilities;  ///< of each draft token in what it was drawn from; 1 if greedy
+  std::vector<std::int64_t> drafted_ns;     ///< that each draft token took, by the device's own clock
   /// The target's best token behind the root and behind each draft token, whatever was drawn.
   std::vector<TopToken> verified;
   std::vector<float> hidden;      ///< [states][1 + draft tokens][d_model]; empty if they are kept
@@ -187,6 +191,9 @@ class Backend {
   [[nodiscard]] virtual Result<void> forward(const Batch& batch, Outputs& outputs) = 0;
   /// Whether chain_round() is there. Otherwise the caller drafts and verifies by forward().
   [[nodiscard]] virtual bool has_chain_rounds() const { return false; }
+  /// Whether rounds without a verification are there that decode several tokens in one go, and nothing that
+  /// is recorded needs them apart.
+  [[nodiscard]] virtual bool runs_ahead() const { return false; }
   /// Drafts and verifies a round, with the same bits as the forward() calls that it stands for.
   [[nodiscard]] virtual Result<void> chain_round(const ChainRound& /*round*/,
                                                  ChainRoundOutputs& /*outputs*/) {

@@ -159,6 +159,9 @@ struct RoundPlan {
   /// How many of the target's best tokens RoundOutcome::top shall hold of each row, at most the vocabulary;
   /// 0 = none. Not beside a draft by a model.
   std::int32_t top = 0;
+  /// Rounds from this one on in which the strategy will not draft, whatever comes: a backend may run them in
+  /// one go.
+  std::int32_t ahead = 1;
 };
 
 /// One forward of the draft.

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "cuda/backend.h"
 #include "emulated_gpu.h"
@@ -101,7 +102,7 @@ RoundLaunches launches_of_rounds(const std::string& strategy, DecodingPasses pas
   return heard;
 }
 
-/// A step of vanilla is a round, too.
+/// Rounds of greedy vanilla decoding come eight to a launch.
 TEST(CudaHostCalls, LaunchAKernelARound) {
   for (const char* strategy :
        {"vanilla", "layerskip:exit=1,gamma=4", "layerskip:exit=1,gamma=4,verify=above-exit", "fs:exit=1"})
@@ -109,7 +110,9 @@ TEST(CudaHostCalls, LaunchAKernelARound) {
       SCOPED_TRACE(testing::Message() << strategy << ", temperature " << temperature);
       const RoundLaunches of_programs = launches_of_rounds(strategy, DecodingPasses::programs, temperature);
       EXPECT_GT(of_programs.rounds, 3);
-      EXPECT_EQ(of_programs.last - of_programs.first, of_programs.rounds);
+      const bool runs_ahead = strategy == std::string_view("vanilla") && temperature == 0.0;
+      EXPECT_EQ(of_programs.last - of_programs.first,
+                runs_ahead ? (of_programs.rounds + 7) / 8 : of_programs.rounds);
       const RoundLaunches of_plain = launches_of_rounds(strategy, DecodingPasses::plain, temperature);
       EXPECT_EQ(of_plain.rounds, of_programs.rounds);
       EXPECT_GT(of_plain.last - of_plain.first, 5 * of_plain.rounds);
