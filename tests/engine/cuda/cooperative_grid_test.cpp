@@ -208,7 +208,8 @@ TEST(CooperativeGrid, RefusesWrongCopies) {
   const auto begin = [](int to, int from, unsigned bytes) {
     return fault_of([=] {
       init(shared().filled[0], piece_arrivals);
-      begin_piece(shared().bytes + to, source_bytes() + from, bytes, shared().filled);
+      std::byte* const place = shared().bytes;
+      begin_piece(place + to, source_bytes() + from, bytes, shared().filled);
       wait_for_phase(shared().filled, 0);
     });
   };

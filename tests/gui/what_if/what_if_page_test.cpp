@@ -67,9 +67,13 @@ TEST_F(WhatIfPage, AnAnswerLooksTheSameWhateverWasAnsweredBefore) {
   wait_until_settled();
   const auto picture = [](AnswerPanel& panel) {
     panel.resize(900, 520);
-    (void)panel.grab();
-    QApplication::processEvents();
-    return panel.grab().toImage();
+    QImage before;
+    // Layouts take some turns of the event loop to settle.
+    for (QImage now = panel.grab().toImage(); now != before; now = panel.grab().toImage()) {
+      before = now;
+      QApplication::processEvents();
+    }
+    return before;
   };
   AnswerPanel used;
   Question asked = page().answer()->question;
