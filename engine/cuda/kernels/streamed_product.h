@@ -107,11 +107,11 @@ class StreamedProduct {
         const int left = runs - first < weights.parts() ? runs - first : weights.parts();
         // Without a branch a part, where they are as many as they often are.
         if (left == max_parts)
-          multiply_piece<max_parts>(weights, first, runs, ahead, sums);
+          multiply_piece<max_parts, true>(weights, first, runs, ahead, sums);
         else if (left == max_parts / 2)
-          multiply_piece<max_parts / 2>(weights, first, runs, ahead, sums);
+          multiply_piece<max_parts / 2, true>(weights, first, runs, ahead, sums);
         else
-          multiply_piece<0>(weights, first, runs, ahead, sums);
+          multiply_piece<max_parts, false>(weights, first, runs, ahead, sums);
       }
     } else {
       const std::byte* part[row_tiles] = {};
@@ -153,23 +153,24 @@ class StreamedProduct {
     for (int tile = 0; tile < row_tiles; ++tile) pieces[tile] = weights.take(tile);
   }
 
-  /// The next pieces, which begin with run `first`. `whole`: their parts, or 0 if only the stream knows.
-  template <int whole>
+  /// The next pieces, which begin with run `first`. `most`: their parts, or, unless the piece is
+  /// whole, the most that it may have.
+  template <int most, bool is_whole>
   DRAFTSCOPE_DEVICE void multiply_piece(WeightStream& weights, int first, int runs, Ahead& ahead,
                                         Sums& sums) const {
     const std::byte* pieces[row_tiles];
     take(weights, pieces);
-    const int of_piece = whole > 0 ? whole : weights.parts();
+    const int of_piece = is_whole ? most : weights.parts();
     const int distance = of_piece < ahead_runs ? of_piece : ahead_runs;
 #pragma unroll
-    for (int i = 0; i < (whole > 0 ? whole : max_parts); ++i) {
+    for (int i = 0; i < most; ++i) {
       const int run = first + i;
-      if (whole == 0 && (i >= of_piece || run >= runs)) continue;
+      if (!is_whole && (i >= of_piece || run >= runs)) continue;
       Held held[row_tiles];
 #pragma unroll
       for (int tile = 0; tile < row_tiles; ++tile)
         held[tile] = read(pieces[tile] + i * job_.layout.part_bytes);
-      if (i + 1 == of_piece || (whole == 0 && run + 1 == runs)) weights.give_back(row_tiles);
+      if (i + 1 == of_piece || (!is_whole && run + 1 == runs)) weights.give_back(row_tiles);
 #pragma unroll
       for (int of_run = 0; of_run < parts; ++of_run) {
         Numbers numbers_of_part[row_tiles];

@@ -6,7 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -66,7 +67,9 @@ DecodedAhead decoded_ahead(Backend& backend, const DecodeRequest& request, doubl
 
 bool are_same_bits(const std::vector<TopToken>& a, const std::vector<TopToken>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const TopToken& left, const TopToken& right) {
-    return std::memcmp(&left, &right, sizeof(TopToken)) == 0;
+    const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+    return left.token == right.token && bits(left.logit) == bits(right.logit) &&
+           bits(left.probability) == bits(right.probability);
   });
 }
 
