@@ -10,8 +10,8 @@ namespace {
 
 class Vanilla final : public Strategy {
  public:
-  /// As many as hide what a launch takes (0.03 of a 1B token on an H200), and few enough that a text still
-  /// arrives word by word.
+  /// Enough to hide what a launch takes (an estimated 0.03 of a 1B token on an H200), few enough that a text
+  /// still arrives word by word.
   static constexpr std::int32_t rounds_ahead = 8;
   RoundPlan plan(const RoundView& /*round*/) override { return {.ahead = rounds_ahead}; }
 };

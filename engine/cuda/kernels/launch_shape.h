@@ -13,7 +13,7 @@ inline constexpr int warp_threads = 32;
 // Products (streamed_product.h)
 inline constexpr int product_slices = 8;  ///< warps of a block
 inline constexpr int product_threads = product_slices * warp_threads;
-inline constexpr int mma_rows = 8;   ///< of activations
+inline constexpr int mma_rows = 8;   ///< rows of activations that one mma multiplies
 inline constexpr int tile_half = 8;  ///< outputs of half a tile
 inline constexpr int tile_outputs = 2 * tile_half;
 inline constexpr int max_row_tiles = 2;  ///< tiles that a block takes at once

@@ -44,7 +44,7 @@ struct DraftedToken {
   float logit;
   float probability;         ///< the best token's, at temperature 1
   double drawn_probability;  ///< of the token in the distribution that it was drawn from
-  std::uint64_t end_ns;      ///< of its step, by the device's clock
+  std::uint64_t end_ns;      ///< end of the token's step by the device's clock
 };
 
 /// Sampling options of a round; read by the sampling kernels alone.

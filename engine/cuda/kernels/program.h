@@ -31,12 +31,12 @@ namespace draftscope::engine::cuda {
 struct Walk {
   std::int32_t entry;
   std::int32_t expected;        ///< the next entry, as long as a draft goes on
-  std::int32_t turn;            ///< which of ProgramBlock::operations the entry's is
+  std::int32_t turn;            ///< index in ProgramBlock::operations: where the entry's operation lies
   unsigned met;                 ///< operations before it
   std::int32_t is_as_expected;  ///< the entry is the one that was expected before
   std::int32_t changed_state;   ///< the operation before it did
   std::int32_t is_over;
-  std::uint64_t begin_ns;  ///< of the operation, if it is timed
+  std::uint64_t begin_ns;  ///< when the operation began, if it is timed
 };
 
 /// A block's shared memory between an operation's scratch and the rings. All that operations read of their

@@ -53,11 +53,11 @@ static_assert(sizeof(Operation) % chunk_bytes == 0);
 using ProgramEntry = std::uint16_t;
 inline constexpr ProgramEntry entry_place = 0x0fff;
 inline constexpr ProgramEntry entry_two_tiles =
-    0x1000;  ///< of a product: a block takes two tiles at once, else one
+    0x1000;  ///< a block takes two of a product's tiles at once, else one
 inline constexpr ProgramEntry entry_upper_rows =
     0x2000;  ///< a product's second turn: rows from max_product_rows on
 inline constexpr ProgramEntry entry_reads_normed =
-    0x4000;  ///< of a product that a norm precedes: rows are those that normalise_rows left
+    0x4000;  ///< a product after a norm reads the rows that normalise_rows left
 inline constexpr ProgramEntry entry_wants_logits = 0x8000;
 inline constexpr int max_program_entries = 2048;
 
