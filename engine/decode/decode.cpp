@@ -6,7 +6,8 @@
 
 #include "checkpoint/file_watch.h"
 #include "decode/acceptance.h"
-#include "decode/device_round.h"
+#include "decode/device/device_round.h"
+#include "decode/device/text_ahead.h"
 #include "decode/draft_limits.h"
 #include "decode/drafter.h"
 #include "decode/non_finite.h"
@@ -14,7 +15,6 @@
 #include "decode/round_clock.h"
 #include "decode/round_row.h"
 #include "decode/target.h"
-#include "decode/text_ahead.h"
 
 namespace draftscope::engine {
 

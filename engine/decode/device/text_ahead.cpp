@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "decode/text_ahead.h"
+#include "decode/device/text_ahead.h"
 
 #include <algorithm>
 #include <limits>

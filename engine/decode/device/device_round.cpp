@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "decode/device_round.h"
+#include "decode/device/device_round.h"
 
 #include <algorithm>
 #include <cstddef>
