@@ -503,12 +503,10 @@ Result<void> ProgramRunner::launch_part(const Written& program, const Part& part
   const bool is_one = part.last == part.first + 1;
   const bool is_of_step = part.last <= program.loop_end;
   const bool has_loop = part.first == 0 && program.loop_end > 0 && part.last >= program.loop_end;
-  PieceSize pieces{part_code_bytes, max_copied_parts};
-  for (std::int32_t entry = part.first; entry < part.last; ++entry) {
-    const Operation& operation = operation_at(entry);
-    pieces.part_bytes = std::max(pieces.part_bytes, operation.layout.part_bytes);
-    if (operation.pieces != nullptr && operation.is_plain == 0) pieces.parts = max_copied_code_parts;
-  }
+  const WeightFormat format = format_of(program, part).value_or(format_);
+  PieceSize pieces{part_code_bytes, is_plain(format) ? max_copied_parts : max_copied_code_parts};
+  for (std::int32_t entry = part.first; entry < part.last; ++entry)
+    pieces.part_bytes = std::max(pieces.part_bytes, operation_at(entry).layout.part_bytes);
   const auto products = [&](std::int32_t from, std::int32_t to) {
     return static_cast<std::int32_t>(std::count_if(program.entries.begin() + from,
                                                    program.entries.begin() + to,
@@ -536,10 +534,7 @@ Result<void> ProgramRunner::launch_part(const Written& program, const Part& part
   const std::int32_t again = has_loop ? program.loop_end * (program.draft_length - 1) : 0;
   const Timeline timeline = is_noted ? timeline_->next(part.last - part.first + again, blocks) : Timeline{};
   return gpu_.launch(
-      {.kernel = Kernel::program,
-       .format = format_of(program, part).value_or(format_),
-       .blocks = blocks,
-       .shared_bytes = shape.shared_bytes},
+      {.kernel = Kernel::program, .format = format, .blocks = blocks, .shared_bytes = shape.shared_bytes},
       ProgramParams{.pass = base_,
                     .operations = reinterpret_cast<const Operation*>(operations_memory_.data()),
                     .entries = entries,

@@ -87,7 +87,7 @@ struct ProgramShape {
 /// The pieces of a program's products.
 struct PieceSize {
   std::int32_t part_bytes;  ///< the most of any format
-  std::int32_t parts;       ///< that one copy may bring
+  std::int32_t parts;       ///< that one copy may bring: as many as the kernel has code for
 };
 
 /// Rows are staged where 64 KB are left for the rings,
