@@ -72,6 +72,42 @@ TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
     }
 }
 
+/// A device that looks at the pieces which programs are to read.
+class PiecesGpu final : public NotedGpu {
+ public:
+  using NotedGpu::NotedGpu;
+  Result<void> launch(const cuda::Launch& launch, const cuda::KernelParams& params) override {
+    if (const auto* program = std::get_if<cuda::ProgramParams>(&params)) {
+      const int most = cuda::is_plain(launch.format) ? cuda::max_copied_parts : cuda::max_copied_code_parts;
+      EXPECT_LE(program->ring.parts, most);
+    }
+    return NotedGpu::launch(launch, params);
+  }
+};
+
+/// A 16-bit head beside layers in fewer bits has slices of as many parts as a plain kernel takes at once, and
+/// is launched by itself after a wide pass, and where every operation is.
+TEST(Programs, HavePiecesThatTheirKernelTakes) {
+  speculation::ModelShape shape = tiny_cuda_shape();
+  shape.n_layers = 1;
+  shape.d_model = 2048;
+  const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 7);
+  std::vector<std::vector<float>> found;
+  for (const DecodingPasses passes : {DecodingPasses::programs, DecodingPasses::plain}) {
+    NotedCalls calls;
+    auto backend = cuda::make_backend(
+        std::make_unique<PiecesGpu>(cuda::emulation::make_emulated_gpu(2), calls), checkpoint,
+        {.cache_rows = 80, .weights = speculation::WeightFormat::fp8, .passes = passes});
+    ASSERT_TRUE(backend) << backend.error().message;
+    Random random(5);
+    OwnedBatch wide = chain(shape, random, 66, 0);
+    wide.wanted.head_from = 65;
+    (void)outputs_of(**backend, wide);
+    found.push_back(outputs_of(**backend, chain(shape, random, 1, 66)));
+  }
+  EXPECT_TRUE(have_same_bits(found[0], found[1]));
+}
+
 /// A device on which blocks wait for arrivals that never come.
 class StuckGpu final : public NotedGpu {
  public:
