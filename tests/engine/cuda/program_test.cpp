@@ -91,13 +91,16 @@ TEST(Programs, HavePiecesThatTheirKernelTakes) {
   speculation::ModelShape shape = tiny_cuda_shape();
   shape.n_layers = 1;
   shape.d_model = 2048;
+  shape.d_ff = 32;
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, 7);
   std::vector<std::vector<float>> found;
   for (const DecodingPasses passes : {DecodingPasses::programs, DecodingPasses::plain}) {
     NotedCalls calls;
     auto backend = cuda::make_backend(
-        std::make_unique<PiecesGpu>(cuda::emulation::make_emulated_gpu(2), calls), checkpoint,
-        {.cache_rows = 80, .weights = speculation::WeightFormat::fp8, .passes = passes});
+        std::make_unique<PiecesGpu>(cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes,
+                                                                       1, some_shared_bytes[2]),
+                                    calls),
+        checkpoint, {.cache_rows = 80, .weights = speculation::WeightFormat::q8_0, .passes = passes});
     ASSERT_TRUE(backend) << backend.error().message;
     Random random(5);
     OwnedBatch wide = chain(shape, random, 66, 0);
