@@ -98,7 +98,7 @@ TEST(Programs, HavePiecesThatTheirKernelTakes) {
     NotedCalls calls;
     auto backend = cuda::make_backend(
         std::make_unique<PiecesGpu>(cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes,
-                                                                       1, some_shared_bytes[2]),
+                                                                       1, std::size_t{320} << 10),
                                     calls),
         checkpoint, {.cache_rows = 80, .weights = speculation::WeightFormat::q8_0, .passes = passes});
     ASSERT_TRUE(backend) << backend.error().message;
