@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "frames.h"
+#include "import/frames.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
 
-#include "json_fields.h"
+#include "foreign/json_fields.h"
 
 namespace draftscope::traces {
 namespace {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "import_target.h"
+#include "import/import_target.h"
 
 namespace draftscope::traces {
 
