@@ -29,7 +29,7 @@ auto visit_body(const Launch& launch, Visit&& visit) {
                                           : cuda::visit_kernel(launch, std::forward<Visit>(visit));
 }
 
-/// Symbol of entry<Body> (start_kernel.h) up to its arguments, demangled.
+/// Symbol of entry<Body> (engine/cuda/start_kernel.h) up to its arguments, demangled.
 template <typename Body>
 std::string entry_name() {
   const std::string body = boost::core::demangle(typeid(Body).name());
