@@ -4,8 +4,8 @@
 // exits accepting more. Usage: bench_simulator [--gpus N] [--draws N] [--threads N] [--requests N] [--tokens
 // N]
 
-#include <draftscope/simulator/sweep/sweep.h>
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
+#include <draftscope/simulator/answers/sweep.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

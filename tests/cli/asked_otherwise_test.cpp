@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Settings that were not recorded, answered from a recording and held against another one that has them.
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "drafts/redrafted_run.h"
-#include "drafts/run_specification.h"
+#include "analysis/run_specification.h"
+#include "rounds/drafts/redrafted_run.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {

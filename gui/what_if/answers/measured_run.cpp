@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "measured_run.h"
 
-#include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <fmt/format.h>
 
 #include <algorithm>

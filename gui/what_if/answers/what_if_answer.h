@@ -4,11 +4,11 @@
 // One question answered, or the reason why it can't be. The numbers are those of `draftscope simulate` for
 // the same question and seed.
 
-#include <draftscope/simulator/closed_forms/closed_forms.h>
-#include <draftscope/simulator/closed_forms/tpt_ladder.h>
-#include <draftscope/simulator/hardware/roofline.h>
-#include <draftscope/simulator/what_if/kept_prices.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/kept_prices.h>
+#include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/prices/closed_forms.h>
+#include <draftscope/simulator/prices/roofline.h>
+#include <draftscope/simulator/prices/tpt_ladder.h>
 #include <memory>
 #include <optional>
 #include <string>

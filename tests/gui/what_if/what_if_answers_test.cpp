@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The what-if page's answers and pictures, without a window: against the command line and plain statements.
-#include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/catalogue/figure_tables.h>
-#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <gmock/gmock.h>
 
 #include <cmath>

@@ -11,10 +11,10 @@
 #include <random>
 
 #include "../costs/planted_trace.h"
-#include "costs/cost_prices.h"
-#include "replay/policy_choice.h"
-#include "replay/replay.h"
-#include "what_if/own_work.h"
+#include "prices/costs/cost_prices.h"
+#include "rounds/drafts/own_work.h"
+#include "rounds/replay/policy_choice.h"
+#include "rounds/replay/replay.h"
 
 namespace draftscope::simulator {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // auto asked of recordings in which it did not run, whose texts and times follow a rule.
-#include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

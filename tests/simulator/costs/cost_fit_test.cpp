@@ -10,12 +10,12 @@
 #include <span>
 #include <vector>
 
-#include "costs/cost_parameters.h"
-#include "costs/cost_prices.h"
-#include "costs/fit/cost_observations.h"
-#include "costs/fit/pass_corrections.h"
-#include "costs/normal_draws.h"
 #include "planted_trace.h"
+#include "prices/costs/cost_observations.h"
+#include "prices/costs/cost_parameters.h"
+#include "prices/costs/cost_prices.h"
+#include "prices/costs/normal_draws.h"
+#include "prices/costs/pass_corrections.h"
 
 namespace draftscope::simulator {
 namespace {

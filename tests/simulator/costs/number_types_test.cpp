@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "costs/cost_link.h"
-#include "costs/cost_parameters.h"
-#include "costs/cost_prices.h"
+#include "prices/costs/cost_link.h"
+#include "prices/costs/cost_parameters.h"
+#include "prices/costs/cost_prices.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "hardware/same_scenario.h"
+#include "prices/same_scenario.h"
 
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>

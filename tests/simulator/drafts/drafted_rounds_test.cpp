@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Settings whose draft was recorded, asked of a recording without shadow tokens, against a replay of the same
 // recording's shadow tokens, which knows every position.
-#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/answers/advice.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <set>
 
 #include "../advice/learnt.h"
-#include "replay/acceptance_models.h"
+#include "rounds/replay/acceptance_models.h"
 
 namespace draftscope::simulator {
 namespace {

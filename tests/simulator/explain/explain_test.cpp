@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording for each sentence, and one for which nothing is wrong.
-#include <draftscope/simulator/explain/explain.h>
-#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/analysis/explain.h>
+#include <draftscope/simulator/answers/answer.h>
 #include <draftscope/traces/missing_data.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "answers/uncertainty/prediction_pathology.h"
 #include "synthetic_requests.h"
-#include "uncertainty/prediction_pathology.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <vector>
 
+#include "answers/uncertainty/noisy_bootstrap.h"
 #include "synthetic_requests.h"
-#include "uncertainty/noisy_bootstrap.h"
 
 namespace draftscope::simulator {
 namespace {

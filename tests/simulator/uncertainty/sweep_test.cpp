@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/sweep/sweep.h>
+#include <draftscope/simulator/answers/sweep.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

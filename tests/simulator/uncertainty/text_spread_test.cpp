@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "other_texts/text_spread.h"
+#include "answers/uncertainty/text_spread.h"
 
 #include <gtest/gtest.h>
 

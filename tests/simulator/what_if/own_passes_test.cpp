@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Strategies' own passes: as recorded they take what was measured, elsewhere what they take there.
-#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../advice/learnt.h"
-#include "what_if/own_work.h"
+#include "rounds/drafts/own_work.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Costs of passes on one machine, for one model, dtype and engine regime: what a cost model says, and all
+// that replays, oracle and advice need to know of it. Times in nanoseconds, affine in the context (the K/V
+// rows before the pass's first row; run_rows.h).
+
+#include <draftscope/simulator/analysis/run_rows.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::simulator {
+
+struct AffineTime {
+  double ns = 0.0;
+  double ns_per_context_row = 0.0;
+
+  [[nodiscard]] double at(double context) const { return ns + ns_per_context_row * context; }
+};
+
+/// Prices of drafts of one exit layer (or one layer set).
+struct DraftPrices {
+  AffineTime step;                 ///< one draft step: the layers, the head, the choice of the token
+  std::vector<AffineTime> verify;  ///< [rows], from 2; element 0 and 1 are unused
+};
+
+struct Prices {
+  AffineTime target_step;           ///< a round without a draft: one row through everything
+  std::vector<DraftPrices> drafts;  ///< [exit], element 0 unused
+  double round_ns = 0.0;            ///< accept, control and host time of a round with a draft
+  double step_round_ns = 0.0;       ///< the same of a round without one
+  std::vector<AffineTime> own;      ///< [own pass of the statistics]
+  double host_ratio = 1.0;          ///< of RoundStatistics::host_ns, on this machine's host
+};
+
+/// Time of the strategy's own passes and of the host beside rounds; part of time_ns().
+[[nodiscard]] double own_time_ns(const RoundStatistics& statistics, const Prices& prices);
+
+/// Time of all rounds: a dot product. Expects that prices cover exits, widths and own passes of the
+/// statistics.
+[[nodiscard]] double time_ns(const RoundStatistics& statistics, const Prices& prices);
+
+/// Time of the same tokens by vanilla decoding: one target step a token, contexts one after the other from
+/// `first_context` on.
+[[nodiscard]] double vanilla_time_ns(std::int64_t tokens, std::int64_t first_context, const Prices& prices);
+
+/// A flat form for sweeps: statistics and prices as vectors of the same length whose dot product is time_ns.
+/// Elements: target steps (count, context), rounds without and with a draft, then of exits 1 … `exits` the
+/// steps and the verifications of 2 … `widths` rows. Expects that neither is exceeded, and statistics without
+/// own passes and host time.
+[[nodiscard]] std::vector<double> flatten(const RoundStatistics& statistics, std::int32_t exits,
+                                          std::int32_t widths);
+[[nodiscard]] std::vector<double> flatten(const Prices& prices, std::int32_t exits, std::int32_t widths);
+
+}  // namespace draftscope::simulator
