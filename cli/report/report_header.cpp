@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <draftscope/simulator/analysis/measured_recording.h>
-#include <draftscope/simulator/answers/predicted_trace.h>
 
 #include <algorithm>
 #include <set>

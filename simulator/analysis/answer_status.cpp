@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/analysis/answer_status.h>
 
 #include <array>
 

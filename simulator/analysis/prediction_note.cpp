@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answers/predicted_trace.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/ranges.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
-#include <draftscope/simulator/prices/scenario.h>
 
 #include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/speculation/weight_format.h>

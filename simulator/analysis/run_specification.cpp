@@ -3,7 +3,6 @@
 
 #include <draftscope/base/quote.h>
 #include <draftscope/simulator/analysis/gpu.h>
-#include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/speculation/weight_format.h>
 
 #include <nlohmann/json.hpp>

@@ -13,7 +13,7 @@
 #include "answers/uncertainty/text_spread.h"
 #include "prices/costs/cost_prices.h"
 #include "prices/same_scenario.h"
-#include "rounds/answer_prices.h"
+#include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {
 
@@ -113,6 +113,8 @@ void slow_down(Answer& answer, double ratio) {
     slow_down(side->total, ratio);
     slow_down(side->request_mean, ratio);
   }
+  slow_down(answer.rate.min_drafted, ratio);
+  if (answer.rate.max_drafted) slow_down(*answer.rate.max_drafted, ratio);
 }
 
 /// Spread of the strategy's speedup between the recorded kinds of texts.
@@ -141,16 +143,6 @@ std::string spread_note(const TextSpread& spread) {
       "between kinds of texts the speedup differs by ±{:.0f} %, by the {} recorded kinds and "
       "published speedups",
       percent, spread.kinds);
-}
-
-/// Tokens per second of priced rounds.
-Result<PredictedRate> rate_of(const StrategyRounds& rounds, const PriceMap& map, const SweepTarget& priced,
-                              const SweepOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(PredictedRate rate, predict_rate(rounds.setting, priced, options));
-  if (!map.is_as_recorded()) return rate;
-  slow_down(rate.min_drafted, rounds.own_ratio);
-  if (rate.max_drafted) slow_down(*rate.max_drafted, rounds.own_ratio);
-  return rate;
 }
 
 /// Question to the cost model that an answer begins with.
@@ -183,9 +175,11 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
     answer.other_texts = spread.other_texts = spread_of(rounds, priced.prices);
     answer.notes.push_back(spread_note(*answer.other_texts));
   }
-  DRAFTSCOPE_TRY_ASSIGN(answer.speedup, predict_speedup(rounds.vanilla, rounds.setting, priced, spread));
+  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted,
+                        predict_speedup_and_rate(rounds.vanilla, rounds.setting, priced, spread));
+  answer.speedup = std::move(predicted.speedup);
+  answer.rate = std::move(predicted.rate);
   if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
-  DRAFTSCOPE_TRY_ASSIGN(answer.rate, rate_of(rounds, map, priced, spread));
   answer.memory = device.memory;
   answer.usable_memory = device.usable_memory;
   answer.price_per_hour = machine.price_per_hour;

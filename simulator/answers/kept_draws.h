@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <draftscope/simulator/answers/sweep.h>
 #include <memory>
 #include <string>
 

@@ -12,7 +12,7 @@
 #include "answers/predicted_masks.h"
 #include "answers/predicted_meta.h"
 #include "prices/costs/cost_prices.h"
-#include "rounds/answer_prices.h"
+#include "rounds/priced_scenario.h"
 #include "rounds/replay/round_times.h"
 
 namespace draftscope::simulator {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "rounds/replay/policy_choice.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 
@@ -20,7 +20,8 @@ std::int32_t longest_context(const traces::Round& round) {
 
 Result<WhatIf> WhatIf::train(traces::Reader& reader, const traces::Recording& recording,
                              const WhatIfOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(TrainedRecording trained, simulator::train(reader, recording, options));
+  DRAFTSCOPE_TRY_ASSIGN(TrainedRecording trained, simulator::train(reader, recording, options.recorded_on,
+                                                                   options.specified, options.progress));
   return WhatIf(std::make_shared<const TrainedRecording>(std::move(trained)));
 }
 

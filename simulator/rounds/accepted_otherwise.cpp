@@ -12,7 +12,7 @@
 #include "analysis/run_specification.h"
 #include "rounds/drafts/draft_tokens.h"
 #include "rounds/replay/policy_choice.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

@@ -6,8 +6,8 @@
 // (a round lasts until the next one begins). Nothing is modelled, whatever the sampling was.
 
 #include <draftscope/base/result.h>
+#include <draftscope/simulator/analysis/answer_status.h>
 #include <draftscope/simulator/analysis/run_rows.h>
-#include <draftscope/simulator/answers/sweep.h>
 #include <draftscope/speculation/auto/auto_drafters.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>

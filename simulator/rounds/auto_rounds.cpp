@@ -10,8 +10,8 @@
 #include "prices/costs/cost_prices.h"
 #include "rounds/auto_texts.h"
 #include "rounds/replay/policies.h"
+#include "rounds/round_sources.h"
 #include "rounds/simulated_auto.h"
-#include "rounds/trained_recording.h"
 
 namespace draftscope::simulator {
 

@@ -10,6 +10,7 @@
 #include "rounds/drafts/same_draft.h"
 #include "rounds/redraft.h"
 #include "rounds/replay/policy_choice.h"
+#include "rounds/round_sources.h"
 #include "rounds/unrecorded_sets.h"
 
 namespace draftscope::simulator {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "prices/costs/cost_prices.h"
-#include "rounds/answer_prices.h"
+#include "rounds/priced_scenario.h"
 #include "rounds/replay/priced_guard.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

@@ -14,7 +14,7 @@
 #include "rounds/redraft.h"
 #include "rounds/replay/acceptance_models.h"
 #include "rounds/replay/policy_choice.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

@@ -9,7 +9,7 @@
 #include "rounds/drafts/draft_tokens.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay_lookup.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

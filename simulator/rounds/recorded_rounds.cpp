@@ -9,7 +9,7 @@
 #include "prices/costs/verified_layers.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/staged_passes.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

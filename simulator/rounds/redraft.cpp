@@ -9,6 +9,7 @@
 #include "rounds/drafts/own_times.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/replay/policy_choice.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

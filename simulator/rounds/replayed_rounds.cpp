@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "rounds/replay/policy_choice.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

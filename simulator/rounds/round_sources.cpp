@@ -12,7 +12,7 @@
 #include "analysis/run_specification.h"
 #include "prices/costs/cost_prices.h"
 #include "rounds/drafts/same_draft.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 #include <map>
 #include <tuple>
@@ -80,10 +80,12 @@ Result<void> put_sets(traces::Reader& reader, TrainedRecording& trained) {
 }  // namespace
 
 Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& recording,
-                               const WhatIfOptions& options) {
+                               const std::optional<GpuSpecification>& recorded_on,
+                               const std::optional<CostModel>& specified,
+                               const std::function<bool(std::int64_t done, std::int64_t all)>& progress) {
   constexpr std::int64_t parts = 3;  // shadow tokens, times, the fit to them
   std::int64_t done = 0;
-  const auto go_on = [&] { return !options.progress || options.progress(done, parts); };
+  const auto go_on = [&] { return !progress || progress(done, parts); };
   const auto stopped = [] { return fail("learning was stopped"); };
   TrainedRecording trained;
   trained.recording = &recording;
@@ -97,14 +99,14 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   DRAFTSCOPE_TRY(put_conditions(trained));
   DRAFTSCOPE_TRY_ASSIGN(trained.target_probabilities, target_probabilities(reader));
   DRAFTSCOPE_TRY_ASSIGN(trained.staged_passes, staged_passes(reader));
-  if (options.specified) {
-    trained.costs.model = *options.specified;
+  if (specified) {
+    trained.costs.model = *specified;
     return trained;
   }
   DRAFTSCOPE_TRY_ASSIGN(CostObservations observations, read_cost_observations(reader, recording, {}, go_on));
   ++done;
   if (!go_on()) return stopped();
-  DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, options.recorded_on));
+  DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, recorded_on));
   trained.costs.model.drift = drift_between_repeats(trained.runs);
   trained.measured_runs = std::move(observations.runs);
   DRAFTSCOPE_TRY_ASSIGN(

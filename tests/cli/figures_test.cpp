@@ -5,6 +5,7 @@
 #include <draftscope/simulator/analysis/figure_json.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/analysis/round_columns.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 
 #include <draftscope/simulator/analysis/figure_json.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 
 #include <array>
 

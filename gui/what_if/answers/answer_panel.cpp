@@ -2,6 +2,7 @@
 #include "answer_panel.h"
 
 #include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 
 #include <QHeaderView>
 #include <QLabel>

@@ -3,7 +3,6 @@
 
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
-#include <draftscope/simulator/answers/predicted_trace.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
 

@@ -2,6 +2,7 @@
 #include "scenario_table.h"
 
 #include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 
 #include <QCoreApplication>
 #include <algorithm>

@@ -2,9 +2,6 @@
 #include "analysis/explain/remedies.h"
 
 #include <draftscope/simulator/analysis/figures.h>
-#include <draftscope/simulator/answers/answer.h>
-#include <draftscope/simulator/answers/predicted_trace.h>
-#include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,20 +20,6 @@ std::vector<std::string> alternatives(std::int32_t n_layers) {
     for (const int gamma : {2, 4})
       if (exit > 0) settings.push_back(fmt::format("layerskip:exit={},gamma={}", exit, gamma));
   return settings;
-}
-
-Result<SimulatedRemedy> ask_about(const WhatIf& what_if, const std::string& strategy,
-                                  const SweepOptions& draws) {
-  DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
-  const Machine machine{"as recorded", what_if.recorded_scenario(), nullptr, {}};
-  DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
-  SimulatedRemedy remedy{.strategy = strategy,
-                         .status = answer.status,
-                         .speedup = answer.speedup.min_drafted.total.value,
-                         .interval_95 = outermost_interval_95(answer.speedup)};
-  if (answer.speedup.max_drafted)
-    remedy.speedup = std::min(remedy.speedup, answer.speedup.max_drafted->total.value);
-  return remedy;
 }
 
 std::string sentence_of(const SimulatedRemedy& remedy, std::size_t asked, std::optional<double> measured) {
@@ -66,7 +49,7 @@ std::vector<std::string> Remedies::settings_of(const Judgement& judgement, const
 const Result<SimulatedRemedy>& Remedies::answer(const std::string& strategy) {
   const auto known = answers_.find(strategy);
   if (known != answers_.end()) return known->second;
-  return answers_.emplace(strategy, ask_about(*options_.what_if, strategy, options_.draws)).first->second;
+  return answers_.emplace(strategy, options_.simulate(strategy)).first->second;
 }
 
 void Remedies::add_to(Finding& finding, const Judgement& judgement, const traces::Run& run,
@@ -75,7 +58,7 @@ void Remedies::add_to(Finding& finding, const Judgement& judgement, const traces
     finding.simulation = fmt::format("No answer: {}.", reason);
   };
   if (!finding.row->no_simulation.empty()) return refuse(finding.row->no_simulation);
-  if (options_.what_if == nullptr) return refuse(options_.no_what_if_reason);
+  if (!options_.simulate) return refuse(options_.no_what_if_reason);
   const std::vector<std::string> settings = settings_of(judgement, run);
   if (settings.empty()) return refuse(run.strategy + " has no parameter for it");
   std::size_t answered = 0;
@@ -89,17 +72,6 @@ void Remedies::add_to(Finding& finding, const Judgement& judgement, const traces
   if (best == nullptr) return refuse(answer(settings.front()).error().message);
   finding.simulated = *best;
   finding.simulation = sentence_of(*best, answered, measured);
-}
-
-Result<WhatIf> train_to_explain(traces::Reader& reader, const traces::Recording& recording) {
-  if (is_predicted(recording.meta))
-    return fail("found a predicted recording, expected the one that it was predicted from");
-  if (traces::is_imported(recording.meta))
-    return fail(
-        "found an imported recording, expected one with times that costs can be learnt from; simulate --gpu "
-        "GPU "
-        "--model MODEL prices its acceptance by specifications");
-  return WhatIf::train(reader, recording);
 }
 
 }  // namespace draftscope::simulator

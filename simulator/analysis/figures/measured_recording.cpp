@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
-#include <draftscope/simulator/answers/predicted_trace.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 #include "answers/advice/limits.h"
 #include "answers/advice/verdict.h"
 #include "answers/oracle/cross_fit.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

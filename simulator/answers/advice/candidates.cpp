@@ -15,7 +15,7 @@
 #include "rounds/auto_texts.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/replay/policy_choice.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

@@ -14,7 +14,7 @@
 #include "rounds/replay/near_ties.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay.h"
-#include "rounds/trained_recording.h"
+#include "rounds/round_sources.h"
 
 namespace draftscope::simulator {
 

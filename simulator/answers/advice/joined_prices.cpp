@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "prices/costs/cost_prices.h"
-#include "rounds/answer_prices.h"
+#include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "rounds/answer_prices.h"
+#include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {
 

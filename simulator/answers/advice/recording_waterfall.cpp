@@ -10,7 +10,7 @@
 
 #include "answers/advice/prompt_order.h"
 #include "prices/costs/verified_layers.h"
-#include "rounds/answer_prices.h"
+#include "rounds/priced_scenario.h"
 #include "rounds/trained_recording.h"
 
 namespace draftscope::simulator {

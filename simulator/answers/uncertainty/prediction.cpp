@@ -70,9 +70,9 @@ std::vector<double> with_text_noise(std::vector<double> noise, const SweepOption
   return texts;
 }
 
-Result<SpeedupPrediction> predict(std::span<const PassCount> vanilla,
-                                  std::span<const RoundStatistics> statistics, AnswerStatus status,
-                                  const SweepTarget& target, const SweepOptions& options) {
+Result<SpeedupPrediction> predict_side(std::span<const PassCount> vanilla,
+                                       std::span<const RoundStatistics> statistics, AnswerStatus status,
+                                       const SweepTarget& target, const SweepOptions& options) {
   const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
   const PassSums baseline = pass_sums(vanilla, requests);
   const PassSums passes = pass_sums(statistics, requests);
@@ -121,6 +121,35 @@ Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistic
                          {.draws = options.draws, .seed = options.seed});
 }
 
+Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSetting& setting,
+                           const SweepOptions& options) {
+  if (setting.status == AnswerStatus::invalid)
+    return fail("setting: found status invalid, expected one whose text is the recorded one");
+  return check_sweep(vanilla, {&setting, 1}, options);
+}
+
+Result<PredictedSpeedup> speedup_of(std::span<const PassCount> vanilla, const SweepSetting& setting,
+                                    const SweepTarget& target, const SweepOptions& options) {
+  PredictedSpeedup predicted;
+  DRAFTSCOPE_TRY_ASSIGN(predicted.min_drafted,
+                        predict_side(vanilla, setting.least, setting.status, target, options));
+  if (!setting.most.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(predicted.max_drafted,
+                          predict_side(vanilla, setting.most, setting.status, target, options));
+  }
+  return predicted;
+}
+
+Result<PredictedRate> rate_of(const SweepSetting& setting, const SweepTarget& target,
+                              const SweepOptions& options) {
+  PredictedRate rate;
+  DRAFTSCOPE_TRY_ASSIGN(rate.min_drafted, predict_rate_of(setting.least, target, options));
+  if (!setting.most.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(rate.max_drafted, predict_rate_of(setting.most, target, options));
+  }
+  return rate;
+}
+
 std::optional<Interval> outermost(const std::optional<Interval>& one, const std::optional<Interval>* other) {
   if (!one || other == nullptr) return one;
   if (!*other) return std::nullopt;
@@ -158,32 +187,18 @@ std::optional<Interval> PredictedRate::interval_95() const {
 
 Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, const SweepSetting& setting,
                                          const SweepTarget& target, const SweepOptions& options) {
-  if (setting.status == AnswerStatus::invalid)
-    return fail("setting: found status invalid, expected one whose text is the recorded one");
-  DRAFTSCOPE_TRY(check_sweep(vanilla, {&setting, 1}, options));
-  PredictedSpeedup predicted;
-  DRAFTSCOPE_TRY_ASSIGN(predicted.min_drafted,
-                        predict(vanilla, setting.least, setting.status, target, options));
-  if (!setting.most.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(predicted.max_drafted,
-                          predict(vanilla, setting.most, setting.status, target, options));
-  }
-  return predicted;
+  DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
+  return speedup_of(vanilla, setting, target, options);
 }
 
-Result<PredictedRate> predict_rate(const SweepSetting& setting, const SweepTarget& target,
-                                   const SweepOptions& options) {
-  if (setting.status == AnswerStatus::invalid)
-    return fail("setting: found status invalid, expected one whose text is the recorded one");
-  std::vector<PassCount> tokens;
-  for (const RoundStatistics& request : setting.least) tokens.push_back({.passes = request.tokens});
-  DRAFTSCOPE_TRY(check_sweep(tokens, {&setting, 1}, options));
-  PredictedRate rate;
-  DRAFTSCOPE_TRY_ASSIGN(rate.min_drafted, predict_rate_of(setting.least, target, options));
-  if (!setting.most.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(rate.max_drafted, predict_rate_of(setting.most, target, options));
-  }
-  return rate;
+Result<SpeedupAndRate> predict_speedup_and_rate(std::span<const PassCount> vanilla,
+                                                const SweepSetting& setting, const SweepTarget& target,
+                                                const SweepOptions& options) {
+  DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
+  SpeedupAndRate prediction;
+  DRAFTSCOPE_TRY_ASSIGN(prediction.speedup, speedup_of(vanilla, setting, target, options));
+  DRAFTSCOPE_TRY_ASSIGN(prediction.rate, rate_of(setting, target, options));
+  return prediction;
 }
 
 Result<PredictionByPathology> predict_with_and_without(std::span<const PassCount> vanilla,

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "prices/costs/normal_draws.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -18,14 +20,6 @@ double lower_level(double normal, double clusters, double sampled) {
 }
 
 }  // namespace
-
-double student_quantile(double z, double freedom) {
-  const double z2 = z * z;
-  const double first = z * (z2 + 1.0) / 4.0;
-  const double second = z * (z2 * (5.0 * z2 + 16.0) + 3.0) / 96.0;
-  const double third = z * (z2 * (z2 * (3.0 * z2 + 19.0) + 17.0) - 15.0) / 384.0;
-  return z + (first + (second + third / freedom) / freedom) / freedom;
-}
 
 IntervalLevels widened_levels(std::size_t clusters, double sampled) {
   const auto count = static_cast<double>(clusters);

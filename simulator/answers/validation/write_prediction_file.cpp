@@ -2,6 +2,7 @@
 #include <draftscope/base/json_text.h>
 #include <draftscope/simulator/analysis/figure_json.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 #include <draftscope/simulator/answers/prediction_file.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/speculation/model_shape_json.h>

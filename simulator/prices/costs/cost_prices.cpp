@@ -8,7 +8,6 @@
 #include <string>
 #include <tuple>
 
-#include "answers/uncertainty/widened_levels.h"
 #include "prices/costs/normal_draws.h"
 #include "prices/costs/pass_map.h"
 

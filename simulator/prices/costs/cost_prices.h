@@ -12,7 +12,6 @@
 // What a round's first draft step takes beside the others is in the price of the verification, of which a
 // round that drafts has one as well.
 
-#include <draftscope/simulator/answers/sweep.h>
 #include <draftscope/simulator/prices/cost_model.h>
 #include <draftscope/simulator/prices/prices.h>
 #include <draftscope/simulator/prices/scenario.h>

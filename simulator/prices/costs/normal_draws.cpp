@@ -42,4 +42,12 @@ std::span<const double> KeptNormals::first(std::uint64_t index, std::size_t size
   return std::span(known).first(size);
 }
 
+double student_quantile(double z, double freedom) {
+  const double z2 = z * z;
+  const double first = z * (z2 + 1.0) / 4.0;
+  const double second = z * (z2 * (5.0 * z2 + 16.0) + 3.0) / 96.0;
+  const double third = z * (z2 * (z2 * (3.0 * z2 + 19.0) + 17.0) - 15.0) / 384.0;
+  return z + (first + (second + third / freedom) / freedom) / freedom;
+}
+
 }  // namespace draftscope::simulator

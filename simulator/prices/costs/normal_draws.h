@@ -13,6 +13,10 @@ namespace draftscope::simulator {
 /// `first` the same numbers from that place on.
 void fill_normal(std::uint64_t seed, std::uint64_t index, std::span<double> out, std::size_t first = 0);
 
+/// Student's quantile where the normal one is z (Abramowitz and Stegun 26.7.5); off by less than 2e-3 from
+/// nine degrees of freedom on, by 2 % of three.
+[[nodiscard]] double student_quantile(double z, double freedom);
+
 /// fill_normal()'s numbers of one seed, each made once. Indices apart from one another may be asked for by
 /// several threads at once.
 class KeptNormals {

@@ -3,7 +3,7 @@
 
 // From a strategy's name and parameters to the policy that replays it, or to the reason why none can.
 
-#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/analysis/answer_status.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <memory>
 #include <string>

@@ -18,8 +18,8 @@
 //   ReplayConditions::may_end_off_text says so, replays take it that it does not, which holds in most rounds
 //   but not in all (`may_end_early` says where it matters); otherwise such rounds are bounded too.
 
+#include <draftscope/simulator/analysis/answer_status.h>
 #include <draftscope/simulator/analysis/run_rows.h>
-#include <draftscope/simulator/answers/sweep.h>
 #include <cstdint>
 #include <span>
 #include <vector>

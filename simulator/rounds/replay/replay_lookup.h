@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "rounds/known_rounds.h"
+#include "rounds/replay/known_round.h"
 #include "rounds/replay/replay.h"
 
 namespace draftscope::simulator {

@@ -7,7 +7,7 @@
 #include <draftscope/simulator/prices/prices.h>
 #include <span>
 
-#include "rounds/known_rounds.h"
+#include "rounds/replay/known_round.h"
 
 namespace draftscope::simulator {
 

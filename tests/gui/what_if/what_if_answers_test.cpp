@@ -2,6 +2,7 @@
 // The what-if page's answers and pictures, without a window: against the command line and plain statements.
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <gmock/gmock.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers written as a trace: what the file says must be what the answer said.
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/analysis/speedup.h>
 #include <draftscope/simulator/answers/predicted_trace.h>

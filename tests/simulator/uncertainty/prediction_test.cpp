@@ -102,10 +102,17 @@ TEST(SpreadPrices, KeepsSourcesApart) {
   EXPECT_EQ(fit_alone.round_ns, mean.round_ns);
 }
 
+Result<PredictedRate> rate_of(const SyntheticText& text, const SweepTarget& target,
+                              const SweepOptions& options = {}) {
+  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted,
+                        predict_speedup_and_rate(text.vanilla, text.setting, target, options));
+  return std::move(predicted.rate);
+}
+
 TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
   const SyntheticText text = synthetic_text(35, 1);
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  const auto predicted = predict_rate(text.setting, target, {.draws = 700, .seed = 5});
+  const auto predicted = rate_of(text, target, {.draws = 700, .seed = 5});
   ASSERT_TRUE(predicted) << predicted.error().message;
   std::vector<ClusterSums> rates;
   for (const RoundStatistics& request : text.setting.least)
@@ -120,9 +127,9 @@ TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
 TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {
   const SyntheticText text = synthetic_text(60, 2);
   SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  const auto certain = predict_rate(text.setting, target);
+  const auto certain = rate_of(text, target);
   target.draws = spread_prices(target.prices, {.common = 0.3}, 1);
-  const auto common = predict_rate(text.setting, target);
+  const auto common = rate_of(text, target);
   ASSERT_TRUE(certain && common);
   EXPECT_GT(width(common->min_drafted), 2.0 * width(certain->min_drafted));
   EXPECT_NEAR(common->min_drafted.value, certain->min_drafted.value, 1e-9);
@@ -133,13 +140,13 @@ TEST(PredictRate, GivesBothBoundsAndRefusesInvalidSettings) {
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
   text.setting.most = text.setting.least;
   for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
-  const auto bounded = predict_rate(text.setting, target);
+  const auto bounded = rate_of(text, target);
   ASSERT_TRUE(bounded && bounded->max_drafted);
   EXPECT_LT(bounded->max_drafted->value, bounded->min_drafted.value);
   EXPECT_DOUBLE_EQ(bounded->interval_95()->low, bounded->max_drafted->interval_95->low);
   EXPECT_DOUBLE_EQ(bounded->interval_95()->high, bounded->min_drafted.interval_95->high);
   text.setting.status = AnswerStatus::invalid;
-  EXPECT_FALSE(predict_rate(text.setting, target));
+  EXPECT_FALSE(rate_of(text, target));
 }
 
 }  // namespace

@@ -8,13 +8,13 @@
 // Pure functions of the recording (and of what was learnt from it), safe from any thread.
 
 #include <draftscope/base/result.h>
+#include <draftscope/simulator/analysis/answer_status.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/speedup.h>
-#include <draftscope/simulator/answers/sweep.h>
-#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -127,18 +127,14 @@ struct Diagnosis {
 };
 
 struct ExplainOptions {
-  const WhatIf* what_if = nullptr;   ///< learnt from the same recording; null: nothing is simulated
-  std::string no_what_if_reason;     ///< why it is null, one line
-  SweepOptions draws{.draws = 400};  ///< of the intervals
+  /// Answers what a strategy would give (simulated_remedies.h); empty: nothing is simulated.
+  std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulate;
+  std::string no_what_if_reason;  ///< one line that says why `simulate` is empty
 };
 
 /// A diagnosis of every run but the vanilla one, in the recording's order. The result points into
 /// `measured`.
 [[nodiscard]] std::vector<Diagnosis> explain(const MeasuredRecording& measured,
                                              const ExplainOptions& options = {});
-
-/// For ExplainOptions::what_if. Errors: a predicted or imported recording, which has no times that
-/// costs could be fitted to; those of WhatIf::train().
-[[nodiscard]] Result<WhatIf> train_to_explain(traces::Reader& reader, const traces::Recording& recording);
 
 }  // namespace draftscope::simulator

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Every figure, once: those that are measured of a run, those of a run by a publication's convention, and
-// those that are predicted. A new figure is one more row: JSON, CSV, the tables of cli/OUTPUT.md and the
-// app's table of runs then have it, and a text table that should show it names its key in figure_table(). All
-// functions are thread-safe.
+// Every measured figure, once: those of a run, and those of a run by a publication's convention (those that
+// are predicted: answer_figures.h). A new figure is one more row: JSON, CSV, the tables of cli/OUTPUT.md and
+// the app's table of runs then have it, and a text table that should show it names its key in figure_table().
+// All functions are thread-safe.
 
 #include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/analysis/figures.h>
-#include <draftscope/simulator/answers/checked_answer.h>
-#include <draftscope/simulator/answers/what_if.h>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -49,23 +47,5 @@ enum class FigureTable : std::uint8_t {
 
 /// The figures of a run by a publication's convention (analysis/conventions.h).
 [[nodiscard]] std::span<const FigureOf<ConventionFigures>> convention_figures();
-
-// Predicted figures: of an answer, and of a prediction that is held against a measurement. One that is
-// measured, too, has its key, title and meaning from measured_figures().
-
-/// `draftscope simulate` and `advise`, in the order of JSON and CSV.
-[[nodiscard]] std::span<const FigureOf<Answer>> answer_figures();
-
-/// Row of answer_figures() with this key; one without title or value if there is none.
-[[nodiscard]] const FigureOf<Answer>& answer_figure(std::string_view key);
-
-/// Keys of the columns that `draftscope simulate` prints, from left to right.
-[[nodiscard]] std::span<const std::string_view> answer_table();
-/// Keys that a table of answers has beside those where a price or a power is given.
-[[nodiscard]] std::span<const std::string_view> answer_price_table();
-
-/// The two sides of `draftscope validate`, and what `predict` writes; what both have has one key.
-[[nodiscard]] std::span<const FigureOf<PredictedDecoding>> predicted_decoding_figures();
-[[nodiscard]] std::span<const FigureOf<MeasuredDecoding>> measured_decoding_figures();
 
 }  // namespace draftscope::simulator

@@ -13,6 +13,7 @@
 // All functions are thread-safe. The table is part of the program: no file is needed at run time.
 
 #include <draftscope/base/result.h>
+#include <draftscope/speculation/model_shape.h>
 #include <draftscope/traces/writer.h>
 #include <array>
 #include <cstddef>
@@ -136,5 +137,20 @@ struct GpuSpecification {
 
 /// Finds a GPU by the driver's name or the table's. Errors: an unknown GPU, with the closest names.
 [[nodiscard]] Result<GpuSpecification> find_gpu_of_driver(std::string_view name);
+
+// What a recording says of its model.
+
+using speculation::ModelShape;
+
+/// Shape of the model that a recording was made with. Errors: meta lacks `model_shape` or one of its sizes,
+/// sizes that do not fit together. Thread-safe.
+[[nodiscard]] Result<ModelShape> recorded_shape(const traces::Meta& meta);
+
+/// Number type that the target's layers are priced as: of packed blocks, int8 or int4, whichever is nearer.
+/// Errors: meta names none.
+[[nodiscard]] Result<WeightType> recorded_weight_type(const traces::Meta& meta);
+
+/// Bits of one of the target's weights as the engine held it. Errors: meta names no format.
+[[nodiscard]] Result<double> recorded_weight_bits(const traces::Meta& meta);
 
 }  // namespace draftscope::simulator

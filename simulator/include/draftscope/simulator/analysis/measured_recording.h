@@ -103,4 +103,10 @@ void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta);
 /// kernels has neither, and nothing can be predicted from it.
 [[nodiscard]] bool knows_acceptance(const traces::Meta& meta);
 
+/// Whether the file holds a prediction (predicted_trace.h) and no measurement.
+[[nodiscard]] bool is_predicted(const traces::Meta& meta);
+
+/// "predicted from run.dstrace, machine: H200; …", with what of it is how certain; empty for a recording.
+[[nodiscard]] std::string prediction_note(const traces::Meta& meta);
+
 }  // namespace draftscope::simulator

@@ -16,6 +16,7 @@
 #include <draftscope/simulator/prices/prices.h>
 #include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/simulator/prices/tpt_ladder.h>
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <optional>
 #include <string>
@@ -59,25 +60,6 @@ struct Answer {
 [[nodiscard]] Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds,
                                  const Machine& machine, const SweepOptions& options = {},
                                  bool with_budget = false);
-
-/// Prices that ask() multiplies these rounds with, at the means of the parameters: their sum of vanilla times
-/// / sum of times is the answer's speedup. Expects rounds of the machine's shape (for_shape). Errors: a
-/// scenario that contradicts itself.
-[[nodiscard]] Result<Prices> answer_prices(const CostModel& trained, const StrategyRounds& rounds,
-                                           const Machine& machine);
-
-/// Factor of the strategy's own time beside prices: StrategyRounds::own_ratio where the question is about the
-/// recording's own circumstances, else 1. Errors: a scenario that contradicts itself.
-[[nodiscard]] Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& rounds,
-                                            const Machine& machine);
-
-/// Prices of every exit layer E of the recorded model, as Prices::drafts[E], and of verifications of up to
-/// `widths` rows. On a model of another depth an exit stands for the same share of it. Rounds whose passes
-/// have `longer_context` rows more before them than recorded ones count those themselves
-/// (lengthen_context()). Errors: a scenario that contradicts itself.
-[[nodiscard]] Result<Prices> early_exit_prices(const CostModel& trained, const Machine& machine,
-                                               VerifiedLayers verified_layers, std::int32_t widths,
-                                               std::int32_t longer_context = 0);
 
 /// Head and choice of a pass as the cost model has them: the head is what another vocabulary of the same size
 /// would add, so that a head whose time hides behind launches costs nothing; the choice is the rest of what a

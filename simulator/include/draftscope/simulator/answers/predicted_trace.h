@@ -45,10 +45,4 @@ struct PredictedTrace {
                                                  const PredictedTrace& trace,
                                                  const std::filesystem::path& target);
 
-/// Whether the file was written by the above, and holds no measurement.
-[[nodiscard]] bool is_predicted(const traces::Meta& meta);
-
-/// "predicted from run.dstrace, machine: H200; …", with what of it is how certain; empty for a recording.
-[[nodiscard]] std::string prediction_note(const traces::Meta& meta);
-
 }  // namespace draftscope::simulator

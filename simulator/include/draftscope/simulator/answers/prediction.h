@@ -108,9 +108,17 @@ struct PredictedRate {
   [[nodiscard]] std::optional<Interval> interval_95() const;
 };
 
-/// Errors and time as predict_speedup(), with the same draws of requests and prices.
-[[nodiscard]] Result<PredictedRate> predict_rate(const SweepSetting& setting, const SweepTarget& target,
-                                                 const SweepOptions& options = {});
+/// One strategy's speedup and rate, with the same draws of requests and prices.
+struct SpeedupAndRate {
+  PredictedSpeedup speedup;
+  PredictedRate rate;
+};
+
+/// Errors and time as predict_speedup().
+[[nodiscard]] Result<SpeedupAndRate> predict_speedup_and_rate(std::span<const PassCount> vanilla,
+                                                              const SweepSetting& setting,
+                                                              const SweepTarget& target,
+                                                              const SweepOptions& options = {});
 
 // Where a prediction's spread comes from: how much of the variance of ln(speedup) each source causes alone,
 // with all others at their means, and what is left for their interaction. What would be measured next to

@@ -15,6 +15,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/speedup.h>
 #include <draftscope/simulator/prices/prices.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,51 +27,6 @@
 
 namespace draftscope::simulator {
 
-// Trust in an answer to "what if". Every answer of the simulator carries one.
-
-/// In order: a combination of answers has the worst of their statuses.
-enum class AnswerStatus : std::uint8_t {
-  exact,        ///< another recording would show the same rounds, token for token
-  bounded,      ///< tokens are exact, and what is not lies between two bounds that are given
-  approximate,  ///< a model's answer, with no bound that holds for certain
-  invalid,      ///< the setting would change the text; there is no answer from this recording
-};
-
-/// "exact", "bounded", "approximate", "invalid".
-[[nodiscard]] std::string_view answer_status_name(AnswerStatus status);
-
-/// Comparison of a replay of the recorded policy with the recorded rounds. If they differ, no other replay of
-/// this recording is to be trusted.
-struct ReplayCheck {
-  /// `invalid`: the replay differs. Else the worst that was met: `exact` if all rounds were told in advance,
-  /// `bounded` if some were within bounds, `approximate` if some plans could not be told, so that only what
-  /// became of them was checked.
-  AnswerStatus status = AnswerStatus::exact;
-  /// The first difference, "request 12 round 3: drafted 4, replay says 5 to 8", or why there is no replay.
-  std::string reason;
-  std::int64_t requests = 0;  ///< compared; those without a table are left out
-  std::int64_t rounds = 0;
-  std::int64_t exact_rounds = 0;
-  std::int64_t bounded_rounds = 0;  ///< draft tokens were within bounds
-  std::int64_t untold_plans = 0;    ///< the policy was uncertain: the recorded plan was taken instead
-  std::int64_t ended_off_text = 0;  ///< drafts that an end token behind the first wrong token cut short
-  std::int64_t near_threshold = 0;  ///< a confidence within the file's rounding of the threshold
-};
-
-// What makes a predicted speedup uncertain, and how draws of prices come to it. One draw of prices holds for
-// the speculative run and its vanilla baseline alike, so that what is common to both cancels.
-
-/// Which of the prices' sources vary in a draw; those that don't stay at their means.
-struct PriceSources {
-  bool fit = true;       ///< the fitted parameters' covariance
-  bool width = true;     ///< how much a verification grows with its rows
-  bool transfer = true;  ///< from the recorded machine to another one
-};
-
-/// The prices of draw number `draw`: a pure function of its arguments that may be called by several threads
-/// at once. The same number with other sources uses the same random numbers for those they share.
-using PriceDraws = std::function<Prices(std::uint64_t draw, PriceSources vary)>;
-
 /// Standard deviations of the logarithm, for prices without a fitted covariance.
 struct PriceSpread {
   double fit = 0.0;       ///< of target step, draft steps and verifications of two rows, each on its own
@@ -81,20 +37,6 @@ struct PriceSpread {
 
 /// Log-normal draws around `prices`, whose medians they keep.
 [[nodiscard]] PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t seed);
-
-/// Rounds of one strategy with all its parameters.
-struct SweepSetting {
-  AnswerStatus status = AnswerStatus::exact;
-  std::vector<RoundStatistics> least;  ///< [request]; with the fewest draft tokens, if that is not certain
-  std::vector<RoundStatistics> most;   ///< [request]; with the most. Empty if it is certain
-};
-
-/// One machine (and model, dtype, regime).
-struct SweepTarget {
-  std::string name;
-  Prices prices;     ///< at the means of their parameters
-  PriceDraws draws;  ///< empty: prices are taken as certain
-};
 
 /// How far apart kinds of texts are, which widens an answer about a kind that was not recorded.
 struct TextSpread {

@@ -78,10 +78,6 @@ class WhatIf {
   std::shared_ptr<const TrainedRecording> trained_;
 };
 
-/// Whether a strategy chooses by what its rounds take (`auto`, and any with a guard), so that each machine
-/// has rounds of its own.
-[[nodiscard]] bool goes_by_times(std::string_view strategy);
-
 // Exits of the model that is asked about, where that is deeper or shallower than the recorded one. Without
 // this an exit is one of the recorded model's layers, and stands for the same share of the other's depth.
 

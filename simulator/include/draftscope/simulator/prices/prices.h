@@ -7,7 +7,9 @@
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -52,5 +54,26 @@ struct Prices {
 [[nodiscard]] std::vector<double> flatten(const RoundStatistics& statistics, std::int32_t exits,
                                           std::int32_t widths);
 [[nodiscard]] std::vector<double> flatten(const Prices& prices, std::int32_t exits, std::int32_t widths);
+
+// What makes a predicted speedup uncertain, and how draws of prices come to it. One draw of prices holds for
+// the speculative run and its vanilla baseline alike, so that what is common to both cancels.
+
+/// Which of the prices' sources vary in a draw; those that don't stay at their means.
+struct PriceSources {
+  bool fit = true;       ///< the fitted parameters' covariance
+  bool width = true;     ///< how much a verification grows with its rows
+  bool transfer = true;  ///< from the recorded machine to another one
+};
+
+/// The prices of draw number `draw`: a pure function of its arguments that may be called by several threads
+/// at once. The same number with other sources uses the same random numbers for those they share.
+using PriceDraws = std::function<Prices(std::uint64_t draw, PriceSources vary)>;
+
+/// One machine (and model, dtype, regime).
+struct SweepTarget {
+  std::string name;
+  Prices prices;     ///< at the means of their parameters
+  PriceDraws draws;  ///< empty: prices are taken as certain
+};
 
 }  // namespace draftscope::simulator

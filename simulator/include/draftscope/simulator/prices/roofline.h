@@ -13,7 +13,7 @@
 // measured passes. Pure functions, safe from any thread.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/simulator/prices/cost_model.h>
 #include <cstdint>
 #include <optional>

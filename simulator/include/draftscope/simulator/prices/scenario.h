@@ -95,19 +95,6 @@ struct HostTime {
 
 struct CostModel;
 
-using speculation::ModelShape;
-
-/// Shape of the model that a recording was made with. Errors: meta lacks `model_shape` or one of its sizes,
-/// sizes that do not fit together. Thread-safe.
-[[nodiscard]] Result<ModelShape> recorded_shape(const traces::Meta& meta);
-
-/// Number type that the target's layers are priced as: of packed blocks, int8 or int4, whichever is nearer.
-/// Errors: meta names none.
-[[nodiscard]] Result<WeightType> recorded_weight_type(const traces::Meta& meta);
-
-/// Bits of one of the target's weights as the engine held it. Errors: meta names no format.
-[[nodiscard]] Result<double> recorded_weight_bits(const traces::Meta& meta);
-
 /// Way in which kernels get to a GPU, which decides what a pass takes beside them.
 enum class Regime : std::uint8_t {
   as_fitted,     ///< what the cost model was fitted to

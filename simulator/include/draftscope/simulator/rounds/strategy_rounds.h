@@ -7,8 +7,8 @@
 //
 // Values; all functions are thread-safe.
 
+#include <draftscope/simulator/analysis/answer_status.h>
 #include <draftscope/simulator/analysis/run_rows.h>
-#include <draftscope/simulator/answers/sweep.h>
 #include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/speculation/measured_kernel.h>
 #include <draftscope/traces/ids.h>
@@ -27,6 +27,13 @@ enum class RoundSource : std::uint8_t {
   modelled,  ///< from what a run drafted otherwise, as far as it tells, and a model of acceptance beyond
 };
 [[nodiscard]] std::string_view round_source_name(RoundSource source);
+
+/// Rounds of one strategy with all its parameters.
+struct SweepSetting {
+  AnswerStatus status = AnswerStatus::exact;
+  std::vector<RoundStatistics> least;  ///< [request]; with the fewest draft tokens, if that is not certain
+  std::vector<RoundStatistics> most;   ///< [request]; with the most. Empty if it is certain
+};
 
 /// Rounds of one strategy on all prompts of the recording, one request per prompt.
 struct StrategyRounds {
@@ -64,5 +71,9 @@ void lengthen_context(StrategyRounds& rounds, std::int32_t rows);
 /// model's. Unchanged for the same number of layers and name.
 [[nodiscard]] StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded,
                                        const ModelShape& asked, std::optional<std::int32_t> exit = {});
+
+/// Whether a strategy chooses by what its rounds take (`auto`, and any with a guard), so that each machine
+/// has rounds of its own.
+[[nodiscard]] bool goes_by_times(std::string_view strategy);
 
 }  // namespace draftscope::simulator

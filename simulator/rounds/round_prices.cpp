@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/answer_prices.h"
+#include <draftscope/simulator/rounds/round_prices.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "prices/costs/cost_prices.h"
+#include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {
 

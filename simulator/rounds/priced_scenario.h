@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The pieces that prices of answers (answer.h) are put together from.
+// The parts that prices of rounds (round_prices.h) are made of.
 
-#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/rounds/round_prices.h>
 #include <cstdint>
+#include <optional>
 
 namespace draftscope::simulator {
 
