@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/answer.h>
-#include <draftscope/simulator/answers/kept_prices.h>
+#include <draftscope/simulator/answers/cached_prices.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "answers/kept_draws.h"
+#include "answers/cached_draws.h"
 #include "answers/uncertainty/text_spread.h"
 #include "prices/costs/cost_prices.h"
 #include "prices/same_scenario.h"
@@ -28,7 +28,7 @@ struct Totals {
 
 Totals totals_of(const SweepSetting& setting) {
   Totals totals;
-  for (const RoundStatistics& request : setting.least) add(totals.sum, request);
+  for (const RoundStatistics& request : setting.min_drafted) add(totals.sum, request);
   for (const DraftStatistics& draft : totals.sum.drafts) {
     totals.steps += draft.steps.passes;
     for (const PassCount& verify : draft.verify) totals.verifications += verify.passes;
@@ -64,14 +64,14 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
       verify_ns += time_of(draft.verify[rows], price.verify[rows]);
   }
   const double time = time_ns(totals.sum, prices);
-  double own_ns = own_time_ns(totals.sum, prices);
-  for (std::size_t i = 0; i < rounds.own_passes.size() && i < totals.sum.own.size(); ++i) {
-    if (rounds.own_passes[i].kind != OwnPassKind::draft_model) continue;
+  double auxiliary_ns = auxiliary_time_ns(totals.sum, prices);
+  for (std::size_t i = 0; i < rounds.auxiliary_passes.size() && i < totals.sum.auxiliary.size(); ++i) {
+    if (rounds.auxiliary_passes[i].kind != AuxiliaryPassKind::draft_model) continue;
     // What another model that drafts takes is the draft's.
-    const double model_ns = time_of(totals.sum.own[i], prices.own[i]);
-    own_ns -= model_ns;
+    const double model_ns = time_of(totals.sum.auxiliary[i], prices.auxiliary[i]);
+    auxiliary_ns -= model_ns;
     step_ns += model_ns;
-    if (rounds.own_passes[i].has_head) totals.steps += totals.sum.own[i].passes;
+    if (rounds.auxiliary_passes[i].has_head) totals.steps += totals.sum.auxiliary[i].passes;
   }
   answer.tokens = static_cast<double>(totals.sum.tokens);
   answer.mean_accepted_length = ratio(answer.tokens, static_cast<double>(totals.sum.rounds));
@@ -81,17 +81,19 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
   answer.c = ratio(ratio(step_ns, static_cast<double>(totals.steps)), answer.target_step_ns);
   answer.v = ratio(ratio(verify_ns, static_cast<double>(totals.verifications)), answer.target_step_ns);
-  answer.own = ratio(ratio(own_ns, static_cast<double>(totals.sum.rounds)), answer.target_step_ns);
-  answer.o = (totals.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0) + answer.own;
+  answer.auxiliary =
+      ratio(ratio(auxiliary_ns, static_cast<double>(totals.sum.rounds)), answer.target_step_ns);
+  answer.o =
+      (totals.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0) + answer.auxiliary;
   answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
   answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
-  answer.speedup_without_own = ratio(vanilla_ns, time - own_ns);
+  answer.speedup_without_auxiliary = ratio(vanilla_ns, time - auxiliary_ns);
 }
 
 /// Places in Prices::drafts that any request of a setting uses, ascending.
 std::vector<std::int32_t> drafts_that_count(const SweepSetting& setting) {
   std::set<std::int32_t> exits;
-  for (const auto* side : {&setting.least, &setting.most})
+  for (const auto* side : {&setting.min_drafted, &setting.max_drafted})
     for (const RoundStatistics& request : *side)
       for (const DraftStatistics& draft : request.drafts) exits.insert(draft.exit);
   return {exits.begin(), exits.end()};
@@ -106,7 +108,7 @@ void slow_down(RatioEstimate& estimate, double ratio) {
 /// The strategy's own time is `ratio` times what prices say, vanilla decoding's is not.
 void slow_down(Answer& answer, double ratio) {
   answer.tokens_per_second /= ratio;
-  answer.speedup_without_own /= ratio;
+  answer.speedup_without_auxiliary /= ratio;
   for (SpeedupPrediction* const side :
        {&answer.speedup.min_drafted, answer.speedup.max_drafted ? &*answer.speedup.max_drafted : nullptr}) {
     if (side == nullptr) continue;
@@ -124,7 +126,7 @@ TextSpread spread_of(const StrategyRounds& rounds, const Prices& prices) {
   for (std::size_t i = 0; i < rounds.vanilla.size(); ++i) {
     const double vanilla_ns = time_of(rounds.vanilla[i], prices.target_step) +
                               static_cast<double>(rounds.vanilla[i].passes) * prices.step_round_ns;
-    const double ns = time_ns(rounds.setting.least[i], prices);
+    const double ns = time_ns(rounds.setting.min_drafted[i], prices);
     if (!(vanilla_ns > 0.0) || !(ns > 0.0)) continue;
     requests.push_back({vanilla_ns, ns});
     kinds.push_back(i < rounds.categories.size() ? rounds.categories[i] : "");
@@ -185,12 +187,12 @@ Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const D
   answer.price_per_hour = machine.price_per_hour;
   answer.power_watts = machine.power_watts;
   constexpr double worth_a_note = 0.005;
-  if (answer.own > worth_a_note)
+  if (answer.auxiliary > worth_a_note)
     answer.notes.push_back(
         fmt::format("its own passes, and the host beside them, take {:.2f} vanilla steps per round; {:.2f}x "
                     "without them, "
                     "as after a search",
-                    answer.own, answer.speedup_without_own));
+                    answer.auxiliary, answer.speedup_without_auxiliary));
   if (with_budget && answer.speedup.min_drafted.total.interval_95) {
     DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, spread));
   }
@@ -207,11 +209,11 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
   DRAFTSCOPE_TRY_ASSIGN(const PriceQuestion question, price_question(trained, rounds, machine));
   DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
                         PriceMap::make(machine.costs_or(trained), question.scenario, question.exits));
-  const SweepTarget priced = kept_draws(map, machine.name, options);
+  const SweepTarget priced = cached_draws(map, machine.name, options);
   return answer_at(map, priced, question.device, rounds, machine, options, with_budget);
 }
 
-struct KeptPrices::Last {
+struct CachedPrices::Last {
   std::shared_ptr<const CostModel> trained;
   std::shared_ptr<const CostModel> costs;  // the machine's own, if it has any
   Scenario scenario;
@@ -219,18 +221,18 @@ struct KeptPrices::Last {
   std::int32_t draws = 0;
   PriceMap map;
   SweepTarget priced;
-  std::shared_ptr<KeptNormals> normals;
+  std::shared_ptr<CachedNormals> normals;
 };
 
-KeptPrices::KeptPrices() = default;
-KeptPrices::~KeptPrices() = default;
-KeptPrices::KeptPrices(KeptPrices&&) noexcept = default;
-KeptPrices& KeptPrices::operator=(KeptPrices&&) noexcept = default;
+CachedPrices::CachedPrices() = default;
+CachedPrices::~CachedPrices() = default;
+CachedPrices::CachedPrices(CachedPrices&&) noexcept = default;
+CachedPrices& CachedPrices::operator=(CachedPrices&&) noexcept = default;
 
 Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const StrategyRounds& rounds,
-                   const Machine& machine, const SweepOptions& options, KeptPrices& kept) {
+                   const Machine& machine, const SweepOptions& options, CachedPrices& kept) {
   DRAFTSCOPE_TRY_ASSIGN(PriceQuestion question, price_question(*trained, rounds, machine));
-  const std::unique_ptr<KeptPrices::Last>& last = kept.last_;
+  const std::unique_ptr<CachedPrices::Last>& last = kept.last_;
   const bool is_same_model = last != nullptr && last->trained == trained && last->costs == machine.costs;
   const bool has_same_draws =
       last != nullptr && last->draws == options.draws && last->normals->seed() == options.seed;
@@ -239,12 +241,12 @@ Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const Strate
     DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(*trained), question.scenario,
                                                        question.exits, is_same_model ? &last->map : nullptr));
     auto normals = has_same_draws ? last->normals
-                                  : std::make_shared<KeptNormals>(
+                                  : std::make_shared<CachedNormals>(
                                         options.seed, static_cast<std::size_t>(std::max(options.draws, 0)));
-    SweepTarget priced = kept_draws(map, machine.name, options, normals);
-    kept.last_ = std::make_unique<KeptPrices::Last>(
-        KeptPrices::Last{trained, machine.costs, std::move(question.scenario), std::move(question.exits),
-                         options.draws, std::move(map), std::move(priced), std::move(normals)});
+    SweepTarget priced = cached_draws(map, machine.name, options, normals);
+    kept.last_ = std::make_unique<CachedPrices::Last>(
+        CachedPrices::Last{trained, machine.costs, std::move(question.scenario), std::move(question.exits),
+                           options.draws, std::move(map), std::move(priced), std::move(normals)});
   }
   last->priced.name = machine.name;
   return answer_at(last->map, last->priced, question.device, rounds, machine, options, false);

@@ -40,7 +40,7 @@ Result<PassParts> pass_parts(const CostModel& trained, const StrategyRounds& rou
   const double fixed_ns =
       fixed_pass_ns(prices, layer_counts(rounds, machine.scenario.shape)).value_or(head_ns);
   double shortest_ns = prices.target_step.ns;
-  for (const DraftStatistics& draft : sum_of(rounds.setting.least).drafts)
+  for (const DraftStatistics& draft : sum_of(rounds.setting.min_drafted).drafts)
     if (draft.steps.passes > 0)
       shortest_ns = std::min(shortest_ns, prices.drafts[static_cast<std::size_t>(draft.exit)].step.ns);
   PassParts parts;
@@ -58,7 +58,7 @@ Result<Ladder> answer_ladder(const CostModel& trained, const StrategyRounds& rou
     vanilla.passes += steps.passes;
     vanilla.context += steps.context;
   }
-  const RoundStatistics statistics = sum_of(rounds.setting.least);
+  const RoundStatistics statistics = sum_of(rounds.setting.min_drafted);
   return correction_ladder({.statistics = statistics,
                             .vanilla = vanilla,
                             .prices = prices,

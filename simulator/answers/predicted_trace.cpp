@@ -224,7 +224,7 @@ void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) 
     for (std::size_t i = 0; i < run.requests.size(); ++i) {
       if (!written.emplace(run.requests[i].prompt->id, true).second) continue;
       const KnownRequest vanilla = vanilla_request(run.requests[i], run.run->rounds.vanilla[i],
-                                                   run.run->rounds.setting.least[i].tokens);
+                                                   run.run->rounds.setting.min_drafted[i].tokens);
       RoundPrices prices = run.prices;
       prices.own_ratio = 1.0;  // the strategy's, not vanilla decoding's
       prices.optimise_ns = 0.0;
@@ -252,11 +252,11 @@ Result<void> write_predicted_trace(const WhatIf& what_if, const traces::Recordin
     if (run.run->rounds.strategy == "vanilla") continue;
     writer.begin_run(run.run->rounds.strategy, false);
     for (std::size_t i = 0; i < run.requests.size(); ++i) {
-      // Own passes of a request are spread over its rounds.
-      const RoundStatistics& request = run.run->rounds.setting.least[i];
+      // Auxiliary passes of a request are spread over its rounds.
+      const RoundStatistics& request = run.run->rounds.setting.min_drafted[i];
       RoundPrices prices = run.prices;
       if (request.rounds > 0)
-        prices.optimise_ns = own_time_ns(request, prices.prices) / static_cast<double>(request.rounds);
+        prices.optimise_ns = auxiliary_time_ns(request, prices.prices) / static_cast<double>(request.rounds);
       writer.add(run.requests[i], prices, std::move(run.masks[i]));
     }
   }

@@ -35,7 +35,7 @@ double held_kv(const ModelShape& shape, WeightType type, double parts, double ro
 double held_activations(const Scenario& scenario, double parts) {
   const ModelShape& shape = scenario.shape;
   const double rows =
-      static_cast<double>(std::max(scenario.widths, scenario.widest_own_pass)) * scenario.batch;
+      static_cast<double>(std::max(scenario.widths, scenario.widest_auxiliary_pass)) * scenario.batch;
   const double widest = std::max(2.0 * shape.d_ff / parts, static_cast<double>(shape.q_width()) / parts +
                                                                2.0 * shared_kv_width(shape, parts));
   return rows * ((2.0 * shape.d_model + widest) * activation_bytes(scenario.weights) +

@@ -27,15 +27,16 @@ std::size_t place_of(std::int32_t exit, std::int32_t width, std::int32_t widths)
 
 }  // namespace
 
-double own_time_ns(const RoundStatistics& statistics, const Prices& prices) {
+double auxiliary_time_ns(const RoundStatistics& statistics, const Prices& prices) {
   double sum = static_cast<double>(statistics.host_ns) * prices.host_ratio;
-  for (std::size_t i = 0; i < statistics.own.size(); ++i) sum += time_of(statistics.own[i], prices.own[i]);
+  for (std::size_t i = 0; i < statistics.auxiliary.size(); ++i)
+    sum += time_of(statistics.auxiliary[i], prices.auxiliary[i]);
   return sum;
 }
 
 double time_ns(const RoundStatistics& statistics, const Prices& prices) {
   const std::int64_t step_rounds = statistics.target_steps.passes;
-  double sum = own_time_ns(statistics, prices) + time_of(statistics.target_steps, prices.target_step) +
+  double sum = auxiliary_time_ns(statistics, prices) + time_of(statistics.target_steps, prices.target_step) +
                static_cast<double>(step_rounds) * prices.step_round_ns +
                static_cast<double>(statistics.rounds - step_rounds) * prices.round_ns;
   for (const DraftStatistics& draft : statistics.drafts) {

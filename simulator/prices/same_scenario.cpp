@@ -64,12 +64,13 @@ bool same(const GpuSpecification& a, const GpuSpecification& b) {
 
 bool same_scenario(const Scenario& a, const Scenario& b) {
   const auto& [gpu, shape, weights, regime, host, draft_cost, verified_layers, batch, tensor_parallel, link,
-               widths, context, with_stalls, drafts, own_passes, widest_own_pass, draft_model] = a;
+               widths, context, with_stalls, drafts, auxiliary_passes, widest_auxiliary_pass, draft_model] =
+      a;
   return same(gpu, b.gpu) && same(shape, b.shape) && weights == b.weights && regime == b.regime &&
          same(host, b.host) && same(draft_cost, b.draft_cost) && verified_layers == b.verified_layers &&
          batch == b.batch && tensor_parallel == b.tensor_parallel && same(link, b.link) &&
          widths == b.widths && context == b.context && with_stalls == b.with_stalls && drafts == b.drafts &&
-         own_passes == b.own_passes && widest_own_pass == b.widest_own_pass &&
+         auxiliary_passes == b.auxiliary_passes && widest_auxiliary_pass == b.widest_auxiliary_pass &&
          same(draft_model, b.draft_model);
 }
 

@@ -62,7 +62,7 @@ Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t voca
 Result<void> check_scenario(const Scenario& scenario) {
   DRAFTSCOPE_TRY(speculation::check_sizes(scenario.shape, "scenario"));
   constexpr std::int32_t max_layers = 4096;
-  constexpr std::int32_t max_own_rows = 1 << 24;
+  constexpr std::int32_t max_auxiliary_rows = 1 << 24;
   DRAFTSCOPE_TRY(check_range("n_layers", scenario.shape.n_layers, 1, max_layers));
   DRAFTSCOPE_TRY(check_range("batch", scenario.batch, 1, 4096));
   DRAFTSCOPE_TRY(check_range("widths", scenario.widths, 2, 1024));
@@ -96,11 +96,12 @@ Result<void> check_scenario(const Scenario& scenario) {
         check_range("rows of the draft's head", scenario.draft_cost->vocabulary, 0, max_vocabulary));
   }
   if (scenario.draft_model) DRAFTSCOPE_TRY(speculation::check_sizes(*scenario.draft_model, "draft model"));
-  DRAFTSCOPE_TRY(check_range("rows of the widest own pass", scenario.widest_own_pass, 1, max_own_rows));
-  for (const OwnPass& pass : scenario.own_passes) {
-    const bool is_other = pass.kind == OwnPassKind::draft_model && scenario.draft_model;
+  DRAFTSCOPE_TRY(
+      check_range("rows of the widest own pass", scenario.widest_auxiliary_pass, 1, max_auxiliary_rows));
+  for (const AuxiliaryPass& pass : scenario.auxiliary_passes) {
+    const bool is_other = pass.kind == AuxiliaryPassKind::draft_model && scenario.draft_model;
     const std::int32_t layers = is_other ? scenario.draft_model->n_layers : scenario.shape.n_layers;
-    DRAFTSCOPE_TRY(check_range("rows of an own pass", pass.rows, 1, max_own_rows));
+    DRAFTSCOPE_TRY(check_range("rows of an own pass", pass.rows, 1, max_auxiliary_rows));
     DRAFTSCOPE_TRY(check_range("attention sublayers of an own pass", pass.attention, 0, layers));
     DRAFTSCOPE_TRY(check_range("MLP sublayers of an own pass", pass.mlp, 0, layers));
   }

@@ -23,9 +23,9 @@ Result<void> check_width(std::size_t rows, std::int32_t exit, const DraftPrices&
 }  // namespace
 
 Result<void> check_covered(const RoundStatistics& statistics, const Prices& prices) {
-  if (statistics.own.size() > prices.own.size())
-    return fail("prices: found {} of own passes, expected the {} of the rounds", prices.own.size(),
-                statistics.own.size());
+  if (statistics.auxiliary.size() > prices.auxiliary.size())
+    return fail("prices: found {} of own passes, expected the {} of the rounds", prices.auxiliary.size(),
+                statistics.auxiliary.size());
   for (const DraftStatistics& draft : statistics.drafts) {
     DRAFTSCOPE_TRY_ASSIGN(const DraftPrices* const price, prices_of(draft.exit, prices));
     for (std::size_t rows = 0; rows < draft.verify.size(); ++rows)

@@ -30,7 +30,7 @@ Prices prices_at(Rung rung, const LadderInput& input) {
   };
   Prices prices;
   prices.target_step = part_of(full.target_step);
-  prices.own.resize(full.own.size());
+  prices.auxiliary.resize(full.auxiliary.size());
   prices.host_ratio = 0.0;
   const double model_layers = input.layers.model;
   for (std::size_t exit = 0; exit < full.drafts.size(); ++exit) {

@@ -117,7 +117,7 @@ Result<StrategyRounds> rounds_accepted_otherwise(const TrainedRecording& trained
       by_block += of_blocks;
       gained += of_blocks - of_tokens;
     }
-    add_tokens(std::llround(is_block ? gained : -gained), rounds.setting.least[i], rounds.vanilla[i]);
+    add_tokens(std::llround(is_block ? gained : -gained), rounds.setting.min_drafted[i], rounds.vanilla[i]);
   }
   const std::string& name = run.run->specification;
   if (known == 0) {

@@ -86,7 +86,8 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained, std::string_
                         prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario));
   SimulatedAuto simulated =
       simulate_auto(texts, options, trained.conditions, priced, recorded_host_ns(trained, automatic.name()));
-  rounds.setting = {.status = AnswerStatus::approximate, .least = std::move(simulated.requests), .most = {}};
+  rounds.setting = {
+      .status = AnswerStatus::approximate, .min_drafted = std::move(simulated.requests), .max_drafted = {}};
   add_notes(texts, simulated.counts, rounds);
   const auto is_in_fewer_bits = [](const AutoDrafter& drafter) { return drafter.weights.has_value(); };
   if (scenario.gpu && std::ranges::any_of(texts.drafters, is_in_fewer_bits))

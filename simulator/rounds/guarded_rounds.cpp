@@ -34,7 +34,7 @@ void add_note(const PricedGuard& guard, const StrategyRounds& unguarded, Strateg
   rounds.notes = unguarded.notes;
   rounds.source = RoundSource::modelled;
   rounds.setting.status = AnswerStatus::approximate;
-  rounds.setting.most.clear();
+  rounds.setting.max_drafted.clear();
   rounds.notes.push_back(fmt::format("its guard goes by predicted times: {} of {} rounds are vanilla",
                                      guard.vanilla_rounds(), guard.rounds()));
 }
@@ -52,7 +52,7 @@ Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained, std::stri
     return fail(
         "strategy {}: its guard goes by clocks, and its rounds are not replayed one by one, expected guard=0",
         strategy);
-  if (!unguarded.own_passes.empty())
+  if (!unguarded.auxiliary_passes.empty())
     return fail("strategy {}: its guard goes by the time of its own passes, too, expected guard=0", strategy);
   DRAFTSCOPE_TRY_ASSIGN(Prices priced, prices_of(trained, unguarded, machine));
   PricedGuard guard(guarded.guard(), std::move(priced));

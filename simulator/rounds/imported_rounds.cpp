@@ -121,7 +121,7 @@ constexpr std::int64_t typical_tokens =
 /// Rounds of one text of typical length, where the file states a rate alone.
 void add_stated(const AcceptanceModel& model, const PlannedRound& plan, StrategyRounds& rounds) {
   rounds.vanilla.push_back(vanilla_steps(typical_tokens, typical_tokens));
-  rounds.setting.least.push_back(expected_statistics(
+  rounds.setting.min_drafted.push_back(expected_statistics(
       model,
       {.exit = plan.exit, .length = plan.length, .tokens = typical_tokens, .first_context = typical_tokens}));
   rounds.categories.emplace_back();
@@ -150,7 +150,7 @@ Result<double> add_replayed(const TrainedRecording& trained, const RunRows& run,
       all += 1.0;
       round.plan.exit = exit;
     }
-    rounds.setting.least.push_back(totals(replayed).least);
+    rounds.setting.min_drafted.push_back(totals(replayed).least);
     rounds.vanilla.push_back(vanilla_steps(emitted_tokens(rows), rows.rounds.front().root_position));
     rounds.categories.push_back(rows.prompt->category);
   }
@@ -208,7 +208,7 @@ Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const Ru
                         .notes = {lacks_note(meta), std::string(empty_prompts_note)}};
   if (is_guess) rounds.drafts.push_back({});
   for (const RequestRows& rows : first_repeat(run).requests) {
-    RoundStatistics& statistics = rounds.setting.least.emplace_back();
+    RoundStatistics& statistics = rounds.setting.min_drafted.emplace_back();
     for (const traces::Round& round : rows.rounds)
       add_round(statistics, plan ? plan->exit : 1, round.root_position, {round.drafted, round.accepted},
                 round.emitted);

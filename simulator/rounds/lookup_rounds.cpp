@@ -110,11 +110,11 @@ Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained, std::strin
                         .categories = trained.texts().categories};
   rounds.setting.status = text_choice(*trained.recording).status;
   for (const std::vector<LookupRound>& request : requests) {
-    rounds.setting.least.push_back(lookup_statistics(request));
+    rounds.setting.min_drafted.push_back(lookup_statistics(request));
     for (const LookupRound& round : request)
       rounds.setting.status = std::max(rounds.setting.status, round.status);
   }
-  if (rounds.setting.status == AnswerStatus::bounded) rounds.setting.most = rounds.setting.least;
+  if (rounds.setting.status == AnswerStatus::bounded) rounds.setting.max_drafted = rounds.setting.min_drafted;
   if (speculation::strategy_name(strategy) == "token-recycling") {
     rounds.setting.status = std::max(rounds.setting.status, AnswerStatus::approximate);
     std::string source;

@@ -75,11 +75,12 @@ Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const Ru
     rounds.categories.push_back(rows.prompt->category);
     rounds.prompts.push_back(rows.prompt->id);
   }
-  rounds.setting = {.status = AnswerStatus::exact, .least = std::move(recorded.requests), .most = {}};
+  rounds.setting = {
+      .status = AnswerStatus::exact, .min_drafted = std::move(recorded.requests), .max_drafted = {}};
   rounds.drafts = std::move(recorded.drafts);
   rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
   add_own_ratio(own_ratio(trained.measured_runs, run.run->id), rounds);
-  rounds.own_passes = std::move(recorded.own_passes);
+  rounds.auxiliary_passes = std::move(recorded.auxiliary_passes);
   rounds.draft_model = std::move(recorded.draft_model);
   rounds.lacks_draft_model = recorded.lacks_draft_model;
   add_host(trained.hosts, run.run->id, rounds);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "rounds/drafts/own_times.h"
+#include "rounds/drafts/auxiliary_times.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
@@ -28,14 +28,14 @@ void add_request(const RequestRows& rows, const std::vector<ReplayedRound>& repl
   redrafted.most->add(rows, std::move(most));
 }
 
-/// Statistics of the run with the most draft tokens. Both ends number their drafts and own passes in the
-/// order in which rounds have them; where those differ there is but one end.
+/// Statistics of the run with the most draft tokens. Both ends number their drafts and auxiliary passes in
+/// the order in which rounds have them; where those differ there is but one end.
 template <typename StatisticsOf>
 Result<void> put_other_end(const RedraftedRun& other_end, const StatisticsOf& statistics_of,
                            StrategyRounds& rounds) {
   DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics most, statistics_of(other_end));
-  if (most.drafts == rounds.drafts && most.own_passes == rounds.own_passes)
-    rounds.setting.most = std::move(most.requests);
+  if (most.drafts == rounds.drafts && most.auxiliary_passes == rounds.auxiliary_passes)
+    rounds.setting.max_drafted = std::move(most.requests);
   return {};
 }
 
@@ -132,9 +132,9 @@ Result<void> put_statistics(const TrainedRecording& trained, const LayerSetsById
     return recorded_statistics(run.rows(), sets, trained.recording->meta, trained.costs.model.shape);
   };
   DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics least, statistics_of(*redrafted.least));
-  rounds.setting.least = std::move(least.requests);
+  rounds.setting.min_drafted = std::move(least.requests);
   rounds.drafts = std::move(least.drafts);
-  rounds.own_passes = std::move(least.own_passes);
+  rounds.auxiliary_passes = std::move(least.auxiliary_passes);
   rounds.draft_model = std::move(least.draft_model);
   rounds.lacks_draft_model = least.lacks_draft_model;
   rounds.setting.status = redrafted.status;

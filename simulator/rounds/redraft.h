@@ -58,8 +58,8 @@ struct Redrafted {
 /// The texts of a run, to which statistics are added: `vanilla` and `categories`.
 [[nodiscard]] StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy);
 
-/// Adds statistics of both ends, what drafts, own passes, and the host time of `like`; `sets` has the layer
-/// sets that rounds name. Errors: as recorded_statistics().
+/// Adds statistics of both ends, what drafts, auxiliary passes, and the host time of `like`; `sets` has the
+/// layer sets that rounds name. Errors: as recorded_statistics().
 [[nodiscard]] Result<void> put_statistics(const TrainedRecording& trained, const LayerSetsById& sets,
                                           const Redrafted& redrafted, traces::RunId like,
                                           StrategyRounds& rounds);

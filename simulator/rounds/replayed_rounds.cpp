@@ -12,9 +12,11 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Own passes after the prefill and after every round but the last, behind which there is nothing to decide.
-void count_own_work(const ShadowTable& table, const std::vector<ReplayedRound>& rounds, const OwnWork& work,
-                    OwnPasses& passes, std::vector<PassCount>& counts) {
+/// Auxiliary passes after the prefill and after every round but the last, behind which there is nothing to
+/// decide.
+void count_auxiliary_work(const ShadowTable& table, const std::vector<ReplayedRound>& rounds,
+                          const AuxiliaryWork& work, AuxiliaryPasses& passes,
+                          std::vector<PassCount>& counts) {
   if (rounds.empty()) return;
   work.after_prefill(table.prompt_tokens, true, passes, counts);
   for (std::size_t i = 0; i + 1 < rounds.size(); ++i)
@@ -57,8 +59,8 @@ Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::str
                         .verified_layers = specified_verified_layers(strategy),
                         .categories = trained.shadowed.categories};
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
-  const std::optional<OwnWork> work = OwnWork::of(specification, trained.costs.model.shape);
-  OwnPasses passes;
+  const std::optional<AuxiliaryWork> work = AuxiliaryWork::of(specification, trained.costs.model.shape);
+  AuxiliaryPasses passes;
   bool is_certain = true;
   std::int64_t bounded = 0;
   std::int64_t all = 0;
@@ -70,16 +72,16 @@ Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::str
     bounded += request.bounded_rounds + request.approximate_rounds;
     all += request.least.rounds;
     if (work) {
-      count_own_work(table, replayed, *work, passes, request.least.own);
-      request.most.own = request.least.own;
+      count_auxiliary_work(table, replayed, *work, passes, request.least.auxiliary);
+      request.most.auxiliary = request.least.auxiliary;
     }
-    rounds.setting.least.push_back(std::move(request.least));
-    rounds.setting.most.push_back(std::move(request.most));
+    rounds.setting.min_drafted.push_back(std::move(request.least));
+    rounds.setting.max_drafted.push_back(std::move(request.most));
   }
-  rounds.own_passes = passes.kinds();
+  rounds.auxiliary_passes = passes.kinds();
   if (work) add_recorded_host(trained.hosts, specification.name(), rounds);
   if (is_certain)
-    rounds.setting.most.clear();
+    rounds.setting.max_drafted.clear();
   else
     rounds.notes.push_back(fmt::format(
         "{} of {} rounds went on behind a confident wrong draft token: how far is not in the recording",

@@ -45,7 +45,7 @@ Result<DeviceCheck> check_device(const CostModel& trained, const Scenario& scena
 Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine) {
   Scenario scenario = machine.scenario;
   scenario.drafts = rounds.drafts;
-  scenario.own_passes = rounds.own_passes;
+  scenario.auxiliary_passes = rounds.auxiliary_passes;
   scenario.draft_model = rounds.draft_model;
   scenario.verified_layers = rounds.verified_layers;
   scenario.widths = widest_verification(rounds.setting);
@@ -87,13 +87,13 @@ Prices at_longer_context(Prices prices, std::int32_t rows) {
     lengthen(draft.step);
     for (AffineTime& verify : draft.verify) lengthen(verify);
   }
-  for (AffineTime& own : prices.own) lengthen(own);
+  for (AffineTime& own : prices.auxiliary) lengthen(own);
   return prices;
 }
 
 std::int32_t widest_verification(const SweepSetting& setting) {
   std::size_t rows = 2;
-  for (const auto* side : {&setting.least, &setting.most})
+  for (const auto* side : {&setting.min_drafted, &setting.max_drafted})
     for (const RoundStatistics& request : *side)
       for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
   return static_cast<std::int32_t>(rows);

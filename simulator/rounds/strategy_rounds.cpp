@@ -22,7 +22,7 @@ void lengthen(RoundStatistics& statistics, std::int32_t rows) {
     lengthen(draft.steps, rows);
     for (PassCount& verify : draft.verify) lengthen(verify, rows);
   }
-  for (PassCount& own : statistics.own) lengthen(own, rows);
+  for (PassCount& own : statistics.auxiliary) lengthen(own, rows);
 }
 
 std::int32_t same_share(std::int32_t layers, std::int32_t of, std::int32_t asked) {
@@ -33,18 +33,18 @@ std::int32_t same_share(std::int32_t layers, std::int32_t of, std::int32_t asked
 
 /// The pass as the rules of its strategy have it on a model of another depth. Sublayers stay at the same
 /// share, as rows do where there is one for a layer.
-OwnPass at_depth(OwnPass pass, std::int32_t recorded, std::int32_t asked) {
-  if (pass.kind == OwnPassKind::draft_model) return pass;
-  if (pass.kind == OwnPassKind::heads) {
+AuxiliaryPass at_depth(AuxiliaryPass pass, std::int32_t recorded, std::int32_t asked) {
+  if (pass.kind == AuxiliaryPassKind::draft_model) return pass;
+  if (pass.kind == AuxiliaryPassKind::heads) {
     const std::int32_t below = std::max(recorded - 1, 1);
     pass.rows = std::max(1, pass.rows / below * (asked - 1));
     return pass;
   }
-  if (pass.kind == OwnPassKind::layer) {
+  if (pass.kind == AuxiliaryPassKind::layer) {
     pass.rows = std::max(1, same_share(pass.rows, recorded, asked));
     return pass;
   }
-  if (pass.kind == OwnPassKind::knapsack && pass.attention + pass.mlp <= 2) {
+  if (pass.kind == AuxiliaryPassKind::knapsack && pass.attention + pass.mlp <= 2) {
     // Through the first layer there is one copy of the states, then as many as the depth lets save.
     const bool is_first = pass.attention == 1 && pass.mlp == 1;
     if (!is_first)
@@ -56,25 +56,25 @@ OwnPass at_depth(OwnPass pass, std::int32_t recorded, std::int32_t asked) {
   return pass;
 }
 
-bool repeats_with_depth(const OwnPass& pass) {
-  return pass.kind == OwnPassKind::layer ||
-         (pass.kind == OwnPassKind::knapsack && pass.attention + pass.mlp == 1);
+bool repeats_with_depth(const AuxiliaryPass& pass) {
+  return pass.kind == AuxiliaryPassKind::layer ||
+         (pass.kind == AuxiliaryPassKind::knapsack && pass.attention + pass.mlp == 1);
 }
 
 /// A search layer by layer makes as many passes as there are layers.
-void put_at_depth(std::vector<RoundStatistics>& requests, const std::vector<OwnPass>& own,
+void put_at_depth(std::vector<RoundStatistics>& requests, const std::vector<AuxiliaryPass>& own,
                   std::int32_t recorded, std::int32_t asked) {
   for (RoundStatistics& request : requests)
-    for (std::size_t i = 0; i < request.own.size(); ++i)
+    for (std::size_t i = 0; i < request.auxiliary.size(); ++i)
       if (repeats_with_depth(own[i]))
-        for (std::int64_t* const count : {&request.own[i].passes, &request.own[i].context})
+        for (std::int64_t* const count : {&request.auxiliary[i].passes, &request.auxiliary[i].context})
           *count = *count * asked / recorded;
 }
 
 /// Draft steps by place in StrategyRounds::drafts.
 std::vector<std::int64_t> steps_by_draft(const StrategyRounds& rounds) {
   std::vector<std::int64_t> steps(rounds.drafts.size(), 0);
-  for (const auto* side : {&rounds.setting.least, &rounds.setting.most})
+  for (const auto* side : {&rounds.setting.min_drafted, &rounds.setting.max_drafted})
     for (const RoundStatistics& request : *side)
       for (const DraftStatistics& draft : request.drafts)
         if (draft.exit >= 1 && static_cast<std::size_t>(draft.exit) <= steps.size())
@@ -125,8 +125,8 @@ void ask_of_other_texts(StrategyRounds& rounds, std::string_view reason) {
 
 void lengthen_context(StrategyRounds& rounds, std::int32_t rows) {
   for (PassCount& steps : rounds.vanilla) lengthen(steps, rows);
-  for (RoundStatistics& request : rounds.setting.least) lengthen(request, rows);
-  for (RoundStatistics& request : rounds.setting.most) lengthen(request, rows);
+  for (RoundStatistics& request : rounds.setting.min_drafted) lengthen(request, rows);
+  for (RoundStatistics& request : rounds.setting.max_drafted) lengthen(request, rows);
   rounds.longer_context += rows;
   rounds.setting.status = std::max(rounds.setting.status, AnswerStatus::approximate);
   rounds.notes.push_back(fmt::format("{} more rows of context: acceptance is taken to be as recorded", rows));
@@ -146,9 +146,10 @@ StrategyRounds for_shape(StrategyRounds rounds, const ModelShape& recorded, cons
       else
         draft = {same_share(draft.attention, recorded.n_layers, asked.n_layers),
                  same_share(draft.mlp, recorded.n_layers, asked.n_layers), draft.weights_share};
-    put_at_depth(rounds.setting.least, rounds.own_passes, recorded.n_layers, asked.n_layers);
-    put_at_depth(rounds.setting.most, rounds.own_passes, recorded.n_layers, asked.n_layers);
-    for (OwnPass& pass : rounds.own_passes) pass = at_depth(pass, recorded.n_layers, asked.n_layers);
+    put_at_depth(rounds.setting.min_drafted, rounds.auxiliary_passes, recorded.n_layers, asked.n_layers);
+    put_at_depth(rounds.setting.max_drafted, rounds.auxiliary_passes, recorded.n_layers, asked.n_layers);
+    for (AuxiliaryPass& pass : rounds.auxiliary_passes)
+      pass = at_depth(pass, recorded.n_layers, asked.n_layers);
     if (std::string note = depth_note(rounds, before, recorded.n_layers, asked.n_layers); !note.empty())
       rounds.notes.push_back(std::move(note));
   }

@@ -109,9 +109,9 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
   DRAFTSCOPE_TRY_ASSIGN(trained.costs, fit_cost_model(observations, recorded_on));
   trained.costs.model.drift = drift_between_repeats(trained.runs);
   trained.measured_runs = std::move(observations.runs);
-  DRAFTSCOPE_TRY_ASSIGN(
-      OwnTimes own, own_times(reader, recording, trained.runs, trained.costs.model, trained.staged_passes));
-  trained.costs.model.own_passes = std::move(own.passes);
+  DRAFTSCOPE_TRY_ASSIGN(AuxiliaryTimes own, auxiliary_times(reader, recording, trained.runs,
+                                                            trained.costs.model, trained.staged_passes));
+  trained.costs.model.auxiliary_passes = std::move(own.passes);
   trained.hosts = std::move(own.hosts);
   DRAFTSCOPE_TRY(put_sets(reader, trained));
   return trained;

@@ -16,8 +16,8 @@
 
 #include "prices/costs/cost_observations.h"
 #include "rounds/accepted_otherwise.h"
+#include "rounds/drafts/auxiliary_times.h"
 #include "rounds/drafts/fitted_acceptance.h"
-#include "rounds/drafts/own_times.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/staged_passes.h"
 #include "rounds/replay/replay.h"

@@ -36,8 +36,8 @@ void add(RoundStatistics& a, const RoundStatistics& b) {
     for (std::size_t rows = 0; rows < draft.verify.size(); ++rows)
       add(mine->verify[rows], draft.verify[rows]);
   }
-  a.own.resize(std::max(a.own.size(), b.own.size()));
-  for (std::size_t i = 0; i < b.own.size(); ++i) add(a.own[i], b.own[i]);
+  a.auxiliary.resize(std::max(a.auxiliary.size(), b.auxiliary.size()));
+  for (std::size_t i = 0; i < b.auxiliary.size(); ++i) add(a.auxiliary[i], b.auxiliary[i]);
   a.host_ns += b.host_ns;
 }
 

@@ -158,8 +158,9 @@ class Adviser {
       if (!answered && !knows_all) continue;
       DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, std::move(answered));
       DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(what_if_.costs().model, rounds, machine_));
-      double ns = time_ns(sum_of(rounds.setting.least), prices);
-      if (!rounds.setting.most.empty()) ns = std::max(ns, time_ns(sum_of(rounds.setting.most), prices));
+      double ns = time_ns(sum_of(rounds.setting.min_drafted), prices);
+      if (!rounds.setting.max_drafted.empty())
+        ns = std::max(ns, time_ns(sum_of(rounds.setting.max_drafted), prices));
       advice_.neighbours.push_back({name, strategy, competition_.total_ns[fastest_] / ns - 1.0});
     }
     return {};

@@ -35,7 +35,7 @@ std::string normalized(std::string_view specification) {
 constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
 
 bool drafts_anything(const StrategyRounds& rounds) {
-  return std::any_of(rounds.setting.least.begin(), rounds.setting.least.end(),
+  return std::any_of(rounds.setting.min_drafted.begin(), rounds.setting.min_drafted.end(),
                      [](const RoundStatistics& request) { return request.drafted > 0; });
 }
 

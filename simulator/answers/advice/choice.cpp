@@ -28,10 +28,10 @@ PlacedCandidates place(const Candidates& candidates, const ModelShape& recorded,
   PlacedCandidates placed{std::move(rounds), {}, {}, std::move(groups)};
   for (std::size_t i = 0; i < placed.rounds.size(); ++i) {
     SweepSetting& setting = placed.rounds[i].setting;
-    for (auto* side : {&setting.least, &setting.most})
+    for (auto* side : {&setting.min_drafted, &setting.max_drafted})
       for (RoundStatistics& request : *side) request = placed.groups.placed(i, std::move(request));
-    placed.least.push_back(sum_of(setting.least));
-    placed.most.push_back(setting.most.empty() ? placed.least.back() : sum_of(setting.most));
+    placed.least.push_back(sum_of(setting.min_drafted));
+    placed.most.push_back(setting.max_drafted.empty() ? placed.least.back() : sum_of(setting.max_drafted));
   }
   return placed;
 }
@@ -54,14 +54,14 @@ Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanil
 const std::vector<RoundStatistics>& slower(const PlacedCandidates& placed, const Competition& competition,
                                            std::size_t candidate) {
   const SweepSetting& setting = placed.rounds[candidate].setting;
-  return competition.is_most[candidate] ? setting.most : setting.least;
+  return competition.is_most[candidate] ? setting.max_drafted : setting.min_drafted;
 }
 
 SweepSetting cross_fitted(const PlacedCandidates& placed, const std::vector<RoundStatistics>& vanilla,
                           const Prices& prices, std::size_t folds) {
   const Competition competition = compete(placed, sum_of(vanilla), prices);
   const std::size_t requests = vanilla.size();
-  SweepSetting chosen{.status = AnswerStatus::exact, .least = vanilla, .most = {}};
+  SweepSetting chosen{.status = AnswerStatus::exact, .min_drafted = vanilla, .max_drafted = {}};
   std::vector<double> best(folds);
   std::vector<AnswerStatus> status(folds, AnswerStatus::exact);
   for (std::size_t i = 0; i < requests; ++i) {
@@ -81,7 +81,7 @@ SweepSetting cross_fitted(const PlacedCandidates& placed, const std::vector<Roun
       if (!(training[fold] < best[fold])) continue;
       best[fold] = training[fold];
       status[fold] = placed.rounds[candidate].setting.status;
-      for (std::size_t i = fold; i < requests; i += folds) chosen.least[i] = rounds[i];
+      for (std::size_t i = fold; i < requests; i += folds) chosen.min_drafted[i] = rounds[i];
     }
   }
   chosen.status = *std::max_element(status.begin(), status.end());

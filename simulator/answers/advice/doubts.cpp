@@ -33,7 +33,7 @@ Result<double> speedup_of(StrategyRounds rounds, const CostModel& model, const M
     vanilla.target_steps.context += steps.context;
   }
   double ns = 0.0;
-  for (const auto* side : {&rounds.setting.least, &rounds.setting.most}) {
+  for (const auto* side : {&rounds.setting.min_drafted, &rounds.setting.max_drafted}) {
     RoundStatistics sum;
     for (const RoundStatistics& request : *side) add(sum, request);
     ns = std::max(ns, time_ns(sum, prices));
@@ -100,11 +100,11 @@ Result<std::optional<NearTieEffect>> near_tie_effect(const WhatIf& what_if,
     std::vector<ShadowTable> flipped;
     for (const ShadowTable& table : what_if.trained().shadowed.tables)
       flipped.push_back(with_near_ties(table, near_tie_margin, outcome));
-    rounds.setting.least.clear();
-    rounds.setting.most.clear();
+    rounds.setting.min_drafted.clear();
+    rounds.setting.max_drafted.clear();
     for (ReplayTotals& request : replay(flipped, *choice.policy, conditions)) {
-      rounds.setting.least.push_back(std::move(request.least));
-      rounds.setting.most.push_back(std::move(request.most));
+      rounds.setting.min_drafted.push_back(std::move(request.least));
+      rounds.setting.max_drafted.push_back(std::move(request.most));
     }
     return speedup_of(rounds, what_if.costs().model, machine, longer_context);
   };

@@ -14,20 +14,21 @@ namespace draftscope::simulator {
 namespace {
 
 bool same_passes(const PriceGroup& group, const StrategyRounds& rounds) {
-  return group.verified_layers == rounds.verified_layers && group.own_passes == rounds.own_passes &&
+  return group.verified_layers == rounds.verified_layers &&
+         group.auxiliary_passes == rounds.auxiliary_passes &&
          group.draft_model.has_value() == rounds.draft_model.has_value() &&
          (!group.draft_model || speculation::same_sizes(*group.draft_model, *rounds.draft_model)) &&
          group.drafts == rounds.drafts;
 }
 
-/// Appends the group's drafts and own passes to `into`, which holds those of the groups before it.
+/// Appends the group's drafts and auxiliary passes to `into`, which holds those of the groups before it.
 void join(Prices prices, Prices& into) {
   if (into.drafts.empty())
     into = {prices.target_step, {DraftPrices{}}, prices.round_ns, prices.step_round_ns, {},
             prices.host_ratio};
   for (std::size_t exit = 1; exit < prices.drafts.size(); ++exit)
     into.drafts.push_back(std::move(prices.drafts[exit]));
-  into.own.insert(into.own.end(), prices.own.begin(), prices.own.end());
+  into.auxiliary.insert(into.auxiliary.end(), prices.auxiliary.begin(), prices.auxiliary.end());
 }
 
 }  // namespace
@@ -38,15 +39,15 @@ PriceGroups::PriceGroups(std::span<const StrategyRounds> strategies, std::int32_
                               [&](const PriceGroup& known) { return same_passes(known, rounds); });
     if (group == groups_.end()) {
       std::int32_t offset = 0;
-      std::size_t own_offset = 0;
+      std::size_t auxiliary_offset = 0;
       if (!groups_.empty()) {
         const PriceGroup& last = groups_.back();
         offset = last.offset +
                  (last.drafts.empty() ? n_layers - 1 : static_cast<std::int32_t>(last.drafts.size()));
-        own_offset = last.own_offset + last.own_passes.size();
+        auxiliary_offset = last.auxiliary_offset + last.auxiliary_passes.size();
       }
-      groups_.push_back({rounds.drafts, rounds.verified_layers, rounds.own_passes, rounds.draft_model, 2,
-                         offset, own_offset});
+      groups_.push_back({rounds.drafts, rounds.verified_layers, rounds.auxiliary_passes, rounds.draft_model,
+                         2, offset, auxiliary_offset});
       group = std::prev(groups_.end());
     }
     group->widths = std::max(group->widths, widest_verification(rounds.setting));
@@ -57,7 +58,8 @@ PriceGroups::PriceGroups(std::span<const StrategyRounds> strategies, std::int32_
 RoundStatistics PriceGroups::placed(std::size_t strategy, RoundStatistics statistics) const {
   const PriceGroup& group = groups_[group_of_[strategy]];
   for (DraftStatistics& draft : statistics.drafts) draft.exit += group.offset;
-  if (!statistics.own.empty()) statistics.own.insert(statistics.own.begin(), group.own_offset, PassCount{});
+  if (!statistics.auxiliary.empty())
+    statistics.auxiliary.insert(statistics.auxiliary.begin(), group.auxiliary_offset, PassCount{});
   return statistics;
 }
 
@@ -69,7 +71,7 @@ Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& gro
     Scenario scenario = machine.scenario;
     scenario.drafts = group.drafts;
     scenario.verified_layers = group.verified_layers;
-    scenario.own_passes = group.own_passes;
+    scenario.auxiliary_passes = group.auxiliary_passes;
     scenario.draft_model = group.draft_model;
     scenario.widths = group.widths;
     scenario.context += longer_context;

@@ -18,11 +18,11 @@ namespace draftscope::simulator {
 struct PriceGroup {
   std::vector<speculation::DraftSublayers> drafts;
   VerifiedLayers verified_layers = VerifiedLayers::all;
-  std::vector<OwnPass> own_passes;
+  std::vector<AuxiliaryPass> auxiliary_passes;
   std::optional<ModelShape> draft_model;
   std::int32_t widths = 2;
-  std::int32_t offset = 0;     ///< exit E of the group is number offset + E
-  std::size_t own_offset = 0;  ///< of its own passes
+  std::int32_t offset = 0;           ///< exit E of the group is number offset + E
+  std::size_t auxiliary_offset = 0;  ///< of its auxiliary passes
 };
 
 /// Which strategies go together. Offsets do not depend on the machine.
@@ -32,7 +32,7 @@ class PriceGroups {
   PriceGroups(std::span<const StrategyRounds> strategies, std::int32_t n_layers);
 
   [[nodiscard]] const std::vector<PriceGroup>& groups() const { return groups_; }
-  /// The strategy's statistics with the exits and own passes of the joined prices.
+  /// The strategy's statistics with the exits and auxiliary passes of the joined prices.
   [[nodiscard]] RoundStatistics placed(std::size_t strategy, RoundStatistics statistics) const;
 
  private:

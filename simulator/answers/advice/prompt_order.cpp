@@ -52,7 +52,7 @@ Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,
       return fail("strategy {}: has no rounds of prompt {}, expected those of all texts", rounds.strategy,
                   prompts[i]);
     places.push_back(static_cast<std::size_t>(place - order.begin()));
-    const std::int64_t emitted = rounds.setting.least[places.back()].tokens;
+    const std::int64_t emitted = rounds.setting.min_drafted[places.back()].tokens;
     if (emitted != vanilla[i].tokens)
       return fail("strategy {}: emitted {} tokens on prompt {}, expected {} as the text has", rounds.strategy,
                   emitted, prompts[i], vanilla[i].tokens);
@@ -60,8 +60,8 @@ Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,
   rounds.prompts.clear();
   rounds.vanilla = picked(std::move(rounds.vanilla), places);
   rounds.categories = picked(std::move(rounds.categories), places);
-  rounds.setting.least = picked(std::move(rounds.setting.least), places);
-  rounds.setting.most = picked(std::move(rounds.setting.most), places);
+  rounds.setting.min_drafted = picked(std::move(rounds.setting.min_drafted), places);
+  rounds.setting.max_drafted = picked(std::move(rounds.setting.max_drafted), places);
   return rounds;
 }
 

@@ -31,7 +31,7 @@ bool drafts_early_exits(const StrategyRounds& rounds) {
 /// Whether the waterfall's verification is the strategy's: any is, where nothing is drafted.
 bool verifies_as(VerifiedLayers layers, const StrategyRounds& rounds) {
   return rounds.verified_layers == layers ||
-         std::all_of(rounds.setting.least.begin(), rounds.setting.least.end(),
+         std::all_of(rounds.setting.min_drafted.begin(), rounds.setting.min_drafted.end(),
                      [](const RoundStatistics& request) { return request.drafted == 0; });
 }
 
@@ -104,8 +104,8 @@ class Maker {
     WaterfallPolicy policy;
     // What a strategy spends beside its passes is in its share alone: no price of the waterfall covers it.
     const bool has_policy = strategies_.size() == 1 && drafts_early_exits(strategies_.front()) &&
-                            strategies_.front().own_passes.empty();
-    if (has_policy) policy = {strategies_.front().setting.least, strategies_.front().setting.status};
+                            strategies_.front().auxiliary_passes.empty();
+    if (has_policy) policy = {strategies_.front().setting.min_drafted, strategies_.front().setting.status};
     DRAFTSCOPE_TRY_ASSIGN(result_.waterfall,
                           waterfall(requests, prices, has_policy ? &policy : nullptr, options_));
     lower_status();
@@ -128,15 +128,15 @@ class Maker {
     const Waterfall& waterfall = result_.waterfall;
     const double vanilla_ns = sum(step_at(waterfall, WaterfallLevel::vanilla).times_ns);
     const Times& oracle = step_at(waterfall, WaterfallLevel::oracle).times_ns;
-    const Times times = times_of(rounds.setting.least, prices);
+    const Times times = times_of(rounds.setting.min_drafted, prices);
     StrategyShare share{
         .strategy = rounds.strategy,
         .source = rounds.source,
         .status = rounds.setting.status,
         .speedup = vanilla_ns / sum(times),
         .is_bounded = drafts_early_exits(strategy) && verifies_as(result_.verified_layers, strategy)};
-    if (!rounds.setting.most.empty())
-      share.speedup_max_drafted = vanilla_ns / sum(times_of(rounds.setting.most, prices));
+    if (!rounds.setting.max_drafted.empty())
+      share.speedup_max_drafted = vanilla_ns / sum(times_of(rounds.setting.max_drafted, prices));
     std::vector<ClusterSums> clusters;
     for (std::size_t i = 0; i < times.size(); ++i)
       if (times[i] > 0.0) clusters.push_back({oracle[i], times[i]});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr PassKind draft_round{.exit = 0, .rows = 0};
 constexpr PassKind target_step{.exit = 0, .rows = 1};
-constexpr std::int32_t own_pass = -1;
+constexpr std::int32_t auxiliary_pass = -1;
 constexpr PassKind host_time{.exit = -2, .rows = 0};
 
 template <typename Visit>
@@ -24,8 +24,8 @@ void visit_passes(const RoundStatistics& statistics, const Visit& visit) {
     for (std::size_t rows = 2; rows < draft.verify.size(); ++rows)
       visit(PassKind{draft.exit, static_cast<std::int32_t>(rows)}, draft.verify[rows]);
   }
-  for (std::size_t i = 0; i < statistics.own.size(); ++i)
-    visit(PassKind{own_pass, static_cast<std::int32_t>(i)}, statistics.own[i]);
+  for (std::size_t i = 0; i < statistics.auxiliary.size(); ++i)
+    visit(PassKind{auxiliary_pass, static_cast<std::int32_t>(i)}, statistics.auxiliary[i]);
   visit(host_time, PassCount{.passes = statistics.host_ns});
 }
 
@@ -67,7 +67,7 @@ PassSums pass_sums(std::span<const PassCount> vanilla, std::span<const std::size
 
 bool covers(const Prices& prices, PassKind kind) {
   if (kind.exit == 0 || kind == host_time) return true;
-  if (kind.exit == own_pass) return static_cast<std::size_t>(kind.rows) < prices.own.size();
+  if (kind.exit == auxiliary_pass) return static_cast<std::size_t>(kind.rows) < prices.auxiliary.size();
   if (kind.exit < 0 || static_cast<std::size_t>(kind.exit) >= prices.drafts.size()) return false;
   const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
   return kind.rows == 1 || static_cast<std::size_t>(kind.rows) < draft.verify.size();
@@ -76,7 +76,7 @@ bool covers(const Prices& prices, PassKind kind) {
 AffineTime price_of(const Prices& prices, PassKind kind) {
   if (kind == draft_round) return {.ns = prices.round_ns};
   if (kind == host_time) return {.ns = prices.host_ratio};
-  if (kind.exit == own_pass) return prices.own[static_cast<std::size_t>(kind.rows)];
+  if (kind.exit == auxiliary_pass) return prices.auxiliary[static_cast<std::size_t>(kind.rows)];
   if (kind == target_step) {
     AffineTime time = prices.target_step;
     time.ns += prices.step_round_ns;

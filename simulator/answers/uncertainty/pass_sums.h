@@ -14,7 +14,7 @@
 namespace draftscope::simulator {
 
 /// Exit 0: rows 0 is a round with a draft, 1 a target step with its round. Other exits: rows 1 is a draft
-/// step, more a verification. Exit -1: own pass number `rows`; -2: nanoseconds of the host.
+/// step, more a verification. Exit -1: auxiliary pass number `rows`; -2: nanoseconds of the host.
 struct PassKind {
   std::int32_t exit = 0;
   std::int32_t rows = 0;

@@ -132,10 +132,10 @@ Result<PredictedSpeedup> speedup_of(std::span<const PassCount> vanilla, const Sw
                                     const SweepTarget& target, const SweepOptions& options) {
   PredictedSpeedup predicted;
   DRAFTSCOPE_TRY_ASSIGN(predicted.min_drafted,
-                        predict_side(vanilla, setting.least, setting.status, target, options));
-  if (!setting.most.empty()) {
+                        predict_side(vanilla, setting.min_drafted, setting.status, target, options));
+  if (!setting.max_drafted.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(predicted.max_drafted,
-                          predict_side(vanilla, setting.most, setting.status, target, options));
+                          predict_side(vanilla, setting.max_drafted, setting.status, target, options));
   }
   return predicted;
 }
@@ -143,9 +143,9 @@ Result<PredictedSpeedup> speedup_of(std::span<const PassCount> vanilla, const Sw
 Result<PredictedRate> rate_of(const SweepSetting& setting, const SweepTarget& target,
                               const SweepOptions& options) {
   PredictedRate rate;
-  DRAFTSCOPE_TRY_ASSIGN(rate.min_drafted, predict_rate_of(setting.least, target, options));
-  if (!setting.most.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(rate.max_drafted, predict_rate_of(setting.most, target, options));
+  DRAFTSCOPE_TRY_ASSIGN(rate.min_drafted, predict_rate_of(setting.min_drafted, target, options));
+  if (!setting.max_drafted.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(rate.max_drafted, predict_rate_of(setting.max_drafted, target, options));
   }
   return rate;
 }
@@ -211,8 +211,8 @@ Result<PredictionByPathology> predict_with_and_without(std::span<const PassCount
   const std::vector<PassCount> rest = without(vanilla, degenerate);
   if (rest.size() == vanilla.size() || requests_with_tokens(rest).empty()) return prediction;
   const SweepSetting healthy{.status = setting.status,
-                             .least = without<RoundStatistics>(setting.least, degenerate),
-                             .most = without<RoundStatistics>(setting.most, degenerate)};
+                             .min_drafted = without<RoundStatistics>(setting.min_drafted, degenerate),
+                             .max_drafted = without<RoundStatistics>(setting.max_drafted, degenerate)};
   DRAFTSCOPE_TRY_ASSIGN(prediction.without, predict_speedup(rest, healthy, target, options));
   return prediction;
 }

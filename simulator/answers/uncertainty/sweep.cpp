@@ -47,7 +47,7 @@ std::vector<Variant> variants_of(std::span<const SweepSetting> settings) {
   for (std::size_t i = 0; i < settings.size(); ++i) {
     if (settings[i].status == AnswerStatus::invalid) continue;
     variants.push_back({.setting = i});
-    if (!settings[i].most.empty()) variants.push_back({.setting = i, .most = true});
+    if (!settings[i].max_drafted.empty()) variants.push_back({.setting = i, .most = true});
   }
   return variants;
 }
@@ -204,7 +204,7 @@ Result<Plan> plan_sweep(std::span<const PassCount> vanilla, std::span<const Swee
   for_each_index(plan.variants.size(), threads, [&](std::size_t i) {
     Variant& variant = plan.variants[i];
     const SweepSetting& setting = settings[variant.setting];
-    variant.passes = pass_sums(variant.most ? setting.most : setting.least, requests);
+    variant.passes = pass_sums(variant.most ? setting.max_drafted : setting.min_drafted, requests);
   });
   plan.kinds = all_kinds(plan.variants);
   DRAFTSCOPE_TRY(check_prices_cover(targets, plan.kinds));

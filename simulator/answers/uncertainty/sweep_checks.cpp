@@ -53,9 +53,9 @@ Result<void> check_sweep(std::span<const PassCount> vanilla, std::span<const Swe
     return fail("sweep: found no request with tokens, expected at least one");
   for (std::size_t i = 0; i < settings.size(); ++i) {
     if (settings[i].status == AnswerStatus::invalid) continue;
-    DRAFTSCOPE_TRY(check_requests(vanilla, settings[i].least, i, "fewest", settings[i].status));
-    if (!settings[i].most.empty())
-      DRAFTSCOPE_TRY(check_requests(vanilla, settings[i].most, i, "most", settings[i].status));
+    DRAFTSCOPE_TRY(check_requests(vanilla, settings[i].min_drafted, i, "fewest", settings[i].status));
+    if (!settings[i].max_drafted.empty())
+      DRAFTSCOPE_TRY(check_requests(vanilla, settings[i].max_drafted, i, "most", settings[i].status));
   }
   return {};
 }

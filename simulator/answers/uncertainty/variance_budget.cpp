@@ -65,7 +65,7 @@ Result<VarianceBudget> variance_budget(std::span<const PassCount> vanilla, const
     return fail("variance budget: found {} requests, expected at least {}", requests.size(),
                 min_clusters_for_interval);
   const PassSums baseline = pass_sums(vanilla, requests);
-  const PassSums passes = pass_sums(setting.least, requests);
+  const PassSums passes = pass_sums(setting.min_drafted, requests);
   DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
   if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
 

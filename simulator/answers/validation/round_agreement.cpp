@@ -110,8 +110,9 @@ std::vector<PredictedRequest> predicted_requests(const WhatIf& what_if, const tr
   std::vector<PredictedRequest> requests;
   if (rounds.source == RoundSource::modelled) return requests;
   const std::vector<const traces::Prompt*> prompts = prompts_of_rounds(what_if, recording, rounds);
-  const std::vector<RoundStatistics>& least = rounds.setting.least;
-  const std::vector<RoundStatistics>& most = rounds.setting.most.empty() ? least : rounds.setting.most;
+  const std::vector<RoundStatistics>& least = rounds.setting.min_drafted;
+  const std::vector<RoundStatistics>& most =
+      rounds.setting.max_drafted.empty() ? least : rounds.setting.max_drafted;
   if (prompts.size() != least.size()) return requests;
   for (std::size_t i = 0; i < prompts.size(); ++i)
     requests.push_back({sha256_of(prompts[i]->text), counts_of(least[i]), counts_of(most[i])});

@@ -340,8 +340,8 @@ RunOfRequest used_runs(const traces::Recording& recording,
 }
 
 /// Runs whose strategy made passes of its own; none where every run that drafts did.
-std::unordered_set<traces::RunId> runs_with_own_passes(const std::vector<const traces::Round*>& rounds,
-                                                       const RunOfRequest& run_of_request) {
+std::unordered_set<traces::RunId> runs_with_auxiliary_passes(const std::vector<const traces::Round*>& rounds,
+                                                             const RunOfRequest& run_of_request) {
   std::unordered_set<traces::RunId> with;
   std::unordered_set<traces::RunId> drafting;
   for (const traces::Round* round : rounds) {
@@ -391,7 +391,7 @@ OperationRounds collect_rounds(const traces::Recording& recording,
     weights_shares.emplace(run.id, DraftWeightsShares(run, recording.meta, n_layers));
   }
   const UsedRounds used = used_rounds(recording, run_of_request);
-  const auto with_own = runs_with_own_passes(used.rounds, run_of_request);
+  const auto with_auxiliary = runs_with_auxiliary_passes(used.rounds, run_of_request);
   OperationRounds timed_rounds;
   constexpr std::int32_t max_rows = 1 << 16;
   for (const traces::Round* round : used.rounds) {
@@ -411,7 +411,7 @@ OperationRounds collect_rounds(const traces::Recording& recording,
                                  .run_id = run.id,
                                  .block = blocks.at(round->request_id),
                                  .is_vanilla = is_vanilla,
-                                 .has_usual_rest = !with_own.contains(run.id),
+                                 .has_usual_rest = !with_auxiliary.contains(run.id),
                                  .has_draft_model = run.strategy == "two-model",
                                  .weights_share = weights_share});
     if (round->tree_depth != round->drafted || weights_share != 1.0) continue;

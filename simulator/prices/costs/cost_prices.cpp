@@ -64,9 +64,9 @@ MatrixXd covariance_root(const std::vector<double>& covariance) {
 
 /// Normal numbers of a draw before those of corrections.
 constexpr std::size_t of_law = factor_count + cost_parameter_count;
-/// And behind them: one of each kind of own passes; then the drift's of the recorded machine, or the engine's
-/// of another: the others are the same numbers with and without.
-constexpr std::size_t last_numbers = std::tuple_size_v<PassMap::OwnNoise> + 1;
+/// And behind them: one of each kind of auxiliary passes; then the drift's of the recorded machine, or the
+/// engine's of another: the others are the same numbers with and without.
+constexpr std::size_t last_numbers = std::tuple_size_v<PassMap::AuxiliaryNoise> + 1;
 
 /// All that speculation takes and vanilla decoding does not.
 void scale_speculation(double factor, Prices& prices) {
@@ -78,7 +78,7 @@ void scale_speculation(double factor, Prices& prices) {
     scale(draft.step);
     for (AffineTime& verify : draft.verify) scale(verify);
   }
-  for (AffineTime& own : prices.own) scale(own);
+  for (AffineTime& own : prices.auxiliary) scale(own);
   prices.round_ns *= factor;
 }
 
@@ -116,12 +116,12 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   for (std::size_t i = 0; i < made->drafts.size(); ++i)
     if (exits.empty() || std::ranges::binary_search(exits, static_cast<std::int32_t>(i + 1)))
       made->priced.push_back(i);
-  made->own_passes = scenario.own_passes;
-  made->own_count = made->own_passes.size();
+  made->auxiliary_passes = scenario.auxiliary_passes;
+  made->auxiliary_count = made->auxiliary_passes.size();
   made->draft_cost = scenario.draft_cost;
   if (scenario.draft_cost && scenario.draft_cost->kind == DraftCostInput::Kind::one_layer)
-    made->own_passes.push_back(
-        {.kind = OwnPassKind::draft_model, .rows = 1, .attention = 1, .mlp = 1, .has_head = true});
+    made->auxiliary_passes.push_back(
+        {.kind = AuxiliaryPassKind::draft_model, .rows = 1, .attention = 1, .mlp = 1, .has_head = true});
   made->n_layers = scenario.shape.n_layers;
   made->widths = scenario.widths;
   made->above_exit = scenario.verified_layers == VerifiedLayers::above_exit && !scenario.draft_cost;
@@ -223,11 +223,11 @@ void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, 
 void PriceMap::draw(std::span<const double> normal, PriceSources vary, Prices& into) const {
   const PassMap& made = *passes_;
   VectorXd correction_noise = made.no_noise();
-  PassMap::OwnNoise own_noise{};
+  PassMap::AuxiliaryNoise auxiliary_noise{};
   const std::span<const double> last = normal.last(last_numbers);
   if (vary.fit) {
     std::copy_n(normal.begin() + of_law, correction_noise.size(), correction_noise.begin());
-    std::copy_n(last.begin(), own_noise.size(), own_noise.begin());
+    std::copy_n(last.begin(), auxiliary_noise.size(), auxiliary_noise.begin());
   }
   std::array<double, factor_count> factor{};
   for (std::size_t i = 0; i < factor_count; ++i)
@@ -241,9 +241,10 @@ void PriceMap::draw(std::span<const double> normal, PriceSources vary, Prices& i
     const double drawn = values[i] + (varies ? made.costs.ratio[i] * shift[static_cast<Index>(i)] : 0.0);
     values[i] = std::max(drawn * factor[static_cast<std::size_t>(factor_of(i))], made.costs.floor[i]);
   }
-  made.assemble(
-      values, made.factors(values, correction_noise), factor[static_cast<std::size_t>(Factor::link)],
-      factor[static_cast<std::size_t>(Factor::host)], own_noise, vary.transfer ? last.back() : 0.0, into);
+  made.assemble(values, made.factors(values, correction_noise),
+                factor[static_cast<std::size_t>(Factor::link)],
+                factor[static_cast<std::size_t>(Factor::host)], auxiliary_noise,
+                vary.transfer ? last.back() : 0.0, into);
   if (vary.fit && made.drift.sigma > 0.0)
     scale_speculation(std::exp(made.drift.sigma * std::sqrt(1.0 + 1.0 / made.drift.repeats) *
                                student_quantile(last.back(), made.drift.freedom)),

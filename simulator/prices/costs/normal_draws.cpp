@@ -30,7 +30,7 @@ void fill_normal(std::uint64_t seed, std::uint64_t index, std::span<double> out,
   }
 }
 
-std::span<const double> KeptNormals::first(std::uint64_t index, std::size_t size) {
+std::span<const double> CachedNormals::first(std::uint64_t index, std::size_t size) {
   // All exits of a dozen layers take fewer with 16 draft tokens: a longer draft than the first waits for
   // none.
   constexpr std::size_t at_once = 512;

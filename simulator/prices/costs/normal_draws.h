@@ -19,10 +19,10 @@ void fill_normal(std::uint64_t seed, std::uint64_t index, std::span<double> out,
 
 /// fill_normal()'s numbers of one seed, each made once. Indices apart from one another may be asked for by
 /// several threads at once.
-class KeptNormals {
+class CachedNormals {
  public:
   /// `count`: of the indices, which begin at 0.
-  KeptNormals(std::uint64_t seed, std::size_t count) : seed_(seed), numbers_(count) {}
+  CachedNormals(std::uint64_t seed, std::size_t count) : seed_(seed), numbers_(count) {}
 
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
   [[nodiscard]] std::size_t count() const { return numbers_.size(); }

@@ -81,7 +81,7 @@ void PassMap::put(std::int32_t rows, Part part, const CostCoefficients& coeffici
 
 void PassMap::fill_map(const Scenario& scenario, const Surroundings& surroundings) {
   const CostModel& model = costs.model;
-  const Index rows_of_map = own_row(own_passes.size());
+  const Index rows_of_map = own_row(auxiliary_passes.size());
   map = MatrixXd::Zero(rows_of_map, price_unknowns);
   arithmetic = VectorXd::Zero(rows_of_map);
   link = VectorXd::Zero(rows_of_map);
@@ -125,27 +125,27 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     put(rows, draft_rest_part, draft, rest_ns, messages_ns);
     put(rows, target_rest_part, target, rest_ns, messages_ns);
   }
-  fill_own(scenario, surroundings);
+  fill_auxiliary(scenario, surroundings);
   if (!surroundings.replaced) return;
   host = host_times(surroundings.costs);
   draft_host_ns = surroundings.costs.host_ns_per_draft_step;
   target_host_ns = surroundings.costs.host_ns_per_pass;
 }
 
-/// Own passes are put together from operations once, since each has rows of its own. Those of more rows than
-/// a pass may have are several.
-void PassMap::fill_own(const Scenario& scenario, const Surroundings& surroundings) {
+/// Auxiliary passes are put together from operations once, since each has rows of its own. Those of more rows
+/// than a pass may have are several.
+void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surroundings) {
   const CostModel& model = costs.model;
   const double gap_ns = surroundings.costs.gap_ns_per_kernel;
   constexpr std::array attention_products{speculation::Operation::qkv, speculation::Operation::output};
   constexpr std::array mlp_products{speculation::Operation::gate_up, speculation::Operation::down};
   constexpr std::array head_products{speculation::Operation::head};
-  for (std::size_t i = 0; i < own_passes.size(); ++i) {
-    const OwnPass& pass = own_passes[i];
+  for (std::size_t i = 0; i < auxiliary_passes.size(); ++i) {
+    const AuxiliaryPass& pass = auxiliary_passes[i];
     Scenario of_pass = scenario;
-    if (i >= own_count) {
+    if (i >= auxiliary_count) {
       if (draft_cost->vocabulary > 0) of_pass.shape.vocab = draft_cost->vocabulary;
-    } else if (pass.kind == OwnPassKind::draft_model && scenario.draft_model) {
+    } else if (pass.kind == AuxiliaryPassKind::draft_model && scenario.draft_model) {
       of_pass.shape = *scenario.draft_model;
     }
     const ModelShape& shape = of_pass.shape;
@@ -155,7 +155,7 @@ void PassMap::fill_own(const Scenario& scenario, const Surroundings& surrounding
     double repeats = 0.0;
     // Another model reads what it has not seen of the text as a prefill does.
     const std::int32_t widest =
-        pass.kind == OwnPassKind::draft_model ? std::max(pass.rows, 1) : scenario.widest_own_pass;
+        pass.kind == AuxiliaryPassKind::draft_model ? std::max(pass.rows, 1) : scenario.widest_auxiliary_pass;
     for (const auto& [rows, times] : {std::pair{widest, pass.rows / widest}, {pass.rows % widest, 1}}) {
       if (rows == 0 || times == 0) continue;
       const double count = times;
@@ -180,7 +180,8 @@ void PassMap::fill_own(const Scenario& scenario, const Surroundings& surrounding
         constant_ns += excess(head_products);
         reductions += messages_per_pass(model);
       }
-      one.fixed[pass.kind == OwnPassKind::draft_model ? draft_step_parameter : target_pass_parameter] += 1.0;
+      one.fixed[pass.kind == AuxiliaryPassKind::draft_model ? draft_step_parameter : target_pass_parameter] +=
+          1.0;
       replace_surroundings(surroundings, one, true);
       add(sum, one, count);
       arithmetic_ns += count * constant_ns;
@@ -233,18 +234,19 @@ std::vector<Index> PassMap::priced_places() const {
 }
 
 void PassMap::correct_own(const CostModel& model) {
-  if (own_count == 0) return;
+  if (auxiliary_count == 0) return;
   Prices by_law;
   assemble(costs.model.values, factors(costs.model.values, no_noise()), 1.0, 1.0, {}, 0.0, by_law);
-  for (std::size_t i = 0; i < own_count; ++i) {
-    const auto measured =
-        std::find_if(model.own_passes.begin(), model.own_passes.end(),
-                     [&](const MeasuredOwnPass& known) { return known.kind == own_passes[i].kind; });
-    const bool is_known = measured != model.own_passes.end();
-    own_measured.push_back(is_known ? AffineTime{by_law.own[i].ns * measured->factor,
-                                                 by_law.own[i].ns_per_context_row * measured->factor}
-                                    : AffineTime{-1.0, 0.0});
-    own_error.push_back(is_known ? measured->relative_error : 0.0);
+  for (std::size_t i = 0; i < auxiliary_count; ++i) {
+    const auto measured = std::find_if(
+        model.auxiliary_passes.begin(), model.auxiliary_passes.end(),
+        [&](const MeasuredAuxiliaryPass& known) { return known.kind == auxiliary_passes[i].kind; });
+    const bool is_known = measured != model.auxiliary_passes.end();
+    auxiliary_measured.push_back(is_known
+                                     ? AffineTime{by_law.auxiliary[i].ns * measured->factor,
+                                                  by_law.auxiliary[i].ns_per_context_row * measured->factor}
+                                     : AffineTime{-1.0, 0.0});
+    auxiliary_error.push_back(is_known ? measured->relative_error : 0.0);
   }
 }
 

@@ -66,12 +66,13 @@ struct PassMap {
   Eigen::MatrixXd root;                   ///< of the covariance
   std::vector<double> draft_start_bytes;  ///< [draft]
   /// Those of the scenario, then that of a draft of one layer if its cost is an input.
-  std::vector<OwnPass> own_passes;
-  std::size_t own_count = 0;        ///< of the scenario
-  std::vector<double> own_repeats;  ///< [own pass]: passes that its rows take
-  /// [own pass]: what it took where it was recorded, and how sure that is; a negative price where it was not.
-  std::vector<AffineTime> own_measured;
-  std::vector<double> own_error;
+  std::vector<AuxiliaryPass> auxiliary_passes;
+  std::size_t auxiliary_count = 0;  ///< of the scenario
+  std::vector<double> own_repeats;  ///< [auxiliary pass]: passes that its rows take
+  /// [auxiliary pass]: what it took where it was recorded, and how sure that is; a negative price where it
+  /// was not.
+  std::vector<AffineTime> auxiliary_measured;
+  std::vector<double> auxiliary_error;
   std::vector<MeasuredPassKind> kinds;                  ///< [place], below: passes that are corrected
   std::shared_ptr<const PassCorrections> of_all_kinds;  ///< null where nothing was measured
   std::shared_ptr<const PassCorrections> corrections;   ///< the same, but of the places of `priced` alone
@@ -81,7 +82,7 @@ struct PassMap {
   void put(std::int32_t rows, Part part, const CostCoefficients& coefficients, double arithmetic_ns,
            double link_ns);
   void fill_map(const Scenario& scenario, const Surroundings& surroundings);
-  void fill_own(const Scenario& scenario, const Surroundings& surroundings);
+  void fill_auxiliary(const Scenario& scenario, const Surroundings& surroundings);
   /// `before`, of the same model, may have the same kinds of passes; null: none.
   void correct_passes(const CostModel& model, const PassMap* before);
   void correct_own(const CostModel& model);
@@ -89,8 +90,8 @@ struct PassMap {
   [[nodiscard]] Eigen::Index own_row(std::size_t own) const {
     return (Eigen::Index{widths} * parts + static_cast<Eigen::Index>(own)) * 2;
   }
-  /// One normal number for each kind of own passes.
-  using OwnNoise = std::array<double, own_pass_kind_count>;
+  /// One normal number for each kind of auxiliary passes.
+  using AuxiliaryNoise = std::array<double, auxiliary_pass_kind_count>;
   /// The engine's share of a vanilla step and its time per step, `noise` being standard normal.
   struct EngineTime {
     double share = 0.0;
@@ -105,7 +106,8 @@ struct PassMap {
   /// [place]: what its law is multiplied with; empty where nothing was measured.
   [[nodiscard]] Eigen::VectorXd factors(const CostVector& values, const Eigen::VectorXd& noise) const;
   void assemble(const CostVector& values, const Eigen::VectorXd& corrections_of_passes, double link_factor,
-                double host_factor, const OwnNoise& own_noise, double engine_noise, Prices& into) const;
+                double host_factor, const AuxiliaryNoise& auxiliary_noise, double engine_noise,
+                Prices& into) const;
 
   /// Places of the passes that `priced` takes, ascending.
   [[nodiscard]] std::vector<Eigen::Index> priced_places() const;

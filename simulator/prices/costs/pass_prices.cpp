@@ -65,16 +65,16 @@ class PassMap::PassTimes {
     return corrected(step, step_place(draft));
   }
   /// By the law: the rows and what the host takes to launch them.
-  [[nodiscard]] AffineTime own_pass(std::size_t own) const {
+  [[nodiscard]] AffineTime auxiliary_pass(std::size_t own) const {
     const Index row = made_.own_row(own);
     AffineTime sum{part_times_[row], part_times_[row + 1]};
-    const OwnPass& pass = made_.own_passes[own];
+    const AuxiliaryPass& pass = made_.auxiliary_passes[own];
     const HostTimes& on_host = made_.host;
     const double launches_ns =
         host_factor_ * made_.own_repeats[own] *
         (pass.attention * on_host.attention_ns + pass.mlp * on_host.mlp_ns + on_host.rest_ns);
     if (launches_ns > sum.at(made_.context)) sum = {launches_ns, 0.0};
-    const bool is_draft = pass.kind == OwnPassKind::draft_model;
+    const bool is_draft = pass.kind == AuxiliaryPassKind::draft_model;
     const double host_ns = made_.own_repeats[own] * (is_draft ? made_.draft_host_ns : made_.target_host_ns);
     return {(sum.ns + host_factor_ * host_ns) * made_.share, sum.ns_per_context_row * made_.share};
   }
@@ -128,18 +128,19 @@ class PassMap::PassTimes {
 };
 
 void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_passes, double link_factor,
-                       double host_factor, const OwnNoise& own_noise, double engine_noise,
+                       double host_factor, const AuxiliaryNoise& auxiliary_noise, double engine_noise,
                        Prices& into) const {
   const PassTimes times(*this, values, corrections_of_passes, link_factor, host_factor);
   into.host_ratio = costs.model.host_ratio * host_factor;
-  into.own.resize(own_count);
-  for (std::size_t i = 0; i < own_count; ++i) {
-    if (own_measured.empty() || own_measured[i].ns < 0.0) {
-      into.own[i] = times.own_pass(i);
+  into.auxiliary.resize(auxiliary_count);
+  for (std::size_t i = 0; i < auxiliary_count; ++i) {
+    if (auxiliary_measured.empty() || auxiliary_measured[i].ns < 0.0) {
+      into.auxiliary[i] = times.auxiliary_pass(i);
       continue;
     }
-    const double noise = std::exp(own_error[i] * own_noise[static_cast<std::size_t>(own_passes[i].kind)]);
-    into.own[i] = {own_measured[i].ns * noise, own_measured[i].ns_per_context_row * noise};
+    const double noise =
+        std::exp(auxiliary_error[i] * auxiliary_noise[static_cast<std::size_t>(auxiliary_passes[i].kind)]);
+    into.auxiliary[i] = {auxiliary_measured[i].ns * noise, auxiliary_measured[i].ns_per_context_row * noise};
   }
   into.target_step = times.target_step();
   into.round_ns = values[round_parameter] * share;
@@ -174,7 +175,7 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
 void PassMap::replace_draft_steps(const PassTimes& times, Prices& into) const {
   AffineTime step;
   if (draft_cost->kind == DraftCostInput::Kind::one_layer) {
-    step = times.own_pass(own_count);
+    step = times.auxiliary_pass(auxiliary_count);
   } else if (draft_cost->kind == DraftCostInput::Kind::share) {
     step = {draft_cost->share * into.target_step.ns, draft_cost->share * into.target_step.ns_per_context_row};
   }
@@ -207,7 +208,7 @@ void PassMap::add_engine(const EngineTime& time, Prices& into) const {
     scale(draft.step);
     for (AffineTime& verify : draft.verify) scale(verify);
   }
-  for (AffineTime& own : into.own) scale(own);
+  for (AffineTime& own : into.auxiliary) scale(own);
   into.step_round_ns += per_step_ns;
   into.round_ns += per_step_ns;
 }

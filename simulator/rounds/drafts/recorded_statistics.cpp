@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "analysis/run_specification.h"
-#include "rounds/drafts/own_times.h"
+#include "rounds/drafts/auxiliary_times.h"
 
 namespace draftscope::simulator {
 
@@ -99,21 +99,21 @@ Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
   return by_exit;
 }
 
-/// Own passes of each request, and another model's where that drafts.
+/// Auxiliary passes of each request, and another model's where that drafts.
 void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelShape& shape,
                     RecordedStatistics& result) {
-  const std::optional<OwnWork> work = own_work_of(*run.run, shape);
+  const std::optional<AuxiliaryWork> work = auxiliary_work_of(*run.run, shape);
   const bool has_draft_model = run.run->strategy == "two-model";
   if (has_draft_model) result.draft_model = draft_model_of(*run.run, meta);
   result.lacks_draft_model = has_draft_model && !result.draft_model;
-  OwnPasses passes;
+  AuxiliaryPasses passes;
   for (std::size_t i = 0; i < run.requests.size(); ++i) {
-    std::vector<PassCount>& counts = result.requests[i].own;
-    if (work) count_own_work(run.requests[i], is_first_of_repeat(run, i), *work, passes, counts);
+    std::vector<PassCount>& counts = result.requests[i].auxiliary;
+    if (work) count_auxiliary_work(run.requests[i], is_first_of_repeat(run, i), *work, passes, counts);
     if (has_draft_model)
       count_draft_model(run.requests[i], result.draft_model.value_or(shape), passes, counts);
   }
-  result.own_passes = passes.kinds();
+  result.auxiliary_passes = passes.kinds();
 }
 
 void add_round(const RequestRows& request, std::size_t i, DraftNumbers& numbers, RoundStatistics& statistics,

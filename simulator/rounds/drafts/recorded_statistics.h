@@ -26,9 +26,9 @@ struct RecordedStatistics {
   std::vector<std::vector<RecordedDraft>> by_round;  ///< [request of the run][round]
   /// Sublayers that exit i + 1 of the statistics drafts with; empty if exits are exit layers.
   std::vector<speculation::DraftSublayers> drafts;
-  std::vector<OwnPass> own_passes;        ///< that the statistics count (RoundStatistics::own)
-  std::optional<ModelShape> draft_model;  ///< that drafts beside the target, where another does
-  bool lacks_draft_model = false;         ///< another does, and the recording does not have its shape
+  std::vector<AuxiliaryPass> auxiliary_passes;  ///< that the statistics count (RoundStatistics::auxiliary)
+  std::optional<ModelShape> draft_model;        ///< that drafts beside the target, where another does
+  bool lacks_draft_model = false;               ///< another does, and the recording does not have its shape
 };
 
 /// One request a prompt, of the first repeat that has it.
@@ -45,8 +45,9 @@ using LayerSetsById = std::unordered_map<traces::LayerSetId, const traces::Layer
 /// Whether the set runs layers 0 to its exit − 1 whole and none else.
 [[nodiscard]] bool is_exit(const traces::LayerSet& set);
 
-/// Own passes by the rules of the run's strategy and by which rounds took time for them. `sets` and `meta`
-/// are the recording's, `shape` its model's. Errors: rounds that refer to a missing layer set, no round.
+/// Auxiliary passes by the rules of the run's strategy and by which rounds took time for them. `sets` and
+/// `meta` are the recording's, `shape` its model's. Errors: rounds that refer to a missing layer set, no
+/// round.
 [[nodiscard]] Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,
                                                              const traces::Meta& meta,
                                                              const ModelShape& shape);

@@ -9,8 +9,8 @@ namespace draftscope::simulator {
 namespace {
 
 /// Passes of a list of [drafter, attentions, MLPs, rows]; what is none is left out.
-std::vector<OwnPass> passes_of(const std::string& text) {
-  std::vector<OwnPass> passes;
+std::vector<AuxiliaryPass> passes_of(const std::string& text) {
+  std::vector<AuxiliaryPass> passes;
   const auto detail = nlohmann::json::parse(text, nullptr, false);
   if (!detail.is_object() || !detail.contains("passes") || !detail["passes"].is_array()) return passes;
   for (const nlohmann::json& pass : detail["passes"]) {
@@ -19,7 +19,7 @@ std::vector<OwnPass> passes_of(const std::string& text) {
         pass.is_array() && pass.size() == fields &&
         std::ranges::all_of(pass, [](const auto& field) { return field.is_number_unsigned(); });
     if (is_pass && pass[3] > 0)
-      passes.push_back({OwnPassKind::stage, pass[3].get<std::int32_t>(), pass[1].get<std::int32_t>(),
+      passes.push_back({AuxiliaryPassKind::stage, pass[3].get<std::int32_t>(), pass[1].get<std::int32_t>(),
                         pass[2].get<std::int32_t>(), true});
   }
   return passes;
@@ -40,21 +40,21 @@ Result<StagedPasses> staged_passes(traces::Reader& reader) {
   return staged;
 }
 
-void count_staged_passes(const StagedPasses& staged, const RequestRows& request, OwnPasses& passes,
+void count_staged_passes(const StagedPasses& staged, const RequestRows& request, AuxiliaryPasses& passes,
                          std::vector<PassCount>& counts) {
   for (const traces::Round& round : request.rounds) {
     const auto found = staged.find(round.id);
     if (found == staged.end()) continue;
-    for (const OwnPass& pass : found->second) passes.count(pass, 1, round.root_position, counts);
+    for (const AuxiliaryPass& pass : found->second) passes.count(pass, 1, round.root_position, counts);
   }
 }
 
 void add_staged_passes(const StagedPasses& staged, const RunRows& run, RecordedStatistics& statistics) {
-  if (staged.empty() || !statistics.own_passes.empty()) return;
-  OwnPasses passes;
+  if (staged.empty() || !statistics.auxiliary_passes.empty()) return;
+  AuxiliaryPasses passes;
   for (std::size_t i = 0; i < run.requests.size(); ++i)
-    count_staged_passes(staged, run.requests[i], passes, statistics.requests[i].own);
-  statistics.own_passes = passes.kinds();
+    count_staged_passes(staged, run.requests[i], passes, statistics.requests[i].auxiliary);
+  statistics.auxiliary_passes = passes.kinds();
 }
 
 }  // namespace draftscope::simulator

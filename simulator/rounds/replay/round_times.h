@@ -22,7 +22,7 @@ struct RoundTimes {
 
 struct RoundPrices {
   Prices prices;
-  double optimise_ns = 0.0;         ///< own passes and host beside them, of each round of a request
+  double optimise_ns = 0.0;         ///< auxiliary passes and host beside them, of each round of a request
   double accept_share = 1.0;        ///< of what prices.round_ns and step_round_ns cover
   double own_ratio = 1.0;           ///< what all times are multiplied with (own_time_ratio(), answer.h)
   std::int32_t longer_context = 0;  ///< K/V rows before every pass beside those of the round's position

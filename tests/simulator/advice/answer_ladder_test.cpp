@@ -40,7 +40,7 @@ TEST(AnswerLadder, StartsAtWhatLayersCount) {
   ASSERT_TRUE(ladder);
   double tokens = 0.0;
   double layers = 0.0;
-  for (const RoundStatistics& request : rounds.setting.least) {
+  for (const RoundStatistics& request : rounds.setting.min_drafted) {
     tokens += static_cast<double>(request.tokens);
     layers += static_cast<double>(8 * request.rounds);
     for (const DraftStatistics& draft : request.drafts)

@@ -40,7 +40,7 @@ TEST(GuardedRounds, DecodeTheRecordedTexts) {
     EXPECT_EQ(rounds->setting.status, AnswerStatus::approximate);
     EXPECT_THAT(rounds->notes, Contains(HasSubstr("rounds are vanilla")));
     for (std::size_t i = 0; i < rounds->vanilla.size(); ++i)
-      EXPECT_EQ(rounds->setting.least[i].tokens, rounds->vanilla[i].passes) << strategy;
+      EXPECT_EQ(rounds->setting.min_drafted[i].tokens, rounds->vanilla[i].passes) << strategy;
   }
 }
 

@@ -21,7 +21,7 @@ TEST(PredictSpeedup, IsTheClusterBootstrapOfTimesWherePricesAreCertain) {
   const auto predicted = predict_speedup(text.vanilla, text.setting, target, {.draws = 700, .seed = 5});
   ASSERT_TRUE(predicted) << predicted.error().message;
   std::vector<ClusterSums> times;
-  for (const RoundStatistics& request : text.setting.least)
+  for (const RoundStatistics& request : text.setting.min_drafted)
     times.push_back(
         {vanilla_time_ns(request.tokens, synthetic_prompt, target.prices), time_ns(request, target.prices)});
   const auto expected = cluster_bootstrap(times, RatioMean::ratio_of_sums, {.draws = 700, .seed = 5});
@@ -76,8 +76,8 @@ TEST(PredictSpeedup, IsWidenedByPriceNoiseUnlessItIsCommonToBothRuns) {
 TEST(PredictSpeedup, GivesBothBoundsAndRefusesInvalidSettings) {
   SyntheticText text = synthetic_text(20, 3);
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  text.setting.most = text.setting.least;
-  for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
+  text.setting.max_drafted = text.setting.min_drafted;
+  for (RoundStatistics& request : text.setting.max_drafted) request.drafts[0].steps.passes += 10;
   text.setting.status = AnswerStatus::bounded;
   const auto bounded = predict_speedup(text.vanilla, text.setting, target);
   ASSERT_TRUE(bounded && bounded->max_drafted);
@@ -115,7 +115,7 @@ TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
   const auto predicted = rate_of(text, target, {.draws = 700, .seed = 5});
   ASSERT_TRUE(predicted) << predicted.error().message;
   std::vector<ClusterSums> rates;
-  for (const RoundStatistics& request : text.setting.least)
+  for (const RoundStatistics& request : text.setting.min_drafted)
     rates.push_back({static_cast<double>(request.tokens), time_ns(request, target.prices) / 1e9});
   const auto expected = cluster_bootstrap(rates, RatioMean::ratio_of_sums, {.draws = 700, .seed = 5});
   EXPECT_NEAR(predicted->min_drafted.value / expected->value, 1.0, 1e-12);
@@ -138,8 +138,8 @@ TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {
 TEST(PredictRate, GivesBothBoundsAndRefusesInvalidSettings) {
   SyntheticText text = synthetic_text(20, 3);
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  text.setting.most = text.setting.least;
-  for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
+  text.setting.max_drafted = text.setting.min_drafted;
+  for (RoundStatistics& request : text.setting.max_drafted) request.drafts[0].steps.passes += 10;
   const auto bounded = rate_of(text, target);
   ASSERT_TRUE(bounded && bounded->max_drafted);
   EXPECT_LT(bounded->max_drafted->value, bounded->min_drafted.value);

@@ -8,7 +8,7 @@
 //   runs. analysis/comparison.h               How do two recordings differ, and is the difference real?
 //   answers/what_if.h                  What would another strategy, machine or model have given?
 //   answers/answer.h                   How is such an answer priced, and why is it not the speedup of layers?
-//   answers/kept_prices.h              How do many answers, asked one after another, share what they draw?
+//   answers/cached_prices.h              How do many answers, asked one after another, share what they draw?
 //   answers/advice.h                    What should be set on a machine, and how sure is that?
 //   answers/recording_waterfall.h       How much could any policy have gained, and where does the rest go?
 //   prices/calibration.h          What does a machine take, from a minute of measurements on it?

@@ -74,8 +74,8 @@ struct RoundStatistics {
   std::int64_t accepted = 0;  ///< accepted draft tokens, before a cut at EOS or the budget
   PassCount target_steps;     ///< rounds without a draft
   std::vector<DraftStatistics> drafts;
-  /// Passes for the strategy's own purposes (scenario.h): an index into Prices::own.
-  std::vector<PassCount> own;
+  /// Passes for the strategy's own purposes (scenario.h): an index into Prices::auxiliary.
+  std::vector<PassCount> auxiliary;
   /// Time that the host spent on deciding and waiting beside what prices of rounds cover; of the recorded
   /// machine's host.
   std::int64_t host_ns = 0;

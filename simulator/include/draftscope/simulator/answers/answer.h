@@ -36,10 +36,11 @@ struct Answer {
   double target_step_ns = 0.0;  ///< at the mean context of the rounds, as c, v and o
   double c = 0.0;               ///< one draft step, in target steps
   double v = 0.0;               ///< one verification, in target steps
-  double o = 0.0;               ///< the rest of a round, own passes included, in target steps
-  double own = 0.0;             ///< of `o`: own passes and what the host does beside them, a mean over rounds
-  /// Speedup without own passes and what the host does beside them: once a search has ended.
-  double speedup_without_own = 0.0;
+  double o = 0.0;               ///< the rest of a round, auxiliary passes included, in target steps
+  double auxiliary =
+      0.0;  ///< of `o`: auxiliary passes and what the host does beside them, a mean over rounds
+  /// Speedup without auxiliary passes and what the host does beside them: once a search has ended.
+  double speedup_without_auxiliary = 0.0;
   double vanilla_tokens_per_second = 0.0;
   double tokens_per_second = 0.0;
   PredictedSpeedup speedup;             ///< over vanilla decoding on the same machine, prefill left out

@@ -114,8 +114,8 @@ struct CostModel {
   /// and between them.
   std::vector<MeasuredPass> passes;
   CorrectionScale correction_scale;
-  /// Strategies' own passes against the law, by kind; used where the scenario is the recorded one.
-  std::vector<MeasuredOwnPass> own_passes;
+  /// Strategies' auxiliary passes against the law, by kind; used where the scenario is the recorded one.
+  std::vector<MeasuredAuxiliaryPass> auxiliary_passes;
   double host_ratio = 1.0;        ///< time of the host's work beside passes, in that of the recorded host
   double stall_share = 0.0;       ///< of the uninterrupted time: what interruptions add
   Drift drift;                    ///< of the recorded machine; used where the scenario is the recorded one

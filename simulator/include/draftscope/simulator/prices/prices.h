@@ -28,18 +28,18 @@ struct DraftPrices {
 };
 
 struct Prices {
-  AffineTime target_step;           ///< a round without a draft: one row through everything
-  std::vector<DraftPrices> drafts;  ///< [exit], element 0 unused
-  double round_ns = 0.0;            ///< accept, control and host time of a round with a draft
-  double step_round_ns = 0.0;       ///< the same of a round without one
-  std::vector<AffineTime> own;      ///< [own pass of the statistics]
-  double host_ratio = 1.0;          ///< of RoundStatistics::host_ns, on this machine's host
+  AffineTime target_step;             ///< a round without a draft: one row through everything
+  std::vector<DraftPrices> drafts;    ///< [exit], element 0 unused
+  double round_ns = 0.0;              ///< accept, control and host time of a round with a draft
+  double step_round_ns = 0.0;         ///< the same of a round without one
+  std::vector<AffineTime> auxiliary;  ///< [auxiliary pass of the statistics]
+  double host_ratio = 1.0;            ///< of RoundStatistics::host_ns, on this machine's host
 };
 
-/// Time of the strategy's own passes and of the host beside rounds; part of time_ns().
-[[nodiscard]] double own_time_ns(const RoundStatistics& statistics, const Prices& prices);
+/// Time of the auxiliary passes and of the host beside rounds; part of time_ns().
+[[nodiscard]] double auxiliary_time_ns(const RoundStatistics& statistics, const Prices& prices);
 
-/// Time of all rounds: a dot product. Expects that prices cover exits, widths and own passes of the
+/// Time of all rounds: a dot product. Expects that prices cover exits, widths and auxiliary passes of the
 /// statistics.
 [[nodiscard]] double time_ns(const RoundStatistics& statistics, const Prices& prices);
 
@@ -50,7 +50,7 @@ struct Prices {
 /// A flat form for sweeps: statistics and prices as vectors of the same length whose dot product is time_ns.
 /// Elements: target steps (count, context), rounds without and with a draft, then of exits 1 … `exits` the
 /// steps and the verifications of 2 … `widths` rows. Expects that neither is exceeded, and statistics without
-/// own passes and host time.
+/// auxiliary passes and host time.
 [[nodiscard]] std::vector<double> flatten(const RoundStatistics& statistics, std::int32_t exits,
                                           std::int32_t widths);
 [[nodiscard]] std::vector<double> flatten(const Prices& prices, std::int32_t exits, std::int32_t widths);

@@ -22,7 +22,7 @@ namespace draftscope::simulator {
 // sublayers to draft with, or by another model. They are operations like any others, so that any machine has
 // a price for them.
 
-enum class OwnPassKind : std::uint8_t {
+enum class AuxiliaryPassKind : std::uint8_t {
   heads,        ///< DEL: final norm and head on the hidden states of all layers below the last
   window,       ///< DEL: the prompt's last positions through all layers and the head, once a request
   anchor,       ///< CLaSp: the prompt's last token through all layers, once a request
@@ -36,25 +36,25 @@ enum class OwnPassKind : std::uint8_t {
                 ///< sublayer
   stage,        ///< a cascade: a pass of one of its drafters
 };
-inline constexpr int own_pass_kind_count = 9;
+inline constexpr int auxiliary_pass_kind_count = 9;
 
 /// Passes that cost the same but for their context.
-struct OwnPass {
-  OwnPassKind kind = OwnPassKind::heads;
+struct AuxiliaryPass {
+  AuxiliaryPassKind kind = AuxiliaryPassKind::heads;
   std::int32_t rows = 1;       ///< as many passes as it takes where these are more than one pass may have
   std::int32_t attention = 0;  ///< sublayers; of the draft model for draft_model
   std::int32_t mlp = 0;
   bool has_head = false;
 
-  friend bool operator==(const OwnPass& a, const OwnPass& b) {
+  friend bool operator==(const AuxiliaryPass& a, const AuxiliaryPass& b) {
     return a.kind == b.kind && a.rows == b.rows && a.attention == b.attention && a.mlp == b.mlp &&
            a.has_head == b.has_head;
   }
 };
 
-/// Time of a kind of own passes where they were recorded, against the law of costs.
-struct MeasuredOwnPass {
-  OwnPassKind kind = OwnPassKind::heads;
+/// Time of a kind of auxiliary passes where they were recorded, against the law of costs.
+struct MeasuredAuxiliaryPass {
+  AuxiliaryPassKind kind = AuxiliaryPassKind::heads;
   double factor = 1.0;          ///< time / time by the law
   double relative_error = 0.0;  ///< standard error of `factor` / `factor`, requests being what varies
 };
@@ -175,9 +175,9 @@ struct Scenario {
   bool with_stalls = true;
   /// Element i is priced as Prices::drafts[i + 1]; empty: the exits 1 … n_layers − 1.
   std::vector<speculation::DraftSublayers> drafts;
-  std::vector<OwnPass> own_passes;        ///< priced as Prices::own
-  std::int32_t widest_own_pass = 64;      ///< rows; wider ones are several passes
-  std::optional<ModelShape> draft_model;  ///< of own passes of that kind; absent: the model itself
+  std::vector<AuxiliaryPass> auxiliary_passes;  ///< priced as Prices::auxiliary
+  std::int32_t widest_auxiliary_pass = 64;      ///< rows; wider ones are several passes
+  std::optional<ModelShape> draft_model;  ///< of auxiliary passes of that kind; absent: the model itself
 };
 
 /// The model's own machine, shape and number type, at the longest context that it was fitted to.

@@ -31,8 +31,9 @@ enum class RoundSource : std::uint8_t {
 /// Rounds of one strategy with all its parameters.
 struct SweepSetting {
   AnswerStatus status = AnswerStatus::exact;
-  std::vector<RoundStatistics> least;  ///< [request]; with the fewest draft tokens, if that is not certain
-  std::vector<RoundStatistics> most;   ///< [request]; with the most. Empty if it is certain
+  std::vector<RoundStatistics>
+      min_drafted;  ///< [request]; with the fewest draft tokens, if that is not certain
+  std::vector<RoundStatistics> max_drafted;  ///< [request]; with the most. Empty if it is certain
 };
 
 /// Rounds of one strategy on all prompts of the recording, one request per prompt.
@@ -43,7 +44,8 @@ struct StrategyRounds {
   std::vector<PassCount> vanilla;                   ///< target steps of the same texts, by request
   std::vector<speculation::DraftSublayers> drafts;  ///< as Scenario::drafts wants them; empty: exits
   VerifiedLayers verified_layers = VerifiedLayers::all;
-  std::vector<OwnPass> own_passes;        ///< as Scenario::own_passes wants them; counted in the statistics
+  std::vector<AuxiliaryPass>
+      auxiliary_passes;  ///< as Scenario::auxiliary_passes wants them; counted in the statistics
   std::optional<ModelShape> draft_model;  ///< that drafts beside the target, where another does
   bool lacks_draft_model = false;         ///< another model drafts, whose shape is not in the recording
   std::int32_t longer_context = 0;        ///< K/V rows that passes have before them beside the recorded ones

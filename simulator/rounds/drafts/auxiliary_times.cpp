@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/own_times.h"
+#include "rounds/drafts/auxiliary_times.h"
 
 #include <draftscope/speculation/model_shape_json.h>
 
@@ -32,31 +32,31 @@ Result<std::unordered_set<traces::RoundId>> rounds_with_fits(traces::Reader& rea
   return rounds;
 }
 
-/// One stretch of a request's time that went to own passes.
-struct OwnPhase {
+/// One stretch of a request's time that went to auxiliary passes.
+struct AuxiliaryPhase {
   std::vector<PassCount> counts;
   double ns = 0.0;
   std::size_t request = 0;  ///< of all runs' requests
   bool has_fit = false;
 };
 
-/// Own passes of a run, and what they take by the law.
+/// Auxiliary passes of a run, and what they take by the law.
 struct RunWork {
   const RunRows* run = nullptr;
-  OwnPasses passes;
-  std::vector<OwnPhase> phases;
+  AuxiliaryPasses passes;
+  std::vector<AuxiliaryPhase> phases;
   Prices law;
 };
 
-using ByKind = std::array<double, own_pass_kind_count>;
+using ByKind = std::array<double, auxiliary_pass_kind_count>;
 
 /// Time of a phase's passes by the law.
-ByKind law_by_kind(const RunWork& work, const OwnPhase& phase) {
+ByKind law_by_kind(const RunWork& work, const AuxiliaryPhase& phase) {
   ByKind ns{};
   for (std::size_t i = 0; i < phase.counts.size(); ++i)
     ns[static_cast<std::size_t>(work.passes.kinds()[i].kind)] +=
-        static_cast<double>(phase.counts[i].passes) * work.law.own[i].ns +
-        static_cast<double>(phase.counts[i].context) * work.law.own[i].ns_per_context_row;
+        static_cast<double>(phase.counts[i].passes) * work.law.auxiliary[i].ns +
+        static_cast<double>(phase.counts[i].context) * work.law.auxiliary[i].ns_per_context_row;
   return ns;
 }
 
@@ -75,14 +75,14 @@ struct KindTimes {
   }
 };
 
-std::optional<MeasuredOwnPass> measured(OwnPassKind kind, const KindTimes& times) {
+std::optional<MeasuredAuxiliaryPass> measured(AuxiliaryPassKind kind, const KindTimes& times) {
   KindTimes::Sum all;
   for (const auto& [request, sum] : times.by_request) {
     all.ns += sum.ns;
     all.law_ns += sum.law_ns;
   }
   if (!(all.ns > 0.0 && all.law_ns > 0.0)) return std::nullopt;
-  MeasuredOwnPass pass{.kind = kind, .factor = all.ns / all.law_ns};
+  MeasuredAuxiliaryPass pass{.kind = kind, .factor = all.ns / all.law_ns};
   double variance = 0.0;
   for (const auto& [request, sum] : times.by_request) {
     const double deviation = (sum.ns - pass.factor * sum.law_ns) / all.ns;
@@ -94,20 +94,21 @@ std::optional<MeasuredOwnPass> measured(OwnPassKind kind, const KindTimes& times
   return pass;
 }
 
-using TimesByKind = std::array<KindTimes, own_pass_kind_count>;
+using TimesByKind = std::array<KindTimes, auxiliary_pass_kind_count>;
 
 /// Factor of each kind; 0 where none was measured.
 ByKind factors_of(const TimesByKind& times) {
   ByKind factors{};
   for (std::size_t kind = 0; kind < times.size(); ++kind)
-    if (const auto pass = measured(static_cast<OwnPassKind>(kind), times[kind])) factors[kind] = pass->factor;
+    if (const auto pass = measured(static_cast<AuxiliaryPassKind>(kind), times[kind]))
+      factors[kind] = pass->factor;
   return factors;
 }
 
 /// Phases of a single kind, or those of several: what the kinds that are known leave of these is the other
 /// one's.
 void add_phases_of(const RunWork& work, bool of_several, const ByKind& factors, TimesByKind& times) {
-  for (const OwnPhase& phase : work.phases) {
+  for (const AuxiliaryPhase& phase : work.phases) {
     const ByKind law = law_by_kind(work, phase);
     const auto kinds = std::count_if(law.begin(), law.end(), [](double ns) { return ns > 0.0; });
     if (phase.has_fit || kinds == 0 || (kinds > 1) != of_several) continue;
@@ -124,14 +125,15 @@ void add_phases_of(const RunWork& work, bool of_several, const ByKind& factors, 
   }
 }
 
-std::vector<MeasuredOwnPass> measured_passes(const std::vector<RunWork>& runs) {
+std::vector<MeasuredAuxiliaryPass> measured_passes(const std::vector<RunWork>& runs) {
   TimesByKind times;
   for (const RunWork& work : runs) add_phases_of(work, false, {}, times);
   const ByKind factors = factors_of(times);
   for (const RunWork& work : runs) add_phases_of(work, true, factors, times);
-  std::vector<MeasuredOwnPass> passes;
+  std::vector<MeasuredAuxiliaryPass> passes;
   for (std::size_t kind = 0; kind < times.size(); ++kind)
-    if (const auto pass = measured(static_cast<OwnPassKind>(kind), times[kind])) passes.push_back(*pass);
+    if (const auto pass = measured(static_cast<AuxiliaryPassKind>(kind), times[kind]))
+      passes.push_back(*pass);
   return passes;
 }
 
@@ -140,36 +142,38 @@ std::int64_t before_first_round_ns(const RequestRows& request) {
   return std::max<std::int64_t>(request.rounds.front().start_ns - request.request->first_token_ns, 0);
 }
 
-OwnRound own_round(const RequestRows& request, const traces::Round& round) {
+AuxiliaryRound auxiliary_round(const RequestRows& request, const traces::Round& round) {
   return {.index = round.index,
           .prompt_tokens = static_cast<std::int32_t>(request.prompt->tokens.size()),
           .root_position = round.root_position,
           .accepted = round.accepted};
 }
 
-void add_phases(const RequestRows& request, bool is_first, const OwnWork& work, std::size_t number,
-                const std::unordered_set<traces::RoundId>& fits, OwnPasses& passes,
-                std::vector<OwnPhase>& phases) {
-  OwnPhase first{.counts = {}, .ns = static_cast<double>(before_first_round_ns(request)), .request = number};
+void add_phases(const RequestRows& request, bool is_first, const AuxiliaryWork& work, std::size_t number,
+                const std::unordered_set<traces::RoundId>& fits, AuxiliaryPasses& passes,
+                std::vector<AuxiliaryPhase>& phases) {
+  AuxiliaryPhase first{
+      .counts = {}, .ns = static_cast<double>(before_first_round_ns(request)), .request = number};
   work.after_prefill(static_cast<std::int32_t>(request.prompt->tokens.size()), is_first, passes,
                      first.counts);
   if (!first.counts.empty()) phases.push_back(std::move(first));
   for (const traces::Round& round : request.rounds) {
     if (round.optimise_ns <= 0) continue;
-    OwnPhase phase{.counts = {},
-                   .ns = static_cast<double>(round.optimise_ns),
-                   .request = number,
-                   .has_fit = fits.contains(round.id)};
-    work.after_round(own_round(request, round), passes, phase.counts);
+    AuxiliaryPhase phase{.counts = {},
+                         .ns = static_cast<double>(round.optimise_ns),
+                         .request = number,
+                         .has_fit = fits.contains(round.id)};
+    work.after_round(auxiliary_round(request, round), passes, phase.counts);
     phases.push_back(std::move(phase));
   }
 }
 
 /// Time of a run's requests that prices of passes and rounds do not cover.
-HostOfRun host_of(const RunWork& work, const std::vector<MeasuredOwnPass>& measured) {
+HostOfRun host_of(const RunWork& work, const std::vector<MeasuredAuxiliaryPass>& measured) {
   ByKind factors{};
   factors.fill(1.0);
-  for (const MeasuredOwnPass& pass : measured) factors[static_cast<std::size_t>(pass.kind)] = pass.factor;
+  for (const MeasuredAuxiliaryPass& pass : measured)
+    factors[static_cast<std::size_t>(pass.kind)] = pass.factor;
   double all_ns = 0.0;
   double covered_ns = 0.0;
   double rounds = 0.0;
@@ -183,7 +187,7 @@ HostOfRun host_of(const RunWork& work, const std::vector<MeasuredOwnPass>& measu
                     (is_step ? work.law.step_round_ns : work.law.round_ns);
     }
   }
-  for (const OwnPhase& phase : work.phases) {
+  for (const AuxiliaryPhase& phase : work.phases) {
     const ByKind law = law_by_kind(work, phase);
     for (std::size_t kind = 0; kind < law.size(); ++kind) covered_ns += factors[kind] * law[kind];
   }
@@ -199,7 +203,7 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
                             std::size_t& requests) {
   RunWork work{.run = &run, .passes = {}, .phases = {}, .law = {}};
   Scenario scenario = fitted_scenario(model);
-  const std::optional<OwnWork> rules = own_work_of(*run.run, model.shape);
+  const std::optional<AuxiliaryWork> rules = auxiliary_work_of(*run.run, model.shape);
   if (is_two_model(*run.run)) scenario.draft_model = draft_model_of(*run.run, recording.meta);
   for (std::size_t i = 0; i < run.requests.size(); ++i) {
     const RequestRows& request = run.requests[i];
@@ -207,7 +211,7 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
     if (request.rounds.empty()) continue;
     if (rules)
       add_phases(request, is_first_of_repeat(run, i), *rules, number, fits, work.passes, work.phases);
-    OwnPhase phase{.counts = {}, .ns = 0.0, .request = number};
+    AuxiliaryPhase phase{.counts = {}, .ns = 0.0, .request = number};
     if (is_two_model(*run.run))
       count_draft_model(request, scenario.draft_model.value_or(model.shape), work.passes, phase.counts);
     else
@@ -216,16 +220,16 @@ Result<RunWork> work_of_run(const RunRows& run, const traces::Recording& recordi
     for (const traces::Round& round : request.rounds) phase.ns += static_cast<double>(round.draft_ns);
     work.phases.push_back(std::move(phase));
   }
-  scenario.own_passes = work.passes.kinds();
+  scenario.auxiliary_passes = work.passes.kinds();
   DRAFTSCOPE_TRY_ASSIGN(work.law, prices(model, scenario));
   return work;
 }
 
 }  // namespace
 
-std::optional<OwnWork> own_work_of(const traces::Run& run, const ModelShape& shape) {
+std::optional<AuxiliaryWork> auxiliary_work_of(const traces::Run& run, const ModelShape& shape) {
   const auto parsed = run_specification(run, shape.n_layers);
-  return parsed ? OwnWork::of(*parsed, shape) : std::nullopt;
+  return parsed ? AuxiliaryWork::of(*parsed, shape) : std::nullopt;
 }
 
 std::optional<ModelShape> draft_model_of(const traces::Run& run, const traces::Meta& meta) {
@@ -247,15 +251,15 @@ bool is_first_of_repeat(const RunRows& run, std::size_t request) {
   return request == 0 || run.requests[request].request->repeat != run.requests[request - 1].request->repeat;
 }
 
-void count_own_work(const RequestRows& request, bool is_first, const OwnWork& work, OwnPasses& passes,
-                    std::vector<PassCount>& counts) {
+void count_auxiliary_work(const RequestRows& request, bool is_first, const AuxiliaryWork& work,
+                          AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
   if (request.rounds.empty()) return;
   work.after_prefill(static_cast<std::int32_t>(request.prompt->tokens.size()), is_first, passes, counts);
   for (const traces::Round& round : request.rounds)
-    if (round.optimise_ns > 0) work.after_round(own_round(request, round), passes, counts);
+    if (round.optimise_ns > 0) work.after_round(auxiliary_round(request, round), passes, counts);
 }
 
-void count_draft_model(const RequestRows& request, const ModelShape& shape, OwnPasses& passes,
+void count_draft_model(const RequestRows& request, const ModelShape& shape, AuxiliaryPasses& passes,
                        std::vector<PassCount>& counts) {
   const std::int32_t layers = shape.n_layers;
   std::int32_t valid = 0;  // rows of its K/V that hold the text
@@ -265,22 +269,22 @@ void count_draft_model(const RequestRows& request, const ModelShape& shape, OwnP
     if (steps < 1) continue;
     const std::int32_t root = round.root_position;
     if (valid < root)
-      passes.count({OwnPassKind::draft_model, root - valid, layers, layers, false}, 1, valid, counts);
+      passes.count({AuxiliaryPassKind::draft_model, root - valid, layers, layers, false}, 1, valid, counts);
     for (std::int32_t step = 0; step < steps; ++step)
-      passes.count({OwnPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
+      passes.count({AuxiliaryPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
     valid = std::min(root + steps, root + 1 + round.accepted);
   }
 }
 
 void add_host_time(double ns_per_round, StrategyRounds& rounds) {
-  for (auto* const side : {&rounds.setting.least, &rounds.setting.most})
+  for (auto* const side : {&rounds.setting.min_drafted, &rounds.setting.max_drafted})
     for (RoundStatistics& request : *side)
       request.host_ns += std::llround(ns_per_round * static_cast<double>(request.rounds));
 }
 
-Result<OwnTimes> own_times(traces::Reader& reader, const traces::Recording& recording,
-                           std::span<const RunRows> runs, const CostModel& model,
-                           const StagedPasses& staged) {
+Result<AuxiliaryTimes> auxiliary_times(traces::Reader& reader, const traces::Recording& recording,
+                                       std::span<const RunRows> runs, const CostModel& model,
+                                       const StagedPasses& staged) {
   DRAFTSCOPE_TRY_ASSIGN(const auto fits, rounds_with_fits(reader));
   std::vector<RunWork> works;
   std::size_t requests = 0;
@@ -289,7 +293,7 @@ Result<OwnTimes> own_times(traces::Reader& reader, const traces::Recording& reco
     DRAFTSCOPE_TRY_ASSIGN(RunWork work, work_of_run(run, recording, model, fits, staged, requests));
     works.push_back(std::move(work));
   }
-  OwnTimes times;
+  AuxiliaryTimes times;
   times.passes = measured_passes(works);
   for (const RunWork& work : works) times.hosts.push_back(host_of(work, times.passes));
   return times;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "answers/kept_draws.h"
+#include "answers/cached_draws.h"
 
 #include <algorithm>
 #include <mutex>
@@ -10,19 +10,19 @@ namespace draftscope::simulator {
 
 namespace {
 
-struct KeptDraws {
-  explicit KeptDraws(std::size_t draws) : prices(draws), once(draws) {}
+struct CachedDraws {
+  explicit CachedDraws(std::size_t draws) : prices(draws), once(draws) {}
   std::vector<Prices> prices;
   std::vector<std::once_flag> once;
 };
 
 }  // namespace
 
-SweepTarget kept_draws(const PriceMap& map, const std::string& name, const SweepOptions& options,
-                       std::shared_ptr<KeptNormals> normals) {
-  constexpr std::int32_t max_kept = 4096;  // some kilobytes each
+SweepTarget cached_draws(const PriceMap& map, const std::string& name, const SweepOptions& options,
+                         std::shared_ptr<CachedNormals> normals) {
+  constexpr std::int32_t max_cached = 4096;  // some kilobytes each
   const auto kept =
-      std::make_shared<KeptDraws>(static_cast<std::size_t>(std::clamp(options.draws, 0, max_kept)));
+      std::make_shared<CachedDraws>(static_cast<std::size_t>(std::clamp(options.draws, 0, max_cached)));
   const auto draw_once = [map, seed = options.seed, normals = std::move(normals)](std::uint64_t draw,
                                                                                   Prices& into) {
     if (normals != nullptr && draw < normals->count())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Own passes of strategies (scenario.h), by the rules of the engine: which there are after the prefill and
-// after a round, and over how many rows.
+// Auxiliary passes of strategies (scenario.h), by the rules of the engine: which there are after the prefill
+// and after a round, and over how many rows.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/scenario.h>
@@ -14,39 +14,41 @@
 
 namespace draftscope::simulator {
 
-/// Kinds of own passes, each with its number in RoundStatistics::own, which grows with them.
-class OwnPasses {
+/// Kinds of auxiliary passes, each with its number in RoundStatistics::auxiliary, which grows with them.
+class AuxiliaryPasses {
  public:
   /// Adds passes to `counts`; `context` is of each.
-  void count(const OwnPass& pass, std::int64_t passes, std::int64_t context, std::vector<PassCount>& counts);
+  void count(const AuxiliaryPass& pass, std::int64_t passes, std::int64_t context,
+             std::vector<PassCount>& counts);
 
-  [[nodiscard]] const std::vector<OwnPass>& kinds() const { return kinds_; }
+  [[nodiscard]] const std::vector<AuxiliaryPass>& kinds() const { return kinds_; }
 
  private:
-  std::vector<OwnPass> kinds_;
+  std::vector<AuxiliaryPass> kinds_;
 };
 
-/// The round, as own passes behind it depend on it.
-struct OwnRound {
+/// The round, as auxiliary passes behind it depend on it.
+struct AuxiliaryRound {
   std::int32_t index = 0;          ///< within the request
   std::int32_t prompt_tokens = 0;  ///< of the request
   std::int32_t root_position = 0;  ///< before the round
   std::int32_t accepted = 0;       ///< before a cut at the end of the text
 };
 
-class OwnWork {
+class AuxiliaryWork {
  public:
   /// Rules of a strategy on a model; nothing if it makes no passes of its own.
-  [[nodiscard]] static std::optional<OwnWork> of(const speculation::StrategySpecification& strategy,
-                                                 const speculation::ModelShape& shape);
+  [[nodiscard]] static std::optional<AuxiliaryWork> of(const speculation::StrategySpecification& strategy,
+                                                       const speculation::ModelShape& shape);
 
   /// Between the prefill and the first round of a prompt. `is_first`: of the requests that carry over from
   /// one another what was learnt; a search that was due where the last one ended is not counted.
-  void after_prefill(std::int32_t prompt_tokens, bool is_first, OwnPasses& passes,
+  void after_prefill(std::int32_t prompt_tokens, bool is_first, AuxiliaryPasses& passes,
                      std::vector<PassCount>& counts) const;
 
   /// After a round behind which the strategy was at work.
-  void after_round(const OwnRound& round, OwnPasses& passes, std::vector<PassCount>& counts) const;
+  void after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,
+                   std::vector<PassCount>& counts) const;
 
  private:
   struct Del {
@@ -69,10 +71,10 @@ class OwnWork {
     std::int32_t attention_weight = 1;  ///< of a sublayer in the knapsack
     std::int32_t mlp_weight = 1;
   };
-  void heads(std::int32_t positions, OwnPasses& passes, std::vector<PassCount>& counts) const;
-  void layers(std::int32_t skip, std::int64_t position, OwnPasses& passes,
+  void heads(std::int32_t positions, AuxiliaryPasses& passes, std::vector<PassCount>& counts) const;
+  void layers(std::int32_t skip, std::int64_t position, AuxiliaryPasses& passes,
               std::vector<PassCount>& counts) const;
-  void knapsack(std::int64_t committed, OwnPasses& passes, std::vector<PassCount>& counts) const;
+  void knapsack(std::int64_t committed, AuxiliaryPasses& passes, std::vector<PassCount>& counts) const;
 
   std::int32_t n_layers_ = 0;
   std::optional<Del> del_;

@@ -13,8 +13,8 @@ namespace draftscope::simulator {
 /// Mean prices and their draws, of which those of all sources are each made once, however often they are
 /// asked for: speed and speedup at both ends ask for the same ones. `normals` are of the options' seed, and
 /// of no other target that is drawn from at the same time; null: none are kept.
-[[nodiscard]] SweepTarget kept_draws(const PriceMap& map, const std::string& name,
-                                     const SweepOptions& options,
-                                     std::shared_ptr<KeptNormals> normals = nullptr);
+[[nodiscard]] SweepTarget cached_draws(const PriceMap& map, const std::string& name,
+                                       const SweepOptions& options,
+                                       std::shared_ptr<CachedNormals> normals = nullptr);
 
 }  // namespace draftscope::simulator

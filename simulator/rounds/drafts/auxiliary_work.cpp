@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rounds/drafts/own_work.h"
+#include "rounds/drafts/auxiliary_work.h"
 
 #include <draftscope/speculation/rules/rules_of.h>
 
@@ -9,8 +9,8 @@
 
 namespace draftscope::simulator {
 
-void OwnPasses::count(const OwnPass& pass, std::int64_t passes, std::int64_t context,
-                      std::vector<PassCount>& counts) {
+void AuxiliaryPasses::count(const AuxiliaryPass& pass, std::int64_t passes, std::int64_t context,
+                            std::vector<PassCount>& counts) {
   const auto known = std::find(kinds_.begin(), kinds_.end(), pass);
   const auto place = static_cast<std::size_t>(known - kinds_.begin());
   if (known == kinds_.end()) kinds_.push_back(pass);
@@ -35,9 +35,9 @@ std::pair<std::int32_t, std::int32_t> sublayer_weights(const speculation::ModelS
 
 }  // namespace
 
-std::optional<OwnWork> OwnWork::of(const speculation::StrategySpecification& strategy,
-                                   const speculation::ModelShape& shape) {
-  OwnWork work;
+std::optional<AuxiliaryWork> AuxiliaryWork::of(const speculation::StrategySpecification& strategy,
+                                               const speculation::ModelShape& shape) {
+  AuxiliaryWork work;
   work.n_layers_ = shape.n_layers;
   if (!strategy.has_parts()) return std::nullopt;
   const std::string_view mask = strategy.part(speculation::PartKind::mask);
@@ -66,30 +66,31 @@ std::optional<OwnWork> OwnWork::of(const speculation::StrategySpecification& str
   return work;
 }
 
-void OwnWork::after_prefill(std::int32_t prompt_tokens, bool is_first, OwnPasses& passes,
-                            std::vector<PassCount>& counts) const {
+void AuxiliaryWork::after_prefill(std::int32_t prompt_tokens, bool is_first, AuxiliaryPasses& passes,
+                                  std::vector<PassCount>& counts) const {
   if (del_) {
     const std::int32_t window = std::min(del_->prompt_window, prompt_tokens);
     if (window > 0)
-      passes.count({OwnPassKind::window, window, n_layers_, n_layers_, true}, 1, prompt_tokens - window,
+      passes.count({AuxiliaryPassKind::window, window, n_layers_, n_layers_, true}, 1, prompt_tokens - window,
                    counts);
     if (window > 0 && del_->reads_prompt_at_once) heads(window, passes, counts);
   }
   if (clasp_ && (is_first || !clasp_->carries_set)) {
-    passes.count({OwnPassKind::anchor, 1, n_layers_, n_layers_, false}, 1, prompt_tokens - 1, counts);
+    passes.count({AuxiliaryPassKind::anchor, 1, n_layers_, n_layers_, false}, 1, prompt_tokens - 1, counts);
     layers(clasp_->skip, prompt_tokens - 1, passes, counts);
   }
   if (knapspec_) knapsack(prompt_tokens, passes, counts);
 }
 
-void OwnWork::after_round(const OwnRound& round, OwnPasses& passes, std::vector<PassCount>& counts) const {
+void AuxiliaryWork::after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,
+                                std::vector<PassCount>& counts) const {
   if (del_) {
     const std::int32_t window = std::min(del_->prompt_window, round.prompt_tokens);
     const bool reads_prompt = round.index == 0 && !del_->reads_prompt_at_once;
     heads(round.accepted + 1 + (reads_prompt ? window : 0), passes, counts);
   }
   if (swift_)
-    passes.count({OwnPassKind::candidate, swift_->window, swift_->attention, swift_->mlp, true}, 1,
+    passes.count({AuxiliaryPassKind::candidate, swift_->window, swift_->attention, swift_->mlp, true}, 1,
                  swift_->scores_first
                      ? round.prompt_tokens
                      : std::max(round.root_position + round.accepted + 1 - swift_->window, 0),
@@ -97,19 +98,20 @@ void OwnWork::after_round(const OwnRound& round, OwnPasses& passes, std::vector<
   if (clasp_) layers(clasp_->skip, round.root_position + round.accepted, passes, counts);
   if (knapspec_) knapsack(round.root_position + round.accepted + 1, passes, counts);
   if (confidence_window_ > 0)
-    passes.count({OwnPassKind::confidences, confidence_window_, n_layers_ - 1, n_layers_ - 1, false}, 1,
+    passes.count({AuxiliaryPassKind::confidences, confidence_window_, n_layers_ - 1, n_layers_ - 1, false}, 1,
                  std::max(round.root_position + round.accepted + 1 - confidence_window_, 0), counts);
 }
 
 /// A search with so many tokens in the cache. Every time that can be saved is taken to be reached, though a
 /// search gives up states that are too unlike the target's.
-void OwnWork::knapsack(std::int64_t committed, OwnPasses& passes, std::vector<PassCount>& counts) const {
+void AuxiliaryWork::knapsack(std::int64_t committed, AuxiliaryPasses& passes,
+                             std::vector<PassCount>& counts) const {
   const auto tokens = static_cast<std::int32_t>(std::min<std::int64_t>(knapspec_->window, committed));
   if (tokens < 1) return;
   const std::int64_t context = committed - tokens;
-  passes.count({OwnPassKind::knapsack, 1, n_layers_, 0, false}, 2, committed - 1, counts);
-  passes.count({OwnPassKind::knapsack, 1, 0, n_layers_, false}, 2, committed - 1, counts);
-  passes.count({OwnPassKind::knapsack, tokens, 1, 1, false}, 1, context, counts);
+  passes.count({AuxiliaryPassKind::knapsack, 1, n_layers_, 0, false}, 2, committed - 1, counts);
+  passes.count({AuxiliaryPassKind::knapsack, 1, 0, n_layers_, false}, 2, committed - 1, counts);
+  passes.count({AuxiliaryPassKind::knapsack, tokens, 1, 1, false}, 1, context, counts);
   const std::int32_t budget = (knapspec_->attention_weight + knapspec_->mlp_weight) * n_layers_ / 2;
   std::vector<bool> reached(static_cast<std::size_t>(budget) + 1);
   reached[0] = true;
@@ -117,29 +119,32 @@ void OwnWork::knapsack(std::int64_t committed, OwnPasses& passes, std::vector<Pa
   for (std::int32_t sublayer = 2; sublayer < 2 * n_layers_; ++sublayer) {
     const bool is_attention = sublayer % 2 == 0;
     passes.count(
-        {OwnPassKind::knapsack, branches() * tokens, is_attention ? 1 : 0, is_attention ? 0 : 1, false}, 1,
-        context, counts);
+        {AuxiliaryPassKind::knapsack, branches() * tokens, is_attention ? 1 : 0, is_attention ? 0 : 1, false},
+        1, context, counts);
     if (sublayer / 2 == n_layers_ - 1) continue;  // the last layer stays
     const auto weight =
         static_cast<std::size_t>(is_attention ? knapspec_->attention_weight : knapspec_->mlp_weight);
     for (std::size_t saved = reached.size(); saved-- > weight;)
       if (reached[saved - weight]) reached[saved] = true;
   }
-  passes.count({OwnPassKind::knapsack, branches() * tokens, 0, 0, true}, 1, 0, counts);
+  passes.count({AuxiliaryPassKind::knapsack, branches() * tokens, 0, 0, true}, 1, 0, counts);
 }
 
 /// The heads of the exits that may be chosen, on each of the positions that count.
-void OwnWork::heads(std::int32_t positions, OwnPasses& passes, std::vector<PassCount>& counts) const {
-  if (del_->heads > 0) passes.count({OwnPassKind::heads, del_->heads * positions, 0, 0, true}, 1, 0, counts);
+void AuxiliaryWork::heads(std::int32_t positions, AuxiliaryPasses& passes,
+                          std::vector<PassCount>& counts) const {
+  if (del_->heads > 0)
+    passes.count({AuxiliaryPassKind::heads, del_->heads * positions, 0, 0, true}, 1, 0, counts);
 }
 
 /// Passes of each layer over the states from which `skip` skipped layers can still be reached.
-void OwnWork::layers(std::int32_t skip, std::int64_t position, OwnPasses& passes,
-                     std::vector<PassCount>& counts) const {
+void AuxiliaryWork::layers(std::int32_t skip, std::int64_t position, AuxiliaryPasses& passes,
+                           std::vector<PassCount>& counts) const {
   for (std::int32_t layer = 1; layer <= n_layers_; ++layer) {
     const std::int32_t least = std::max(1, skip - (n_layers_ - layer));
     const std::int32_t most = std::min(layer - 1, skip);
-    if (most >= least) passes.count({OwnPassKind::layer, most - least + 1, 1, 1, false}, 1, position, counts);
+    if (most >= least)
+      passes.count({AuxiliaryPassKind::layer, most - least + 1, 1, 1, false}, 1, position, counts);
   }
 }
 

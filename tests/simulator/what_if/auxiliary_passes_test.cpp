@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Strategies' own passes: as recorded they take what was measured, elsewhere what they take there.
+// Strategies' auxiliary passes: as recorded they take what was measured, elsewhere what they take there.
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../advice/learnt.h"
-#include "rounds/drafts/own_work.h"
+#include "rounds/drafts/auxiliary_work.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -26,7 +26,7 @@ std::string del_without_prompt(const std::string& omega) {
 ShadowedRecording with_del(double skill = 0.7) {
   ShadowedRecording recording{.skill = skill};
   recording.strategies = {"vanilla", layerskip, del, del_without_prompt("0.8")};
-  recording.own_factor = 1.4;
+  recording.auxiliary_factor = 1.4;
   recording.host_us = 200.0;
   return recording;
 }
@@ -63,7 +63,7 @@ Machine on_gpu(const Learnt& learnt, const char* gpu, const char* model) {
   return {gpu, scenario};
 }
 
-TEST(OwnPasses, CarriedToTheirOwnMachineGiveTheMeasuredTime) {
+TEST(AuxiliaryPasses, CarriedToTheirOwnMachineGiveTheMeasuredTime) {
   for (const double skill : {0.05, 0.7}) {
     ShadowedRecording what = with_del(skill);
     what.with_two_models = true;
@@ -75,12 +75,12 @@ TEST(OwnPasses, CarriedToTheirOwnMachineGiveTheMeasuredTime) {
   }
 }
 
-TEST(OwnPasses, OfRoundsThatDraftNothingAreNotFree) {
+TEST(AuxiliaryPasses, OfRoundsThatDraftNothingAreNotFree) {
   const Learnt learnt(with_del(0.05));
   const Answer answer = must_ask(learnt, del, learnt.machine());
-  EXPECT_GT(answer.own, 0.1);
+  EXPECT_GT(answer.auxiliary, 0.1);
   EXPECT_LT(answer.speedup.min_drafted.total.value, 0.9);
-  EXPECT_GT(answer.speedup_without_own, answer.speedup.min_drafted.total.value + 0.05);
+  EXPECT_GT(answer.speedup_without_auxiliary, answer.speedup.min_drafted.total.value + 0.05);
 }
 
 /// Every time of the model divided by `k`.
@@ -92,7 +92,7 @@ CostModel faster(CostModel model, double k) {
   return model;
 }
 
-TEST(OwnPasses, TakeATimeThatScalesWithTheMachine) {
+TEST(AuxiliaryPasses, TakeATimeThatScalesWithTheMachine) {
   ShadowedRecording what = with_del();
   what.with_two_models = true;
   const Learnt learnt(what);
@@ -107,7 +107,7 @@ TEST(OwnPasses, TakeATimeThatScalesWithTheMachine) {
   }
 }
 
-TEST(OwnPasses, AreTheSameWhetherTheStrategyWasRecordedOrNot) {
+TEST(AuxiliaryPasses, AreTheSameWhetherTheStrategyWasRecordedOrNot) {
   ShadowedRecording without = with_del();
   without.host_us = 0.0;
   ShadowedRecording with = without;
@@ -125,22 +125,22 @@ TEST(OwnPasses, AreTheSameWhetherTheStrategyWasRecordedOrNot) {
   }
 }
 
-TEST(OwnPasses, OfARuleThatWasNotRecordedCostAsThoseThatWere) {
+TEST(AuxiliaryPasses, OfARuleThatWasNotRecordedCostAsThoseThatWere) {
   const Learnt learnt(with_del());
   const Answer recorded = must_ask(learnt, del_without_prompt("0.8"), learnt.machine());
   const Answer replayed = must_ask(learnt, del_without_prompt("0.7"), learnt.machine());
-  EXPECT_NEAR(replayed.own / recorded.own, 1.0, 0.15);
+  EXPECT_NEAR(replayed.auxiliary / recorded.auxiliary, 1.0, 0.15);
 }
 
 // Heads of all layers on a verification's few rows, at 13B: 328 MB twice, beside 26 GB of a step.
-TEST(OwnPasses, OfALargeModelOnAGpuAreOnePercentOfAStep) {
+TEST(AuxiliaryPasses, OfALargeModelOnAGpuAreOnePercentOfAStep) {
   ShadowedRecording without_host = with_del();
   without_host.host_us = 0.0;
   const Learnt quiet(without_host);
   const Answer answer =
       must_ask(quiet, del_without_prompt("0.5"), on_gpu(quiet, "A100-SXM4-80GB", "Llama-2-13B"));
-  EXPECT_GT(answer.own, 0.005);
-  EXPECT_LT(answer.own, 0.04);
+  EXPECT_GT(answer.auxiliary, 0.005);
+  EXPECT_LT(answer.auxiliary, 0.04);
 }
 
 TEST(TwoModels, AreRefusedElsewhereOnlyWhereTheDraftsShapeIsUnknown) {
@@ -166,10 +166,10 @@ TEST(TwoModels, AreRefusedElsewhereOnlyWhereTheDraftsShapeIsUnknown) {
 }
 
 struct Counted {
-  OwnPasses passes;
+  AuxiliaryPasses passes;
   std::vector<PassCount> counts;
 
-  [[nodiscard]] std::int64_t of(OwnPassKind kind, bool rows) const {
+  [[nodiscard]] std::int64_t of(AuxiliaryPassKind kind, bool rows) const {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < counts.size(); ++i)
       if (passes.kinds()[i].kind == kind) sum += counts[i].passes * (rows ? passes.kinds()[i].rows : 1);
@@ -177,35 +177,36 @@ struct Counted {
   }
 };
 
-OwnWork work_of(const char* strategy, std::int32_t n_layers) {
-  return OwnWork::of(speculation::parse_strategy(strategy, n_layers).value(), {.n_layers = n_layers}).value();
+AuxiliaryWork work_of(const char* strategy, std::int32_t n_layers) {
+  return AuxiliaryWork::of(speculation::parse_strategy(strategy, n_layers).value(), {.n_layers = n_layers})
+      .value();
 }
 
-TEST(OwnWork, OfDelIsEveryLayersHeadOnThePositionsThatCount) {
+TEST(AuxiliaryWork, OfDelIsEveryLayersHeadOnThePositionsThatCount) {
   Counted counted;
-  const OwnWork del = work_of("del", 12);
+  const AuxiliaryWork del = work_of("del", 12);
   del.after_prefill(100, true, counted.passes, counted.counts);
-  EXPECT_EQ(counted.of(OwnPassKind::window, true), 32);
-  EXPECT_EQ(counted.of(OwnPassKind::heads, true), 11 * 32);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::window, true), 32);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::heads, true), 11 * 32);
   del.after_round({.index = 0, .prompt_tokens = 100, .root_position = 100, .accepted = 3}, counted.passes,
                   counted.counts);
-  EXPECT_EQ(counted.of(OwnPassKind::heads, true), 11 * (32 + 4));
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::heads, true), 11 * (32 + 4));
 }
 
-TEST(OwnWork, OfDelAsInTheCodeReadsThePromptWithTheFirstRound) {
+TEST(AuxiliaryWork, OfDelAsInTheCodeReadsThePromptWithTheFirstRound) {
   Counted counted;
-  const OwnWork del = work_of("del:mode=code", 12);
+  const AuxiliaryWork del = work_of("del:mode=code", 12);
   del.after_prefill(20, true, counted.passes, counted.counts);
-  EXPECT_EQ(counted.of(OwnPassKind::window, true), 20);
-  EXPECT_EQ(counted.of(OwnPassKind::heads, true), 0);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::window, true), 20);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::heads, true), 0);
   del.after_round({.index = 0, .prompt_tokens = 20, .root_position = 20, .accepted = 0}, counted.passes,
                   counted.counts);
-  EXPECT_EQ(counted.of(OwnPassKind::heads, true), 11 * 21);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::heads, true), 11 * 21);
 }
 
-TEST(OwnWork, OfSwiftIsACandidateOnItsWindow) {
+TEST(AuxiliaryWork, OfSwiftIsACandidateOnItsWindow) {
   Counted counted;
-  const OwnWork swift = work_of("swift:ratio=0.5,window=16", 12);
+  const AuxiliaryWork swift = work_of("swift:ratio=0.5,window=16", 12);
   swift.after_prefill(20, true, counted.passes, counted.counts);
   EXPECT_TRUE(counted.counts.empty());
   swift.after_round({.index = 7, .prompt_tokens = 20, .root_position = 50, .accepted = 2}, counted.passes,
@@ -221,44 +222,44 @@ TEST(OwnWork, OfSwiftIsACandidateOnItsWindow) {
   EXPECT_EQ(first.counts[0].context, 20);
 }
 
-TEST(OwnWork, OfDelWithFewExitsIsTheirHeads) {
+TEST(AuxiliaryWork, OfDelWithFewExitsIsTheirHeads) {
   Counted counted;
   work_of("del:exits=3+5", 12)
       .after_round({.index = 0, .prompt_tokens = 100, .root_position = 100, .accepted = 3}, counted.passes,
                    counted.counts);
-  EXPECT_EQ(counted.of(OwnPassKind::heads, true), 2 * 4);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::heads, true), 2 * 4);
 }
 
-TEST(OwnWork, OfClaspThatCarriesItsSetIsDoneOnce) {
+TEST(AuxiliaryWork, OfClaspThatCarriesItsSetIsDoneOnce) {
   Counted counted;
   work_of("clasp:skip=2,carry-set=yes", 5).after_prefill(20, false, counted.passes, counted.counts);
   EXPECT_TRUE(counted.counts.empty());
 }
 
-TEST(OwnWork, OfClaspIsAPassALayerOverTheStatesThatMatter) {
+TEST(AuxiliaryWork, OfClaspIsAPassALayerOverTheStatesThatMatter) {
   Counted counted;
-  const OwnWork clasp = work_of("clasp:skip=2", 5);
+  const AuxiliaryWork clasp = work_of("clasp:skip=2", 5);
   clasp.after_prefill(20, true, counted.passes, counted.counts);
-  EXPECT_EQ(counted.of(OwnPassKind::anchor, false), 1);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::anchor, false), 1);
   // Layers 2 to 5; of the third and fourth both j = 1 and 2, of the last j = 2 alone.
-  EXPECT_EQ(counted.of(OwnPassKind::layer, false), 4);
-  EXPECT_EQ(counted.of(OwnPassKind::layer, true), 1 + 2 + 2 + 1);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::layer, false), 4);
+  EXPECT_EQ(counted.of(AuxiliaryPassKind::layer, true), 1 + 2 + 2 + 1);
 }
 
-TEST(OwnWork, OfKnapSpecIsAPassASublayerOverEveryTimeThatCanBeSaved) {
+TEST(AuxiliaryWork, OfKnapSpecIsAPassASublayerOverEveryTimeThatCanBeSaved) {
   // Four layers whose MLPs weigh three times their attentions: a budget of 8.
   const speculation::ModelShape shape{
       .n_layers = 4, .d_model = 8, .n_heads = 2, .n_kv_heads = 2, .head_dim = 4, .d_ff = 32, .vocab = 16};
-  OwnPasses passes;
+  AuxiliaryPasses passes;
   std::vector<PassCount> counts;
-  const auto work = OwnWork::of(speculation::parse_strategy("knapspec:window=2", 4).value(), shape);
+  const auto work = AuxiliaryWork::of(speculation::parse_strategy("knapspec:window=2", 4).value(), shape);
   ASSERT_TRUE(work);
   work->after_prefill(20, true, passes, counts);
   std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> rows;  // by attentions and MLPs of a pass
   std::int64_t head_rows = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    const OwnPass& pass = passes.kinds()[i];
-    EXPECT_EQ(pass.kind, OwnPassKind::knapsack);
+    const AuxiliaryPass& pass = passes.kinds()[i];
+    EXPECT_EQ(pass.kind, AuxiliaryPassKind::knapsack);
     rows[{pass.attention, pass.mlp}] += counts[i].passes * pass.rows;
     head_rows += pass.has_head ? counts[i].passes * pass.rows : 0;
   }
@@ -272,21 +273,22 @@ TEST(OwnWork, OfKnapSpecIsAPassASublayerOverEveryTimeThatCanBeSaved) {
   EXPECT_EQ(head_rows, 2 * 9);
 }
 
-TEST(OwnWork, OfConfLayersIsItsWindowThroughAllLayersButTheLast) {
+TEST(AuxiliaryWork, OfConfLayersIsItsWindowThroughAllLayersButTheLast) {
   Counted counted;
-  const OwnWork work = work_of("conflayers:window=16", 12);
+  const AuxiliaryWork work = work_of("conflayers:window=16", 12);
   work.after_prefill(40, true, counted.passes, counted.counts);
   EXPECT_TRUE(counted.counts.empty());
   work.after_round({.index = 7, .prompt_tokens = 20, .root_position = 50, .accepted = 2}, counted.passes,
                    counted.counts);
   ASSERT_EQ(counted.counts.size(), 1U);
-  EXPECT_EQ(counted.passes.kinds()[0], (OwnPass{OwnPassKind::confidences, 16, 11, 11, false}));
+  EXPECT_EQ(counted.passes.kinds()[0], (AuxiliaryPass{AuxiliaryPassKind::confidences, 16, 11, 11, false}));
   EXPECT_EQ(counted.counts[0].context, 50 + 2 + 1 - 16);
 }
 
-TEST(OwnWork, IsNothingOfStrategiesThatDecideByWhatTheySaw) {
+TEST(AuxiliaryWork, IsNothingOfStrategiesThatDecideByWhatTheySaw) {
   for (const char* strategy : {"vanilla", "layerskip:exit=3", "fs:exit=3", "dv:exit=3", "prompt-lookup"})
-    EXPECT_FALSE(OwnWork::of(speculation::parse_strategy(strategy, 8).value(), {.n_layers = 8})) << strategy;
+    EXPECT_FALSE(AuxiliaryWork::of(speculation::parse_strategy(strategy, 8).value(), {.n_layers = 8}))
+        << strategy;
 }
 
 }  // namespace

@@ -10,17 +10,17 @@
 namespace draftscope::simulator {
 
 /// Prices of the last question with their draws, some megabytes. For one question at a time.
-class KeptPrices {
+class CachedPrices {
  public:
-  KeptPrices();
-  ~KeptPrices();
-  KeptPrices(KeptPrices&&) noexcept;
-  KeptPrices& operator=(KeptPrices&&) noexcept;
+  CachedPrices();
+  ~CachedPrices();
+  CachedPrices(CachedPrices&&) noexcept;
+  CachedPrices& operator=(CachedPrices&&) noexcept;
 
  private:
   struct Last;
   friend Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const StrategyRounds& rounds,
-                            const Machine& machine, const SweepOptions& options, KeptPrices& kept);
+                            const Machine& machine, const SweepOptions& options, CachedPrices& kept);
   std::unique_ptr<Last> last_;
 };
 
@@ -28,6 +28,6 @@ class KeptPrices {
 /// machine's costs, by whose addresses it knows whether they are the same.
 [[nodiscard]] Result<Answer> ask(const std::shared_ptr<const CostModel>& trained,
                                  const StrategyRounds& rounds, const Machine& machine,
-                                 const SweepOptions& options, KeptPrices& kept);
+                                 const SweepOptions& options, CachedPrices& kept);
 
 }  // namespace draftscope::simulator
