@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "backend/key_lists.h"
+#include "cpu/key_lists.h"
 
 namespace draftscope::engine {
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "shape.h"
+#include "checkpoint/gguf/shape.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "particulars.h"
-#include "rope.h"
-
 namespace draftscope::engine::gguf {
+
 namespace {
 
 using speculation::ModelShape;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rope.h"
+#include "checkpoint/gguf/shape.h"
 
 #include <cmath>
 #include <limits>
 
 #include "checkpoint/gguf/tensor_names.h"
-#include "cpu/kernels/bf16.h"
-#include "cpu/rope.h"
+#include "numbers/bf16.h"
+#include "numbers/rope.h"
 
 namespace draftscope::engine::gguf {
 namespace {
@@ -118,7 +118,7 @@ class RopeReader {
     if (!metadata_.has(name)) return {};
     DRAFTSCOPE_TRY_ASSIGN(const double given, metadata_.number(name, beta_range));
     // Converters write the derived one, in fp32: then it is derived here too, in full.
-    const double derived = cpu::attention_factor(rope_);
+    const double derived = attention_factor(rope_);
     if (static_cast<float>(given) != static_cast<float>(derived)) rope_.attention_factor = given;
     return {};
   }
@@ -133,8 +133,8 @@ class RopeReader {
                   fmt::join(tensor->extents, ", "), pairs);
     std::vector<float> numbers;
     for (std::int32_t pair = 0; pair < pairs; ++pair) {
-      const auto number = cpu::load_unaligned<float>(tensor->data(file->mapping.bytes()) +
-                                                     static_cast<std::size_t>(pair) * sizeof(float));
+      const auto number = load_unaligned<float>(tensor->data(file->mapping.bytes()) +
+                                                static_cast<std::size_t>(pair) * sizeof(float));
       if (!std::isfinite(number) || !(number > 0.0F))
         return fail("{}: tensor {}: element {} is {}, expected a positive number", file->path, name, pair,
                     number);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "backend/trait_numbers.h"
+#include "numbers/trait_numbers.h"
 
 #include <cmath>
 
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine {
 
@@ -17,9 +17,9 @@ float embedding_scale(const speculation::ModelShape& shape, DType dtype) {
   const auto scale = static_cast<float>(multiplier > 0.0 ? multiplier : std::sqrt(shape.d_model));
   switch (dtype) {
     case DType::bf16:
-      return cpu::round_to_bf16(scale);
+      return round_to_bf16(scale);
     case DType::f16:
-      return cpu::f16_to_float(cpu::float_to_f16(scale));
+      return f16_to_float(float_to_f16(scale));
     case DType::f32:
       break;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "decode/penalty/repetition.h"
+#include "decode/repetition.h"
 
 #include <cmath>
 #include <limits>

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace draftscope::engine::cpu {
+namespace draftscope::engine {
 
 class Rope {
  public:
@@ -38,4 +38,4 @@ class Rope {
 /// Rotates the first `width` dimensions of a head in place; dimension i pairs with i + width / 2.
 void rotate(float* head, std::int32_t width, const float* cosine, const float* sine);
 
-}  // namespace draftscope::engine::cpu
+}  // namespace draftscope::engine

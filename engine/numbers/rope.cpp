@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "rope.h"
+#include "numbers/rope.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-namespace draftscope::engine::cpu {
+namespace draftscope::engine {
 namespace {
 
 double yarn_attention_factor(const speculation::RopeScaling& scaling) {
@@ -132,4 +132,4 @@ void rotate(float* head, std::int32_t width, const float* cosine, const float* s
   }
 }
 
-}  // namespace draftscope::engine::cpu
+}  // namespace draftscope::engine

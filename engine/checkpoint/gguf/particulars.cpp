@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "particulars.h"
+#include "checkpoint/gguf/shape.h"
 
 #include <draftscope/speculation/layer_interval.h>
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace draftscope::engine::cpu {
+namespace draftscope::engine {
 
 [[nodiscard]] constexpr float bf16_to_float(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
@@ -56,4 +56,4 @@ template <typename T>
   return value;
 }
 
-}  // namespace draftscope::engine::cpu
+}  // namespace draftscope::engine
