@@ -11,14 +11,6 @@ namespace {
 
 using Renamed = std::pair<const char*, const char*>;  // from, to
 
-constexpr std::array<Renamed, 6> prediction_keys{
-    {{"speedup_least_drafted", "speedup_min_drafted"},
-     {"speedup_most_drafted", "speedup_max_drafted"},
-     {"vanilla_step_ns", "target_step_ns"},
-     {"emitted_tokens_per_round", "tokens_per_round"},
-     {"tokens_per_second", "decode_tokens_per_second"},
-     {"vanilla_tokens_per_second", "vanilla_decode_tokens_per_second"}}};
-
 constexpr std::array<Renamed, 3> law_keys{{{"ns_a_byte", "ns_per_byte"},
                                            {"ns_a_byte_sigma", "ns_per_byte_sigma"},
                                            {"residual_greatest", "residual_max"}}};
@@ -44,11 +36,6 @@ void for_each_member(Json& file, const char* list, const char* member, const Vis
 }
 
 }  // namespace
-
-void rename_earlier_prediction_keys(nlohmann::json& file) {
-  for_each_member(file, "predictions", "predicted",
-                  [](nlohmann::json& predicted) { rename(predicted, prediction_keys); });
-}
 
 void rename_earlier_calibration_keys(nlohmann::json& file) {
   for_each_member(file, "shapes", "laws", [](nlohmann::json& laws) {

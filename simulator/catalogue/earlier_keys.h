@@ -8,9 +8,6 @@
 
 namespace draftscope::simulator {
 
-/// Renames, in a prediction file, the figures in `predicted` of each of the `predictions`.
-void rename_earlier_prediction_keys(nlohmann::json& file);
-
 /// Renames, in a calibration, the `laws` of each of the `shapes`.
 void rename_earlier_calibration_keys(nlohmann::json& file);
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Predictions beside measurements, for a terminal and for programs (keys: cli/OUTPUT.md). What `validate`
-// and `score` share.
+// Predictions beside measurements, for a terminal and for programs (keys: cli/OUTPUT.md).
 
-#include <draftscope/simulator/prediction/prediction_file.h>
 #include <draftscope/simulator/validation/checked_answer.h>
 #include <span>
 #include <string>

@@ -12,11 +12,9 @@
 //   advice/advice.h                    What should be set on a machine, and how sure is that?
 //   advice/recording_waterfall.h       How much could any policy have gained, and where does the rest go?
 //   calibration/calibration.h          What does a machine take, from a minute of measurements on it?
-//   prediction/prediction_file.h       Did a prediction that was written down before the measurement hold?
 //   validation/checked_answer.h        How far off are answers to questions that a recording itself settles?
 //   predicted_trace/predicted_trace.h  How does an answer look as a trace, round by round?
 //   closed_forms/closed_forms.h        What do the papers' formulas say, without a recording?
-//   published/backtest.h               How well do these formulas reproduce published results?
 //
 // Times are in nanoseconds, layers and positions start at 0. Functions return Result<T>, whose error is one
 // line; nothing throws. Unless a header says otherwise its types are values and its functions are safe from

@@ -3,14 +3,14 @@
 // the same probability, which M at the known length gives.
 
 #include <draftscope/simulator/closed_forms/closed_forms.h>
-#include <draftscope/simulator/published/backtest.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "published/backtest_limits.h"
-#include "published/fixed_length_rows.h"
+#include "backtest.h"
+#include "backtest_limits.h"
+#include "pass_overhead.h"
 
 namespace draftscope::simulator {
 
