@@ -100,7 +100,8 @@ TEST(ErrorsByKind, CountsEveryQuestionAndAveragesThoseThatWereAnswered) {
 }
 
 TEST(CompareRounds, TellsExactFromBoundedFromOtherRounds) {
-  const traces::Recording recording = random_recording(22, {}).recording;
+  traces::Recording recording = random_recording(22, {.repeats = 1}).recording;
+  for (traces::Prompt& prompt : recording.prompts) prompt.text += fmt::format(" of {}", prompt.id.value());
   const RunRows run = rows_by_run(recording).at(1);
   EXPECT_EQ(compare_rounds({}, run).match, RoundMatch::not_compared);
   std::vector<PredictedRequest> requests;
