@@ -16,10 +16,7 @@ void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_li
   add_import_command(app, outcome);
   add_merge_command(app, outcome);
   add_inspect_command(app, outcome);
-  add_simulate_command(app, outcome);
-  add_predict_command(app, outcome, command_line);
-  add_measure_command(app, outcome, command_line);
-  add_score_command(app, outcome);
+  add_simulate_command(app, outcome, command_line);
   add_advise_command(app, outcome, command_line);
   add_calibrate_command(app, outcome);
   add_validate_command(app, outcome);

@@ -47,17 +47,8 @@ void add_import_command(CLI::App& app, Outcome& outcome);
 void add_inspect_command(CLI::App& app, Outcome& outcome);
 
 /// `draftscope simulate`: what another strategy, machine or model would have given on a recorded text.
-void add_simulate_command(CLI::App& app, Outcome& outcome);
-
-/// `draftscope predict`: writes down what the simulator says, before anybody measures it. `command_line` goes
-/// into the file.
-void add_predict_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
-
-/// `draftscope measure`: records what a prediction is about. `command_line` goes into the trace's meta.
-void add_measure_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
-
-/// `draftscope score`: a prediction against its measurement.
-void add_score_command(CLI::App& app, Outcome& outcome);
+/// `command_line` goes into the prediction that it writes.
+void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
 
 /// `draftscope advise`: what to set on a machine, or not to speculate.
 void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
@@ -66,8 +57,7 @@ void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& comm
 /// elsewhere; with --suggest, says what to measure next.
 void add_calibrate_command(CLI::App& app, Outcome& outcome);
 
-/// `draftscope validate`: how far the simulator's predictions are from results. One mode a call, one file
-/// pair a mode (validate_<mode>.h).
+/// `draftscope validate`: how far the simulator's predictions are from what was measured.
 void add_validate_command(CLI::App& app, Outcome& outcome);
 
 /// `draftscope view [FILE…]`: starts the desktop app.

@@ -268,7 +268,6 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
                                            {options.prompts.string(), options.repeats, options.level,
                                             options.command_line, options.model.weights});
   if (!draft_models.empty()) meta["draft_model_shapes"] = draft_model_shapes_json(draft_models);
-  meta.insert(options.further_meta.begin(), options.further_meta.end());
   meta.insert(further_meta.begin(), further_meta.end());
   const InterruptScope interrupt;
   DRAFTSCOPE_TRY(check_questions(options, model, *backend, questions));

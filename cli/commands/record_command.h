@@ -34,7 +34,6 @@ struct RecordOptions {
   bool shadow = false;
   bool quiet = false;
   std::vector<std::filesystem::path> inputs;  ///< that the command line names: none may be the output
-  traces::Meta further_meta;                  ///< that the trace is to hold beside the run's identity
 };
 
 /// All of them but --strategy.

@@ -1,67 +1,82 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/base/text_file.h>
+
+#include <fstream>
 #include <memory>
 
 #include "options/numbers.h"
-#include "report/validation/validate_published.h"
+#include "report/answers/check_prediction.h"
 #include "report/validation/validate_recordings.h"
+#include "terminal/outcome.h"
 
 namespace draftscope::cli {
 
 namespace {
 
-struct Options {
-  bool published = false;
-  ValidateRecordingsOptions recordings;
-};
+/// Whether the file begins as JSON does; false also where it can't be read.
+bool is_json_file(const std::string& file) {
+  if (!check_regular_file(file)) return false;
+  std::ifstream stream(file, std::ios::binary);
+  char first = 0;
+  stream >> first;
+  return stream && first == '{';
+}
 
-Result<int> validate(const Options& options) {
-  return options.published ? validate_published(options.recordings.json)
-                           : validate_recordings(options.recordings);
+/// A prediction against the recording that was made to check it.
+Result<int> validate_prediction(const ValidateRecordingsOptions& options) {
+  if (options.files.size() != 2)
+    return fail("{}: is a prediction with {} recordings, expected one to compare it with",
+                options.files.front(), options.files.size() - 1);
+  if (!options.learn_from.empty() || !options.bounds.empty() || !options.recorded_gpu.empty())
+    return fail("{}: is a prediction, expected recordings with --learn-from, --bound or --recorded-gpu",
+                options.files.front());
+  DRAFTSCOPE_TRY_ASSIGN(const PredictionFile prediction, read_prediction(options.files.front()));
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.files.back()));
+  DRAFTSCOPE_TRY_ASSIGN(const traces::Recording measured, reader.recording());
+  DRAFTSCOPE_TRY_ASSIGN(const PredictionCheck check, check_prediction(prediction, measured));
+  return options.json  ? print_out(check_json(prediction, check))
+         : options.csv ? print_out(check_csv(check))
+                       : print_out(check_text(prediction, check, options.quiet, glyphs_for_stdout()));
+}
+
+Result<int> validate(const ValidateRecordingsOptions& options) {
+  return is_json_file(options.files.front()) ? validate_prediction(options) : validate_recordings(options);
 }
 
 }  // namespace
 
 void add_validate_command(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
-  ValidateRecordingsOptions& recordings = options->recordings;
-  CLI::App* command =
-      app.add_subcommand("validate", "Compare the simulator's predictions with results and print the errors");
+  const auto options = std::make_shared<ValidateRecordingsOptions>();
+  CLI::App* command = app.add_subcommand(
+      "validate", "Compare the simulator's predictions with recordings and print the errors");
   command->footer(
       "One trace: every repeat, every run and every category of prompts is held out in turn and predicted "
       "from the\n"
       "rest. Several: the runs of the others are predicted from the first, or from --learn-from. The best "
       "traces are\n"
       "recorded with --shadow, several repeats and ten prompts or more a category.\n"
-      "--published takes acceptance from the papers and predicts the speedups that they print, each from "
-      "other\n"
-      "tasks or models. Ends with exit code 1 if an error exceeds its bound.\n"
+      "A prediction that simulate -o wrote, and a trace: each predicted speedup beside the measured one. A "
+      "prediction\n"
+      "that was changed after it was written is refused, and so is a recording that was begun before it.\n"
+      "Ends with exit code 1 if an error exceeds its bound.\n"
       "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
       "Example: draftscope validate run.dstrace --bound again=3 --bound length=5\n"
       "         draftscope validate a100.dstrace h100.dstrace --bound machine=15\n"
-      "         draftscope validate --published");
-  CLI::Option_group* modes = command->add_option_group("Results to compare with");
-  modes->add_option("TRACE", recordings.files, "Recorded runs");
-  CLI::Option* published =
-      modes->add_flag("--published", options->published,
-                      "The papers' tables and the LayerSkip blog's, which ship with the program");
-  modes->require_option(1);
-  command->add_option("--learn-from", recordings.learn_from, "Traces to predict the others' runs from")
-      ->excludes(published);
-  command->add_option("--bound", recordings.bounds, bound_help)->excludes(published);
-  command
-      ->add_option("--recorded-gpu", recordings.recorded_gpu,
-                   "The GPU of the recording, whose specification fills in what the recording leaves open")
-      ->excludes(published);
-  add_number(*command, "--draws", recordings.draws, "Of requests and costs, for the intervals", {200, 100000})
+      "         draftscope validate prediction.json measured.dstrace");
+  command->add_option("FILE", options->files, "Recorded runs, or a prediction and its recording")->required();
+  command->add_option("--learn-from", options->learn_from, "Traces to predict the others' runs from");
+  command->add_option("--bound", options->bounds, bound_help);
+  command->add_option(
+      "--recorded-gpu", options->recorded_gpu,
+      "The GPU of the recording, whose specification fills in what the recording leaves open");
+  add_number(*command, "--draws", options->draws, "Of requests and costs, for the intervals", {200, 100000})
       ->capture_default_str();
-  add_number(*command, "--seed", recordings.seed, "Same seed, same intervals");
-  CLI::Option* json = command->add_flag("--json", recordings.json, "Print JSON");
-  command->add_flag("--csv", recordings.csv, "Print CSV, one line a question")
-      ->excludes(json)
-      ->excludes(published);
-  command->add_flag("-q,--quiet", recordings.quiet, "No progress, no notes");
+  add_number(*command, "--seed", options->seed, "Same seed, same intervals");
+  CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
+  command->add_flag("--csv", options->csv, "Print CSV, one line a question")->excludes(json);
+  command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
   command->callback([options, &outcome] { finish(outcome, validate(*options)); });
 }
 

@@ -7,12 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "options/shard_options.h"
 
 namespace draftscope::cli {
 
@@ -40,9 +37,8 @@ struct SimulateOptions {
   std::vector<std::string> sweeps;               ///< key=value,… or key=first..last
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
-  std::optional<std::filesystem::path> output;  ///< the JSON of the answers; none = not to be written
-  ShardOptions shard;                           ///< asks its part of the questions
-  nlohmann::ordered_json asked;                 ///< of a shard: how the sweep is asked
+  std::optional<std::filesystem::path> output;  ///< a prediction of the answers; none = not to be written
+  std::string command_line;                     ///< that the prediction is to name
   std::optional<std::string> write;             ///< a trace of the answers; none = not to be written
   std::vector<std::filesystem::path> inputs;    ///< that the command line names
   bool overwrite = false;

@@ -32,12 +32,11 @@ class Outputs : public ::testing::Test {
                  {{"merge", trace_}},
                  {{"export", trace_, "--to", "chrome"}},
                  {{"export", trace_, "--to", "csv"}},
-                 {{"predict", trace_, "--strategy", "dv:exit=2"}},
+                 {{"simulate", trace_, "--strategy", "dv:exit=2"}},
                  {{"simulate", trace_}, "--write"},
                  {{"advise", trace_}},
                  {{"calibrate"}},
-                 {{"tune", "--model", model_, "--prompts", prompts_, "--search", "grid"}},
-                 {{"measure", trace_, "--model", model_, "--prompts", prompts_}}};
+                 {{"tune", "--model", model_, "--prompts", prompts_, "--search", "grid"}}};
   }
 
   [[nodiscard]] std::string refusal(const Writing& writing, const std::string& output,
@@ -124,7 +123,7 @@ TEST_F(Outputs, ThatWouldTakeSomebodysFilesForTheirLogAreRefused) {
     for (const bool overwrite : {false, true})
       for (const Writing& writing : writings_) {
         const std::string& name = writing.arguments.front();
-        if (name != "record" && name != "import" && name != "simulate") continue;
+        if (name != "record" && name != "import" && writing.output != "--write") continue;
         EXPECT_THAT(refusal(writing, notes, overwrite), HasSubstr(std::string("notes") + suffix)) << name;
       }
     EXPECT_EQ(read_file(notes + suffix), "mine");
@@ -160,7 +159,7 @@ TEST_F(Outputs, AreNotBegunWhereAnInputIsNoRegularFile) {
       {"merge", "--output", output},
       {"import", "--output", output},
       {"import", "--output", output, "--from", "layerskip"},
-      {"measure", "--model", model_, "--prompts", prompts_, "--output", output},
+      {"validate"},
       {"report"},
       {"inspect"},
       {"generate", "--model", model_, "--prompt", "x", "--strategy"}};

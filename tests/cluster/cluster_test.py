@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records, tunes and simulates in shards as a real Slurm's array and under a real MPI launcher, and holds what is put together of
+"""Records and tunes in shards as a real Slurm's array and under a real MPI launcher, and holds what is put together of
 them to what one process gives.
 
     tests/cluster/cluster_test.py DRAFTSCOPE SOURCE     (77 = skipped: what scripts/packages-cluster lists is not there, or nobody is root)
@@ -105,24 +105,6 @@ def tunes(program, source: Path, folder: Path, slurm: Slurm, launched: dict):
     return f"{len(expected['trials'])} trials"
 
 
-def simulates(program, folder: Path, slurm: Slurm, launched: dict):
-    settings = [str(folder / "run.dstrace"), "--quiet", "--strategy", "layerskip", "--sweep", "exit=5..7", "--sweep", "gamma=2,4",
-                "--draws", "200"]
-    whole = run(program, "simulate", "--output", folder / "whole-answers.json", *settings)
-    expect(whole.returncode == 0, whole.stderr)
-    expected = (folder / "whole-answers.json").read_text()
-    array = slurm.submit(f"--array=1-{SHARDS}", BATCH, "simulate", "answers.json", *settings, DRAFTSCOPE=program)
-    expect(array.returncode == 0, array.stderr + slurm.logs())
-    shards = [folder / f"answers.{i}-of-{SHARDS}.json" for i in range(1, SHARDS + 1)]
-    merged = run(program, "merge", *shards, "--output", folder / "answers.json")
-    expect(merged.returncode == 0, merged.stderr)
-    expect((folder / "answers.json").read_text() == expected, "Slurm's shards give other answers than one process")
-    ranks = run(RANKS, "2", "simulate", folder / "rank-answers.json", *settings, env=launched)
-    expect(ranks.returncode == 0, ranks.stdout + ranks.stderr)
-    expect((folder / "rank-answers.json").read_text() == expected, "MPI's shards give other answers than one process")
-    return f"{len(json.loads(expected)['answers'])} answers"
-
-
 def main():
     program, source = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
     if missing := missing_programs("mpirun"):
@@ -133,9 +115,8 @@ def main():
     launched = {**os.environ, "MPIRUN": launcher, "DRAFTSCOPE": program}
     with tempfile.TemporaryDirectory(prefix="draftscope-cluster-") as name, Slurm(Path(name)) as slurm:
         folder = Path(name)
-        done = [records(program, source, folder, slurm, launched), tunes(program, source, folder, slurm, launched),
-                simulates(program, folder, slurm, launched)]
-    print(f"{', '.join(done)} are the same from one process, {SHARDS} Slurm tasks and 2 MPI ranks")
+        done = [records(program, source, folder, slurm, launched), tunes(program, source, folder, slurm, launched)]
+    print(f"{' and '.join(done)} are the same from one process, {SHARDS} Slurm tasks and 2 MPI ranks")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/base/output_file.h>
 #include <draftscope/traces/merge.h>
 #include <draftscope/traces/trace_target.h>
 #include <fmt/format.h>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "commands/commands.h"
-#include "commands/shards/sweep_shard.h"
 #include "options/output_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
@@ -40,20 +38,8 @@ std::string summary_text(const std::string& target, const traces::MergeSummary& 
                      missing_line(summary.missing));
 }
 
-/// Answers of a sweep's shards, as one document.
-Result<int> merge_answers(const MergeOptions& options, const std::vector<std::filesystem::path>& files) {
-  DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.merge.overwrite}));
-  DRAFTSCOPE_TRY_ASSIGN(const SweepSummary summary,
-                        merge_sweep(files, options.merge.is_partial, options.output));
-  if (options.quiet) return 0;
-  return print_out(fmt::format("{}\n{} shards: {} answers, {} questions without\n{}", options.output,
-                               files.size(), summary.answers, summary.refusals,
-                               missing_line(summary.missing)));
-}
-
 Result<int> merge(const MergeOptions& options) {
   const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
-  if (is_json_file(files.front())) return merge_answers(options, files);
   DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.merge.overwrite}));
   traces::MergeSummary summary;
   {
@@ -75,15 +61,14 @@ Result<int> merge(const MergeOptions& options) {
 
 void add_merge_command(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<MergeOptions>();
-  CLI::App* command =
-      app.add_subcommand("merge", "Make one recording of its shards, or one document of a sweep's");
+  CLI::App* command = app.add_subcommand("merge", "Make one recording of its shards");
   command->footer(
-      "Shards are what record --shard I/N and simulate --shard I/N write. All must have the same settings, "
-      "model, build\nand, of recordings, machine. Those of tune are for tune --from-shards.\n"
-      "Example: draftscope merge run.*-of-4.dstrace -o run.dstrace\n"
-      "         draftscope merge answers.*-of-4.json -o answers.json");
+      "Shards are what record --shard I/N writes. All must have the same settings, model, build and "
+      "machine.\n"
+      "Those of tune are for tune --from-shards.\n"
+      "Example: draftscope merge run.*-of-4.dstrace -o run.dstrace");
   command->add_option("FILE", options->files, "The shards, in any order")->required();
-  command->add_option("-o,--output", options->output, "Trace or document to write")->required();
+  command->add_option("-o,--output", options->output, "Trace to write")->required();
   command->add_flag("--partial", options->merge.is_partial, "Shards may be missing");
   command->add_flag("--mixed-machines", options->merge.has_mixed_machines,
                     "Processors and thread counts may differ: speedups stay paired, tokens/s are a mixture");

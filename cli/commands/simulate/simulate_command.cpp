@@ -2,8 +2,8 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/atomic_file.h>
-#include <draftscope/base/json_text.h>
 #include <draftscope/base/output_file.h>
+#include <draftscope/base/utc_time.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/trace_target.h>
 
@@ -15,16 +15,16 @@
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 
 #include "commands/learning.h"
-#include "commands/shards/shard_output.h"
-#include "commands/shards/sweep_shard.h"
 #include "commands/simulate/sweep_questions.h"
 #include "options/machine_options.h"
 #include "options/numbers.h"
 #include "options/output_options.h"
+#include "report/answers/prediction_file.h"
 #include "report/answers/simulate_ladder.h"
 #include "report/answers/simulate_text.h"
 #include "report/answers/simulate_trace.h"
 #include "report/answers/simulate_waterfall.h"
+#include "terminal/messages.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -80,23 +80,17 @@ int print_answers(const SimulateOptions& options, const Simulation& simulation,
   return print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
 }
 
-Result<void> write_document(const std::filesystem::path& file, const nlohmann::ordered_json& document) {
-  DRAFTSCOPE_TRY_ASSIGN(AtomicFile out, AtomicFile::create(file));
-  out.write(json_text(document));
-  return out.commit();
-}
-
-/// A shard's answers, in a file of its own. A question that has none is for whoever merges them.
-Result<int> write_shard(const SimulateOptions& options, const SweepQuestions& questions,
-                        const ShardOutput& output) {
-  if (questions.simulation.answers.empty() && questions.simulation.refusals.empty())
-    return fail("--sweep: found {} questions, expected at least {} for shard {}", questions.asked.all,
-                output.shard.index, traces::shard_text(output.shard));
-  nlohmann::ordered_json document = simulate_document(questions.simulation);
-  add_sweep_shard(document, output.shard, questions.asked, options.asked);
-  DRAFTSCOPE_TRY(write_document(output.partial, document));
-  DRAFTSCOPE_TRY(put_shard_in_place(output, options.overwrite, options.quiet));
-  return 0;
+/// The answers as a prediction that a later recording can be compared with.
+Result<void> write_prediction(const SimulateOptions& options, const Simulation& simulation) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::string text, prediction_text(simulation, options.command_line));
+  DRAFTSCOPE_TRY_ASSIGN(AtomicFile out, AtomicFile::create(*options.output));
+  out.write(text);
+  DRAFTSCOPE_TRY(out.commit());
+  if (options.quiet) return {};
+  DRAFTSCOPE_TRY_ASSIGN(const PredictionFile written, read_prediction(*options.output));
+  print_note(fmt::format("{}: {}, {}", options.output->string(), utc_text(written.created_realtime_ns),
+                         written.digest));
+  return {};
 }
 
 /// A question that has no answer is no success, however many others have one. About the recorded runs nobody
@@ -111,7 +105,7 @@ bool answers_all(const SimulateOptions& options, const Simulation& simulation) {
   });
 }
 
-Result<int> answer(const SimulateOptions& options, const std::optional<ShardOutput>& shard) {
+Result<int> answer(const SimulateOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
   DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options, reader, recording));
@@ -128,10 +122,9 @@ Result<int> answer(const SimulateOptions& options, const std::optional<ShardOutp
   SweepQuestions questions(options, what_if, recording, machines);
   if (other_texts) questions.ask_of_other_texts(*std::move(other_texts));
   questions.ask_all(strategies);
-  if (shard) return write_shard(options, questions, *shard);
   const Simulation& simulation = questions.simulation;
   if (simulation.answers.empty()) return fail("{}", simulation.refusals.front().reason);
-  if (options.output) DRAFTSCOPE_TRY(write_document(*options.output, simulate_document(simulation)));
+  if (options.output) DRAFTSCOPE_TRY(write_prediction(options, simulation));
   const int printed = print_answers(options, simulation, questions.ladders);
   if (options.write)
     DRAFTSCOPE_TRY(write_answers(options, what_if, recording, std::move(questions.prediction)));
@@ -139,36 +132,21 @@ Result<int> answer(const SimulateOptions& options, const std::optional<ShardOutp
   return printed != 0 ? printed : exit_code;
 }
 
-Result<int> answer_shard(SimulateOptions& options, const CLI::App& command) {
-  if (!options.output) return fail("--shard: found no --output, expected the file of the whole sweep");
-  const ShardOutput shard = shard_output(*options.output, options.shard);
-  if (!options.overwrite) {
-    DRAFTSCOPE_TRY_ASSIGN(const bool is_done, is_there(shard, shard_of_sweep, options.quiet));
-    if (is_done) return 0;
-  }
-  const std::vector<std::filesystem::path> inputs = files_named_by(command, "--output");
-  DRAFTSCOPE_TRY(check_output_file(shard.target, {inputs, options.overwrite}));
-  DRAFTSCOPE_TRY(check_output_file(shard.partial, {inputs, true}));
-  DRAFTSCOPE_TRY_ASSIGN(options.asked, sweep_asked(command, inputs));
-  return answer(options, shard);
-}
-
 Result<int> simulate(SimulateOptions& options, const CLI::App& command) {
-  DRAFTSCOPE_TRY(read_shard(options.shard));
-  if (options.shard.shard) return answer_shard(options, command);
   if (options.output)
     DRAFTSCOPE_TRY(
         check_output_file(*options.output, {files_named_by(command, "--output"), options.overwrite}));
   options.inputs = files_named_by(command, "--write");
   if (options.write)
     DRAFTSCOPE_TRY(traces::check_trace_target(*options.write, {options.inputs, options.overwrite}));
-  return answer(options, std::nullopt);
+  return answer(options);
 }
 
 }  // namespace
 
-void add_simulate_command(CLI::App& app, Outcome& outcome) {
+void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& command_line) {
   const auto options = std::make_shared<SimulateOptions>();
+  options->command_line = command_line;
   CLI::App* command =
       app.add_subcommand("simulate", "Predict other strategies, machines and models from a recording");
   command->footer(
@@ -184,7 +162,9 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       "         draftscope simulate run.dstrace --waterfall -s layerskip:exit=5,gamma=4\n"
       "         draftscope simulate run.dstrace --gpu H200 --gpu L4 --model Llama-3-8B\n"
       "         draftscope simulate run.dstrace -s del --gpu H200 --write predicted.dstrace\n"
-      "         draftscope simulate run.dstrace --calibration machine.json");
+      "         draftscope simulate run.dstrace --calibration machine.json\n"
+      "         draftscope simulate run.dstrace -s layerskip:exit=7,gamma=4 -o prediction.json\n"
+      "         draftscope validate prediction.json measured.dstrace");
   command->add_option("FILE", options->file, "Trace to learn from")->required();
   command->add_option("-s,--strategy", options->strategies,
                       "name:key=value,… to ask about; default: the recorded runs");
@@ -198,8 +178,8 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
       *command, "--write", options->write,
       "Also write the answers as a trace, round by round: report, compare and export open it");
   CLI::Option* output = add_optional_output(*command, "-o,--output", options->output,
-                                            "Also write the answers as --json prints them, to this file");
-  CLI::Option* shard = add_shard_options(*command, options->shard, "each N-th question")->excludes(write);
+                                            "Also write the answers as a dated prediction (.json): validate "
+                                            "compares it with a later recording");
   command->add_flag("--overwrite", options->overwrite, "Replace an existing trace or file");
   command->add_flag("--target-exits", options->target_exits,
                     "Exits count the layers of --model; else the recorded model's, at the same share of the "
@@ -211,15 +191,13 @@ void add_simulate_command(CLI::App& app, Outcome& outcome) {
   command->add_flag("--budget", options->budget, "Say where the uncertainty comes from");
   CLI::Option* ladder =
       command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count")
-          ->excludes(output)
-          ->excludes(shard);
+          ->excludes(output);
   command
       ->add_flag("--waterfall", options->waterfall,
                  "Say what was possible on these texts, and what share of it each strategy gets")
       ->excludes(ladder)
       ->excludes(write)
       ->excludes(output)
-      ->excludes(shard)
       ->excludes("--prompts");
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "terminal/progress_bar.h"
+
 namespace draftscope::cli {
 
 SweepQuestions::SweepQuestions(const SimulateOptions& options, const simulator::WhatIf& what_if,
@@ -17,36 +19,28 @@ SweepQuestions::SweepQuestions(const SimulateOptions& options, const simulator::
 
 void SweepQuestions::ask_all(const std::vector<std::string>& strategies) {
   ProgressBar progress("simulating", options_.quiet);
-  asked.all = static_cast<std::int64_t>(strategies.size() * machines_.size());
-  for (std::size_t s = 0; s < strategies.size(); ++s) {
-    const std::size_t first = s * machines_.size();
-    std::vector<std::size_t> own;
-    for (std::size_t question = first; question < first + machines_.size(); ++question)
-      if (!options_.shard.shard || options_.shard.shard->has(question)) own.push_back(question);
-    if (!own.empty()) ask_strategy(strategies[s], first, own, progress);
-    progress.update(static_cast<std::int64_t>(first + machines_.size()), asked.all);
-  }
+  const auto all = static_cast<std::int64_t>(strategies.size() * machines_.size());
+  std::int64_t done = 0;
+  for (const std::string& strategy : strategies)
+    ask_strategy(strategy, [&] { progress.update(++done, all); });
 }
 
-/// A strategy's questions, the first of which is at `first`, as far as they are this process's own.
-void SweepQuestions::ask_strategy(const std::string& strategy, std::size_t first,
-                                  const std::vector<std::size_t>& own, ProgressBar& progress) {
-  const auto ask_each = [&](const auto& ask_of_machine) {
-    for (const std::size_t question : own) {
-      question_ = question;
-      ask_of_machine(machines_[question - first]);
-      progress.update(static_cast<std::int64_t>(question) + 1, asked.all);
-    }
-  };
+/// Asks the strategy on every machine; calls `asked_one` after each.
+void SweepQuestions::ask_strategy(const std::string& strategy, const std::function<void()>& asked_one) {
   if (options_.target_exits || simulator::goes_by_times(strategy)) {
-    ask_each([&](const simulator::Machine& machine) { ask_on(strategy, machine); });
+    for (const simulator::Machine& machine : machines_) {
+      ask_on(strategy, machine);
+      asked_one();
+    }
     return;
   }
-  question_ = first;
   auto rounds = what_if_.rounds(strategy);
-  if (!rounds) return refuse({strategy, "", rounds.error().message});
+  if (!rounds) return simulation.refusals.push_back({strategy, "", rounds.error().message});
   put_circumstances(*rounds);
-  ask_each([&](const simulator::Machine& machine) { ask(*rounds, machine); });
+  for (const simulator::Machine& machine : machines_) {
+    ask(*rounds, machine);
+    asked_one();
+  }
 }
 
 /// Rounds that are this machine's own.
@@ -54,7 +48,7 @@ void SweepQuestions::ask_on(const std::string& strategy, const simulator::Machin
   const bool by_times = simulator::goes_by_times(strategy);
   auto rounds = by_times ? what_if_.rounds(strategy, machine)
                          : simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
-  if (!rounds) return refuse({strategy, machine.name, rounds.error().message});
+  if (!rounds) return simulation.refusals.push_back({strategy, machine.name, rounds.error().message});
   put_circumstances(*rounds);
   if (by_times)
     ask(*rounds, machine);
@@ -71,11 +65,11 @@ void SweepQuestions::ask(const simulator::StrategyRounds& rounds, const simulato
 void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
   auto answer = simulator::ask(what_if_.costs().model, rounds, machine,
                                {.draws = options_.draws, .seed = options_.seed}, options_.budget);
-  if (!answer) return refuse({rounds.strategy, machine.name, answer.error().message});
+  if (!answer) return simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
   if (options_.write) prediction.runs.push_back({rounds, *answer});
   if (options_.ladder) add_ladder(rounds, machine);
   simulation.answers.push_back(*std::move(answer));
-  asked.answered.push_back(static_cast<std::int64_t>(question_));
+  simulation.scenarios.push_back(machine.scenario);
 }
 
 void SweepQuestions::add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
@@ -83,12 +77,7 @@ void SweepQuestions::add_ladder(const simulator::StrategyRounds& rounds, const s
   if (ladder)
     ladders.push_back(*std::move(ladder));
   else
-    refuse({rounds.strategy, machine.name, ladder.error().message});
-}
-
-void SweepQuestions::refuse(Refusal refusal) {
-  simulation.refusals.push_back(std::move(refusal));
-  asked.refused.push_back(static_cast<std::int64_t>(question_));
+    simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
 }
 
 void SweepQuestions::put_circumstances(simulator::StrategyRounds& rounds) const {

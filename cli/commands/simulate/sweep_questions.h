@@ -2,22 +2,20 @@
 #pragma once
 
 // The questions of `draftscope simulate`: every strategy on every machine, with what the options want of each
-// answer. A shard asks its own of them.
+// answer.
 
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/traces/reader.h>
-#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/shards/sweep_shard.h"
 #include "options/machine_options.h"
 #include "report/answers/simulate_ladder.h"
 #include "report/answers/simulate_text.h"
 #include "report/answers/simulate_trace.h"
-#include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
 
@@ -35,23 +33,19 @@ class SweepQuestions {
   Simulation simulation;
   std::vector<AnswerLadder> ladders;
   simulator::PredictedTrace prediction;
-  AskedQuestions asked;
 
  private:
-  void ask_strategy(const std::string& strategy, std::size_t first, const std::vector<std::size_t>& own,
-                    ProgressBar& progress);
+  void ask_strategy(const std::string& strategy, const std::function<void()>& asked_one);
   void ask_on(const std::string& strategy, const simulator::Machine& machine);
   void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   void ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
-  void refuse(Refusal refusal);
   void put_circumstances(simulator::StrategyRounds& rounds) const;
 
   const SimulateOptions& options_;
   const simulator::WhatIf& what_if_;
   const std::vector<simulator::Machine>& machines_;
   std::optional<std::string> other_texts_;
-  std::size_t question_ = 0;  ///< place in the sweep of the one that is asked
 };
 
 }  // namespace draftscope::cli

@@ -7,7 +7,6 @@
 
 #include <array>
 
-#include "report/answers/simulate_refusals.h"
 #include "report/report_json_parts.h"
 
 namespace draftscope::cli {

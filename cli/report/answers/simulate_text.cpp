@@ -10,7 +10,6 @@
 #include <array>
 #include <unordered_set>
 
-#include "report/answers/simulate_refusals.h"
 #include "report/figures/figure_text.h"
 #include "report/report_json_parts.h"
 #include "terminal/numbers.h"
@@ -166,6 +165,14 @@ Json costs_json(const simulator::CostFitReport& fit) {
 }
 
 }  // namespace
+
+Json refusals_json(const std::vector<Refusal>& refusals) {
+  Json list = Json::array();
+  for (const Refusal& refusal : refusals)
+    list.push_back(
+        {{"strategy", refusal.strategy}, {"machine", refusal.machine}, {"reason", refusal.reason}});
+  return list;
+}
 
 std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs) {
   std::string text;

@@ -23,8 +23,12 @@ struct Simulation {
   const traces::Recording* recording = nullptr;
   const simulator::CostFitReport* fit = nullptr;
   std::vector<simulator::Answer> answers;
+  std::vector<simulator::Scenario> scenarios;  ///< what each answer is about
   std::vector<Refusal> refusals;
 };
+
+/// Questions without an answer, as every document lists them.
+[[nodiscard]] nlohmann::ordered_json refusals_json(const std::vector<Refusal>& refusals);
 
 [[nodiscard]] std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs);
 [[nodiscard]] nlohmann::ordered_json simulate_document(const Simulation& simulation);

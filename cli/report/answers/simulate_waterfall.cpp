@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/simulate_waterfall.h"
 
-#include "report/answers/simulate_refusals.h"
 #include "report/report_json_parts.h"
 
 namespace draftscope::cli {

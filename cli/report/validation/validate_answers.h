@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Predictions beside measurements, for a terminal and for programs (keys: cli/OUTPUT.md). What `validate`
-// and `score` share.
+// Predictions beside measurements, for a terminal and for programs (keys: cli/OUTPUT.md).
 
 #include <draftscope/simulator/answers/checked_answer.h>
-#include <draftscope/simulator/answers/prediction_file.h>
 #include <span>
 #include <string>
 

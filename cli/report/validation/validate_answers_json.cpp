@@ -18,7 +18,9 @@ Json answer_json(const CheckedAnswer& answer) {
   json["held_out"] = answer.held_out;
   json["strategy"] = answer.strategy;
   json["measured"] = simulator::figures_object(simulator::measured_decoding_figures(), answer.measured);
-  json["predicted"] = answer.predicted ? simulator::predicted_json(*answer.predicted) : Json(nullptr);
+  json["predicted"] =
+      answer.predicted ? simulator::figures_object(simulator::predicted_decoding_figures(), *answer.predicted)
+                       : Json(nullptr);
   json["error"] = json_or_null(answer.error());
   json["inside_80"] = json_or_null(answer.inside_80());
   json["inside_95"] = json_or_null(answer.inside_95());

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/sha256.h>
 #include <draftscope/simulator/answers/checked_answer.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "../random_recording.h"
+#include "validation/round_agreement.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -95,6 +97,35 @@ TEST(ErrorsByKind, CountsEveryQuestionAndAveragesThoseThatWereAnswered) {
   EXPECT_EQ(exits.compared_rounds, 2U);
   EXPECT_EQ(exits.matching_rounds, 1U);
   EXPECT_EQ(exits.draft_step.count, 0U);
+}
+
+TEST(CompareRounds, TellsExactFromBoundedFromOtherRounds) {
+  traces::Recording recording = random_recording(22, {.repeats = 1}).recording;
+  for (traces::Prompt& prompt : recording.prompts) prompt.text += fmt::format(" of {}", prompt.id.value());
+  const RunRows run = rows_by_run(recording).at(1);
+  EXPECT_EQ(compare_rounds({}, run).match, RoundMatch::not_compared);
+  std::vector<PredictedRequest> requests;
+  for (const RequestRows& rows : run.requests) {
+    PredictedRequest::Counts counts;
+    for (const traces::Round& round : rows.rounds) {
+      ++counts.rounds;
+      counts.drafted += round.drafted;
+      counts.accepted += round.accepted;
+      counts.emitted += round.emitted;
+    }
+    requests.push_back({sha256_of(rows.prompt->text), counts, counts});
+  }
+  ASSERT_FALSE(requests.empty());
+  EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::exact);
+  EXPECT_EQ(compare_rounds(requests, run).requests, static_cast<std::int64_t>(run.requests.size()));
+  for (PredictedRequest& request : requests) ++request.most.drafted;
+  EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::bounded);
+  for (PredictedRequest& request : requests) {
+    ++request.least.rounds;
+    ++request.most.rounds;
+  }
+  EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::differs);
+  EXPECT_NE(compare_rounds(requests, run).first_difference, "");
 }
 
 }  // namespace

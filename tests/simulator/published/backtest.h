@@ -16,8 +16,8 @@
 
 namespace draftscope::simulator {
 
-// Published result rows of self-speculative decoding, from simulator/data/published.csv, which the build
-// embeds: LayerSkip, Draft & Verify, SWIFT, DEL and CLaSp as their tables print them, and the LayerSkip
+// Published result rows of self-speculative decoding, from simulator/data/published.csv:
+// LayerSkip, Draft & Verify, SWIFT, DEL and CLaSp as their tables print them, and the LayerSkip
 // benchmark of the Hugging Face blog. Ratios without a unit; what a table does not say is absent.
 
 struct PublishedRow {
@@ -39,7 +39,7 @@ struct PublishedRow {
   std::optional<double> measured_speedup;
 };
 
-/// The embedded rows, in the file's order. An error is a defect of the build.
+/// All rows, in the file's order. Errors: the file can't be read.
 [[nodiscard]] Result<std::vector<PublishedRow>> published_rows();
 
 /// Rows of a CSV file with the same columns. Errors name `name`, the row and the column.
@@ -154,7 +154,7 @@ struct Backtest {
 /// Tables 1 and 2): layer counting alone. Information.
 [[nodiscard]] Result<Backtest> backtest_layer_count(std::span<const PublishedRow> rows);
 
-/// The affine model (backtest_pass_overhead.h) on the same cells, each predicted with the h of its model's
+/// The affine model (pass_overhead.h) on the same cells, each predicted with the h of its model's
 /// other tasks. It tests that what layer counting promises too much carries over between tasks of a model;
 /// backtest_constant_ratio() does as well, so that it says little for the affine form itself.
 [[nodiscard]] Result<Backtest> backtest_across_tasks(std::span<const PublishedRow> rows);

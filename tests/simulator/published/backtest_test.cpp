@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answers/backtest.h>
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <set>
 
-#include "answers/published/backtest_limits.h"
-#include "answers/published/backtest_pass_overhead.h"
+#include "backtest.h"
+#include "backtest_limits.h"
+#include "pass_overhead.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -180,6 +181,36 @@ TEST(Backtest, EveryBoundHoldsOnThePublishedRows) {
   }
   EXPECT_TRUE(all_held(found.orderings.bounds));
   EXPECT_EQ(found.bounds().size(), 14U);
+}
+
+// SWIFT, Table 4, first cell: M 4.34, acceptance 0.99, skip ratio 0.45 give 1.52 there.
+TEST(Backtest, ComputesSwiftsFirstExpectedSpeedup) {
+  EXPECT_NEAR(backtest_swift_expected(rows())->cells.front().predicted, 1.5198, 5e-5);
+}
+
+TEST(Backtest, TakesEveryCellOfThePublishedTables) {
+  const std::map<std::string, std::size_t> cells{
+      {"swift_expected", 9}, {"swift_measured", 21},       {"layer_count", 24},
+      {"across_tasks", 24},  {"constant_ratio", 24},       {"across_models", 24},
+      {"other_lengths", 16}, {"finite_state_lengths", 24}, {"blog_ratios", 18}};
+  const PublishedBacktests found = *backtest_published(rows());
+  EXPECT_EQ(found.orderings.cells.size(), 29U);
+  ASSERT_EQ(found.tables.size(), cells.size());
+  for (const Backtest& test : found.tables) {
+    ASSERT_EQ(test.cells.size(), cells.at(test.name)) << test.name;
+    double sum = 0.0;
+    for (const BacktestCell& cell : test.cells)
+      sum += std::abs(cell.predicted - cell.published) / cell.published;
+    EXPECT_NEAR(error_summary(test.cells).mean_absolute, sum / static_cast<double>(test.cells.size()), 1e-12);
+  }
+}
+
+TEST(Backtest, MissesTheOneBoundWhoseRowsChanged) {
+  std::vector<PublishedRow> changed = rows();
+  for (PublishedRow& row : changed)
+    if (row.expected_speedup) *row.expected_speedup += 0.01;
+  const std::vector<BacktestBound> bounds = backtest_published(changed)->bounds();
+  EXPECT_EQ(std::count_if(bounds.begin(), bounds.end(), [](const auto& bound) { return !bound.held(); }), 1);
 }
 
 TEST(Backtest, EveryLimitSaysWhenItWasSetAndOnWhat) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/answers/backtest.h>
+#include "backtest.h"
 
 #include <draftscope/base/csv_table.h>
 #include <draftscope/base/number.h>
+#include <draftscope/base/text_file.h>
 #include <algorithm>
 
 namespace draftscope::simulator {
-
-extern const std::string_view published_csv;  // made from simulator/data/published.csv by the build
 
 namespace {
 
@@ -89,7 +88,10 @@ Result<std::vector<PublishedRow>> read_published(std::string_view csv, std::stri
 }
 
 Result<std::vector<PublishedRow>> published_rows() {
-  return read_published(published_csv, "published.csv");
+  DRAFTSCOPE_TRY_ASSIGN(
+      const std::string text,
+      read_text_file(DRAFTSCOPE_SOURCE_DIR "/simulator/data/published.csv", max_settings_bytes));
+  return read_published(text, "published.csv");
 }
 
 Result<std::optional<double>> setting_number(const PublishedRow& row, std::string_view key) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "answers/published/backtest_limits.h"
+#include "backtest_limits.h"
 
 #include <draftscope/base/csv_table.h>
+#include <draftscope/base/text_file.h>
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
 namespace draftscope::simulator {
-
-extern const std::string_view backtest_limits_csv;  // made from simulator/data by the build
 
 namespace {
 
@@ -32,7 +31,10 @@ Result<BoundUnit> unit_named(const std::string& name) {
 }
 
 Result<std::vector<Limit>> read_limits() {
-  DRAFTSCOPE_TRY_ASSIGN(const CsvTable table, CsvTable::parse(backtest_limits_csv, "backtest_limits.csv"));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const std::string text,
+      read_text_file(DRAFTSCOPE_SOURCE_DIR "/simulator/data/backtest_limits.csv", max_settings_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const CsvTable table, CsvTable::parse(text, "backtest_limits.csv"));
   std::vector<Limit> limits;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     Limit limit;

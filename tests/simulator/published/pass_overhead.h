@@ -10,7 +10,12 @@
 
 #include <draftscope/base/result.h>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
+#include <vector>
+
+#include "backtest.h"
 
 namespace draftscope::simulator {
 
@@ -30,5 +35,25 @@ struct FixedLengthCell {
 /// The h that minimises Σ (ln S(h) − ln measured)² over the cells, h ≥ 0. Errors: no cells; a cell outside
 /// its domain; a cell whose speedup is at most M / (γ + 1), which no h explains.
 [[nodiscard]] Result<double> fit_pass_overhead(std::span<const FixedLengthCell> cells);
+
+// LayerSkip's rows of DEL's tables with a fixed exit and length, as the affine model takes them.
+
+struct FixedLengthRow {
+  const PublishedRow* row = nullptr;
+  FixedLengthCell cell;
+};
+
+/// "<row>: <what went wrong>", so that an error of a formula names the row it was asked for.
+[[nodiscard]] tl::unexpected<Error> fail_at(const PublishedRow& row, const Error& error);
+
+/// DEL's LayerSkip rows with an eTPL; FS and DEL change their length, so no γ gives their M.
+[[nodiscard]] Result<std::vector<FixedLengthRow>> fixed_length_rows(std::span<const PublishedRow> rows);
+
+/// "exit=7,gamma=6"
+[[nodiscard]] std::string setting_of(const FixedLengthRow& fixed);
+
+/// The h that the rows give that `teaches` picks. Errors name `of`.
+[[nodiscard]] Result<double> overhead_from(std::span<const FixedLengthRow> rows, const PublishedRow& of,
+                                           const std::function<bool(const FixedLengthRow&)>& teaches);
 
 }  // namespace draftscope::simulator

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Limits of back-tests, from simulator/data/backtest_limits.csv, which the build embeds: each with the day on
+// Limits of back-tests, from simulator/data/backtest_limits.csv: each with the day on
 // which it was written down and what it rests on. A limit that is the value first found guards against
 // regressions and validates nothing; a new one is written down before its data is looked at.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/answers/backtest.h>
+#include <string>
 #include <string_view>
 #include <vector>
+
+#include "backtest.h"
 
 namespace draftscope::simulator {
 
@@ -27,7 +29,7 @@ struct FoundQuantity {
 [[nodiscard]] Result<std::vector<BacktestBound>> limits_where_set(std::string_view test,
                                                                   const std::vector<FoundQuantity>& found);
 
-/// Names of the tests in the file, each once. An error is a defect of the build.
+/// Names of the tests in the file, each once. Errors: the file can't be read.
 [[nodiscard]] Result<std::vector<std::string>> tests_with_limits();
 
 }  // namespace draftscope::simulator

@@ -2,15 +2,15 @@
 // Lengths that were not looked at, from the acceptance of one that was: every draft token is accepted with
 // the same probability, which M at the known length gives.
 
-#include <draftscope/simulator/answers/backtest.h>
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "answers/published/backtest_limits.h"
-#include "answers/published/fixed_length_rows.h"
+#include "backtest.h"
+#include "backtest_limits.h"
+#include "pass_overhead.h"
 
 namespace draftscope::simulator {
 

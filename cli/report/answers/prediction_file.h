@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The file that `simulate -o` writes: the document of its answers, with `prediction`, which says when they
+// were given, from what recording, and carries a digest of everything, so that a later edit shows (keys:
+// cli/OUTPUT.md). Who keeps the digest elsewhere can prove that the prediction came before the measurement.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/speculation/model_shape.h>
+#include <draftscope/traces/reader.h>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/answers/simulate_text.h"
+
+namespace draftscope::cli {
+
+/// The answer to one question, as it was written down.
+struct WrittenAnswer {
+  std::string strategy;
+  std::string machine;  ///< its name in tables
+  std::string gpu;      ///< empty: the recorded machine
+  speculation::ModelShape shape;
+  std::string weights;
+  std::int32_t batch = 1;
+  std::int32_t tensor_parallel = 1;
+  double speedup = 0.0;  ///< the middle of both ends where the answer is bounded
+  std::optional<simulator::Interval> interval_80, interval_95;
+  double tokens_per_round = 0.0;
+};
+
+struct PredictionFile {
+  std::string tool_version;
+  std::string command_line;
+  std::int64_t created_realtime_ns = 0;  ///< since 1970, UTC
+  std::string recording;                 ///< name of the file that the answers were learnt from
+  std::string recording_sha256;
+  traces::Meta recording_meta;
+  std::vector<std::string> prompts;  ///< SHA-256 of each text that was learnt from
+  std::vector<WrittenAnswer> answers;
+  std::vector<Refusal> refusals;
+  std::string digest;  ///< of everything above
+};
+
+/// The text of the file: the answers, dated now. Errors: the recording can't be read.
+[[nodiscard]] Result<std::string> prediction_text(const Simulation& simulation,
+                                                  const std::string& command_line);
+
+/// Errors: no such file; no prediction; a field that is missing or of another type; a digest that is not that
+/// of the content.
+[[nodiscard]] Result<PredictionFile> read_prediction(const std::filesystem::path& path);
+/// Parses a prediction's text; errors call it `name`.
+[[nodiscard]] Result<PredictionFile> parse_prediction(std::string_view text, const std::string& name);
+
+}  // namespace draftscope::cli
