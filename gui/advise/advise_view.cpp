@@ -162,6 +162,8 @@ QWidget* AdviseView::make_answers() {
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
   offer_copying(*table_);
+  thresholds_->setObjectName(QStringLiteral("advise-threshold"));
+  lengths_->setObjectName(QStringLiteral("advise-length"));
   curves_->addTab(thresholds_, tr("over &threshold"));
   curves_->addTab(lengths_, tr("over &length"));
   curves_->setAccessibleName(tr("Curves"));
@@ -400,10 +402,6 @@ void AdviseView::show_report() {
 
 QString AdviseView::sentence() const {
   return sentence_->text();
-}
-
-std::vector<AdviseView::NamedPane> AdviseView::panes() const {
-  return {{QStringLiteral("threshold"), thresholds_}, {QStringLiteral("length"), lengths_}};
 }
 
 void AdviseView::ask_what_if() {

@@ -48,12 +48,6 @@ class AdviseView : public QWidget {
   /// Writes what is advised as a policy file. Errors: nothing is advised, and as simulator::advised_policy().
   [[nodiscard]] Result<void> write_policy(const QString& path) const;
 
-  struct NamedPane {
-    QString name;  ///< "threshold"
-    ChartPane* pane = nullptr;
-  };
-  [[nodiscard]] std::vector<NamedPane> panes() const;
-
  signals:
   void settled();
   /// A setting is to be asked about on the what-if page.

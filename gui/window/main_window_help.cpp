@@ -83,7 +83,7 @@ void MainWindow::show_manual() {
 void MainWindow::show_manual_of(const QWidget* view) {
   QString section = section_of_view(QStringLiteral("start"));
   for (const NamedView& named : views_)
-    if (named.view == view) section = section_of_view(named.name, view->accessibleName());
+    if (named.view == view) section = section_of_view(named.name);
   if (manual_ == nullptr) manual_ = new ManualWindow(this);
   manual_->show();
   manual_->raise();

@@ -14,34 +14,13 @@ std::size_t index_of(const OpenedRecording& opened, const traces::Request& reque
   return static_cast<std::size_t>(&request - opened.recording().requests.data());
 }
 
-void align(RunsComparison& comparison, const std::vector<ComparedRun>& runs, std::size_t baseline,
-           const std::vector<simulator::Pairing>& pairings) {
-  const OpenedRecording& base = *runs[baseline].recording;
-  std::map<const traces::Request*, AlignedRequest> aligned;
+/// How many of the baseline's requests every other run has, too: the same prompt and repeat.
+std::size_t count_shared(const std::vector<simulator::Pairing>& pairings) {
+  std::map<const traces::Request*, std::size_t> runs_of;
   for (const simulator::Pairing& pairing : pairings)
-    for (const simulator::RequestPair& pair : pairing.pairs)
-      aligned[pair.baseline].requests.assign(runs.size(), no_index);
-  for (auto& [request, row] : aligned) row.requests[baseline] = index_of(base, *request);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (i == baseline) continue;
-    for (const simulator::RequestPair& pair : pairings[i].pairs) {
-      AlignedRequest& row = aligned[pair.baseline];
-      row.requests[i] = index_of(*runs[i].recording, *pair.comparison);
-      row.is_same_text = row.is_same_text && pair.baseline->tokens == pair.comparison->tokens;
-    }
-  }
-  for (auto& [request, row] : aligned) {
-    if (std::find(row.requests.begin(), row.requests.end(), no_index) != row.requests.end()) continue;
-    const traces::Prompt* prompt = base.prompt_of(*request);
-    row.title =
-        fmt::format("question {}, repeat {}{}", prompt == nullptr ? 0 : prompt->question_id, request->repeat,
-                    prompt == nullptr || prompt->category.empty() ? "" : " (" + prompt->category + ")");
-    comparison.requests.push_back(std::move(row));
-  }
-  std::sort(comparison.requests.begin(), comparison.requests.end(),
-            [&](const AlignedRequest& a, const AlignedRequest& b) {
-              return a.requests[baseline] < b.requests[baseline];
-            });
+    for (const simulator::RequestPair& pair : pairing.pairs) ++runs_of[pair.baseline];
+  return static_cast<std::size_t>(std::ranges::count_if(
+      runs_of, [&](const auto& request) { return request.second + 1 == pairings.size(); }));
 }
 
 /// Counts the prompts that the comparison decoded faster.
@@ -126,47 +105,8 @@ RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baselin
   }
   const std::vector<double> adjusted = simulator::holm_adjusted(p_values);
   for (std::size_t i = 0; i < tested.size(); ++i) comparison.runs[tested[i]].adjusted_p_value = adjusted[i];
-  align(comparison, runs, baseline, pairings);
+  comparison.shared_requests = count_shared(pairings);
   return comparison;
-}
-
-std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened, std::size_t request_index) {
-  const traces::Recording& rows = opened.recording();
-  const traces::Request& request = rows.requests[request_index];
-  std::vector<std::int64_t> times;
-  times.reserve(request.tokens.size());
-  if (request.tokens.empty()) return times;
-  times.push_back(0);
-  const auto first =
-      std::partition_point(rows.rounds.begin(), rows.rounds.end(),
-                           [&](const traces::Round& round) { return round.request_id < request.id; });
-  for (auto round = first; round != rows.rounds.end() && round->request_id == request.id; ++round)
-    for (std::int32_t emitted = 0; emitted < round->emitted && times.size() < request.tokens.size();
-         ++emitted)
-      times.push_back(std::max<std::int64_t>(0, round->end_ns - request.first_token_ns));
-  return times;
-}
-
-RoundTimeSpread round_time_spread(const ComparedRun& run) {
-  std::vector<std::int64_t> times_ns;
-  for (const std::uint32_t round_index : run.recording->runs()[run.run].rounds) {
-    const traces::Round& round = run.recording->round(round_index);
-    times_ns.push_back(round.end_ns - round.start_ns);
-  }
-  std::sort(times_ns.begin(), times_ns.end());
-  RoundTimeSpread spread;
-  const std::size_t count = times_ns.size();
-  if (count == 0) return spread;
-  constexpr double ns_per_ms = 1e6;
-  const std::size_t points = std::min(count, RoundTimeSpread::max_points);
-  for (std::size_t i = 0; i < points; ++i) {
-    const std::size_t rank = points == 1 ? 0 : i * (count - 1) / (points - 1);
-    spread.ms.push_back(static_cast<double>(times_ns[rank]) / ns_per_ms);
-    spread.share.push_back(static_cast<double>(rank + 1) / static_cast<double>(count));
-  }
-  const auto usual = static_cast<std::size_t>(static_cast<double>(count - 1) * 0.995);
-  spread.usual_longest_ms = static_cast<double>(times_ns[usual]) / ns_per_ms;
-  return spread;
 }
 
 }  // namespace draftscope::gui

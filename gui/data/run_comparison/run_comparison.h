@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Several runs, of one recording or of several, against one of them: on the prompts that both decoded,
-// aligned by output token. A ratio across recordings is no speedup, because more than the run may have
-// changed; what did is listed.
+// Several runs, of one recording or of several, against one of them: on the prompts that both decoded. A
+// ratio across recordings is no speedup, because more than the run may have changed; what did is listed.
 
 #include <draftscope/simulator/figures/comparison.h>
 #include <optional>
@@ -51,36 +50,14 @@ struct PromptGain {
 /// there is a difference, at 5 %, and the other does not.
 [[nodiscard]] bool interval_and_p_disagree(const RunAgainstBaseline& run);
 
-/// A request that every compared run decoded: the same prompt and repeat.
-struct AlignedRequest {
-  std::string title;
-  std::vector<std::size_t> requests;  ///< [compared run] index into its Recording::requests
-  bool is_same_text = true;
-};
-
 struct RunsComparison {
   std::vector<RunAgainstBaseline> runs;
-  std::vector<AlignedRequest> requests;
+  std::size_t shared_requests = 0;  ///< prompts and repeats that every compared run decoded
   /// Against the baseline's recording: what was set differently, by other recording.
   std::vector<std::pair<std::string, std::vector<simulator::MetaDifference>>> settings;
 };
 
 /// `baseline` is an index into `runs`. With fewer than two runs nothing is compared.
 [[nodiscard]] RunsComparison compare(const std::vector<ComparedRun>& runs, std::size_t baseline);
-
-/// When each output token was there, in nanoseconds since the first one: prefill is left out.
-[[nodiscard]] std::vector<std::int64_t> token_times_ns(const OpenedRecording& opened,
-                                                       std::size_t request_index);
-
-/// Spread of the durations of a run's rounds: rising times, and the share of the rounds that take at most as
-/// long. Of many rounds only some quantiles, the shortest and the longest among them.
-struct RoundTimeSpread {
-  static constexpr std::size_t max_points = 2000;
-
-  std::vector<double> ms;
-  std::vector<double> share;
-  double usual_longest_ms = 0.0;  ///< the 99.5th percentile
-};
-[[nodiscard]] RoundTimeSpread round_time_spread(const ComparedRun& run);
 
 }  // namespace draftscope::gui

@@ -18,7 +18,6 @@
 #include "models/column_text.h"
 #include "models/copy_rows.h"
 #include "views/compare/comparison_charts.h"
-#include "views/compare/race_view.h"
 #include "views/scrollable.h"
 #include "views/text_cell.h"
 #include "views/theme.h"
@@ -48,12 +47,12 @@ QString notes_of(const RunsComparison& comparison) {
   std::size_t different = 0;
   for (const RunAgainstBaseline& run : comparison.runs) different += run.identity.differing_prompts;
   if (comparison.runs.size() > 1) {
-    if (comparison.requests.empty())
+    if (comparison.shared_requests == 0)
       lines << CompareView::tr("These runs share no request: there is nothing to align.");
     else
       lines << (different == 0
                     ? CompareView::tr("All texts are identical, token for token (%1 requests of each run).")
-                          .arg(comparison.requests.size())
+                          .arg(comparison.shared_requests)
                     : CompareView::tr(
                           "⚠ Texts differ from the baseline's: this compares different outputs."));
   }
@@ -102,8 +101,7 @@ CompareView::CompareView(ViewState& state, QWidget* parent)
       tabs_(new QTabWidget),
       forest_(new ChartPane(tr("Speedup of all runs"))),
       categories_(new ChartPane(tr("Which wins where"))),
-      prompts_(new ChartPane(tr("Gain by prompt"))),
-      race_(new RaceView(state)) {
+      prompts_(new ChartPane(tr("Gain by prompt"))) {
   setAccessibleName(tr("Comparison"));
   set_up_widgets();
   lay_out();
@@ -135,10 +133,12 @@ void CompareView::set_up_widgets() {
   table_->setWordWrap(false);
   table_->setAlternatingRowColors(true);
   offer_copying(*table_);
+  forest_->setObjectName(QStringLiteral("compare-forest"));
+  categories_->setObjectName(QStringLiteral("compare-categories"));
+  prompts_->setObjectName(QStringLiteral("compare-prompts"));
   tabs_->addTab(scrollable(forest_), tr("&All runs"));
   tabs_->addTab(scrollable(categories_), tr("By &category"));
   tabs_->addTab(scrollable(prompts_), tr("By pro&mpt"));
-  tabs_->addTab(scrollable(race_), tr("Rac&e"));
 }
 
 void CompareView::lay_out() {
@@ -165,13 +165,6 @@ void CompareView::lay_out() {
   layout->addWidget(splitter);
 }
 
-std::vector<CompareView::NamedPane> CompareView::panes() const {
-  return {{QStringLiteral("forest"), forest_},
-          {QStringLiteral("categories"), categories_},
-          {QStringLiteral("prompts"), prompts_},
-          {QStringLiteral("race"), race_}};
-}
-
 void CompareView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
   if (event->type() == QEvent::PaletteChange) style_choice();
@@ -195,7 +188,7 @@ void CompareView::follow_opened() {
           run.run < recording->runs().size())
         run.recording = recording;
   std::erase_if(runs_, [&](const ComparedRun& run) { return !is_open(run); });
-  // At first: the newest recording's baseline and the runs behind it.
+  // At first: the newest recording's baseline and the runs after it.
   if (runs_.empty() && !state_.opened().empty()) {
     runs_ = first_choice(state_.opened().back());
     baseline_ = 0;
@@ -288,8 +281,7 @@ void CompareView::start() {
   job_.start(read_and_take(
       [runs = runs_, baseline = baseline_,
        opened = state_.opened()](const BackgroundJob::ShouldContinue& should_continue) {
-        Compared result{compare(runs, baseline), baseline, {}, {}, runs};
-        for (const ComparedRun& run : runs) result.spreads.push_back(round_time_spread(run));
+        Compared result{compare(runs, baseline), {}, runs};
         if (!runs.empty()) result.all = all_runs(opened, runs[baseline], should_continue);
         return result;
       },
@@ -318,7 +310,6 @@ void CompareView::show_comparison(Compared compared) {
   forest_->set_chart(forest_chart(all_));
   categories_->set_chart(category_chart(all_));
   prompts_->set_chart(prompts_chart(all_, compared_));
-  race_->set_comparison(model_.comparison(), compared.baseline, compared.spreads);
 }
 
 void CompareView::ask_for_request(const ChartPlace& place) {

@@ -3,8 +3,8 @@
 
 // Two to six runs of the open recordings against one of them. On top what was set differently and whether the
 // texts are the same, and a table with ratios and intervals; below, the gains of all runs with their
-// intervals, which wins on which category of prompts, the gain on each prompt, and the race through one
-// request. Compared on a worker, when the view is first seen and when the choice changes.
+// intervals, which wins on which category of prompts, and the gain on each prompt. Compared on a worker, when
+// the view is first seen and when the choice changes.
 
 #include <QWidget>
 #include <utility>
@@ -25,7 +25,6 @@ class QTreeWidgetItem;
 namespace draftscope::gui {
 
 class ChartPane;
-class RaceView;
 
 class CompareView : public QWidget {
   Q_OBJECT
@@ -42,12 +41,6 @@ class CompareView : public QWidget {
   [[nodiscard]] const ComparisonModel& model() const { return model_; }
   [[nodiscard]] const AllRuns& all() const { return all_; }
 
-  struct NamedPane {
-    QString name;  ///< "forest"
-    QWidget* pane = nullptr;
-  };
-  [[nodiscard]] std::vector<NamedPane> panes() const;
-
  signals:
   /// The last choice is compared, and shown.
   void compared();
@@ -62,8 +55,6 @@ class CompareView : public QWidget {
   /// A finished comparison, of runs that may no longer be the chosen ones.
   struct Compared {
     RunsComparison comparison;
-    std::size_t baseline = 0;
-    std::vector<RoundTimeSpread> spreads;  ///< [compared run]
     AllRuns all;
     std::vector<ComparedRun> runs;
   };
@@ -103,7 +94,6 @@ class CompareView : public QWidget {
   ChartPane* forest_;
   ChartPane* categories_;
   ChartPane* prompts_;
-  RaceView* race_;
 };
 
 }  // namespace draftscope::gui

@@ -13,7 +13,6 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr double chart_ns_per_ms = 1e6;
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 QString chart_tr(const char* words) {
@@ -191,67 +190,6 @@ Chart prompts_chart(const AllRuns& all, const std::vector<ComparedRun>& runs) {
           {line.name, static_cast<int>(place + 1), QString::fromStdString(gain.title), gain.ratio});
     }
   }
-  if (!panel.series.empty()) chart.panels.push_back(std::move(panel));
-  return chart;
-}
-
-Chart race_chart(const RunsComparison& comparison, std::size_t baseline, const AlignedRequest& request,
-                 const std::vector<std::vector<std::int64_t>>& times_ns) {
-  Chart chart{.name = chart_tr("Race: %1").arg(QString::fromStdString(request.title)),
-              .x = {.label = chart_tr("output token"), .has_whole_numbers = true, .low = 0.0},
-              .can_zoom = true};
-  chart.table.columns = QStringList{chart_tr("run"), chart_tr("token"), chart_tr("ms since the first token"),
-                                    chart_tr("ms ahead of the baseline")};
-  ChartPanel race{.y = {.label = chart_tr("ms since the first token")}, .share = 3};
-  ChartPanel lead{.y = {.label = chart_tr("ms ahead of the baseline")}, .lines = {{.at = 0.0}}, .share = 3};
-  for (std::size_t run = 0; run < times_ns.size(); ++run) {
-    const QString name = specification_of(comparison.runs[run].run);
-    ChartSeries& times = race.series.emplace_back();
-    times = {.name = name, .mark = ChartMark::steps_to_right, .color = run, .is_strong = run == baseline};
-    ChartSeries ahead{.mark = ChartMark::line, .color = run, .is_strong = run == baseline};
-    for (std::size_t token = 0; token < times_ns[run].size(); ++token) {
-      const double ms = static_cast<double>(times_ns[run][token]) / chart_ns_per_ms;
-      times.x.push_back(static_cast<double>(token));
-      times.y.push_back(ms);
-      QVariant gained;
-      if (request.is_same_text && token < times_ns[baseline].size()) {
-        ahead.x.push_back(static_cast<double>(token));
-        ahead.y.push_back(static_cast<double>(times_ns[baseline][token]) / chart_ns_per_ms - ms);
-        ahead.words
-            << chart_tr("%1\ntoken %2: %3 ms ahead").arg(name).arg(token).arg(number_text(ahead.y.back()));
-        gained = ahead.y.back();
-      }
-      chart.table.rows.push_back({name, static_cast<int>(token), ms, gained});
-    }
-    if (request.is_same_text) lead.series.push_back(std::move(ahead));
-  }
-  chart.panels.push_back(std::move(race));
-  if (request.is_same_text) chart.panels.push_back(std::move(lead));
-  return chart;
-}
-
-Chart spread_chart(const RunsComparison& comparison, std::size_t baseline,
-                   const std::vector<RoundTimeSpread>& spreads) {
-  Chart chart{.name = chart_tr("Distribution of round times"),
-              .x = {.label = chart_tr("ms per round"), .low = 0.0}};
-  chart.table.columns = QStringList{chart_tr("run"), chart_tr("ms per round"), chart_tr("share of rounds")};
-  ChartPanel panel{.y = {.label = chart_tr("share of rounds at most that long"), .low = 0.0, .high = 1.02}};
-  double longest_ms = 0.0;
-  for (std::size_t run = 0; run < spreads.size() && run < comparison.runs.size(); ++run) {
-    const RoundTimeSpread& spread = spreads[run];
-    const QString name = specification_of(comparison.runs[run].run);
-    panel.series.push_back({.name = name,
-                            .mark = ChartMark::steps_to_left,
-                            .color = run,
-                            .is_strong = run == baseline,
-                            .x = spread.ms,
-                            .y = spread.share});
-    for (std::size_t i = 0; i < spread.ms.size(); ++i)
-      chart.table.rows.push_back({name, spread.ms[i], spread.share[i]});
-    // A few long rounds must not squeeze the others: up to the 99.5th percentile of the slowest run.
-    longest_ms = std::max(longest_ms, spread.usual_longest_ms);
-  }
-  chart.x.high = longest_ms > 0.0 ? 1.05 * longest_ms : 1.0;
   if (!panel.series.empty()) chart.panels.push_back(std::move(panel));
   return chart;
 }

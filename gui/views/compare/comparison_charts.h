@@ -24,14 +24,4 @@ namespace draftscope::gui {
 [[nodiscard]] const RunStanding* standing_of_series(const AllRuns& all, const std::vector<ComparedRun>& runs,
                                                     std::size_t series);
 
-/// The race on top (when each token was there), the lead over the baseline below, where the texts are the
-/// same.
-[[nodiscard]] Chart race_chart(const RunsComparison& comparison, std::size_t baseline,
-                               const AlignedRequest& request,
-                               const std::vector<std::vector<std::int64_t>>& times_ns);
-
-/// Distribution of the rounds' times, a series a run.
-[[nodiscard]] Chart spread_chart(const RunsComparison& comparison, std::size_t baseline,
-                                 const std::vector<RoundTimeSpread>& spreads);
-
 }  // namespace draftscope::gui

@@ -79,6 +79,7 @@ SummaryView::SummaryView(ViewState& state, QWidget* parent)
       why_(new WhyCard(state)),
       details_(new QTreeWidget) {
   setAccessibleName(tr("Summary"));
+  why_->setObjectName(QStringLiteral("why"));
   set_first_focus(*this, *table_);
   identity_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   identity_->setAccessibleName(tr("Recording"));
@@ -185,7 +186,7 @@ void SummaryView::show_recording() {
   warnings_->setToolTip(lines.join(QStringLiteral("<br>")));
   if (lines.size() > max_warnings) {
     const qsizetype others = lines.size() - max_warnings + 1;
-    lines = lines.first(max_warnings - 1) << tr("and %1 others: they stand in the tool tip").arg(others);
+    lines = lines.first(max_warnings - 1) << tr("and %1 more (see tooltip)").arg(others);
   }
   warnings_->setText(lines.join(QStringLiteral("<br>")));
   warnings_->setVisible(!lines.isEmpty());

@@ -26,7 +26,6 @@ class SummaryView : public QWidget {
 
  public:
   explicit SummaryView(ViewState& state, QWidget* parent = nullptr);
-  [[nodiscard]] WhyCard& why_card() { return *why_; }
 
  signals:
   /// The rounds behind a part of the run's time are asked for.

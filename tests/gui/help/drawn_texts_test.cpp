@@ -139,8 +139,8 @@ TEST_F(Drawn, EveryTextOfEveryDialogueCanBeReadInBothLooks) {
 }
 
 TEST_F(Drawn, WordsOfChartsAreWhole) {
-  for (const char* name : {"compare", "compare-categories", "compare-prompts", "compare-race",
-                           "advise-threshold", "what-if-gpus"}) {
+  for (const char* name :
+       {"compare", "compare-categories", "compare-prompts", "advise-threshold", "what-if-gpus"}) {
     QWidget& view = raise(QString::fromUtf8(name));
     wait_for_answers();
     for (QCustomPlot* plot : view.findChildren<QCustomPlot*>()) {
