@@ -19,13 +19,13 @@
 
 #include "advise/advice_charts.h"
 #include "advise/advice_text.h"
+#include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "export/chart_pane.h"
-#include "export/policy_saving.h"
+#include "charts/policy_saving.h"
 #include "models/copy_rows.h"
-#include "views/scrollable.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
+#include "widgets/scrollable.h"
 
 namespace draftscope::gui {
 

@@ -10,8 +10,8 @@
 
 #include "advise/advice_report.h"
 #include "state/view_state.h"
-#include "views/background_job.h"
-#include "what_if/answers/numbers_model.h"
+#include "what_if/questions/numbers_model.h"
+#include "widgets/background_job.h"
 
 class QComboBox;
 class QLabel;

@@ -2,7 +2,7 @@
 #pragma once
 
 // A chart as data: what is plotted, in which order, and the same as a table. The window draws it
-// (chart_plot.h), and so do files for a paper (export/figure_file.h), each in its own size and colours.
+// (chart_plot.h), and so do files for a paper (charts/figure_file.h), each in its own size and colours.
 
 #include <QString>
 #include <QStringList>

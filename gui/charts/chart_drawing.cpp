@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "charts/chart_colors.h"
-#include "views/plot_style.h"
-#include "views/theme.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 

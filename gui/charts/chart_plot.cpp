@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "charts/chart_drawing.h"
-#include "views/plot_style.h"
-#include "views/theme.h"
-#include "views/tool_tip.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
+#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

@@ -14,9 +14,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "export/policy_saving.h"
-#include "views/scrollable.h"
-#include "what_if/answers/answer_panel.h"
+#include "charts/policy_saving.h"
+#include "what_if/answer_panel.h"
+#include "what_if/gpus_pane.h"
 #include "what_if/pictures/bar_rows.h"
 #include "what_if/pictures/heat_map_plot.h"
 #include "what_if/pictures/picture_charts.h"
@@ -24,8 +24,8 @@
 #include "what_if/pictures/picture_text.h"
 #include "what_if/pictures/roofline_plot.h"
 #include "what_if/questions/question_panel.h"
-#include "what_if/scenarios/gpus_pane.h"
-#include "what_if/scenarios/scenarios_pane.h"
+#include "what_if/scenarios_pane.h"
+#include "widgets/scrollable.h"
 
 namespace draftscope::gui {
 

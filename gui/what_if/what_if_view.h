@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "state/view_state.h"
-#include "views/background_job.h"
 #include "what_if/questions/what_if_worker.h"
+#include "widgets/background_job.h"
 
 class QLabel;
 class QProgressBar;

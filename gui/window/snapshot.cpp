@@ -14,18 +14,18 @@
 #include <QThreadPool>
 #include <algorithm>
 
+#include "charts/figure_file.h"
 #include "charts/figure_source.h"
-#include "export/figure_file.h"
-#include "export/table_file.h"
-#include "tour/tour.h"
-#include "tour/tour_steps.h"
-#include "views/appearance.h"
+#include "charts/table_file.h"
+#include "help/tour.h"
+#include "help/tour_steps.h"
 #include "views/decisions/decisions_view.h"
-#include "views/filter/filter_bar.h"
-#include "views/pin/pinned_pair.h"
 #include "views/replay/replay_document.h"
+#include "views/rounds/filter_bar.h"
+#include "widgets/appearance.h"
+#include "widgets/paths.h"
 #include "window/main_window.h"
-#include "window/paths.h"
+#include "window/pinned_pair.h"
 
 namespace draftscope::gui {
 

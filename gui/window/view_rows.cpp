@@ -7,16 +7,16 @@
 
 #include "advise/advise_view.h"
 #include "record/record_page.h"
-#include "views/breakdown/breakdown_view.h"
-#include "views/compare/compare_view.h"
-#include "views/confidence/confidence_view.h"
+#include "views/compare_view.h"
 #include "views/decisions/decisions_view.h"
+#include "views/decisions/skip_map.h"
 #include "views/replay/replay_view.h"
+#include "views/rounds/breakdown_view.h"
+#include "views/rounds/confidence_view.h"
 #include "views/rounds/rounds_view.h"
-#include "views/skip_map/skip_map.h"
-#include "views/sql/sql_view.h"
-#include "views/summary/summary_view.h"
-#include "what_if/scenarios/gpus_pane.h"
+#include "views/sql_view.h"
+#include "views/summary_view.h"
+#include "what_if/gpus_pane.h"
 #include "what_if/what_if_view.h"
 
 namespace draftscope::gui {

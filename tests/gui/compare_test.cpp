@@ -6,11 +6,11 @@
 #include <QTableView>
 #include <QTreeWidget>
 
+#include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "export/chart_pane.h"
 #include "models/column_text.h"
-#include "views/compare/compare_view.h"
-#include "views/compare/comparison_charts.h"
+#include "views/compare_view.h"
+#include "views/comparison_charts.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {

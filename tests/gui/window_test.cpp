@@ -10,7 +10,7 @@
 #include <QWheelEvent>
 
 #include "timeline/timeline_view.h"
-#include "views/compare/compare_view.h"
+#include "views/compare_view.h"
 #include "views/replay/replay_view.h"
 #include "window/snapshot.h"
 #include "window_fixture.h"

@@ -4,8 +4,8 @@
 #include <QCoreApplication>
 #include <cmath>
 
-#include "views/time_text.h"
-#include "what_if/answers/numbers_model.h"
+#include "what_if/questions/numbers_model.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

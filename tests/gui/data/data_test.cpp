@@ -11,15 +11,15 @@
 #include <random>
 #include <set>
 
+#include "data/details/replayed_text.h"
+#include "data/details/run_comparison.h"
 #include "data/id_index.h"
 #include "data/lanes/lane_builder.h"
+#include "data/lanes/load_recording.h"
 #include "data/lanes/timeline.h"
-#include "data/load_recording.h"
 #include "data/opened_recording.h"
-#include "data/pyramids/skip_pyramid.h"
-#include "data/replay/replayed_text.h"
 #include "data/rounds/round_times.h"
-#include "data/run_comparison/run_comparison.h"
+#include "data/skip_pyramid.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -14,14 +14,14 @@
 
 #include "../window_fixture.h"
 #include "advise/advise_view.h"
-#include "export/export_dialog.h"
+#include "charts/export_dialog.h"
 #include "help/about.h"
 #include "help/command_palette.h"
 #include "help/manual_window.h"
 #include "help/shortcut_sheet.h"
 #include "record/record_page.h"
-#include "views/appearance.h"
-#include "views/theme.h"
+#include "widgets/appearance.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 namespace {

@@ -17,8 +17,8 @@
 #include <QTest>
 
 #include "../cli/trace_files.h"
-#include "views/picture_export.h"
-#include "what_if/answers/answer_panel.h"
+#include "charts/picture_export.h"
+#include "what_if/answer_panel.h"
 #include "what_if/pictures/picture_pane.h"
 #include "what_if/pictures/what_if_picture.h"
 #include "what_if/questions/question_panel.h"
