@@ -18,8 +18,8 @@
 #include "large_trace.h"
 #include "offscreen.h"
 #include "stall_watch.h"
-#include "window/pages/view_pages.h"
 #include "window/snapshot.h"
+#include "window/view_pages.h"
 
 namespace {
 

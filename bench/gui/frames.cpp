@@ -18,7 +18,7 @@
 #include "offscreen.h"
 #include "stall_watch.h"
 #include "timeline/timeline_view.h"
-#include "views/filter/filter_bar.h"
+#include "views/rounds/filter_bar.h"
 
 namespace draftscope::bench {
 
