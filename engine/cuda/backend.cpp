@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "backend/key_lists.h"
-#include "batch_limits.h"
 #include "buffers.h"
 #include "cpu/rope.h"
 #include "cpu/validate.h"
+#include "cuda/passes/batch_limits.h"
+#include "cuda/passes/host_state.h"
+#include "cuda/passes/pass_launcher.h"
+#include "cuda/passes/program_runner.h"
+#include "cuda/weights/model_upload.h"
 #include "device_memory.h"
 #include "device_states.h"
-#include "host_state.h"
 #include "kernels/launch_shape.h"
-#include "model_upload.h"
-#include "pass_launcher.h"
-#include "program_runner.h"
 
 namespace draftscope::engine::cuda {
 

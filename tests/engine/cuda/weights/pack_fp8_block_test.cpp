@@ -13,7 +13,7 @@
 #include "cpu/kernels/bf16.h"
 #include "cpu/model.h"
 #include "cuda/kernels/grouped_layout.h"
-#include "cuda/packing/pack_fp8_block.h"
+#include "cuda/weights/pack_groups.h"
 #include "cuda_shapes.h"
 #include "e4m3.h"
 #include "in_fp8_block.h"

@@ -13,7 +13,7 @@
 #include "cpu/kernels/bf16.h"
 #include "cpu/model.h"
 #include "cuda/kernels/grouped_layout.h"
-#include "cuda/packing/pack_int4.h"
+#include "cuda/weights/pack_groups.h"
 #include "in_int4.h"
 
 namespace draftscope::engine::test {

@@ -13,7 +13,7 @@
 #include "checkpoint/gguf/unpack.h"
 #include "cpu/kernels/bf16.h"
 #include "cpu/model.h"
-#include "cuda/packing/pack_groups.h"
+#include "cuda/weights/pack_groups.h"
 #include "in_q4_k.h"
 
 namespace draftscope::engine::test {

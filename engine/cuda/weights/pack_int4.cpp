@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "pack_int4.h"
+#include "pack_groups.h"
 
 #include <draftscope/base/parallel.h>
 #include <algorithm>
@@ -13,7 +13,6 @@
 #include "checkpoint/quantised/int4.h"
 #include "cpu/kernels/bf16.h"
 #include "cpu/model.h"
-#include "pack_groups.h"
 
 namespace draftscope::engine::cuda {
 

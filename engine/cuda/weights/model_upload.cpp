@@ -12,9 +12,9 @@
 #include "checkpoint/synthetic_fill.h"
 #include "checkpoint/widened_rows.h"
 #include "cpu/model.h"
-#include "kernels/launch_shape.h"
-#include "packing/pack_groups.h"
-#include "program_runner.h"
+#include "cuda/kernels/launch_shape.h"
+#include "cuda/passes/program_runner.h"
+#include "pack_groups.h"
 
 namespace draftscope::engine::cuda {
 

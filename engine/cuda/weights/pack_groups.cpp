@@ -15,8 +15,6 @@
 #include "cpu/quantised/packed_matrix.h"
 #include "cpu/quantised/quantise.h"
 #include "cpu/quantised/stored_blocks.h"
-#include "pack_fp8_block.h"
-#include "pack_int4.h"
 #include "two_levels.h"
 
 namespace draftscope::engine::cuda {
