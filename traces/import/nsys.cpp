@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Nsight Systems' SQLite export: NVTX ranges become spans, device activities kernels. Ranges of the domain
-// "draftscope" (profiler/nvtx) say phases, rounds and layers; where there are none, there is no request.
+// "draftscope" (profiler/nvtx_ranges.h) say phases, rounds and layers; where there are none, there is no
+// request.
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "pack_fp8_block.h"
+#include "pack_groups.h"
 
 #include <draftscope/base/parallel.h>
 #include <algorithm>
@@ -14,7 +14,6 @@
 #include "checkpoint/quantised/e4m3.h"
 #include "checkpoint/quantised/fp8_block.h"
 #include "numbers/bf16.h"
-#include "pack_groups.h"
 
 namespace draftscope::engine::cuda {
 

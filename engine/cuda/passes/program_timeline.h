@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "device_memory.h"
-#include "gpu.h"
+#include "cuda/device_memory.h"
+#include "cuda/gpu.h"
 
 namespace draftscope::engine::cuda {
 

@@ -28,12 +28,23 @@ namespace draftscope::engine::cuda {
 /// alone.
 [[nodiscard]] std::optional<WeightFormat> head_groups(const TensorView& head);
 
-/// The matrix in a format with groups, GroupedLayout::bytes() of it: moved if it is stored so, else rounded
-/// as cpu::quantise_block() does, to int4 (pack_int4.h), to fp8_block (pack_fp8_block.h) or to Q4_K
-/// (two_levels.h). Its columns are a multiple of part_depth. From all processors. None if a group holds what
-/// is no finite number.
+// Packing. Each function returns GroupedLayout::bytes() of the matrix, whose columns are a multiple of
+// part_depth, and works on all processors. A matrix that is stored in the format is moved, any other rounded.
+// None if a group has a number that is not finite.
+
+/// The matrix in any format with groups. Blocks are rounded as cpu::quantise_block() does, Q4_K as
+/// round_to_two_levels() does (two_levels.h).
 [[nodiscard]] std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix,
                                                                 WeightFormat format);
+
+/// In int4_layout: AWQ's and GPTQ's own integers, scales and zero points (is_int4()), or plain numbers
+/// rounded to the nearest of sixteen that lie evenly from a group's least to its largest, zero among them.
+[[nodiscard]] std::optional<std::vector<std::byte>> pack_int4(const TensorView& matrix);
+
+/// In fp8_block_layout: a folder's own codes and scales (is_fp8_block()), or plain numbers rounded to e4m3
+/// with a scale for each 128 × 128 of them, whose largest magnitude becomes 448. None also if bf16 does not
+/// have a number.
+[[nodiscard]] std::optional<std::vector<std::byte>> pack_fp8_block(const TensorView& matrix);
 
 /// Writes the codes of part_depth values, a part of each lane's chunk of a run.
 void put_codes(const GroupedLayout& layout, const std::uint8_t* codes, std::int64_t part, std::byte* run);

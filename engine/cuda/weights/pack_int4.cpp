@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "pack_int4.h"
+#include "pack_groups.h"
 
 #include <draftscope/base/parallel.h>
 #include <algorithm>
@@ -13,7 +13,6 @@
 #include "checkpoint/element_bits.h"
 #include "checkpoint/quantised/int4.h"
 #include "numbers/bf16.h"
-#include "pack_groups.h"
 
 namespace draftscope::engine::cuda {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "gpu.h"
+#include "cuda/gpu.h"
 
 namespace draftscope::engine::cuda {
 

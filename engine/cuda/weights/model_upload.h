@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "device_memory.h"
-#include "gpu.h"
+#include "cuda/device_memory.h"
+#include "cuda/gpu.h"
 #include "packed_weights.h"
 
 namespace draftscope::engine::cuda {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/launch_shape.h"
-#include "kernels/params.h"
-#include "kernels/pass_state.h"
+#include "cuda/kernels/launch_shape.h"
+#include "cuda/kernels/params.h"
+#include "cuda/kernels/pass_state.h"
 
 namespace draftscope::engine::cuda {
 

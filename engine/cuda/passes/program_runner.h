@@ -20,9 +20,9 @@
 #include <span>
 #include <vector>
 
-#include "device_memory.h"
-#include "gpu.h"
-#include "packed_weights.h"
+#include "cuda/device_memory.h"
+#include "cuda/gpu.h"
+#include "cuda/weights/packed_weights.h"
 #include "program_timeline.h"
 
 namespace draftscope::engine::cuda {

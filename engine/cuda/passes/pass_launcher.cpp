@@ -4,7 +4,7 @@
 #include <draftscope/base/to_size.h>
 #include <algorithm>
 
-#include "kernels/launch_shape.h"
+#include "cuda/kernels/launch_shape.h"
 
 namespace draftscope::engine::cuda {
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "cpu/key_lists.h"
-#include "kernels/pass_state.h"
+#include "cuda/kernels/pass_state.h"
 
 namespace draftscope::engine::cuda {
 

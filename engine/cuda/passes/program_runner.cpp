@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/launch_shape.h"
+#include "cuda/kernels/launch_shape.h"
 
 namespace draftscope::engine::cuda {
 

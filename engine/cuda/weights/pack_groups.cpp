@@ -16,8 +16,6 @@
 #include "cpu/quantised/quantise.h"
 #include "cpu/quantised/stored_blocks.h"
 #include "numbers/bf16.h"
-#include "pack_fp8_block.h"
-#include "pack_int4.h"
 #include "two_levels.h"
 
 namespace draftscope::engine::cuda {

@@ -8,7 +8,7 @@
 #include <draftscope/speculation/model_shape.h>
 #include <cstdint>
 
-#include "gpu.h"
+#include "cuda/gpu.h"
 #include "program_runner.h"
 
 namespace draftscope::engine::cuda {

@@ -10,10 +10,10 @@
 #include "checkpoint/element_bits.h"
 #include "checkpoint/synthetic_fill.h"
 #include "cpu/model.h"
-#include "kernels/launch_shape.h"
+#include "cuda/kernels/launch_shape.h"
+#include "cuda/passes/program_runner.h"
 #include "numbers/trait_numbers.h"
-#include "packing/pack_groups.h"
-#include "program_runner.h"
+#include "pack_groups.h"
 
 namespace draftscope::engine::cuda {
 
