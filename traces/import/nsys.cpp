@@ -23,7 +23,6 @@ constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_uint32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t min_int64 = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t max_int64 = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t max_layer = std::numeric_limits<std::int16_t>::max();
 constexpr std::int64_t push_pop_range = 59;
 constexpr std::int64_t start_end_range = 60;
 constexpr std::int64_t domain_create = 75;
