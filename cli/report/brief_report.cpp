@@ -29,7 +29,7 @@ std::string absent(const Glyphs& glyphs) {
 std::string interval_cell(const Figures& figures, const Glyphs& glyphs) {
   if (!figures.speedup || !figures.speedup->interval) return absent(glyphs);
   const simulator::Interval& interval = *figures.speedup->interval;
-  return fmt::format("{:.2f}{}{:.2f}", interval.low, glyphs.range(), interval.high);
+  return range_text(interval.low, interval.high, glyphs.characters());
 }
 
 /// Accepted tokens per draft step: of a token tree, along its path.

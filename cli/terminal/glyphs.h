@@ -4,6 +4,7 @@
 // Characters that reports draw with, and their width: Unicode on a UTF-8 terminal, ASCII in pipes, files and
 // other locales.
 
+#include <draftscope/base/number_text.h>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -18,10 +19,11 @@ struct Glyphs {
   bool unicode = false;
   std::size_t columns = unlimited_columns;  ///< cells that a line may take
 
+  /// What numbers are written with (number_text.h).
+  [[nodiscard]] Characters characters() const { return unicode ? Characters::unicode : Characters::ascii; }
   [[nodiscard]] std::string_view times() const { return unicode ? "×" : "x"; }
-  [[nodiscard]] std::string_view absent() const { return unicode ? "–" : "-"; }
+  [[nodiscard]] std::string_view absent() const { return absent_text(characters()); }
   [[nodiscard]] std::string_view separator() const { return unicode ? " · " : ", "; }
-  [[nodiscard]] std::string_view micro() const { return unicode ? "µ" : "u"; }
   [[nodiscard]] std::string_view range() const { return unicode ? "–" : ".."; }
 };
 

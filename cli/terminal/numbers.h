@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Numbers as people read them: three significant digits, with their unit. Absent values become a dash.
+// Numbers as people read them (number_text.h), in the terminal's characters. Absent values become a dash.
 
+#include <draftscope/base/number_text.h>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,31 +12,41 @@
 
 namespace draftscope::cli {
 
-/// "0.0312", "4.21", "61.8", "1235": at least three significant digits, whole numbers from 100 on.
-[[nodiscard]] std::string number(double value);
-[[nodiscard]] std::string number(const std::optional<double>& value, const Glyphs& glyphs);
+[[nodiscard]] inline std::string number(double value) {
+  return number_text(value);
+}
+[[nodiscard]] inline std::string number(const std::optional<double>& value, const Glyphs& glyphs) {
+  return value ? number_text(*value) : std::string(glyphs.absent());
+}
 
-/// "12 345"
-[[nodiscard]] std::string count(std::int64_t value);
+[[nodiscard]] inline std::string count(std::int64_t value) {
+  return count_text(value);
+}
 
-/// "71.4 %"
-[[nodiscard]] std::string percent(double share);
-[[nodiscard]] std::string percent(const std::optional<double>& share, const Glyphs& glyphs);
+[[nodiscard]] inline std::string percent(double share) {
+  return percent_text(share);
+}
+[[nodiscard]] inline std::string percent(const std::optional<double>& share, const Glyphs& glyphs) {
+  return share ? percent_text(*share) : std::string(glyphs.absent());
+}
 
-/// "831 ns", "4.21 µs", "61.8 ms", "1.25 s"
-[[nodiscard]] std::string duration(double ns, const Glyphs& glyphs);
-[[nodiscard]] std::string duration(const std::optional<double>& ns, const Glyphs& glyphs);
-
-/// "831 bytes", "4.21 KiB", "61.8 MiB", "1.25 GiB"
-[[nodiscard]] std::string bytes_text(double bytes);
+[[nodiscard]] inline std::string duration(double ns, const Glyphs& glyphs) {
+  return duration_text(ns, glyphs.characters());
+}
+[[nodiscard]] inline std::string duration(const std::optional<double>& ns, const Glyphs& glyphs) {
+  return ns ? duration(*ns, glyphs) : std::string(glyphs.absent());
+}
 
 /// "1.52×"
-[[nodiscard]] std::string factor(double value, const Glyphs& glyphs);
+[[nodiscard]] inline std::string factor(double value, const Glyphs& glyphs) {
+  return speedup_text(value, glyphs.characters());
+}
 
-/// As number(), or "< 0.001", "> -0.001" where it is nearer to 0.
-[[nodiscard]] std::string ratio(double value);
-
-/// "0.031", or "< 0.001"
-[[nodiscard]] std::string p_value(double value);
+/// "1.21–1.43" of anything with `low` and `high`.
+template <typename Interval>
+[[nodiscard]] std::string range(const std::optional<Interval>& interval, const Glyphs& glyphs) {
+  return interval ? range_text(interval->low, interval->high, glyphs.characters())
+                  : std::string(glyphs.absent());
+}
 
 }  // namespace draftscope::cli

@@ -16,11 +16,9 @@ QString curve_tr(const char* words) {
 
 QString said_of(const CurvePoint& point, const QString& parameter) {
   const AskedSetting& asked = point.asked;
-  QString words = curve_tr("%1 %2: %3×").arg(parameter).arg(point.at).arg(asked.speedup, 0, 'f', 2);
+  QString words = QStringLiteral("%1 %2: %3").arg(parameter).arg(point.at).arg(speedup_text(asked.speedup));
   if (asked.interval_95)
-    words += curve_tr(" (95 % %1–%2)")
-                 .arg(asked.interval_95->low, 0, 'f', 2)
-                 .arg(asked.interval_95->high, 0, 'f', 2);
+    words += curve_tr(" (95 % %1)").arg(range_text(asked.interval_95->low, asked.interval_95->high));
   return words + curve_tr("\nM %1, α %2\n%3")
                      .arg(asked.mean_accepted_length, 0, 'f', 2)
                      .arg(percent_text(asked.acceptance_rate), QString::fromUtf8(asked.strategy));

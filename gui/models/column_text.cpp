@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "column_text.h"
 
+#include <draftscope/base/number_text.h>
+
 #include <QCoreApplication>
-#include <QLocale>
 #include <cmath>
 #include <string>
 
@@ -26,14 +27,13 @@ QString number_cell(FigureFormat format, double value) {
       return percent_text(value);
     case FigureFormat::factor:
     case FigureFormat::speedup:
-      return QStringLiteral("%1×").arg(number_text(value));
+      return speedup_text(value);
     case FigureFormat::ratio:
       return ratio_text(value);
     case FigureFormat::p_value:
-      // "0.00" would say that it can't be.
-      return value < 0.001 ? QStringLiteral("< 0.001") : QLocale::c().toString(value, 'f', 3);
+      return QString::fromStdString(p_value_text(value));
     case FigureFormat::bytes:
-      return QLocale::c().formattedDataSize(std::llround(value));
+      return QString::fromStdString(bytes_text(value));
     case FigureFormat::duration_if_any:
       return value == 0.0 ? QStringLiteral("–") : duration_text(std::llround(value));
     case FigureFormat::duration:
@@ -51,13 +51,10 @@ struct CellWriter {
   QString operator()(std::int64_t value) const { return number_cell(format, static_cast<double>(value)); }
   QString operator()(double value) const { return number_cell(format, value); }
   QString operator()(const std::string& value) const { return visible_text(value); }
-  QString operator()(const simulator::Interval& value) const {
-    return QStringLiteral("%1–%2").arg(number_text(value.low), number_text(value.high));
-  }
+  QString operator()(const simulator::Interval& value) const { return range_text(value.low, value.high); }
   QString operator()(const simulator::RepeatValues& value) const {
     if (value.values.size() < 2) return QStringLiteral("–");
-    return QStringLiteral("%1 (%2–%3)")
-        .arg(number_text(value.median), number_text(value.min), number_text(value.max));
+    return QStringLiteral("%1 (%2)").arg(value.median, 0, 'f', 2).arg(range_text(value.min, value.max));
   }
   QString operator()(const simulator::PromptMatch& value) const {
     return value.differing == 0 ? translated("yes")

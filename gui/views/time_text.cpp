@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "time_text.h"
 
-#include <fmt/format.h>
+#include <draftscope/base/number_text.h>
 
 #include <QLocale>
 #include <array>
@@ -23,20 +23,10 @@ const Unit& unit_of(double ns) {
   return units.back();
 }
 
-/// Three significant digits, never fewer than all before the point.
-QString three_digits(double value) {
-  const double size = std::abs(value);
-  const int decimals = size >= 100.0 ? 0 : size >= 10.0 ? 1 : 2;
-  return QString::fromStdString(fmt::format("{:.{}f}", value, decimals));
-}
-
 }  // namespace
 
 QString duration_text(std::int64_t ns) {
-  const auto value = static_cast<double>(ns);
-  const Unit& unit = unit_of(value);
-  const QString number = unit.ns == 1.0 ? QString::number(ns) : three_digits(value / unit.ns);
-  return number + u' ' + QString::fromUtf8(unit.name);
+  return QString::fromStdString(draftscope::duration_text(static_cast<double>(ns), Characters::unicode));
 }
 
 QString tick_text(std::int64_t ns, std::int64_t step_ns) {
@@ -59,21 +49,29 @@ std::int64_t tick_step_ns(std::int64_t min_ns) {
 }
 
 QString number_text(double value) {
-  if (!std::isfinite(value)) return QStringLiteral("–");
-  const double size = std::abs(value);
-  if (size >= 1e6 || (size > 0.0 && size < 1e-3)) return QLocale::c().toString(value, 'g', 3);
-  return size >= 1000.0 ? QLocale::c().toString(value, 'f', 0) : three_digits(value);
+  return std::isfinite(value) ? QString::fromStdString(draftscope::number_text(value)) : QStringLiteral("–");
 }
 
 QString ratio_text(double value) {
-  constexpr double smallest_shown = 0.001;
-  if (value == 0.0 || !(std::abs(value) < smallest_shown)) return number_text(value);
-  return value > 0.0 ? QStringLiteral("< 0.001") : QStringLiteral("> −0.001");
+  return std::isfinite(value) ? QString::fromStdString(draftscope::ratio_text(value, Characters::unicode))
+                              : QStringLiteral("–");
 }
 
-QString percent_text(double share) {
-  return std::isfinite(share) ? QStringLiteral("%1 %").arg(QLocale::c().toString(100.0 * share, 'f', 1))
+QString percent_text(double share, int decimals) {
+  return std::isfinite(share) ? QString::fromStdString(draftscope::percent_text(share, decimals))
                               : QStringLiteral("–");
+}
+
+QString speedup_text(double speedup) {
+  return QString::fromStdString(draftscope::speedup_text(speedup, Characters::unicode));
+}
+
+QString range_text(double low, double high) {
+  return QString::fromStdString(draftscope::range_text(low, high, Characters::unicode));
+}
+
+QString signed_text(double value, int decimals) {
+  return QString::fromStdString(draftscope::signed_text(value, decimals, Characters::unicode));
 }
 
 QString counted(std::int64_t count, const QString& one, const QString& many) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Times and counts as people read them.
+// Times and numbers as people read them (number_text.h), in Unicode.
 
 #include <QString>
 #include <cstdint>
 
 namespace draftscope::gui {
 
-/// Three significant digits and a unit: "1.25 ms". Negative times keep their sign.
+/// "1.25 ms"
 [[nodiscard]] QString duration_text(std::int64_t ns);
 /// A place on an axis whose ticks are `step_ns` apart: as many digits as the step needs, "12.350 ms".
 [[nodiscard]] QString tick_text(std::int64_t ns, std::int64_t step_ns);
@@ -16,9 +16,16 @@ namespace draftscope::gui {
 [[nodiscard]] std::int64_t tick_step_ns(std::int64_t min_ns);
 /// Three significant digits; "–" where it is not a number.
 [[nodiscard]] QString number_text(double value);
-/// The same of what is compared with 1: "< 0.001" or "> −0.001" where it is too small to matter.
+/// The same, or "< 0.001" and "> −0.001" where the ratio is nearer to 0.
 [[nodiscard]] QString ratio_text(double value);
-[[nodiscard]] QString percent_text(double share);
+/// "71.4 %"; "–" where it is not a number.
+[[nodiscard]] QString percent_text(double share, int decimals = 1);
+/// "1.52×"
+[[nodiscard]] QString speedup_text(double speedup);
+/// "1.21–1.43", with two decimals.
+[[nodiscard]] QString range_text(double low, double high);
+/// "+0.12", "−1.30", "±0.00"
+[[nodiscard]] QString signed_text(double value, int decimals);
 /// "1 round" or "7 rounds": `many` has %1 in the number's place.
 [[nodiscard]] QString counted(std::int64_t count, const QString& one, const QString& many);
 /// On one line, with control characters, spaces and line ends made visible.

@@ -16,6 +16,7 @@
 
 #include "export/policy_saving.h"
 #include "views/scrollable.h"
+#include "views/time_text.h"
 #include "what_if/answers/answer_panel.h"
 #include "what_if/pictures/bar_rows.h"
 #include "what_if/pictures/heat_map_plot.h"
@@ -207,9 +208,8 @@ void WhatIfView::find_interval(int exit, int gamma) {
         const auto interval =
             answer.refusal.empty() ? outermost_interval_95(answer.prediction.speedup) : std::nullopt;
         map_->set_interval(answer.question.exit, answer.question.gamma,
-                           interval
-                               ? tr("95 % %1–%2").arg(interval->low, 0, 'f', 2).arg(interval->high, 0, 'f', 2)
-                               : tr("no interval: that takes more prompts"));
+                           interval ? tr("95 % %1").arg(range_text(interval->low, interval->high))
+                                    : tr("no interval: that takes more prompts"));
       }));
 }
 

@@ -30,12 +30,14 @@ std::string filled_in(std::string_view sentence,
 std::string cost_sentence_of(const Finding& finding, const RoundAccount& round) {
   if (finding.row->is_about_unit && finding.speedup_without)
     return fmt::format("Over steps as fast as that verification the speedup would be {}, not {}.",
-                       times_text(*finding.speedup_without), times_text(*round.speedup));
+                       speedup_text(*finding.speedup_without, Characters::ascii),
+                       speedup_text(*round.speedup, Characters::ascii));
   if (!finding.cost) return "What it costs can't be told from this recording.";
   std::string text = fmt::format("It costs {} per round", steps_text(*finding.cost, round.unit));
   if (finding.cost_share) text += fmt::format(" ({} of its time)", share_text(*finding.cost_share));
   if (finding.speedup_without)
-    text += fmt::format("; without that the speedup would be {}", times_text(*finding.speedup_without));
+    text += fmt::format("; without that the speedup would be {}",
+                        speedup_text(*finding.speedup_without, Characters::ascii));
   return text + ".";
 }
 

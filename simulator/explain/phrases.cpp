@@ -3,21 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
 
 namespace draftscope::simulator {
-
-std::string times_text(double speedup) {
-  return fmt::format("{:.2f}x", speedup);
-}
 
 std::string share_text(double share) {
   const double percent = 100.0 * share;
   const bool is_small = percent > 0.0 && percent < 9.95;
-  return is_small ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+  return percent_text(share, is_small ? 1 : 0);
 }
 
 std::string amount_text(double amount) {
@@ -29,14 +22,6 @@ std::string amount_text(double amount) {
 std::string steps_text(double steps, RoundUnit unit) {
   const bool is_vanilla = unit == RoundUnit::vanilla_step;
   return amount_text(steps) + (is_vanilla ? " vanilla steps" : " of its own verifications");
-}
-
-std::string time_text(double ns) {
-  constexpr std::array<std::pair<double, const char*>, 4> units{
-      {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1.0, "ns"}}};
-  const auto unit = std::find_if(units.begin(), units.end() - 1,
-                                 [&](const auto& candidate) { return ns >= candidate.first; });
-  return amount_text(ns / unit->first) + " " + unit->second;
 }
 
 std::string count_text(std::int64_t count, const std::string& noun) {

@@ -40,11 +40,12 @@ Result<SimulatedRemedy> ask_about(const WhatIf& what_if, const std::string& stra
 }
 
 std::string sentence_of(const SimulatedRemedy& remedy, std::size_t asked, std::optional<double> measured) {
-  std::string text = fmt::format("{} would give {}", remedy.strategy, times_text(remedy.speedup));
+  std::string text =
+      fmt::format("{} would give {}", remedy.strategy, speedup_text(remedy.speedup, Characters::ascii));
   const std::string interval =
-      remedy.interval_95
-          ? fmt::format("95 %: {:.2f}..{:.2f}, ", remedy.interval_95->low, remedy.interval_95->high)
-          : std::string();
+      remedy.interval_95 ? fmt::format("95 %: {}, ", range_text(remedy.interval_95->low,
+                                                                remedy.interval_95->high, Characters::ascii))
+                         : std::string();
   text += fmt::format(" ({}rounds {})", interval, answer_status_name(remedy.status));
   if (asked > 1) text += fmt::format(". It is the fastest of {} settings that were asked about", asked);
   if (measured && remedy.speedup <= *measured) text += ". That is no gain";

@@ -128,11 +128,11 @@ std::string parts_text(const RoundParts& parts) {
 }
 
 std::string speedup_text(const RoundAccount& round, const Figures& figures) {
-  std::string text = times_text(*round.speedup);
+  std::string text = speedup_text(*round.speedup, Characters::ascii);
   if (round.has_prefill) return text + " with the prefill";
   constexpr double worth_naming = 0.03;
   if (figures.speedup && std::abs(figures.speedup->value - *round.speedup) >= worth_naming)
-    text += fmt::format(" ({} with the prefill)", times_text(figures.speedup->value));
+    text += fmt::format(" ({} with the prefill)", speedup_text(figures.speedup->value, Characters::ascii));
   return text;
 }
 
@@ -209,7 +209,7 @@ std::string summary_of(const RoundAccount& round, const Figures& figures, const 
   if (round.speedup_with_free_rows && round.parts->verify > worth_saying)
     text +=
         fmt::format(" If a verification took one vanilla step, whatever its rows, the speedup would be {}.",
-                    times_text(*round.speedup_with_free_rows));
+                    speedup_text(*round.speedup_with_free_rows, Characters::ascii));
   return text;
 }
 

@@ -97,9 +97,9 @@ Judgement judge_slow_baseline(const Evidence& of) {
           .speedup_instead = speedup_over_fast_steps(of, cheapest.by_itself_ns()),
           .values = {{"ratio", amount_text(cheapest.ns.median / passes.step_ns.median)},
                      {"rows", std::to_string(cheapest.rows)},
-                     {"pass", time_text(cheapest.ns.median)},
+                     {"pass", duration_text(cheapest.ns.median, Characters::ascii)},
                      {"run", whose},
-                     {"step", time_text(passes.step_ns.median)}}};
+                     {"step", duration_text(passes.step_ns.median, Characters::ascii)}}};
 }
 
 }  // namespace draftscope::simulator

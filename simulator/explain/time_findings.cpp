@@ -2,6 +2,8 @@
 // Checks of where the time of rounds goes, and of what disturbed it.
 #include <fmt/format.h>
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -58,9 +60,7 @@ Interruptions interruptions(const RunRows& run) {
   Interruptions found;
   for (auto& [kind, times] : kinds) {
     if (times.size() < thresholds::min_rounds_of_kind) continue;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    const double median = *middle;
+    const double median = upper_median(times);
     for (const double ns : times) {
       found.all_ns += ns;
       if (ns >= thresholds::interrupted_factor * median) found.lost_ns += ns - median;
@@ -141,12 +141,12 @@ Judgement judge_time_outside_passes(const Evidence& of) {
   // Part of the device's idle time may be what no phase covers: the larger of the two counts nothing twice.
   const double outside = std::max(round.parts->outside, idle_device_steps(of));
   if (outside < thresholds::own_time_steps) return {};
-  return {
-      .outcome = Outcome::found,
-      .figure = outside,
-      .threshold = thresholds::own_time_steps,
-      .cost = outside,
-      .values = {{"outside", steps_text(outside, round.unit)}, {"time", time_text(outside * round.unit_ns)}}};
+  return {.outcome = Outcome::found,
+          .figure = outside,
+          .threshold = thresholds::own_time_steps,
+          .cost = outside,
+          .values = {{"outside", steps_text(outside, round.unit)},
+                     {"time", duration_text(outside * round.unit_ns, Characters::ascii)}}};
 }
 
 Judgement judge_device_below_reading(const Evidence& of) {
@@ -188,8 +188,8 @@ Judgement judge_repeats_differ(const Evidence& of) {
   return {.outcome = Outcome::found,
           .figure = spread,
           .threshold = thresholds::repeat_spread,
-          .values = {{"low", times_text(speedup.repeat_minimum)},
-                     {"high", times_text(speedup.repeat_maximum)},
+          .values = {{"low", speedup_text(speedup.repeat_minimum, Characters::ascii)},
+                     {"high", speedup_text(speedup.repeat_maximum, Characters::ascii)},
                      {"spread", share_text(spread)}}};
 }
 
@@ -203,7 +203,8 @@ Judgement judge_batch_too_large(const Evidence& of) {
           .figure = requests,
           .threshold = thresholds::batch,
           .cost = lost * *of.round.takes,
-          .values = {{"batch", amount_text(requests)}, {"speedup", times_text(*of.round.speedup)}}};
+          .values = {{"batch", amount_text(requests)},
+                     {"speedup", speedup_text(*of.round.speedup, Characters::ascii)}}};
 }
 
 }  // namespace draftscope::simulator

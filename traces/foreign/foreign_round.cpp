@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "import/json_fields.h"
+#include "foreign/json_fields.h"
 #include "storage/schema.h"
 
 namespace draftscope::traces {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "intervals.h"
+#include "import/intervals.h"
 
 #include <algorithm>
 #include <tuple>
@@ -101,7 +101,7 @@ Result<void> Intervals::place(Writer& writer, const std::string& name,
   return nest(&writer, name, lane_names);
 }
 
-void Intervals::write(ImportTarget& target) {
+void Intervals::write(PacedTrace& target) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const SpanId id = target.writer().next_span_id();
     if (i == 0) first_id_ = id;

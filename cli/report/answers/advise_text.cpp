@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "terminal/numbers.h"
-#include "terminal/signed_number.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
@@ -82,7 +81,7 @@ std::string neighbours_line(const Advice& advice) {
   std::string text;
   for (const simulator::Neighbour& neighbour : advice.neighbours)
     text += fmt::format("{}{} {} %", text.empty() ? "" : ", ", neighbour.change,
-                        signed_number(100.0 * neighbour.relative, 1));
+                        signed_text(100.0 * neighbour.relative, 1, Characters::ascii));
   return line("neighbours", text.empty() ? "none: it is no early exit" : text);
 }
 
@@ -116,8 +115,8 @@ std::string limits_line(const Advice& advice) {
   });
   std::string text;
   for (const simulator::NamedGap& gap : gaps)
-    text +=
-        fmt::format("{}{} gap {}", text.empty() ? "" : ", ", gap.name, signed_number(gap.figure.value, 2));
+    text += fmt::format("{}{} gap {}", text.empty() ? "" : ", ", gap.name,
+                        signed_text(gap.figure.value, 2, Characters::ascii));
   return line("limits", text + " (in speedup; simulate --waterfall says more)");
 }
 

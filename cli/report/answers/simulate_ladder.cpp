@@ -9,7 +9,6 @@
 #include "report/answers/simulate_refusals.h"
 #include "report/report_json_parts.h"
 #include "terminal/numbers.h"
-#include "terminal/signed_number.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
@@ -22,7 +21,7 @@ constexpr std::size_t bar_width = 32;
 
 std::string change_cell(const LadderRung& rung, const Glyphs& glyphs) {
   if (rung.rung == simulator::Rung::layer_count) return std::string(glyphs.absent());
-  return signed_number(rung.change, 3);
+  return signed_text(rung.change, 3, glyphs.characters());
 }
 
 /// Share of ln(last / first); the first rung starts the ladder and has none.

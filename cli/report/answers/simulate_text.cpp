@@ -25,9 +25,7 @@ using simulator::Answer;
 std::string speedup_cell(const Answer& answer, const Glyphs& glyphs) {
   const double value = answer.speedup.min_drafted.total.value;
   if (!answer.speedup.max_drafted) return factor(value, glyphs);
-  const double other = answer.speedup.max_drafted->total.value;
-  return fmt::format("{:.2f}{}{}", std::min(value, other), glyphs.range(),
-                     factor(std::max(value, other), glyphs));
+  return speedups_text(value, answer.speedup.max_drafted->total.value, glyphs.characters());
 }
 
 /// Figures of a price or a power, where any answer has one.

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "report/answers/simulate_waterfall.h"
 #include "terminal/numbers.h"
-#include "terminal/signed_number.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
@@ -17,12 +14,6 @@ using simulator::WaterfallFigure;
 using simulator::WaterfallStep;
 
 constexpr std::size_t bar_width = 32;
-
-template <typename Range>
-std::string range_cell(const std::optional<Range>& range, const Glyphs& glyphs) {
-  if (!range) return std::string(glyphs.absent());
-  return fmt::format("{:.2f}{}{:.2f}", range->low, glyphs.range(), range->high);
-}
 
 std::optional<double> value_of(const std::optional<WaterfallFigure>& figure) {
   return figure ? std::optional(figure->value) : std::nullopt;
@@ -40,7 +31,7 @@ std::string levels_text(const simulator::Waterfall& waterfall, const Glyphs& gly
   for (const WaterfallStep& step : waterfall.steps)
     table.add_row({std::string(waterfall_level_name(step.level)),
                    std::string(answer_status_name(step.status)), factor(step.speedup.value, glyphs),
-                   range_cell(step.speedup.interval, glyphs), percent(step.of_oracle.value),
+                   range(step.speedup.interval, glyphs), percent(step.of_oracle.value),
                    percent(value_of(step.efficiency), glyphs),
                    bar(step.speedup.value / oracle, bar_width, glyphs)});
   return table.text(2, glyphs.columns);
@@ -50,7 +41,8 @@ std::string gaps_text(const simulator::Waterfall& waterfall, const Glyphs& glyph
   Table table({{"gap", Align::left}, {"", Align::left}, {"speedup"}, {"95 %"}});
   for (const simulator::NamedGap& gap : named_gaps(waterfall.gaps))
     table.add_row({std::string(gap.name), std::string(simulator::gap_meaning(gap.name)),
-                   signed_number(gap.figure.value, 2), range_cell(gap.figure.interval, glyphs)});
+                   signed_text(gap.figure.value, 2, glyphs.characters()),
+                   range(gap.figure.interval, glyphs)});
   return "  What it costs not to know, and not to be free\n" + table.text(4, glyphs.columns);
 }
 
@@ -68,11 +60,10 @@ std::string strategies_text(const simulator::RecordingWaterfall& found, const Gl
     all_bounded = all_bounded && share.is_bounded;
     std::string speedup = factor(share.speedup, glyphs);
     if (share.speedup_max_drafted)
-      speedup = fmt::format("{:.2f}{}{}", std::min(share.speedup, *share.speedup_max_drafted), glyphs.range(),
-                            factor(std::max(share.speedup, *share.speedup_max_drafted), glyphs));
+      speedup = speedups_text(share.speedup, *share.speedup_max_drafted, glyphs.characters());
     table.add_row({printable(share.strategy) + (share.is_bounded ? "" : " *"),
                    fmt::format("{}, {}", round_source_name(share.source), answer_status_name(share.status)),
-                   speedup, percent(share.of_oracle.value), range_cell(share.of_oracle.interval_95, glyphs),
+                   speedup, percent(share.of_oracle.value), range(share.of_oracle.interval_95, glyphs),
                    percent(share.efficiency, glyphs), bar(share.of_oracle.value, bar_width, glyphs)});
   }
   std::string text = "  Strategies as shares of the oracle\n" + table.text(4, glyphs.columns);

@@ -30,9 +30,9 @@ std::string number_cell(FigureFormat format, double value, const Glyphs& glyphs)
     case FigureFormat::duration:
       return duration(value, glyphs);
     case FigureFormat::ratio:
-      return ratio(value);
+      return ratio_text(value, glyphs.characters());
     case FigureFormat::p_value:
-      return p_value(value);
+      return p_value_text(value);
     default:
       return number(value);
   }
@@ -50,11 +50,11 @@ struct CellWriter {
   std::string operator()(double value) const { return number_cell(format, value, glyphs); }
   std::string operator()(const std::string& value) const { return printable(value); }
   std::string operator()(const simulator::Interval& value) const {
-    return fmt::format("{:.2f}{}{:.2f}", value.low, glyphs.range(), value.high);
+    return range_text(value.low, value.high, glyphs.characters());
   }
   std::string operator()(const simulator::RepeatValues& value) const {
     if (value.values.size() < 2) return std::string(glyphs.absent());
-    return fmt::format("{:.2f} ({:.2f}{}{:.2f})", value.median, value.min, glyphs.range(), value.max);
+    return fmt::format("{:.2f} ({})", value.median, range_text(value.min, value.max, glyphs.characters()));
   }
   std::string operator()(const simulator::PromptMatch& value) const {
     if (value.differing == 0) return "yes";

@@ -16,27 +16,15 @@ using simulator::CheckedAnswer;
 using simulator::ErrorMean;
 using simulator::KindErrors;
 
-/// "+2.1 %", and "+0.0 %" for what rounds to nothing from below.
-std::string signed_percent(double share) {
-  return fmt::format("{:+.1f} %", std::round(1000.0 * share) / 10.0 + 0.0);
-}
-
+/// "+2.1 %"
 std::string signed_percent(const std::optional<double>& share, const Glyphs& glyphs) {
-  return share ? signed_percent(*share) : std::string(glyphs.absent());
-}
-
-std::string range_text(double low, double high, const Glyphs& glyphs) {
-  return fmt::format("{:.2f}{}{:.2f}", low, glyphs.range(), high);
-}
-
-std::string interval_cell(const std::optional<simulator::Interval>& interval, const Glyphs& glyphs) {
-  return interval ? range_text(interval->low, interval->high, glyphs) : std::string(glyphs.absent());
+  return share ? signed_text(100.0 * *share, 1, glyphs.characters()) + " %" : std::string(glyphs.absent());
 }
 
 std::string repeats_cell(const simulator::MeasuredDecoding& measured, const Glyphs& glyphs) {
   if (measured.by_repeat.size() < 2) return std::string(glyphs.absent());
   const auto [low, high] = std::minmax_element(measured.by_repeat.begin(), measured.by_repeat.end());
-  return range_text(*low, *high, glyphs);
+  return range_text(*low, *high, glyphs.characters());
 }
 
 std::string inside_cell(const CheckedAnswer& answer, const Glyphs& glyphs) {
@@ -87,7 +75,7 @@ std::string answers_table(std::span<const CheckedAnswer> answers, const std::str
       };
       for (std::string cell :
            {factor(predicted.speedup, glyphs), signed_percent(answer.error(), glyphs),
-            interval_cell(predicted.interval_80, glyphs), interval_cell(predicted.interval_95, glyphs),
+            range(predicted.interval_80, glyphs), range(predicted.interval_95, glyphs),
             inside_cell(answer, glyphs), error(predicted.vanilla_step_ns, answer.measured.vanilla_step_ns),
             error(predicted.draft_step_ns, answer.measured.draft_step_ns),
             error(predicted.verify_ns, answer.measured.verify_ns),
@@ -121,7 +109,7 @@ std::string kinds_table(std::span<const KindErrors> kinds, const Glyphs& glyphs)
         {std::string(question_kind_name(errors.kind)), fmt::format("{}", errors.questions),
          fmt::format("{}", errors.speedup.count), mean_cell(errors.speedup, glyphs),
          errors.speedup.count > 0 ? percent(errors.speedup.greatest) : std::string(glyphs.absent()),
-         errors.speedup.count > 0 ? signed_percent(errors.speedup.bias) : std::string(glyphs.absent()),
+         signed_percent(errors.speedup.count > 0 ? std::optional(errors.speedup.bias) : std::nullopt, glyphs),
          percent(errors.repeat_deviation, glyphs), share_cell(errors.inside_80, errors.intervals, glyphs),
          share_cell(errors.inside_95, errors.intervals, glyphs), mean_cell(errors.vanilla_step, glyphs),
          mean_cell(errors.draft_step, glyphs), mean_cell(errors.verify, glyphs),

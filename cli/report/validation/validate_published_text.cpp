@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/validation/validate_published.h"
 #include "terminal/table.h"
@@ -16,12 +15,6 @@ using simulator::BacktestBound;
 using simulator::BoundKind;
 using simulator::BoundUnit;
 
-/// "+2.1", and "+0.0" for what rounds to nothing from below.
-std::string signed_number(double value, int decimals) {
-  const double scale = std::pow(10.0, decimals);
-  return fmt::format("{:+.{}f}", std::round(value * scale) / scale + 0.0, decimals);
-}
-
 std::string cells_table(const Backtest& test, const Glyphs& glyphs) {
   Table table({{"model", Align::left},
                {"task", Align::left},
@@ -34,8 +27,9 @@ std::string cells_table(const Backtest& test, const Glyphs& glyphs) {
   for (const simulator::BacktestCell& cell : test.cells)
     table.add_row({printable(cell.model), printable(cell.task), printable(cell.setting),
                    printable(cell.source), fmt::format("{:.4f}", cell.predicted),
-                   fmt::format("{:.3f}", cell.published), signed_number(cell.difference(), 4),
-                   signed_number(100.0 * cell.relative_error(), 1) + " %"});
+                   fmt::format("{:.3f}", cell.published),
+                   signed_text(cell.difference(), 4, glyphs.characters()),
+                   signed_text(100.0 * cell.relative_error(), 1, glyphs.characters()) + " %"});
   return table.text(2, glyphs.columns);
 }
 

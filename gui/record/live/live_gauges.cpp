@@ -19,14 +19,13 @@ constexpr int row_height = 46;
 constexpr int header_height = 24;
 constexpr std::size_t max_past = 120;
 
-QString speedup_text(const LiveRun& run) {
+QString live_speedup_text(const LiveRun& run) {
   if (run.is_baseline) return LiveGauges::tr("baseline");
   if (!run.speedup) return QStringLiteral("–");
   const simulator::Speedup& speedup = *run.speedup;
-  QString text = QStringLiteral("%1×").arg(number_text(speedup.value));
+  QString text = speedup_text(speedup.value);
   if (speedup.interval)
-    text += QStringLiteral("  %1–%2").arg(number_text(speedup.interval->low),
-                                          number_text(speedup.interval->high));
+    text += QStringLiteral("  ") + range_text(speedup.interval->low, speedup.interval->high);
   return text;
 }
 
@@ -107,7 +106,7 @@ void LiveGauges::describe() {
   QStringList lines;
   for (const LiveRun& run : runs_)
     lines << tr("%1: %2 tokens/s, speedup %3, acceptance %4")
-                 .arg(QString::fromStdString(run.specification), rate_text(run), speedup_text(run),
+                 .arg(QString::fromStdString(run.specification), rate_text(run), live_speedup_text(run),
                       run.acceptance_rate ? percent_text(*run.acceptance_rate) : QStringLiteral("–"));
   setAccessibleDescription(lines.join(u'\n'));
 }
@@ -198,7 +197,7 @@ void LiveGauges::paint_row(QPainter& painter, std::size_t run, int top) const {
   paint_two_lines(painter, at.name, QString::fromStdString(row.specification),
                   counted(row.requests, tr("1 request"), tr("%1 requests")), palette());
   paint_two_lines(painter, at.rate, rate_text(row), {}, palette());
-  paint_two_lines(painter, at.speedup, speedup_text(row), speedup_note(row), palette());
+  paint_two_lines(painter, at.speedup, live_speedup_text(row), speedup_note(row), palette());
   paint_speedup(painter, run, at.axis);
   if (!row.acceptance_rate) return;
   const QRect bar(at.acceptance.left(), at.acceptance.bottom() - 8, at.acceptance.width(), 6);

@@ -20,16 +20,10 @@ QString chart_tr(const char* words) {
   return QCoreApplication::translate("CompareView", words);
 }
 
-QString factor_text(double value) {
-  return QStringLiteral("%1×").arg(value, 0, 'f', 2);
-}
-
 QString ratio_words(const simulator::Speedup& ratio) {
-  QString words = factor_text(ratio.value);
-  words +=
-      ratio.interval
-          ? chart_tr(" (95 % %1–%2)").arg(ratio.interval->low, 0, 'f', 2).arg(ratio.interval->high, 0, 'f', 2)
-          : chart_tr(" (no interval: that takes six prompts)");
+  QString words = speedup_text(ratio.value);
+  words += ratio.interval ? chart_tr(" (95 % %1)").arg(range_text(ratio.interval->low, ratio.interval->high))
+                          : chart_tr(" (no interval: that takes six prompts)");
   return words +
          counted(static_cast<std::int64_t>(ratio.prompts), chart_tr(", 1 prompt"), chart_tr(", %1 prompts"));
 }
@@ -79,7 +73,7 @@ ChartCell cell_of(const AllRuns& all, std::size_t run, const std::string& catego
   } else {
     cell.words = name + chart_tr("no prompt of both");
   }
-  if (cell.speedup) cell.text = factor_text(*cell.speedup);
+  if (cell.speedup) cell.text = speedup_text(*cell.speedup);
   if (cell.is_marked)
     cell.words += winner->is_clear ? chart_tr("\nthe fastest here, beyond chance")
                                    : chart_tr("\nthe fastest here, but its lead over the next may be chance");
@@ -186,7 +180,7 @@ Chart prompts_chart(const AllRuns& all, const std::vector<ComparedRun>& runs) {
       line.x.push_back(static_cast<double>(place + 1));
       line.y.push_back(gain.ratio);
       line.words << chart_tr("%1\n%2: %3; Return or a click replays it")
-                        .arg(line.name, QString::fromStdString(gain.title), factor_text(gain.ratio));
+                        .arg(line.name, QString::fromStdString(gain.title), speedup_text(gain.ratio));
       chart.table.rows.push_back(
           {line.name, static_cast<int>(place + 1), QString::fromStdString(gain.title), gain.ratio});
     }

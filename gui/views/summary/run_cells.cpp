@@ -129,9 +129,9 @@ bool SpeedupCell::helpEvent(QHelpEvent* event, QAbstractItemView* view,
   QString words = runs_.is_baseline(row) ? tr("the baseline: 1×")
                                          : tr("no speedup: there is no vanilla run on these prompts");
   if (speedup) {
-    words = tr("%1×").arg(number_text(*speedup));
+    words = speedup_text(*speedup);
     if (const auto interval = interval_of(runs_, row, span_))
-      words += tr("; 95 % of prompts: %1–%2").arg(number_text(interval->low), number_text(interval->high));
+      words += tr("; 95 % of prompts: %1").arg(range_text(interval->low, interval->high));
     else
       words += tr("; no interval: that takes %1 prompts").arg(simulator::min_prompts_for_interval);
   }

@@ -18,12 +18,11 @@ QString html(const std::string& sentence) {
 
 QString headline(const simulator::Figures& figures) {
   if (!figures.speedup) return {};
-  QString words = WhyCard::tr("<b style='font-size:large'>%1×</b> with the prefill")
-                      .arg(number_text(figures.speedup->value));
+  QString words = WhyCard::tr("<b style='font-size:large'>%1</b> with the prefill")
+                      .arg(speedup_text(figures.speedup->value));
   if (figures.speedup->interval)
-    words +=
-        WhyCard::tr(" (95 % interval over prompts: %1–%2)")
-            .arg(number_text(figures.speedup->interval->low), number_text(figures.speedup->interval->high));
+    words += WhyCard::tr(" (95 % interval over prompts: %1)")
+                 .arg(range_text(figures.speedup->interval->low, figures.speedup->interval->high));
   return words + QStringLiteral(". ");
 }
 

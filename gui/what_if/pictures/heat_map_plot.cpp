@@ -13,7 +13,6 @@
 #include "charts/chart_colors.h"
 #include "views/theme.h"
 #include "views/time_text.h"
-#include "what_if/pictures/picture_text.h"
 
 namespace draftscope::gui {
 

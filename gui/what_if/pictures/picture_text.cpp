@@ -2,7 +2,6 @@
 #include "picture_text.h"
 
 #include <QCoreApplication>
-#include <cmath>
 
 #include "views/time_text.h"
 #include "what_if/answers/numbers_model.h"
@@ -17,20 +16,6 @@ using simulator::WaterfallStep;
 
 QString tr(const char* words) {
   return QCoreApplication::translate("WhatIfView", words);
-}
-
-QString signed_text(double value, int decimals) {
-  // A rounded nothing has no sign.
-  const QString number = QString::number(std::abs(value), 'f', decimals);
-  const bool is_nothing = number.toDouble() == 0.0;
-  return (is_nothing    ? QStringLiteral("±")
-          : value < 0.0 ? QStringLiteral("−")
-                        : QStringLiteral("+")) +
-         number;
-}
-
-QString share_text(double share) {
-  return QStringLiteral("%1 %").arg(100.0 * share, 0, 'f', 0);
 }
 
 QString level_meaning(WaterfallLevel level) {
@@ -69,10 +54,6 @@ QVariant end_of(const std::optional<simulator::Interval>& interval, bool low) {
 
 }  // namespace
 
-QString speedup_text(double speedup) {
-  return QStringLiteral("%1×").arg(speedup, 0, 'f', 2);
-}
-
 std::vector<BarRow> ladder_rows(const simulator::Ladder& ladder) {
   std::vector<BarRow> rows;
   for (const LadderRung& rung : ladder) {
@@ -110,7 +91,7 @@ std::vector<BarRow> waterfall_rows(const WaterfallLevels& levels) {
       row.low = step.speedup.interval->low;
       row.high = step.speedup.interval->high;
     }
-    row.numbers = QStringList{speedup_text(step.speedup.value), share_text(step.of_oracle.value)};
+    row.numbers = QStringList{speedup_text(step.speedup.value), percent_text(step.of_oracle.value, 0)};
     row.may_leave = step.level == WaterfallLevel::free_drafts || step.level == WaterfallLevel::perfect_drafts;
     row.is_marked = step.level == WaterfallLevel::oracle || step.level == WaterfallLevel::policy;
   }
@@ -127,7 +108,7 @@ QStringList waterfall_footnotes(const WaterfallLevels& levels) {
   for (const simulator::StrategyShare& share : levels.found.strategies)
     lines << tr("%1: %2, %3 of the oracle%4")
                  .arg(QString::fromUtf8(share.strategy), speedup_text(share.speedup),
-                      share_text(share.of_oracle.value),
+                      percent_text(share.of_oracle.value, 0),
                       share.is_bounded
                           ? QString()
                           : tr(" (drafts or verifies otherwise than the oracle, which is no bound "

@@ -13,9 +13,6 @@
 
 namespace draftscope::gui {
 
-/// "1.25×".
-[[nodiscard]] QString speedup_text(double speedup);
-
 [[nodiscard]] std::vector<BarRow> ladder_rows(const simulator::Ladder& ladder);
 [[nodiscard]] ChartTable ladder_numbers(const simulator::Ladder& ladder);
 

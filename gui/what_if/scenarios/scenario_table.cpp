@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "views/time_text.h"
 #include "what_if/answers/numbers_model.h"
 
 namespace draftscope::gui {
@@ -44,10 +45,8 @@ class SpeedupRows {
     series_.y.push_back(static_cast<double>(names_.size()));
     series_.low.push_back(interval ? interval->low : none);
     series_.high.push_back(interval ? interval->high : none);
-    series_.words << QStringLiteral("%1: %2×").arg(name).arg(speedup, 0, 'f', 2) +
-                         (interval ? scenario_tr(" (95 % %1–%2)")
-                                         .arg(interval->low, 0, 'f', 2)
-                                         .arg(interval->high, 0, 'f', 2)
+    series_.words << QStringLiteral("%1: %2").arg(name, speedup_text(speedup)) +
+                         (interval ? scenario_tr(" (95 % %1)").arg(range_text(interval->low, interval->high))
                                    : QString());
     names_ << name;
     chart_.table.rows.push_back({name, speedup, variant_of(end_of_interval(interval, true)),

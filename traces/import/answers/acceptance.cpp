@@ -4,8 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "foreign/json_fields.h"
 #include "import/formats.h"
-#include "import/json_fields.h"
 
 namespace draftscope::traces {
 namespace {

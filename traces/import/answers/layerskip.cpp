@@ -9,8 +9,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "foreign/json_fields.h"
 #include "import/formats.h"
-#include "import/json_fields.h"
 
 namespace draftscope::traces {
 namespace {
