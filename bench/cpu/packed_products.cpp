@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "cpu/kernels/bf16.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/memory.h"
 #include "cpu/quantised/activations.h"
 #include "cpu/quantised/pack_matrices.h"
 #include "cpu/quantised/packed_matrix.h"
+#include "numbers/bf16.h"
 #include "read_bandwidth.h"
 #include "thread_time.h"
 
@@ -65,7 +65,7 @@ std::vector<Contender> contenders(const Kernels& kernels) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   std::vector<std::uint16_t> plain(static_cast<std::size_t>(outputs * depth));
-  for (std::uint16_t& weight : plain) weight = float_to_bf16(0.02F * normal(random));
+  for (std::uint16_t& weight : plain) weight = engine::float_to_bf16(0.02F * normal(random));
   std::vector<float> row(static_cast<std::size_t>(depth));
   const auto bytes_of = [](const auto& values) { return reinterpret_cast<const std::byte*>(values.data()); };
 

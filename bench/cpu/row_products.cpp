@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cpu/kernels/bf16.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/memory.h"
+#include "numbers/bf16.h"
 #include "thread_time.h"
 
 namespace draftscope::bench {
@@ -62,7 +62,7 @@ Problem make_problem(std::int64_t outputs, std::int64_t depth, std::int64_t copi
   std::normal_distribution<float> normal;
   auto* weights = problem.weights.as<std::uint16_t>();
   const auto one = static_cast<std::size_t>(outputs * depth);
-  for (std::size_t i = 0; i < one; ++i) weights[i] = float_to_bf16(0.02F * normal(random));
+  for (std::size_t i = 0; i < one; ++i) weights[i] = engine::float_to_bf16(0.02F * normal(random));
   for (std::size_t i = one; i < values; ++i) weights[i] = weights[i - one];
   return problem;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How often do the intervals of answers hold the true speedup? Many recordings are drawn from a population of
 // made-up texts whose true speedups are known; each is learnt from and asked about, as a user does.
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/writer.h>
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Time of the clairvoyant bound and of the levels below it, on made-up texts.
 
-#include <draftscope/simulator/oracle/oracle.h>
-#include <draftscope/simulator/oracle/waterfall.h>
+#include <draftscope/simulator/answers/oracle.h>
+#include <draftscope/simulator/answers/waterfall.h>
 #include <draftscope/traces/ids.h>
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@
 #include <random>
 #include <vector>
 
-#include "oracle/price_of_time.h"
-#include "oracle/waterfall_settings.h"
-#include "replay/shadow_table.h"
+#include "answers/oracle/price_of_time.h"
+#include "answers/oracle/waterfall_settings.h"
+#include "rounds/replay/shadow_table.h"
 
 namespace {
 

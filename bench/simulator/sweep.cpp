@@ -4,8 +4,8 @@
 // exits accepting more. Usage: bench_simulator [--gpus N] [--draws N] [--threads N] [--requests N] [--tokens
 // N]
 
-#include <draftscope/simulator/sweep/sweep.h>
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
+#include <draftscope/simulator/answers/sweep.h>
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -93,7 +93,7 @@ void run(const Size& size) {
     for (std::int32_t length = 1; length <= longest; ++length) {
       SweepSetting& setting = settings.emplace_back();
       for (std::size_t i = 0; i < size.requests; ++i)
-        setting.least.push_back(
+        setting.min_drafted.push_back(
             walk(exit, length, size.tokens, std::clamp(0.3 + 0.02 * exit + ease[i], 0.02, 0.98), random));
     }
   std::vector<SweepTarget> certain;

@@ -2,7 +2,7 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/output_file.h>
-#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/answers/advice.h>
 #include <draftscope/traces/reader.h>
 
 #include <memory>

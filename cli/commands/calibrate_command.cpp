@@ -5,8 +5,8 @@
 #include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
 #include <draftscope/base/utc_time.h>
-#include <draftscope/engine/calibration/measure_calibration.h>
-#include <draftscope/simulator/what_if/asked_machine.h>
+#include <draftscope/engine/measure_calibration.h>
+#include <draftscope/simulator/prices/asked_machine.h>
 
 #include <draftscope/speculation/published_models.h>
 #include <algorithm>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
-#include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/analysis/explain.h>
+#include <draftscope/simulator/answers/simulated_remedies.h>
 #include <draftscope/traces/reader.h>
 
 #include <memory>
@@ -29,7 +30,7 @@ Result<std::vector<simulator::Diagnosis>> diagnoses_of(const std::string& file,
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(file));
   const auto what_if = simulator::train_to_explain(reader, *measured.recording);
   if (!what_if) return simulator::explain(measured, {.no_what_if_reason = what_if.error().message});
-  return simulator::explain(measured, {.what_if = &*what_if});
+  return simulator::explain(measured, {.simulate = simulator::simulated_remedies(*what_if)});
 }
 
 Result<int> explain(const ExplainCommandOptions& options) {

@@ -2,8 +2,7 @@
 #include "commands/learning.h"
 
 #include <draftscope/base/quote.h>
-#include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/prompt_file.h>

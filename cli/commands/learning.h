@@ -5,7 +5,7 @@
 // tell them, the model and the GPU whose specification prices it. And whether the prompts that are asked
 // about are like those that were learnt from.
 
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>
 
 #include "options/machine_options.h"

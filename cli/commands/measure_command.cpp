@@ -3,14 +3,14 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/trace_target.h>
 
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include <draftscope/simulator/prediction/prediction_file.h>
+#include <draftscope/simulator/answers/prediction_file.h>
 #include "commands/record_command.h"
 #include "options/output_options.h"
 

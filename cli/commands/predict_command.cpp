@@ -5,8 +5,8 @@
 #include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
 #include <draftscope/base/sha256.h>
-#include <draftscope/simulator/prediction/prediction_file.h>
-#include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/answers/prediction_file.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <memory>

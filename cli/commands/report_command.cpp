@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
-#include <draftscope/simulator/figures/decisions.h>
-#include <draftscope/simulator/figures/operations.h>
+#include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/simulator/analysis/operations.h>
 
 #include <draftscope/speculation/policy_file.h>
 

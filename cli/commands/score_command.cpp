@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
-#include <draftscope/simulator/prediction/prediction_file.h>
+#include <draftscope/simulator/answers/prediction_file.h>
 #include <memory>
 
 #include "report/validation/validate_answers.h"

@@ -5,7 +5,7 @@
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
-#include <draftscope/simulator/calibration/calibration.h>
+#include <draftscope/simulator/prices/calibration.h>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
-#include <draftscope/simulator/what_if/asked_machine.h>
+#include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/speculation/strategy_text.h>
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 
 // Settings and machines that `simulate` is asked about: what the options name, times what --sweep varies.
 
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>

@@ -3,7 +3,7 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
-#include <draftscope/engine/adapter.h>
+#include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
 #include <draftscope/speculation/weight_format.h>

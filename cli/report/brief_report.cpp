@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <draftscope/simulator/explain/explain.h>
-#include <draftscope/simulator/figures/comparison.h>
+#include <draftscope/simulator/analysis/comparison.h>
+#include <draftscope/simulator/analysis/explain.h>
 
 #include <algorithm>
 #include <vector>

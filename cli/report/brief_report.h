@@ -4,7 +4,7 @@
 // A recording on one screen: each strategy with what holds it back, each strategy on each kind of text, and
 // what won.
 
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <string>
 
 #include "terminal/glyphs.h"

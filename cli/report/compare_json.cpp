@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/catalogue/figure_tables.h>
-#include <draftscope/simulator/figures/comparison.h>
+#include <draftscope/simulator/analysis/comparison.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
 
 #include "report/compare_text.h"
 

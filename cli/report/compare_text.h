@@ -3,12 +3,12 @@
 
 // Recordings side by side, for a terminal and for programs (keys: cli/OUTPUT.md).
 
-#include <draftscope/simulator/figures/comparison.h>
+#include <draftscope/simulator/analysis/comparison.h>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include "report/report_json_parts.h"
 #include "terminal/glyphs.h"
 

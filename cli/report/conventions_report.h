@@ -3,8 +3,8 @@
 
 // `draftscope report --as`: the runs' figures as a publication counts them, as text, JSON and CSV.
 
-#include <draftscope/simulator/figures/conventions.h>
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/conventions.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <string>
 #include <vector>
 

@@ -4,8 +4,8 @@
 // `draftscope report --decisions`: what strategies decided and why, as text with small charts, and as JSON
 // with every value.
 
-#include <draftscope/simulator/figures/decisions.h>
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <string>
 #include <vector>
 

@@ -3,8 +3,8 @@
 
 // `draftscope report --by operation`: where a device's time goes, by run, phase and operation.
 
-#include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/figures/operations.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/analysis/operations.h>
 #include <string>
 
 #include "terminal/glyphs.h"

@@ -4,7 +4,7 @@
 // Bars in the terminal: where the time of a run went, what was accepted at each draft position, how drafts
 // ended.
 
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <string>
 
 #include "terminal/glyphs.h"

@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 
 #include <algorithm>
 #include <set>

@@ -3,7 +3,7 @@
 
 // The lines above every report: what was recorded, on what, and what to be wary of.
 
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <string>
 
 #include "terminal/glyphs.h"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 
 namespace draftscope::cli {
 

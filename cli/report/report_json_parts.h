@@ -5,8 +5,8 @@
 // keep their order; cli/OUTPUT.md describes them.
 
 #include <draftscope/base/json_text.h>
-#include <draftscope/simulator/catalogue/figure_json.h>
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/figure_json.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

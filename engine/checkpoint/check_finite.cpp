@@ -6,10 +6,10 @@
 #include <mutex>
 #include <optional>
 
+#include "checkpoint/element_bits.h"
 #include "element_bits.h"
 #include "row_parts.h"
 #include "tensor_slots.h"
-#include "widened_rows.h"
 
 namespace draftscope::engine {
 namespace {

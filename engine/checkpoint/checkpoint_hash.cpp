@@ -8,7 +8,7 @@
 #include <iterator>
 #include <new>
 
-#include "widened_rows.h"
+#include "checkpoint/element_bits.h"
 
 namespace draftscope::engine {
 

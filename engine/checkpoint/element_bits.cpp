@@ -5,10 +5,12 @@
 #include <cstring>
 #include <span>
 
-#include "cpu/kernels/bf16.h"
-#include "widened_rows.h"
+#include "gguf/widen.h"
+#include "numbers/bf16.h"
+#include "quantised/quantised_matrix.h"
 
 namespace draftscope::engine {
+
 namespace {
 
 /// Rows that are widened together where integers lie along the outputs.
@@ -31,6 +33,18 @@ std::optional<std::int64_t> find(const TensorView& tensor, Bits exponent) {
     return static_cast<std::int64_t>(begin) + (place - part.begin());
   }
   return std::nullopt;
+}
+
+/// A tensor in e4m3 as the packed matrix that it is.
+QuantisedMatrix fp8_matrix(const TensorView& tensor) {
+  return {.form = PackedForm::fp8,
+          .bits = 8,
+          .rows = tensor.rows,
+          .columns = tensor.columns,
+          .values = tensor.data,
+          .scales = reinterpret_cast<const std::byte*>(tensor.scales),
+          .scale_dtype = DType::f32,
+          .block = {1, tensor.columns}};
 }
 
 }  // namespace
@@ -65,9 +79,38 @@ void store_values(std::span<const float> values, DType dtype, std::byte* out) {
     return;
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint16_t bits =
-        dtype == DType::bf16 ? cpu::float_to_bf16(values[i]) : cpu::float_to_f16(values[i]);
+    const std::uint16_t bits = dtype == DType::bf16 ? float_to_bf16(values[i]) : float_to_f16(values[i]);
     std::memcpy(out + 2 * i, &bits, sizeof bits);
+  }
+}
+
+std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first, std::int64_t rows) {
+  if (tensor.blocks != nullptr) return gguf::widened_rows(tensor, first, rows);
+  std::vector<std::byte> wide(static_cast<std::size_t>(rows * tensor.columns) * dtype_bytes(tensor.dtype));
+  widen({{tensor.quantised != nullptr ? *tensor.quantised : fp8_matrix(tensor), tensor.first_row + first,
+          rows, tensor.columns, tensor.dtype, wide.data()}});
+  return wide;
+}
+
+void copy_row(const TensorView& tensor, std::int64_t row, float* out) {
+  const std::int64_t n = tensor.columns;
+  if (tensor.quantised != nullptr) return unpack(*tensor.quantised, tensor.first_row + row, 1, 0, n, out);
+  const std::byte* data = tensor.data + static_cast<std::size_t>(row) * tensor.row_bytes();
+  if (tensor.blocks != nullptr) {
+    tensor.blocks->unpack(data, static_cast<std::size_t>(n) / tensor.blocks->weights, out);
+    return;
+  }
+  switch (tensor.dtype) {
+    case DType::f32:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = load_unaligned<float>(data + 4 * i);
+      break;
+    case DType::bf16:
+      for (std::int64_t i = 0; i < n; ++i)
+        out[i] = bf16_to_float(load_unaligned<std::uint16_t>(data + 2 * i));
+      break;
+    case DType::f16:
+      for (std::int64_t i = 0; i < n; ++i) out[i] = f16_to_float(load_unaligned<std::uint16_t>(data + 2 * i));
+      break;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace draftscope::engine {
 
@@ -14,5 +15,12 @@ namespace draftscope::engine {
 
 /// Writes numbers as a type, each rounded to the nearest, ties to even. `out` has any alignment.
 void store_values(std::span<const float> values, DType dtype, std::byte* out);
+
+/// Rows of a tensor that is held packed (not is_plain()), as numbers of its type.
+[[nodiscard]] std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first,
+                                                  std::int64_t rows);
+
+/// The values of one row of a tensor as fp32: writes `tensor.columns` numbers to `out`.
+void copy_row(const TensorView& tensor, std::int64_t row, float* out);
 
 }  // namespace draftscope::engine

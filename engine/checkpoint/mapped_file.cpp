@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "mapped_file.h"
 
+#include <draftscope/base/descriptor.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,24 +12,6 @@
 #include <utility>
 
 namespace draftscope::engine {
-namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
-
-}  // namespace
 
 Result<Mapping> Mapping::open_file(const std::filesystem::path& path) {
   // Non-blocking, so that a pipe of that name is refused below instead of waited for.

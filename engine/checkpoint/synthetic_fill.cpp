@@ -8,8 +8,8 @@
 #include <cmath>
 #include <span>
 
-#include "backend/trait_numbers.h"
 #include "checkpoint_hash.h"
+#include "numbers/trait_numbers.h"
 
 namespace draftscope::engine {
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "checkpoint/file_watch.h"
 #include "cpu/quantised/quantise.h"
 #include "forward_pass.h"
 #include "input_squares.h"
@@ -83,6 +84,9 @@ class CpuBackend final : public Backend {
     for (const CacheMove& move : moves) cache_.move(move);
     return {};
   }
+
+  Result<void> check_weights() const override { return check_watched_files(); }
+  Result<void> check_weights_unchanged() const override { return check_watched_files_unchanged(); }
 
   std::optional<std::string> non_finite_weight(std::int32_t layer) const override {
     return engine::non_finite_weight(checkpoint_, layer);

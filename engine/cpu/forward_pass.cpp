@@ -8,7 +8,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "backend/trait_numbers.h"
+#include "checkpoint/element_bits.h"
+#include "numbers/trait_numbers.h"
 
 namespace draftscope::engine::cpu {
 namespace {

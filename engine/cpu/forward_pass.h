@@ -10,13 +10,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/key_lists.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/kernels/wide_products.h"
+#include "cpu/key_lists.h"
 #include "input_squares.h"
 #include "kv_cache.h"
 #include "model.h"
-#include "rope.h"
+#include "numbers/rope.h"
 #include "thread_team.h"
 #include "top_tokens.h"
 #include "workspace.h"

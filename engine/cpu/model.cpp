@@ -8,11 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "backend/trait_numbers.h"
+#include "checkpoint/element_bits.h"
 #include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/quantised/quantised_matrix.h"
-#include "cpu/kernels/bf16.h"
 #include "cpu/quantised/pack_matrices.h"
+#include "numbers/bf16.h"
+#include "numbers/trait_numbers.h"
 
 namespace draftscope::engine::cpu {
 namespace {
@@ -306,28 +307,6 @@ std::size_t held_bytes(const Model& model) {
                : static_cast<std::size_t>(matrix.outputs * matrix.depth) * dtype_bytes(model.dtype);
   });
   return all;
-}
-
-void copy_row(const TensorView& tensor, std::int64_t row, float* out) {
-  const std::int64_t n = tensor.columns;
-  if (tensor.quantised != nullptr) return unpack(*tensor.quantised, tensor.first_row + row, 1, 0, n, out);
-  const std::byte* data = tensor.data + static_cast<std::size_t>(row) * tensor.row_bytes();
-  if (tensor.blocks != nullptr) {
-    tensor.blocks->unpack(data, static_cast<std::size_t>(n) / tensor.blocks->weights, out);
-    return;
-  }
-  switch (tensor.dtype) {
-    case DType::f32:
-      for (std::int64_t i = 0; i < n; ++i) out[i] = load_unaligned<float>(data + 4 * i);
-      break;
-    case DType::bf16:
-      for (std::int64_t i = 0; i < n; ++i)
-        out[i] = bf16_to_float(load_unaligned<std::uint16_t>(data + 2 * i));
-      break;
-    case DType::f16:
-      for (std::int64_t i = 0; i < n; ++i) out[i] = f16_to_float(load_unaligned<std::uint16_t>(data + 2 * i));
-      break;
-  }
 }
 
 }  // namespace draftscope::engine::cpu

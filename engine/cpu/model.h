@@ -82,7 +82,4 @@ struct Model {
 /// Bytes of all tensors, as they are held; a tied embedding counts as the head.
 [[nodiscard]] std::size_t held_bytes(const Model& model);
 
-/// `n` values of a tensor's row as fp32.
-void copy_row(const TensorView& tensor, std::int64_t row, float* out);
-
 }  // namespace draftscope::engine::cpu

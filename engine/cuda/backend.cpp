@@ -9,16 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "backend/key_lists.h"
 #include "batch_limits.h"
 #include "buffers.h"
-#include "cpu/rope.h"
+#include "checkpoint/file_watch.h"
+#include "cpu/key_lists.h"
 #include "cpu/validate.h"
 #include "device_memory.h"
 #include "device_states.h"
 #include "host_state.h"
 #include "kernels/launch_shape.h"
 #include "model_upload.h"
+#include "numbers/rope.h"
 #include "pass_launcher.h"
 #include "program_runner.h"
 
@@ -83,7 +84,7 @@ class CudaBackend final : public Backend {
     }
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.layers, model_.host_layers.data(),
                                 model_.host_layers.size() * sizeof(DeviceLayer)));
-    const cpu::Rope rope(shape, cache_rows_);
+    const Rope rope(shape, cache_rows_);
     const std::size_t half = to_size(shape.rotary_width() / 2);
     std::vector<float> cosine(to_size(n_positions_) * half), sine(cosine.size());
     for (std::int32_t position = 0; position < n_positions_; ++position)
@@ -190,6 +191,9 @@ class CudaBackend final : public Backend {
     }
     return {};
   }
+
+  Result<void> check_weights() const override { return check_watched_files(); }
+  Result<void> check_weights_unchanged() const override { return check_watched_files_unchanged(); }
 
  private:
   /// Slots that boundaries lie ahead of: a layer that is skipped whole has none.

@@ -6,7 +6,7 @@
 #include <draftscope/engine/backend.h>
 #include <span>
 
-#include "backend/key_lists.h"
+#include "cpu/key_lists.h"
 #include "kernels/pass_state.h"
 
 namespace draftscope::engine::cuda {

@@ -7,12 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "backend/trait_numbers.h"
 #include "checkpoint/element_bits.h"
 #include "checkpoint/synthetic_fill.h"
-#include "checkpoint/widened_rows.h"
 #include "cpu/model.h"
 #include "kernels/launch_shape.h"
+#include "numbers/trait_numbers.h"
 #include "packing/pack_groups.h"
 #include "program_runner.h"
 
@@ -517,7 +516,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   std::vector<float> values;
   for (const Layout::Vector& vector : layout.vectors()) {
     values.resize(static_cast<std::size_t>(vector.source->columns));
-    cpu::copy_row(*vector.source, 0, values.data());
+    copy_row(*vector.source, 0, values.data());
     DRAFTSCOPE_TRY(gpu.upload(vector.values, values.data(), values.size() * sizeof(float)));
   }
   DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, layout.embedding(), const_cast<std::byte*>(model.embedding)));

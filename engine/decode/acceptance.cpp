@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "decode/copy_distribution.h"
 
@@ -200,6 +201,21 @@ void SampledJudge::judge_block(const Drawn& drawn, const TargetAt& target_at, st
   const Draw draw{DrawPurpose::target, root_position + kept + 1};
   const bool is_cut = kept < length && left_over(target_, kept_share, draft_behind(kept), rest_) > 0.0;
   verdict.bonus_token = draw_token(is_cut ? rest_ : target_, draw, chooser);
+}
+
+double acceptance_bound(std::span<const float> logits, double weight) {
+  const double maximum = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
+  double total = 0.0;
+  double weighted = 0.0;
+  for (const float logit : logits) {
+    const double below = static_cast<double>(logit) - maximum;
+    const double share = std::exp(below);
+    if (share == 0.0) continue;  // masked: 0 · −∞ is 0 here
+    total += share;
+    weighted += share * below;
+  }
+  const double entropy = std::log(total) - weighted / total;
+  return 1.0 - std::sqrt(weight * std::max(entropy, 0.0));
 }
 
 }  // namespace draftscope::engine

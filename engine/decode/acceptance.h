@@ -77,4 +77,12 @@ class SampledJudge {
 void judge_coupled(std::span<const DraftNode> nodes, const TargetAt& target_at, std::int32_t root_position,
                    CounterKey key, Verdict& verdict);
 
+// AdaEDL's lower bound on the acceptance of a draft token (Agrawal et al. 2024, "AdaEDL: Early Draft Stopping
+// for Speculative Decoding of Large Language Models via an Entropy-based Lower Bound on Token Acceptance
+// Probability", arXiv 2410.18351): 1 − √(w·H(q)), with H the entropy of the draft's distribution q in nats
+// and w the weight that the paper calls γ and sets to 0.2.
+
+/// The bound for the softmax at temperature 1 of logits that make a distribution.
+[[nodiscard]] double acceptance_bound(std::span<const float> logits, double weight);
+
 }  // namespace draftscope::engine

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "checkpoint/file_watch.h"
 #include "decode/acceptance.h"
-#include "decode/device/device_round.h"
-#include "decode/device/text_ahead.h"
+#include "decode/device_round.h"
 #include "decode/draft_limits.h"
 #include "decode/drafter.h"
 #include "decode/non_finite.h"
@@ -66,7 +64,7 @@ class Decoder {
     result_.end_ns = clock.now_ns();
     // A last round may have verified more; so many there are whatever drafted.
     result_.cached_tokens = static_cast<std::int32_t>(text_.size()) - 1;
-    DRAFTSCOPE_TRY(check_watched_files_unchanged());
+    DRAFTSCOPE_TRY(backend_.check_weights_unchanged());
     return std::move(result_);
   }
 
@@ -74,7 +72,7 @@ class Decoder {
   Result<void> prefill(RoundClock& clock) {
     clock.begin(Phase::prefill);
     DRAFTSCOPE_TRY_ASSIGN(const std::int32_t first, target_.prefill());
-    DRAFTSCOPE_TRY(check_watched_files());
+    DRAFTSCOPE_TRY(backend_.check_weights());
     result_.first_token_ns = clock.end();
     root_position_ = static_cast<std::int32_t>(request_.prompt.size());
     if (emit(first)) listener_.on_first_token(first);
@@ -178,7 +176,7 @@ class Decoder {
 
   /// Makes the accepted path the text's continuation.
   Result<void> commit(const RoundPlan& plan, traces::Round& row) {
-    DRAFTSCOPE_TRY(check_watched_files());
+    DRAFTSCOPE_TRY(backend_.check_weights());
     const std::vector<DraftNode>& nodes = drafter_.nodes();
     row.accepted = static_cast<std::int32_t>(verdict_.path.size());
     row.bonus_token = verdict_.bonus_token;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "decode/draft_limits.h"
 
-#include <draftscope/engine/draft_model.h>
+#include <draftscope/engine/strategy.h>
 
 #include <algorithm>
 #include <cstddef>

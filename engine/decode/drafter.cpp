@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "decode/acceptance.h"
-#include "decode/acceptance_bound.h"
 #include "decode/copy_distribution.h"
 
 namespace draftscope::engine {

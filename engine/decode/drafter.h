@@ -6,7 +6,6 @@
 #include <draftscope/base/to_size.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/decode.h>
-#include <draftscope/engine/draft_model.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/profiler/span_recorder.h>
@@ -15,7 +14,7 @@
 #include <vector>
 
 #include "decode/draft_limits.h"
-#include "decode/penalty/repetition.h"
+#include "decode/repetition.h"
 
 namespace draftscope::engine {
 

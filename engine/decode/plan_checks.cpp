@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "decode/plan_checks.h"
 
-#include <draftscope/engine/draft_model.h>
+#include <draftscope/engine/strategy.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/shadow.h>
+#include "decode/shadow.h"
 
 #include <algorithm>
 #include <numeric>

@@ -16,7 +16,7 @@
 
 #include "decode/acceptance.h"
 #include "decode/drafter.h"
-#include "decode/penalty/repetition.h"
+#include "decode/repetition.h"
 
 namespace draftscope::engine {
 

@@ -3,7 +3,7 @@
 // al. 2023, Chen et al. 2023; transformers' assisted generation for the schedules and the confidence
 // threshold (docs/methods.md, Two models).
 
-#include <draftscope/engine/draft_model.h>
+#include <draftscope/engine/strategy.h>
 #include <draftscope/speculation/rules/rules_of.h>
 
 #include <utility>

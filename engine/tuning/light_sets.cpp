@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/tuning/light_sets.h>
+#include "tuning/light_sets.h"
 
 #include <algorithm>
 #include <array>

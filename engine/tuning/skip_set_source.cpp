@@ -2,9 +2,9 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/engine/tuning/skip_set_source.h>
 
-#include <draftscope/engine/tuning/light_sets.h>
 #include <draftscope/speculation/skip_set_text.h>
 #include <draftscope/speculation/strategy_text.h>
+#include "tuning/light_sets.h"
 
 #include <algorithm>
 #include <tuple>

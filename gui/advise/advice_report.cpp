@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "advice_report.h"
 
-#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/answers/answer.h>
 
 #include <algorithm>
 #include <set>

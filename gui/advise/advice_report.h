@@ -5,7 +5,7 @@
 // compete most closely, each with its own answer, and what threshold and length do. Knows no Qt; takes
 // seconds.
 
-#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/answers/advice.h>
 #include <functional>
 #include <string>
 #include <vector>

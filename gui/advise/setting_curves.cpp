@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "setting_curves.h"
 
-#include <draftscope/simulator/what_if/answer.h>
-#include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 
 #include <algorithm>
 

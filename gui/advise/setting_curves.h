@@ -4,7 +4,7 @@
 // What one parameter of an early exit does while the others stay: speedup, accepted length and acceptance
 // over the confidence threshold, and over the draft length.
 
-#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/answers/advice.h>
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "load_recording.h"
 
-#include <draftscope/simulator/figures/figures.h>
-#include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/figures/operations.h>
+#include <draftscope/simulator/analysis/figures.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/reader.h>
 

@@ -4,7 +4,7 @@
 // A recording as the app holds it: rows, measured figures, what to be wary of, and the orders in which views
 // go through it. Made once by a worker, immutable then, shared by all views through a pointer.
 
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/overview.h>
 #include <cstdint>
 #include <filesystem>

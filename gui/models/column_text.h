@@ -4,7 +4,7 @@
 // What tables of figures have in common: columns with a title and a tooltip, and cells made by a figure's
 // format.
 
-#include <draftscope/simulator/catalogue/figure.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <QString>
 #include <QVariant>
 #include <optional>

@@ -4,7 +4,7 @@
 // The compared runs as a table: figures of each, its ratio to the baseline with interval and test, and
 // whether the text is the same. The run's cell is decorated with the colour of its lines in charts.
 
-#include <draftscope/simulator/catalogue/figure.h>
+#include <draftscope/simulator/analysis/figure.h>
 #include <QAbstractTableModel>
 
 #include "data/run_comparison/run_comparison.h"

@@ -5,7 +5,7 @@
 // and filtered by the raw values, so that a million rows sort in a fraction of a second. The role `sort_role`
 // has the raw value, `round_role` the index into Recording::rounds.
 
-#include <draftscope/simulator/catalogue/round_columns.h>
+#include <draftscope/simulator/analysis/round_columns.h>
 #include <QAbstractTableModel>
 #include <cstdint>
 #include <functional>

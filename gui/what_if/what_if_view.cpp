@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "what_if_view.h"
 
-#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/answers/advice.h>
 
 #include <QCheckBox>
 #include <QCoreApplication>

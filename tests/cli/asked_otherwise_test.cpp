@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Settings that were not recorded, answered from a recording and held against another one that has them.
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "drafts/redrafted_run.h"
-#include "drafts/run_specification.h"
+#include "analysis/run_specification.h"
+#include "rounds/drafts/redrafted_run.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -56,7 +56,7 @@ struct Asked {
 };
 
 double tokens_per_round(const StrategyRounds& rounds) {
-  const auto all = simulator::sum_of(rounds.setting.least);
+  const auto all = simulator::sum_of(rounds.setting.min_drafted);
   return static_cast<double>(all.tokens) / static_cast<double>(all.rounds);
 }
 
@@ -82,7 +82,7 @@ TEST(AskedOtherwise, BlocksKeepWhatTheirLawExpectsOfRecordedDrafts) {
   // Some 110 rounds of 1 to 5 tokens: three standard errors.
   EXPECT_NEAR(answered, recorded, 0.45);
   // A longer text in as many rounds takes vanilla decoding as many more steps.
-  const auto all = simulator::sum_of(asked.setting.least);
+  const auto all = simulator::sum_of(asked.setting.min_drafted);
   std::int64_t steps = 0;
   for (const auto& vanilla : asked.vanilla) steps += vanilla.passes;
   EXPECT_NEAR(static_cast<double>(steps), static_cast<double>(all.tokens), 6.0);
@@ -132,7 +132,7 @@ TEST(AskedOtherwise, SearchesOfKnapSpecAreCountedAnew) {
   EXPECT_EQ(tokens_per_round(often), tokens_per_round(recorded));
   const auto passes = [](const StrategyRounds& rounds) {
     std::int64_t sum = 0;
-    for (const auto& count : simulator::sum_of(rounds.setting.least).own) sum += count.passes;
+    for (const auto& count : simulator::sum_of(rounds.setting.min_drafted).auxiliary) sum += count.passes;
     return sum;
   };
   EXPECT_GT(passes(often), passes(recorded));
@@ -154,9 +154,9 @@ TEST(AskedOtherwise, GuessesFromTextsAreTheRecordedOnes) {
   const Asked recorded(record(folder / "guesses.dstrace", with));
   const Asked plain(record(folder / "plain.dstrace", common));
   for (const std::string& strategy : guesses) {
-    const auto truth = simulator::sum_of(recorded.rounds(strategy).setting.least);
+    const auto truth = simulator::sum_of(recorded.rounds(strategy).setting.min_drafted);
     const StrategyRounds asked = plain.rounds(strategy);
-    const auto found = simulator::sum_of(asked.setting.least);
+    const auto found = simulator::sum_of(asked.setting.min_drafted);
     EXPECT_EQ(asked.setting.status, AnswerStatus::exact) << strategy;
     EXPECT_EQ(std::tuple(found.rounds, found.tokens, found.drafted, found.accepted),
               std::tuple(truth.rounds, truth.tokens, truth.drafted, truth.accepted))
@@ -197,8 +197,8 @@ TEST(AskedOtherwise, CascadesAreTheirRecordedRoundsWithTheirPasses) {
                                                     "--strategy", "vanilla", "--strategy", cascade}));
   const StrategyRounds recorded = asked.rounds(cascade);
   EXPECT_GT(tokens_per_round(recorded), 1.2);
-  ASSERT_FALSE(recorded.own_passes.empty());
-  for (const simulator::OwnPass& pass : recorded.own_passes) {
+  ASSERT_FALSE(recorded.auxiliary_passes.empty());
+  for (const simulator::AuxiliaryPass& pass : recorded.auxiliary_passes) {
     EXPECT_TRUE(pass.attention == 4 || pass.attention == 8);
     EXPECT_EQ(pass.attention, pass.mlp);
     EXPECT_TRUE(pass.has_head);

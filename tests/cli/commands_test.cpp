@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/tokenizer.h>
-#include <draftscope/simulator/figures/conventions.h>
+#include <draftscope/simulator/analysis/conventions.h>
 #include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

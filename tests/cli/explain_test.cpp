@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // `draftscope explain`: what it prints of diagnoses, and of which files.
-#include <draftscope/simulator/explain/explain.h>
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/explain.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The catalogues of figures against what is made from them: JSON, CSV and cli/OUTPUT.md.
 
-#include <draftscope/simulator/catalogue/figure_json.h>
-#include <draftscope/simulator/catalogue/figure_tables.h>
-#include <draftscope/simulator/catalogue/round_columns.h>
-#include <draftscope/simulator/figures/decisions.h>
+#include <draftscope/simulator/analysis/decisions.h>
+#include <draftscope/simulator/analysis/figure_json.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/analysis/round_columns.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

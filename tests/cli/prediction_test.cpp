@@ -2,7 +2,7 @@
 // predict, measure, score.
 
 #include <draftscope/base/sha256.h>
-#include <draftscope/simulator/prediction/prediction_file.h>
+#include <draftscope/simulator/answers/prediction_file.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <algorithm>

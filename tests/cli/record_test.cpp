@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Models without a window: Qt's own tester watches every change, and what they show is what `draftscope
 // report` prints.
-#include <draftscope/simulator/catalogue/figure_tables.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <QAbstractItemModelTester>

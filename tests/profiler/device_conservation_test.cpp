@@ -3,7 +3,7 @@
 
 #include "device_conservation.h"
 
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/writer.h>
 

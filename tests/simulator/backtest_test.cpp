@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/closed_forms/closed_forms.h>
-#include <draftscope/simulator/published/backtest.h>
+#include <draftscope/simulator/answers/backtest.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <random>
 #include <set>
 
-#include "published/backtest_limits.h"
-#include "published/backtest_pass_overhead.h"
+#include "answers/published/backtest_limits.h"
+#include "answers/published/backtest_pass_overhead.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "closed_forms/closed_forms_cost.h"
+#include "prices/closed_forms_cost.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Golden values are published ones, or computed outside this program; the rest are identities.
 
-#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

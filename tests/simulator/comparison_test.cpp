@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/comparison.h>
+#include <draftscope/simulator/analysis/comparison.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

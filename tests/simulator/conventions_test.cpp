@@ -2,8 +2,8 @@
 // Publications' conventions on a recording of two prompts whose figures can be worked out in the head, and
 // properties of them on random recordings.
 
-#include <draftscope/simulator/figures/conventions.h>
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/conventions.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <gtest/gtest.h>
 
 #include <numeric>

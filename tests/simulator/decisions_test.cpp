@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Series of decisions from a trace whose decisions are known.
 
-#include <draftscope/simulator/figures/decisions.h>
+#include <draftscope/simulator/analysis/decisions.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every figure against a naive recomputation straight from the rows, on random recordings.
 
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where a device's time goes by operation: nothing is lost, and nothing is counted twice.
-#include <draftscope/simulator/figures/operations.h>
+#include <draftscope/simulator/analysis/operations.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

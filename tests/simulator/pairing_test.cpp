@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/speedup.h>
+#include <draftscope/simulator/analysis/speedup.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings built to have a published row's inputs must show the published row's result.
 
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

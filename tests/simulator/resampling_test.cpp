@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "uncertainty/resampling.h"
+#include "analysis/figures/resampling.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Breakdowns of spans that are met once and not kept, against those of measure() with all of them.
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/closed_forms/closed_forms.h>
-#include <draftscope/simulator/closed_forms/tpt_ladder.h>
+#include <draftscope/simulator/prices/closed_forms.h>
+#include <draftscope/simulator/prices/tpt_ladder.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "figures/tpt.h"
+#include "prices/tpt.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/comparison.h>
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/comparison.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <gtest/gtest.h>
 
 #include "random_recording.h"

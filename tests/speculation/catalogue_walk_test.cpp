@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/policy_choice.h"
+#include "rounds/replay/policy_choice.h"
 #include "toy_backend.h"
 
 namespace draftscope {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string>
 
-#include "replay/policy_choice.h"
+#include "rounds/replay/policy_choice.h"
 #include "toy_backend.h"
 
 namespace draftscope {

@@ -11,8 +11,8 @@
 #include <memory>
 #include <utility>
 
-#include <draftscope/simulator/what_if/strategy_rounds.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 
 #include "commands/learning.h"
 #include "commands/shards/shard_output.h"

@@ -4,8 +4,8 @@
 // The questions of `draftscope simulate`: every strategy on every machine, with what the options want of each
 // answer. A shard asks its own of them.
 
-#include <draftscope/simulator/what_if/strategy_rounds.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/traces/reader.h>
 #include <cstddef>
 #include <optional>

@@ -3,7 +3,7 @@
 
 // Advice for a terminal and for programs (keys: cli/OUTPUT.md).
 
-#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/answers/advice.h>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 
 // A calibration as people and programs read it.
 
-#include <draftscope/simulator/calibration/calibration.h>
+#include <draftscope/simulator/prices/calibration.h>
 #include <cstddef>
 #include <optional>
 #include <string>

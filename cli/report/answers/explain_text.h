@@ -3,8 +3,8 @@
 
 // Diagnoses as `draftscope explain` prints them.
 
-#include <draftscope/simulator/explain/explain.h>
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/explain.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,7 +3,7 @@
 
 // `draftscope simulate --ladder`: why the predicted speedup is not the one that layers count.
 
-#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/answers/answer.h>
 #include <string>
 #include <vector>
 

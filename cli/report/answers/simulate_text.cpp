@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/simulate_text.h"
 
-#include <draftscope/simulator/catalogue/figure_json.h>
-#include <draftscope/simulator/catalogue/figure_tables.h>
+#include <draftscope/simulator/analysis/figure_json.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 #include <fmt/format.h>
 
 #include <algorithm>

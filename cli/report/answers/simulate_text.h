@@ -3,7 +3,7 @@
 
 // Answers of the simulator for a terminal and for programs (keys: cli/OUTPUT.md).
 
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

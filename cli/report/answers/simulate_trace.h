@@ -3,7 +3,7 @@
 
 // `simulate --write`: the answers as a trace.
 
-#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/simulator/answers/predicted_trace.h>
 #include <string>
 
 #include "options/machine_options.h"

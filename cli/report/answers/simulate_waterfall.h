@@ -3,7 +3,7 @@
 
 // `draftscope simulate --waterfall`: what was possible on these texts, level by level, and where it got lost.
 
-#include <draftscope/simulator/advice/recording_waterfall.h>
+#include <draftscope/simulator/answers/recording_waterfall.h>
 #include <functional>
 #include <string>
 #include <vector>

@@ -4,8 +4,8 @@
 // Predictions beside measurements, for a terminal and for programs (keys: cli/OUTPUT.md). What `validate`
 // and `score` share.
 
-#include <draftscope/simulator/prediction/prediction_file.h>
-#include <draftscope/simulator/validation/checked_answer.h>
+#include <draftscope/simulator/answers/checked_answer.h>
+#include <draftscope/simulator/answers/prediction_file.h>
 #include <span>
 #include <string>
 

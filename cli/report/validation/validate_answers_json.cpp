@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/validation/validate_answers.h"
 
-#include <draftscope/simulator/catalogue/figure_json.h>
-#include <draftscope/simulator/catalogue/figure_tables.h>
+#include <draftscope/simulator/analysis/figure_json.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 
 namespace draftscope::cli {
 

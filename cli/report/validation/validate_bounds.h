@@ -4,7 +4,7 @@
 // Bounds on mean errors, from the command line: KIND=PERCENT.
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/validation/checked_answer.h>
+#include <draftscope/simulator/answers/checked_answer.h>
 #include <span>
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/published/backtest.h>
+#include <draftscope/simulator/answers/backtest.h>
 #include <string>
 
 #include "terminal/glyphs.h"

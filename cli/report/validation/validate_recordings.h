@@ -2,7 +2,7 @@
 #pragma once
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/validation/checked_answer.h>
+#include <draftscope/simulator/answers/checked_answer.h>
 #include <cstdint>
 #include <string>
 #include <vector>

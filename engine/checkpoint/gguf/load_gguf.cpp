@@ -11,8 +11,8 @@
 #include "checkpoint/checkpoint_hash.h"
 #include "checkpoint/element_bits.h"
 #include "checkpoint/file_watch.h"
+#include "checkpoint/gguf/shape.h"
 #include "gguf_file.h"
-#include "shape/shape.h"
 #include "tensor_names.h"
 #include "widen.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "checkpoint/element_bits.h"
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine {
 namespace {
@@ -77,7 +77,7 @@ Result<void> take_groups(const FileTensors& tensors, const Shards& shards, const
                         expect_tensor(shards, tensors, name, "I32", {as_extent(matrix.columns)}));
   bool in_order = true;
   for (std::int64_t i = 0; i < matrix.columns; ++i) {
-    const auto group = cpu::load_unaligned<std::int32_t>(tensor.data() + 4 * i);
+    const auto group = load_unaligned<std::int32_t>(tensor.data() + 4 * i);
     if (group < 0 || group >= groups)
       return fail("{}: tensor {}: element {} is {}, expected a group from 0 to {}", tensor.shard->file,
                   tensor.entry->name, i, group, groups - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "int4.h"
 
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine {
 namespace {
@@ -12,7 +12,7 @@ bool has_fp16_scales(const QuantisedMatrix& matrix) {
   for (std::int64_t group = 0; group < groups; ++group)
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
       const float scale = group_scale(matrix, row, group).scale;
-      if (cpu::f16_to_float(cpu::float_to_f16(scale)) != scale) return false;
+      if (f16_to_float(float_to_f16(scale)) != scale) return false;
     }
   return true;
 }

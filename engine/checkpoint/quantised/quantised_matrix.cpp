@@ -9,8 +9,8 @@
 
 #include "checkpoint/element_bits.h"
 #include "checkpoint/row_parts.h"
-#include "cpu/kernels/bf16.h"
 #include "e4m3.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine {
 namespace {
@@ -28,14 +28,14 @@ constexpr std::array<int, 8> awq_places{0, 4, 1, 5, 2, 6, 3, 7};
 float scale_at(const QuantisedMatrix& matrix, std::int64_t index) {
   const std::byte* const place =
       matrix.scales + index * static_cast<std::int64_t>(dtype_bytes(matrix.scale_dtype));
-  if (matrix.scale_dtype == DType::f32) return cpu::load_unaligned<float>(place);
-  const auto bits = cpu::load_unaligned<std::uint16_t>(place);
-  return matrix.scale_dtype == DType::bf16 ? cpu::bf16_to_float(bits) : cpu::f16_to_float(bits);
+  if (matrix.scale_dtype == DType::f32) return load_unaligned<float>(place);
+  const auto bits = load_unaligned<std::uint16_t>(place);
+  return matrix.scale_dtype == DType::bf16 ? bf16_to_float(bits) : f16_to_float(bits);
 }
 
 /// A number of `bits` bits in a row of 32-bit words.
 int number_at(const std::byte* words, std::int64_t word, int place, int bits) {
-  const auto value = cpu::load_unaligned<std::uint32_t>(words + 4 * word);
+  const auto value = load_unaligned<std::uint32_t>(words + 4 * word);
   return static_cast<int>(value >> static_cast<unsigned>(place * bits) & ((1U << bits) - 1U));
 }
 
@@ -53,7 +53,7 @@ OutputPlace output_place(const QuantisedMatrix& matrix, std::int64_t row) {
 /// The group that an input is of.
 std::int64_t group_of(const QuantisedMatrix& matrix, std::int64_t column) {
   if (matrix.groups == nullptr) return column / matrix.block.columns;
-  return cpu::load_unaligned<std::int32_t>(matrix.groups + 4 * column);
+  return load_unaligned<std::int32_t>(matrix.groups + 4 * column);
 }
 
 /// Calls begin(c) for each of a part's columns, and then take(r, c, number) for each of its rows.

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "cpu/kernels/bf16.h"
 #include "cpu/kernels/kernels.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::cpu {
 namespace {

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "cpu/kernels/bf16.h"
 #include "cpu/processor.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::cpu {
 namespace {

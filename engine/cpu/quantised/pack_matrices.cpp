@@ -4,6 +4,7 @@
 #include <draftscope/base/parallel.h>
 #include <algorithm>
 
+#include "checkpoint/element_bits.h"
 #include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/row_parts.h"
 #include "cpu/model.h"

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "activations.h"
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 #include "packed_products.h"
 
 namespace draftscope::engine::cpu {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::cpu {
 namespace {

@@ -2,7 +2,7 @@
 #include "stored_blocks.h"
 
 #include "checkpoint/gguf/unpack.h"
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::cpu {
 namespace {

@@ -10,10 +10,10 @@
 #include <cstring>
 #include <span>
 
+#include "checkpoint/element_bits.h"
 #include "checkpoint/quantised/e4m3.h"
 #include "checkpoint/quantised/fp8_block.h"
-#include "cpu/kernels/bf16.h"
-#include "cpu/model.h"
+#include "numbers/bf16.h"
 #include "pack_groups.h"
 
 namespace draftscope::engine::cuda {
@@ -36,7 +36,7 @@ bool is_finite(const Fp8Group& group) {
   std::uint8_t largest = 0;
   for (const std::uint8_t code : group.codes) largest = std::max<std::uint8_t>(largest, code & 0x7fU);
   if (largest == e4m3_nan) return false;
-  return std::isfinite(cpu::bf16_to_float(cpu::float_to_bf16(e4m3_value(largest) * group.scale)));
+  return std::isfinite(bf16_to_float(float_to_bf16(e4m3_value(largest) * group.scale)));
 }
 
 /// A matrix on its way.
@@ -76,7 +76,7 @@ class Fp8BlockPacking {
     const auto columns = static_cast<std::size_t>(source_.columns);
     std::vector<float> values(static_cast<std::size_t>(end - first) * columns);
     for (std::int64_t row = first; row < end; ++row)
-      cpu::copy_row(source_, row, values.data() + static_cast<std::size_t>(row - first) * columns);
+      copy_row(source_, row, values.data() + static_cast<std::size_t>(row - first) * columns);
     bool finite = std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
     for (std::int64_t k = 0; finite && k < source_.columns; k += fp8_block_depth) {
       const auto row_values = [&](std::int64_t row) {

@@ -8,13 +8,14 @@
 #include <cstring>
 #include <span>
 
+#include "checkpoint/element_bits.h"
 #include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/quantised/quantised_matrix.h"
-#include "cpu/kernels/bf16.h"
 #include "cpu/model.h"
 #include "cpu/quantised/packed_matrix.h"
 #include "cpu/quantised/quantise.h"
 #include "cpu/quantised/stored_blocks.h"
+#include "numbers/bf16.h"
 #include "pack_fp8_block.h"
 #include "pack_int4.h"
 #include "two_levels.h"
@@ -38,7 +39,7 @@ constexpr Named names[] = {{speculation::WeightFormat::q8_0, WeightFormat::q8_0}
                            {speculation::WeightFormat::fp8_block, WeightFormat::fp8_block}};
 
 bool is_finite(const cpu::QuantisedBlock& block) {
-  return std::isfinite(cpu::f16_to_float(block.scale)) && std::isfinite(cpu::f16_to_float(block.minimum));
+  return std::isfinite(f16_to_float(block.scale)) && std::isfinite(f16_to_float(block.minimum));
 }
 
 /// Rows of a matrix on their way.
@@ -65,7 +66,7 @@ class Packing {
 
   bool round(std::int64_t row) {
     std::vector<float> values(static_cast<std::size_t>(source_.columns));
-    cpu::copy_row(source_, row, values.data());
+    copy_row(source_, row, values.data());
     if (blocks_.has_two_levels()) return round_to_levels(row, values);
     bool finite = true;
     for (std::int64_t block = 0; block * part_depth < source_.columns; ++block)

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <span>
 
+#include "checkpoint/element_bits.h"
 #include "checkpoint/quantised/int4.h"
-#include "cpu/kernels/bf16.h"
-#include "cpu/model.h"
+#include "numbers/bf16.h"
 #include "pack_groups.h"
 
 namespace draftscope::engine::cuda {
@@ -42,8 +42,8 @@ std::optional<Int4Run> rounded_to_int4(std::span<const float> values) {
     largest = std::max(largest, value);
   }
   Int4Run run;
-  run.scale = cpu::float_to_f16((largest - least) / static_cast<float>(largest_int4));
-  const float scale = cpu::f16_to_float(run.scale);
+  run.scale = float_to_f16((largest - least) / static_cast<float>(largest_int4));
+  const float scale = f16_to_float(run.scale);
   if (!std::isfinite(scale)) return std::nullopt;
   if (scale == 0.0F) return run;
   const auto number = [](float steps) {
@@ -82,7 +82,7 @@ class Int4Packing {
       unpack_numbers(matrix, {source_.first_row + first, end - first, k, columns}, numbers.data());
       for (std::int64_t row = first; row < end; ++row) {
         const GroupScale own = int4_scale(matrix, source_.first_row + row, k / int4_group);
-        Int4Run run{.scale = cpu::float_to_f16(own.scale), .zero = static_cast<std::uint32_t>(own.zero)};
+        Int4Run run{.scale = float_to_f16(own.scale), .zero = static_cast<std::uint32_t>(own.zero)};
         std::copy_n(numbers.data() + (row - first) * columns, columns, run.numbers.data());
         put(row, k, run);
         finite &= std::isfinite(own.scale);
@@ -94,7 +94,7 @@ class Int4Packing {
   bool round(std::int64_t first, std::int64_t end) {
     std::vector<float> values(static_cast<std::size_t>(source_.columns));
     for (std::int64_t row = first; row < end; ++row) {
-      cpu::copy_row(source_, row, values.data());
+      copy_row(source_, row, values.data());
       for (std::int64_t k = 0; k < source_.columns; k += int4_group) {
         const auto run = rounded_to_int4({values.data() + k, static_cast<std::size_t>(columns_from(k))});
         if (!run) return false;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::cuda {
 
@@ -55,22 +55,21 @@ std::array<cpu::QuantisedBlock, cpu::blocks_of_two_levels> round_to_two_levels(
     step = std::isnan(step) ? step : std::max(reach.step(), step);  // the first of two where one is a NaN
     least = std::min(reach.least, least);
   }
-  const std::uint16_t unit = cpu::float_to_f16(step / largest_multiple);
-  const std::uint16_t unit_of_minima = cpu::float_to_f16(-least / largest_multiple);
+  const std::uint16_t unit = float_to_f16(step / largest_multiple);
+  const std::uint16_t unit_of_minima = float_to_f16(-least / largest_multiple);
   for (std::size_t part = 0; part < blocks.size(); ++part) {
     const std::span<const float> own = part_of(part);
     const Reach reach = reach_of(own);
     cpu::QuantisedBlock& block = blocks[part];
     block.scale = unit;
     block.minimum = unit_of_minima;
-    const float scale = multiple(reach.step(), cpu::f16_to_float(unit), largest_multiple);
-    const float minimum = multiple(-reach.least, cpu::f16_to_float(unit_of_minima), largest_multiple);
+    const float scale = multiple(reach.step(), f16_to_float(unit), largest_multiple);
+    const float minimum = multiple(-reach.least, f16_to_float(unit_of_minima), largest_multiple);
     block.own_scales[0] = static_cast<std::int8_t>(scale);
     block.own_minimum = static_cast<std::int8_t>(minimum);
     for (std::size_t i = 0; i < own.size(); ++i)
-      block.quants[i] =
-          static_cast<std::uint8_t>(multiple(own[i] + cpu::f16_to_float(unit_of_minima) * minimum,
-                                             cpu::f16_to_float(unit) * scale, largest_code));
+      block.quants[i] = static_cast<std::uint8_t>(multiple(own[i] + f16_to_float(unit_of_minima) * minimum,
+                                                           f16_to_float(unit) * scale, largest_code));
   }
   return blocks;
 }

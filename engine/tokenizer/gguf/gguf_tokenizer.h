@@ -10,7 +10,7 @@ namespace draftscope::engine::tokenizer {
 
 /// Fills all stages from the keys tokenizer.*: byte-level merges ("gpt2") or SentencePiece with scores
 /// ("llama"), and the chat template. Errors: another tokenizer.ggml.model, an unknown tokenizer.ggml.pre, and
-/// what vocabulary.h and merges.h refuse.
+/// merges or a vocabulary that are malformed.
 [[nodiscard]] Result<void> read_gguf_tokenizer(const gguf::Metadata& metadata,
                                                Tokenizer::Implementation& implementation);
 

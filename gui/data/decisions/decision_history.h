@@ -4,7 +4,7 @@
 // What the strategies of a recording decided, and at which round of its run each decision is shown. Immutable
 // once read.
 
-#include <draftscope/simulator/figures/decisions.h>
+#include <draftscope/simulator/analysis/decisions.h>
 #include <functional>
 #include <memory>
 

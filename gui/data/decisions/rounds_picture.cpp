@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds_picture.h"
 
-#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "recording_diagnosis.h"
 
+#include <draftscope/simulator/answers/simulated_remedies.h>
+
 #include <algorithm>
 
 namespace draftscope::gui {
@@ -13,7 +15,7 @@ std::vector<simulator::Diagnosis> explain_with_simulator(const OpenedRecording& 
   if (!reader) return simulator::explain(measured, {.no_what_if_reason = reader.error().message});
   const auto what_if = simulator::train_to_explain(*reader, *measured.recording);
   if (!what_if) return simulator::explain(measured, {.no_what_if_reason = what_if.error().message});
-  return simulator::explain(measured, {.what_if = &*what_if});
+  return simulator::explain(measured, {.simulate = simulator::simulated_remedies(*what_if)});
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 // Why each run of a recording is as fast as it is, as `draftscope explain` says it: with the recording that
 // it points into. Immutable once made.
 
-#include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/analysis/explain.h>
 #include <memory>
 #include <string>
 #include <vector>

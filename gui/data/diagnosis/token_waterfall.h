@@ -5,7 +5,7 @@
 // tokens, which saves; a verification that takes longer than a step, drafting, deciding and what is left
 // cost. Decoding alone, without the prefill.
 
-#include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/analysis/explain.h>
 #include <cstdint>
 #include <vector>
 

@@ -6,7 +6,7 @@
 //
 // Memory: 2 bytes a round, and 0.25 for each position. Immutable once built.
 
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <cstdint>
 #include <vector>
 

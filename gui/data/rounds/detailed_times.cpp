@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "detailed_times.h"
 
-#include <draftscope/simulator/figures/operations.h>
+#include <draftscope/simulator/analysis/operations.h>
 
 #include <algorithm>
 #include <limits>

@@ -5,7 +5,7 @@
 // aligned by output token. A ratio across recordings is no speedup, because more than the run may have
 // changed; what did is listed.
 
-#include <draftscope/simulator/figures/comparison.h>
+#include <draftscope/simulator/analysis/comparison.h>
 #include <optional>
 #include <string>
 #include <vector>

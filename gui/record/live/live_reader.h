@@ -6,7 +6,7 @@
 //
 // Thread-safety: one thread at a time, but for stop().
 
-#include <draftscope/simulator/figures/figures.h>
+#include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/traces/bulk_reader.h>
 #include <atomic>
 #include <cstdint>

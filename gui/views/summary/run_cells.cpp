@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "run_cells.h"
 
-#include <draftscope/simulator/figures/speedup.h>
+#include <draftscope/simulator/analysis/speedup.h>
 #include <QAbstractItemView>
 #include <QApplication>
 #include <QHelpEvent>

@@ -2,8 +2,8 @@
 #include "measured_run.h"
 
 #include <draftscope/base/statistics.h>
-#include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <fmt/format.h>
 
 #include <algorithm>

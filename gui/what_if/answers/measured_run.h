@@ -4,7 +4,7 @@
 // What a recorded run measured, by the account of predictions: decoding alone, without the prefill. And what
 // can be said where the two differ.
 
-#include <draftscope/simulator/figures/speedup.h>
+#include <draftscope/simulator/analysis/speedup.h>
 #include <optional>
 #include <string>
 #include <vector>

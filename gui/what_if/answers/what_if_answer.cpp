@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "what_if_answer.h"
 
-#include <draftscope/simulator/what_if/answer.h>
-#include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool is_as_recorded(const Question& question) {
 }
 
 Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions& options,
-                  simulator::KeptPrices* kept, WhatIfAnswer& answer) {
+                  simulator::CachedPrices* kept, WhatIfAnswer& answer) {
   const Question& question = answer.question;
   DRAFTSCOPE_TRY_ASSIGN(answer.what_if, trained.what_if(question));
   const simulator::WhatIf& what_if = *answer.what_if;
@@ -62,7 +62,7 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
 }  // namespace
 
 WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
-                       const simulator::SweepOptions& options, simulator::KeptPrices* kept) {
+                       const simulator::SweepOptions& options, simulator::CachedPrices* kept) {
   const traces::Meta& meta = trained.recording().meta;
   WhatIfAnswer answer{.question = question,
                       .recorded_level = simulator::meta_value(meta, "level"),
@@ -114,7 +114,7 @@ Result<simulator::Roofline> roofline_of(const WhatIfAnswer& answer) {
       steps.passes > 0 ? static_cast<double>(steps.context) / static_cast<double>(steps.passes) : 0.0;
   std::vector<std::int32_t> rows{1};
   std::int32_t widest = 1;
-  for (const simulator::RoundStatistics& request : answer.rounds.setting.least)
+  for (const simulator::RoundStatistics& request : answer.rounds.setting.min_drafted)
     for (const simulator::DraftStatistics& draft : request.drafts)
       for (std::size_t width = 2; width < draft.verify.size(); ++width)
         if (draft.verify[width].passes > 0) widest = std::max(widest, static_cast<std::int32_t>(width));

@@ -4,11 +4,11 @@
 // One question answered, or the reason why it can't be. The numbers are those of `draftscope simulate` for
 // the same question and seed.
 
-#include <draftscope/simulator/closed_forms/closed_forms.h>
-#include <draftscope/simulator/closed_forms/tpt_ladder.h>
-#include <draftscope/simulator/hardware/roofline.h>
-#include <draftscope/simulator/what_if/kept_prices.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/cached_prices.h>
+#include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/prices/closed_forms.h>
+#include <draftscope/simulator/prices/roofline.h>
+#include <draftscope/simulator/prices/tpt_ladder.h>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,7 +39,7 @@ struct WhatIfAnswer {
 /// `kept`: of the question before, to the same bits; null: nothing is kept.
 [[nodiscard]] WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
                                      const simulator::SweepOptions& options = {},
-                                     simulator::KeptPrices* kept = nullptr);
+                                     simulator::CachedPrices* kept = nullptr);
 
 /// "exact", "bounded", "approximate" rounds, and whether times are of the recorded circumstances,
 /// specifications or beyond what was measured: "exact rounds, extrapolated times".

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "heat_map.h"
 
-#include <draftscope/simulator/what_if/answer.h>
-#include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 
 #include <algorithm>
 #include <optional>
@@ -20,8 +20,8 @@ void merge_requests(simulator::StrategyRounds& rounds) {
     for (const simulator::RoundStatistics& request : side) add(sum, request);
     side = {std::move(sum)};
   };
-  merge(rounds.setting.least);
-  merge(rounds.setting.most);
+  merge(rounds.setting.min_drafted);
+  merge(rounds.setting.max_drafted);
   simulator::PassCount vanilla;
   for (const simulator::PassCount& steps : rounds.vanilla) {
     vanilla.passes += steps.passes;
@@ -49,8 +49,9 @@ Result<double> slower_speedup(const simulator::CostModel& model, const simulator
   const simulator::Prices& prices = is_own ? own_prices : *of_replays;
   const simulator::PassCount& steps = rounds.vanilla.front();
   const simulator::RoundStatistics vanilla{.rounds = steps.passes, .target_steps = steps};
-  double ns = time_ns(rounds.setting.least.front(), prices);
-  if (!rounds.setting.most.empty()) ns = std::max(ns, time_ns(rounds.setting.most.front(), prices));
+  double ns = time_ns(rounds.setting.min_drafted.front(), prices);
+  if (!rounds.setting.max_drafted.empty())
+    ns = std::max(ns, time_ns(rounds.setting.max_drafted.front(), prices));
   if (!(ns > 0.0)) return fail("{}: rounds take no time, expected some", rounds.strategy);
   return time_ns(vanilla, prices) / (ns * own_ratio);
 }

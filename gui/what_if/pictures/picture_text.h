@@ -3,8 +3,8 @@
 
 // Text of the page's pictures, made of the simulator's results: rows for bars, and numbers for tables.
 
-#include <draftscope/simulator/closed_forms/tpt_ladder.h>
-#include <draftscope/simulator/hardware/roofline.h>
+#include <draftscope/simulator/prices/roofline.h>
+#include <draftscope/simulator/prices/tpt_ladder.h>
 
 #include "charts/chart.h"
 #include "what_if/pictures/bar_rows.h"

@@ -5,7 +5,7 @@
 // The line from a point up to the roof is what its kernel leaves unused. Filled marks are passes of one row,
 // hollow ones verifications; dashed marks' times are not determined by the recording.
 
-#include <draftscope/simulator/hardware/roofline.h>
+#include <draftscope/simulator/prices/roofline.h>
 
 #include "what_if/pictures/what_if_picture.h"
 

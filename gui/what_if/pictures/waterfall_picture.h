@@ -4,7 +4,7 @@
 // The waterfall to the oracle on a question's machine, with the question's strategy beside it: what
 // `draftscope simulate --waterfall` prints.
 
-#include <draftscope/simulator/advice/recording_waterfall.h>
+#include <draftscope/simulator/answers/recording_waterfall.h>
 #include <functional>
 
 #include "what_if/answers/what_if_answer.h"

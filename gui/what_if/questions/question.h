@@ -3,9 +3,9 @@
 
 // A question of the page: a strategy on a machine. Plain choices, as its sliders have them.
 
-#include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/what_if/asked_machine.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/prices/asked_machine.h>
 #include <cstdint>
 #include <memory>
 #include <optional>

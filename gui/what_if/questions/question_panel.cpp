@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "question_panel.h"
 
-#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/analysis/gpu.h>
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The part of a question that is about the machine: GPU, model, host, what a draft step costs, the price.
-#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/speculation/published_models.h>
 #include <fmt/format.h>
 

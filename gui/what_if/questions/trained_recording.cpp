@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "trained_recording.h"
 
-#include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/answers/advice.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
 

@@ -7,7 +7,7 @@
 // An imported recording has no times that costs could be fitted to: they are the specifications' of the GPU
 // and the model that a question names, and nothing can be answered before both are known.
 
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <cstdint>
 #include <memory>
 #include <mutex>

@@ -81,7 +81,7 @@ void WhatIfWorker::train(const RecordingPointer& recording, const std::string& r
       if (trained) {
         trained_ = *trained;
         heat_map_rounds_ = std::make_shared<HeatMapRounds>(trained_);
-        kept_prices_ = std::make_shared<simulator::KeptPrices>();
+        kept_prices_ = std::make_shared<simulator::CachedPrices>();
         emit trained_on();
       } else {
         emit refused(QString::fromStdString(trained.error().message));

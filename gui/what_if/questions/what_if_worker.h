@@ -99,8 +99,8 @@ class WhatIfWorker : public QObject {
   QThreadPool questions_;
   QThreadPool pictures_;
   TrainedPointer trained_;
-  std::shared_ptr<HeatMapRounds> heat_map_rounds_;      // used by the one worker for pictures alone
-  std::shared_ptr<simulator::KeptPrices> kept_prices_;  // by the one for answers
+  std::shared_ptr<HeatMapRounds> heat_map_rounds_;        // used by the one worker for pictures alone
+  std::shared_ptr<simulator::CachedPrices> kept_prices_;  // by the one for answers
   JobPointer training_;
   JobPointer answering_;
   JobPointer drawing_;

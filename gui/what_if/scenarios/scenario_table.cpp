@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "scenario_table.h"
 
-#include <draftscope/simulator/catalogue/figure_tables.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 
 #include <QCoreApplication>
 #include <algorithm>

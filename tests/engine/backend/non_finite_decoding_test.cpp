@@ -3,10 +3,10 @@
 // a draft alone leaves the text as vanilla has it. For every strategy that the catalogue lists.
 
 #include <draftscope/engine/decode.h>
-#include <draftscope/engine/shadow.h>
 #include <draftscope/engine/strategy.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include "decode/shadow.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Merging by hand and refusals; golden_test.cpp has what PEFT itself computes.
 
-#include <draftscope/engine/adapter.h>
+#include <draftscope/engine/checkpoint.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "cpu/kernels/bf16.h"
+#include "numbers/bf16.h"
 #include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
@@ -58,9 +58,9 @@ Checkpoint base(const std::filesystem::path& folder, std::string_view dtype = "F
 float element(const TensorView& view, std::int64_t row, std::int64_t column) {
   const std::byte* at =
       view.data + (row * view.columns + column) * static_cast<std::int64_t>(dtype_bytes(view.dtype));
-  if (view.dtype == DType::f32) return cpu::load_unaligned<float>(at);
-  const auto bits = cpu::load_unaligned<std::uint16_t>(at);
-  return view.dtype == DType::bf16 ? cpu::bf16_to_float(bits) : cpu::f16_to_float(bits);
+  if (view.dtype == DType::f32) return load_unaligned<float>(at);
+  const auto bits = load_unaligned<std::uint16_t>(at);
+  return view.dtype == DType::bf16 ? bf16_to_float(bits) : f16_to_float(bits);
 }
 
 TEST(MergeAdapter, AddsTheScaledProductToItsMatrixAndToNothingElse) {
@@ -95,14 +95,14 @@ TEST(MergeAdapter, AddsTheScaledProductToItsMatrixAndToNothingElse) {
 TEST(MergeAdapter, HalvesRoundAsTheyRead) {
   // Every fp16 number is itself, and the middle between two goes to the even one.
   for (std::uint32_t bits = 0; bits < 0x7c00U; ++bits) {
-    const float value = cpu::f16_to_float(static_cast<std::uint16_t>(bits));
-    ASSERT_EQ(cpu::float_to_f16(value), bits);
-    ASSERT_EQ(cpu::float_to_f16(-value), bits | 0x8000U);
+    const float value = f16_to_float(static_cast<std::uint16_t>(bits));
+    ASSERT_EQ(float_to_f16(value), bits);
+    ASSERT_EQ(float_to_f16(-value), bits | 0x8000U);
     if (bits + 1 == 0x7c00U) continue;
-    const float middle = (value + cpu::f16_to_float(static_cast<std::uint16_t>(bits + 1))) / 2.0F;
-    ASSERT_EQ(cpu::float_to_f16(middle), bits + (bits & 1U)) << bits;
+    const float middle = (value + f16_to_float(static_cast<std::uint16_t>(bits + 1))) / 2.0F;
+    ASSERT_EQ(float_to_f16(middle), bits + (bits & 1U)) << bits;
   }
-  EXPECT_EQ(cpu::float_to_f16(65520.0F), 0x7c00U);
+  EXPECT_EQ(float_to_f16(65520.0F), 0x7c00U);
 }
 
 struct AdapterRefusal {

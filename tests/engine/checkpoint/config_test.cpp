@@ -12,7 +12,7 @@
 #include <draftscope/base/json_text.h>
 #include <draftscope/speculation/model_config.h>
 #include <draftscope/speculation/model_families.h>
-#include "backend/trait_numbers.h"
+#include "numbers/trait_numbers.h"
 #include "tensor_slots.h"
 #include "tiny_checkpoint.h"
 

@@ -2,7 +2,7 @@
 // Hidden states before every layer and logits against Hugging Face transformers (goldens/ from
 // make_goldens.py).
 
-#include <draftscope/engine/adapter.h>
+#include <draftscope/engine/checkpoint.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels/bf16.h"
 #include "kernels/kernels.h"
 #include "kernels/tile_product.h"
+#include "numbers/bf16.h"
 #include "random_model.h"
 
 namespace draftscope::engine::cpu {

@@ -2,7 +2,7 @@
 // States that stay on the device are those that would have come back: to the bit where passes read them, and
 // by their cosines.
 
-#include <draftscope/engine/host_states.h>
+#include <draftscope/engine/probe.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // AdaEDL's bound against distributions whose entropy is known, and drafts that end where it is low.
 
-#include "decode/acceptance_bound.h"
+#include "decode/acceptance.h"
 
 #include <draftscope/engine/decode.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/engine/tuning/halving.h>
+#include <draftscope/engine/tuning/grid_source.h>
 
 #include <gmock/gmock.h>
 

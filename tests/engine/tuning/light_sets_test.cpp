@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The sets that a ranking of single sublayers leads to, and the order in which the search proposes them.
 
-#include <draftscope/engine/tuning/light_sets.h>
+#include "tuning/light_sets.h"
 #include <draftscope/engine/tuning/skip_set_source.h>
 #include <gmock/gmock.h>
 

@@ -2,8 +2,8 @@
 // Input: a calibration. Whatever comes is read or refused in one line; what is read is written and read again
 // as the same, and prices every shape that it has, or says why it can't.
 
-#include <draftscope/simulator/calibration/calibration.h>
-#include <draftscope/simulator/what_if/asked_machine.h>
+#include <draftscope/simulator/prices/asked_machine.h>
+#include <draftscope/simulator/prices/calibration.h>
 
 #include <cstdint>
 

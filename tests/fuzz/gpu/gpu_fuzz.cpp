@@ -2,15 +2,15 @@
 // Input: the specification of a GPU. Whatever comes is read or refused in one line; what is read prices a
 // model on that GPU, or says why it can't.
 
-#include <draftscope/simulator/costs/cost_model.h>
-#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/prices/cost_model.h>
 #include <draftscope/speculation/published_models.h>
 
 #include <cmath>
 #include <cstdint>
 
 #include "../promises.h"
-#include "costs/cost_prices.h"
+#include "prices/costs/cost_prices.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace draftscope;

@@ -2,7 +2,7 @@
 // Input: a config.json of a model that is asked about, not decoded. Whatever comes is read or refused in one
 // line; a scenario takes what is read, or says why not.
 
-#include <draftscope/simulator/hardware/scenario.h>
+#include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/speculation/model_config.h>
 
 #include <cstdint>

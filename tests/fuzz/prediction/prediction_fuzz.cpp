@@ -2,12 +2,12 @@
 // Input: a prediction. Whatever comes is read or refused in one line, as it is and with the digest of its
 // content, which random changes would never meet; what is read is written and read again as the same.
 
-#include <draftscope/simulator/prediction/prediction_file.h>
+#include <draftscope/simulator/answers/prediction_file.h>
 
 #include <cstdint>
 
 #include "../promises.h"
-#include "prediction/prediction_format.h"
+#include "answers/validation/prediction_format.h"
 
 namespace {
 

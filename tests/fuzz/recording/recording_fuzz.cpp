@@ -3,12 +3,12 @@
 // (edits.h). Whatever comes of them, everything that reads traces reads it or refuses it in one line:
 // figures, diagnoses, comparisons, predictions, advice, exports, and what the app makes of it.
 
-#include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/explain/explain.h>
-#include <draftscope/simulator/figures/comparison.h>
-#include <draftscope/simulator/figures/measured_recording.h>
-#include <draftscope/simulator/predicted_trace/predicted_trace.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/analysis/comparison.h>
+#include <draftscope/simulator/analysis/explain.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/predicted_trace.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/exporters.h>
 #include <draftscope/traces/reader.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The recordings of a GPU that ship, as the app reads them: names of kernels, what overlaps, and whose time
 // it is.
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Gauges of a recording that grows are the figures of its rows, whenever it is read.
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/writer.h>
 #include <gmock/gmock.h>
 

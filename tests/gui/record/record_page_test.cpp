@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page with the real command and a shipped model: record, stop, kill, full disks, things that are not
 // there.
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The what-if page's answers and pictures, without a window: against the command line and plain statements.
-#include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/catalogue/figure_tables.h>
-#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/answer_figures.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -135,7 +136,7 @@ std::string shown(const WhatIfAnswer& answer) {
   if (!answer.refusal.empty()) return answer.refusal;
   const simulator::Answer& prediction = answer.prediction;
   std::string all = fmt::format("{} {} {} {} {} {}", prediction.machine, prediction.tokens_per_second,
-                                prediction.c, prediction.v, prediction.o, prediction.own);
+                                prediction.c, prediction.v, prediction.o, prediction.auxiliary);
   const auto add = [&](const simulator::RatioEstimate& estimate) {
     all += fmt::format(" {}", estimate.value);
     for (const auto& interval : {estimate.interval_80, estimate.interval_95})
@@ -164,7 +165,7 @@ TEST_F(WhatIfAnswers, AreTheSameBitsBehindOneAnother) {
   for (const Question& question : {fixed(3, 6), longer, fixed(3, 6), fixed(5, 6), calibrated, fixed(99, 6),
                                    calibrated, fixed(3, 6), fixed(3, 6)})
     asked.push_back(question);
-  simulator::KeptPrices kept;
+  simulator::CachedPrices kept;
   for (Question& question : asked) {
     if (!question.gpu.empty()) question.gpu = some_gpu();
     EXPECT_EQ(shown(answer_of(*trained, question, {}, &kept)), shown(answer_of(*trained, question)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/what_if/answer.h>
-#include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(AnswerLadder, StartsAtWhatLayersCount) {
   ASSERT_TRUE(ladder);
   double tokens = 0.0;
   double layers = 0.0;
-  for (const RoundStatistics& request : rounds.setting.least) {
+  for (const RoundStatistics& request : rounds.setting.min_drafted) {
     tokens += static_cast<double>(request.tokens);
     layers += static_cast<double>(8 * request.rounds);
     for (const DraftStatistics& draft : request.drafts)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/closed_forms/closed_forms.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <gtest/gtest.h>
 
 #include <random>

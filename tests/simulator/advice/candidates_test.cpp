@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/answers/advice.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -32,9 +32,9 @@ TEST(Candidates, AreEveryExitsSettingsAndTheRecordedRuns) {
   std::set<std::string> names;
   for (const Candidate& candidate : found->all) {
     EXPECT_TRUE(names.insert(candidate.rounds.strategy).second) << candidate.rounds.strategy;
-    ASSERT_EQ(candidate.rounds.setting.least.size(), found->prompts.size());
+    ASSERT_EQ(candidate.rounds.setting.min_drafted.size(), found->prompts.size());
     for (std::size_t i = 0; i < found->prompts.size(); ++i)
-      EXPECT_EQ(candidate.rounds.setting.least[i].tokens, found->vanilla[i].tokens);
+      EXPECT_EQ(candidate.rounds.setting.min_drafted[i].tokens, found->vanilla[i].tokens);
     if (candidate.setting) {
       EXPECT_EQ(candidate.rounds.verified_layers, candidate.setting->verified_layers);
     }
@@ -79,8 +79,8 @@ TEST(Candidates, HaveTheRoundsThatSimulateAnswersWith) {
     EXPECT_EQ(rounds->setting.status, candidate.rounds.setting.status);
     EXPECT_EQ(rounds->verified_layers, candidate.rounds.verified_layers) << candidate.rounds.strategy;
     std::int64_t drafted = 0;
-    for (const RoundStatistics& request : rounds->setting.least) drafted += request.drafted;
-    for (const RoundStatistics& request : candidate.rounds.setting.least) drafted -= request.drafted;
+    for (const RoundStatistics& request : rounds->setting.min_drafted) drafted += request.drafted;
+    for (const RoundStatistics& request : candidate.rounds.setting.min_drafted) drafted -= request.drafted;
     EXPECT_EQ(drafted, 0) << candidate.rounds.strategy;
   }
 }

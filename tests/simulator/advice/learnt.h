@@ -3,7 +3,7 @@
 
 // A recording of the tests, written, read and learnt from.
 
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>
 #include <gtest/gtest.h>
 

@@ -11,10 +11,10 @@
 #include <random>
 
 #include "../costs/planted_trace.h"
-#include "costs/cost_prices.h"
-#include "replay/policy_choice.h"
-#include "replay/replay.h"
-#include "what_if/own_work.h"
+#include "prices/costs/cost_prices.h"
+#include "rounds/drafts/auxiliary_work.h"
+#include "rounds/replay/policy_choice.h"
+#include "rounds/replay/replay.h"
 
 namespace draftscope::simulator {
 
@@ -81,7 +81,7 @@ class Recorder {
   void run(const std::string& specification) {
     if (specification == two_models) return run_two_models();
     const auto parsed = speculation::parse_strategy(specification, shadowed_layers).value();
-    work_ = OwnWork::of(parsed, planted_cpu().shape);
+    work_ = AuxiliaryWork::of(parsed, planted_cpu().shape);
     draft_model_.reset();
     const std::string name = specification.substr(0, specification.find(':'));
     const traces::RunId run_id = writer_.add(traces::Run{.strategy = name,
@@ -117,7 +117,7 @@ class Recorder {
     request.tokens.assign(table.text.begin() + table.prompt_tokens, table.text.end());
     writer_.begin(request);
     if (work_)
-      now_ += own_ns([&](OwnPasses& passes, std::vector<PassCount>& counts) {
+      now_ += auxiliary_ns([&](AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
         work_->after_prefill(table.prompt_tokens, true, passes, counts);
       });
     std::int32_t index = 0;
@@ -132,30 +132,30 @@ class Recorder {
     if (with_shadow && recording_.with_shadow) add_shadow(table, request.id);
   }
 
-  /// Time of own passes that `count` counts.
+  /// Time of auxiliary passes that `count` counts.
   template <typename Count>
-  std::int64_t own_ns(const Count& count) {
-    OwnPasses passes;
+  std::int64_t auxiliary_ns(const Count& count) {
+    AuxiliaryPasses passes;
     std::vector<PassCount> counts;
     count(passes, counts);
     Scenario scenario = fitted_scenario(planted_cpu());
     scenario.with_stalls = false;
-    scenario.own_passes = passes.kinds();
+    scenario.auxiliary_passes = passes.kinds();
     scenario.draft_model = draft_model_;
     const Prices own = prices(planted_cpu(), scenario).value();
-    return std::llround(recording_.own_factor * own_time_ns({.own = counts}, own));
+    return std::llround(recording_.auxiliary_factor * auxiliary_time_ns({.auxiliary = counts}, own));
   }
 
   /// Time of what the other model drafts, and reads before.
   std::int64_t draft_model_ns(const traces::Round& round) {
     const std::int32_t layers = draft_model_->n_layers;
     const std::int32_t root = round.root_position;
-    const std::int64_t ns = own_ns([&](OwnPasses& passes, std::vector<PassCount>& counts) {
+    const std::int64_t ns = auxiliary_ns([&](AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
       if (draft_rows_ < root)
-        passes.count({OwnPassKind::draft_model, root - draft_rows_, layers, layers, false}, 1, draft_rows_,
-                     counts);
+        passes.count({AuxiliaryPassKind::draft_model, root - draft_rows_, layers, layers, false}, 1,
+                     draft_rows_, counts);
       for (std::int32_t step = 0; step < round.drafted; ++step)
-        passes.count({OwnPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
+        passes.count({AuxiliaryPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
     });
     draft_rows_ = std::min(root + round.drafted, root + 1 + round.accepted);
     return ns;
@@ -193,7 +193,7 @@ class Recorder {
             std::llround(drafted > 0 ? prices_.round_ns : prices_.step_round_ns);
     if (work_) {
       if (!is_last)
-        round.optimise_ns = own_ns([&](OwnPasses& passes, std::vector<PassCount>& counts) {
+        round.optimise_ns = auxiliary_ns([&](AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
           work_->after_round({index, table.prompt_tokens, round.root_position, round.accepted}, passes,
                              counts);
         });
@@ -242,7 +242,7 @@ class Recorder {
   ReplayConditions conditions_;
   std::vector<ShadowTable> tables_;
   std::vector<traces::PromptId> prompt_ids_;
-  std::optional<OwnWork> work_;            // of the run at hand
+  std::optional<AuxiliaryWork> work_;      // of the run at hand
   std::optional<ModelShape> draft_model_;  // the same
   std::int32_t draft_rows_ = 0;            // of the text, that the draft model has seen
   std::int64_t now_ = 1'000'000'000;

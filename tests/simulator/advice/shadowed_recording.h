@@ -17,8 +17,8 @@ struct ShadowedRecording {
   std::vector<std::string> strategies{"vanilla", "layerskip:exit=3,gamma=4", "layerskip:exit=5,gamma=9"};
   bool with_shadow = true;
   unsigned seed = 7;
-  double own_factor = 1.0;  ///< of strategies' own passes, which the law says otherwise
-  double host_us = 0.0;     ///< that each round of a strategy with own passes takes beside them
+  double auxiliary_factor = 1.0;  ///< of auxiliary passes, which the law says otherwise
+  double host_us = 0.0;           ///< that each round of a strategy with auxiliary passes takes beside them
   /// A run of two models beside the strategies, whose draft model has half of the layers; its shape is in the
   /// recording only if that is said.
   bool with_two_models = false;

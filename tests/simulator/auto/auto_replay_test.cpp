@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings of auto by a demo model: its rule, told of the recorded rounds again, must decide as it did.
-#include "auto/auto_replay.h"
+#include "rounds/auto_replay.h"
 
-#include <draftscope/simulator/validation/checked_answer.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/checked_answer.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // auto asked of recordings in which it did not run, whose texts and times follow a rule.
-#include <draftscope/simulator/advice/advice.h>
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ Machine with_draft_cost(const Learnt& learnt, double share) {
 
 std::int64_t steps_of(const StrategyRounds& rounds) {
   std::int64_t steps = 0;
-  for (const RoundStatistics& request : rounds.setting.least)
+  for (const RoundStatistics& request : rounds.setting.min_drafted)
     for (const DraftStatistics& draft : request.drafts) steps += draft.steps.passes;
   return steps;
 }
@@ -37,11 +37,11 @@ TEST(AutoRounds, DecodeTheRecordedTexts) {
   ASSERT_TRUE(rounds) << rounds.error().message;
   EXPECT_EQ(rounds->setting.status, AnswerStatus::approximate);
   EXPECT_EQ(rounds->source, RoundSource::modelled);
-  ASSERT_EQ(rounds->setting.least.size(), rounds->vanilla.size());
+  ASSERT_EQ(rounds->setting.min_drafted.size(), rounds->vanilla.size());
   for (std::size_t i = 0; i < rounds->vanilla.size(); ++i) {
-    EXPECT_EQ(rounds->setting.least[i].tokens, rounds->vanilla[i].passes);
-    EXPECT_EQ(rounds->setting.least[i].tokens,
-              rounds->setting.least[i].rounds + rounds->setting.least[i].accepted);
+    EXPECT_EQ(rounds->setting.min_drafted[i].tokens, rounds->vanilla[i].passes);
+    EXPECT_EQ(rounds->setting.min_drafted[i].tokens,
+              rounds->setting.min_drafted[i].rounds + rounds->setting.min_drafted[i].accepted);
   }
   EXPECT_GT(steps_of(*rounds), 0);
   EXPECT_THAT(rounds->notes, Contains(HasSubstr("exit 3 drafts as in shadow tokens")));
@@ -110,7 +110,7 @@ TEST(AutoRounds, ObeyTheOptionsOfTheRule) {
   const auto widest = [&](const std::string& strategy) {
     std::size_t rows = 0;
     const StrategyRounds rounds = learnt.what_if().rounds(strategy).value();
-    for (const RoundStatistics& request : rounds.setting.least)
+    for (const RoundStatistics& request : rounds.setting.min_drafted)
       for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
     return rows;
   };

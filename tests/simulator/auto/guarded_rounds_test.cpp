@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // guard= asked of recordings in which it did not run.
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(GuardedRounds, DecodeTheRecordedTexts) {
     EXPECT_EQ(rounds->setting.status, AnswerStatus::approximate);
     EXPECT_THAT(rounds->notes, Contains(HasSubstr("rounds are vanilla")));
     for (std::size_t i = 0; i < rounds->vanilla.size(); ++i)
-      EXPECT_EQ(rounds->setting.least[i].tokens, rounds->vanilla[i].passes) << strategy;
+      EXPECT_EQ(rounds->setting.min_drafted[i].tokens, rounds->vanilla[i].passes) << strategy;
   }
 }
 

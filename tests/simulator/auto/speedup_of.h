@@ -3,7 +3,7 @@
 
 // Predicted speedups of the tests' recordings.
 
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gtest/gtest.h>
 
 #include <string>

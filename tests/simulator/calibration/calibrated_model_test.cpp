@@ -6,12 +6,12 @@
 #include <cmath>
 #include <utility>
 
-#include "costs/cost_parameters.h"
-#include "costs/cost_prices.h"
-#include "costs/cost_work.h"
-#include "costs/fit/cost_priors.h"
 #include "must.h"
 #include "planted_calibration.h"
+#include "prices/costs/cost_parameters.h"
+#include "prices/costs/cost_prices.h"
+#include "prices/costs/cost_priors.h"
+#include "prices/costs/cost_work.h"
 
 namespace draftscope::simulator {
 namespace {

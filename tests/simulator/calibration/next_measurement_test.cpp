@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/calibration/calibration.h>
+#include <draftscope/simulator/prices/calibration.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <random>
 
-#include "costs/cost_parameters.h"
-#include "costs/cost_prices.h"
 #include "must.h"
 #include "planted_calibration.h"
+#include "prices/costs/cost_parameters.h"
+#include "prices/costs/cost_prices.h"
 
 namespace draftscope::simulator {
 namespace {

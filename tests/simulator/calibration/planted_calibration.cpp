@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "costs/cost_parameters.h"
+#include "prices/costs/cost_parameters.h"
 
 namespace draftscope::simulator {
 

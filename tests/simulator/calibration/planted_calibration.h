@@ -4,7 +4,7 @@
 // Calibrations of machines whose costs are known: every sample is what a given cost model says, with noise
 // and outliers.
 
-#include <draftscope/simulator/calibration/calibration.h>
+#include <draftscope/simulator/prices/calibration.h>
 #include <cstdint>
 
 namespace draftscope::simulator {

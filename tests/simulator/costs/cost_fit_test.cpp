@@ -10,12 +10,12 @@
 #include <span>
 #include <vector>
 
-#include "costs/cost_parameters.h"
-#include "costs/cost_prices.h"
-#include "costs/fit/cost_observations.h"
-#include "costs/fit/pass_corrections.h"
-#include "costs/normal_draws.h"
 #include "planted_trace.h"
+#include "prices/costs/cost_observations.h"
+#include "prices/costs/cost_parameters.h"
+#include "prices/costs/cost_prices.h"
+#include "prices/costs/normal_draws.h"
+#include "prices/costs/pass_corrections.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -239,7 +239,7 @@ std::vector<double> numbers(const Prices& prices, std::span<const std::int32_t> 
     all.push_back(time.ns_per_context_row);
   };
   add(prices.target_step);
-  for (const AffineTime& own : prices.own) add(own);
+  for (const AffineTime& own : prices.auxiliary) add(own);
   for (const std::int32_t exit : exits) {
     const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
     add(draft.step);
@@ -258,7 +258,7 @@ TEST_F(PlantedFit, AFewDraftsArePricedAsAmongAllToTheBit) {
     for (const VerifiedLayers verified : {VerifiedLayers::all, VerifiedLayers::above_exit}) {
       scenario.verified_layers = verified;
       scenario.widths = 11;
-      scenario.own_passes = {{.kind = OwnPassKind::layer, .rows = 3, .attention = 1, .mlp = 1}};
+      scenario.auxiliary_passes = {{.kind = AuxiliaryPassKind::layer, .rows = 3, .attention = 1, .mlp = 1}};
       const PriceMap all = PriceMap::make(found.model, scenario).value();
       for (const std::vector<std::int32_t>& exits : {std::vector{1}, std::vector{4}, std::vector{7},
                                                      std::vector{2, 5}, std::vector{1, 2, 3, 4, 5, 6, 7}}) {
@@ -292,7 +292,7 @@ TEST_F(PlantedFit, WhatAnotherMapKnowsAndNumbersThatAreKeptChangeNoBit) {
   Scenario longer = wide;
   longer.context += 300.0;
   const std::vector<std::int32_t> exits{2, 5};
-  KeptNormals normals(5, 12);
+  CachedNormals normals(5, 12);
   std::optional<PriceMap> before;
   for (const Scenario& scenario : {narrow, wide, longer, elsewhere, wide, narrow}) {
     const PriceMap alone = PriceMap::make(found.model, scenario, exits).value();
@@ -343,7 +343,7 @@ TEST(NormalNumbers, AreTheSameFromAnyPlaceOn) {
 }
 
 TEST(NormalNumbers, AreTheSameWhenTheyAreKept) {
-  KeptNormals kept(3, 9);
+  CachedNormals kept(3, 9);
   for (const std::size_t size : {5U, 0U, 8U, 3U, 41U, 40U, 601U, 1201U, 600U}) {
     std::vector<double> all(size);
     fill_normal(3, 7, all);

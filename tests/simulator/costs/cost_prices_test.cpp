@@ -7,11 +7,11 @@
 #include <limits>
 #include <random>
 
-#include "costs/cost_link.h"
-#include "costs/cost_parameters.h"
-#include "costs/cost_prices.h"
-#include "costs/cost_work.h"
-#include "costs/sum_ends.h"
+#include "prices/costs/cost_link.h"
+#include "prices/costs/cost_parameters.h"
+#include "prices/costs/cost_prices.h"
+#include "prices/costs/cost_work.h"
+#include "prices/costs/sum_ends.h"
 
 namespace draftscope::simulator {
 namespace {

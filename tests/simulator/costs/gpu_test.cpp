@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/gpu.h>
+#include <draftscope/simulator/analysis/gpu.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "costs/cost_link.h"
-#include "hardware/regime.h"
+#include "prices/costs/cost_link.h"
+#include "prices/costs/regime.h"
 
 namespace draftscope::simulator {
 namespace {

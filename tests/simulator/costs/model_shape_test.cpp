@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/csv_table.h>
-#include <draftscope/simulator/hardware/scenario.h>
+#include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/speculation/model_config.h>
 #include <draftscope/speculation/model_families.h>
 #include <draftscope/speculation/model_shape_json.h>
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "costs/cost_work.h"
+#include "prices/costs/cost_work.h"
 
 namespace draftscope::simulator {
 namespace {

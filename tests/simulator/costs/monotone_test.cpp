@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "costs/monotone.h"
+#include "prices/costs/monotone.h"
 
 #include <gtest/gtest.h>
 

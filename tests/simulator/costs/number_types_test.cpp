@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "costs/cost_link.h"
-#include "costs/cost_parameters.h"
-#include "costs/cost_prices.h"
+#include "prices/costs/cost_link.h"
+#include "prices/costs/cost_parameters.h"
+#include "prices/costs/cost_prices.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -229,7 +229,7 @@ TEST(DraftCostInputs, ReplaceTheDraftsLayersAndNothingElse) {
     EXPECT_DOUBLE_EQ(one.drafts[exit].verify[5].at(900.0), layers.drafts[exit].verify[5].at(900.0));
   }
   EXPECT_NEAR(one.drafts[7].step.at(900.0) / layers.drafts[1].step.at(900.0), 1.0, 1e-9);
-  EXPECT_TRUE(one.own.empty());
+  EXPECT_TRUE(one.auxiliary.empty());
   EXPECT_DOUBLE_EQ(one.target_step.ns, layers.target_step.ns);
 }
 

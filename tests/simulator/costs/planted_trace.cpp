@@ -8,8 +8,8 @@
 #include <cmath>
 #include <random>
 
-#include "costs/cost_parameters.h"
-#include "costs/cost_prices.h"
+#include "prices/costs/cost_parameters.h"
+#include "prices/costs/cost_prices.h"
 
 namespace draftscope::simulator {
 

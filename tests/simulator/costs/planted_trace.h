@@ -3,7 +3,7 @@
 
 // Recordings whose costs are known: every time is what a given cost model says, with noise and outliers.
 
-#include <draftscope/simulator/costs/cost_model.h>
+#include <draftscope/simulator/prices/cost_model.h>
 #include <cstdint>
 #include <filesystem>
 #include <map>

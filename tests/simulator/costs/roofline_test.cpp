@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/roofline.h>
+#include <draftscope/simulator/prices/roofline.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "costs/cost_parameters.h"
 #include "planted_trace.h"
+#include "prices/costs/cost_parameters.h"
 
 namespace draftscope::simulator {
 namespace {

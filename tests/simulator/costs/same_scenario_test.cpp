@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "hardware/same_scenario.h"
+#include "prices/same_scenario.h"
 
 #include <draftscope/speculation/published_models.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Scenario full_scenario() {
   scenario.draft_cost = DraftCostInput{.kind = DraftCostInput::Kind::share, .share = 0.1};
   scenario.link = known_rank_links().front();
   scenario.drafts = {{2, 2}, {4, 3}};
-  scenario.own_passes = {{.kind = OwnPassKind::layer, .rows = 3}};
+  scenario.auxiliary_passes = {{.kind = AuxiliaryPassKind::layer, .rows = 3}};
   scenario.draft_model = scenario.shape;
   return scenario;
 }
@@ -57,8 +57,8 @@ TEST(SameScenario, SeesEveryDifference) {
       [](Scenario& one) { one.context += 1.0; },
       [](Scenario& one) { one.with_stalls = false; },
       [](Scenario& one) { ++one.drafts[1].mlp; },
-      [](Scenario& one) { ++one.own_passes[0].rows; },
-      [](Scenario& one) { ++one.widest_own_pass; },
+      [](Scenario& one) { ++one.auxiliary_passes[0].rows; },
+      [](Scenario& one) { ++one.widest_auxiliary_pass; },
       [](Scenario& one) { one.draft_model.reset(); },
       [](Scenario& one) { ++one.draft_model->d_ff; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {

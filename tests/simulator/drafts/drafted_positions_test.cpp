@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "drafts/drafted_positions.h"
+#include "rounds/drafts/drafted_positions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "drafts/drafted_table.h"
+#include "rounds/drafts/drafted_table.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Settings whose draft was recorded, asked of a recording without shadow tokens, against a replay of the same
 // recording's shadow tokens, which knows every position.
-#include <draftscope/simulator/advice/advice.h>
+#include <draftscope/simulator/answers/advice.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <set>
 
 #include "../advice/learnt.h"
-#include "replay/acceptance_models.h"
+#include "rounds/replay/acceptance_models.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -27,7 +27,7 @@ ShadowedRecording without_shadow() {
 }
 
 RoundStatistics all_of(const StrategyRounds& rounds) {
-  return sum_of(rounds.setting.least);
+  return sum_of(rounds.setting.min_drafted);
 }
 
 bool has_note(const StrategyRounds& rounds, const std::string& part) {
@@ -83,14 +83,14 @@ TEST(DraftedRounds, OfAnotherLengthOfTwoModelsKeepTheDraftModelsPrice) {
   EXPECT_LT(all_of(*shorter).drafted, all_of(*recorded).drafted);
   ASSERT_TRUE(shorter->draft_model);
   EXPECT_EQ(shorter->draft_model->n_layers, recorded->draft_model->n_layers);
-  EXPECT_FALSE(shorter->own_passes.empty());
+  EXPECT_FALSE(shorter->auxiliary_passes.empty());
 }
 
 TEST(DraftedRounds, VaryFromRequestToRequest) {
   const Learnt plain(without_shadow());
   const auto rounds = plain.what_if().rounds("layerskip:exit=5,gamma=12").value();
   std::set<std::int64_t> different;
-  for (const RoundStatistics& request : rounds.setting.least) different.insert(request.rounds);
+  for (const RoundStatistics& request : rounds.setting.min_drafted) different.insert(request.rounds);
   EXPECT_GT(different.size(), 3U) << "an interval over requests sees what requests have of their own";
 }
 
@@ -135,7 +135,7 @@ TEST_F(SampleRecording, AnswersSetsThatNobodyRecorded) {
   EXPECT_TRUE(has_note(*listed, "sets that were tried"));
   EXPECT_EQ(listed->drafts.front().attention, 10);
   EXPECT_EQ(listed->drafts.front().mlp, 12);
-  ASSERT_FALSE(listed->setting.most.empty());
+  ASSERT_FALSE(listed->setting.max_drafted.empty());
   const auto none = rounds("draft-verify");
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, HasSubstr("expected skip-attention or skip-mlp"));
@@ -146,12 +146,12 @@ TEST_F(SampleRecording, CountsSearchesOfAnotherScheduleAnew) {
   const auto seldom = rounds("clasp:skip=4,interval=500");
   ASSERT_TRUE(often) << often.error().message;
   EXPECT_EQ(all_of(*often).rounds, all_of(*seldom).rounds);
-  const auto own_passes = [](const StrategyRounds& rounds) {
+  const auto auxiliary_passes = [](const StrategyRounds& rounds) {
     std::int64_t passes = 0;
-    for (const PassCount& own : all_of(rounds).own) passes += own.passes;
+    for (const PassCount& own : all_of(rounds).auxiliary) passes += own.passes;
     return passes;
   };
-  EXPECT_GT(own_passes(*often), own_passes(*seldom));
+  EXPECT_GT(auxiliary_passes(*often), auxiliary_passes(*seldom));
 }
 
 TEST(Candidates, HaveOtherLengthsOfDraftsThatAreNoExits) {

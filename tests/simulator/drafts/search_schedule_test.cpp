@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "drafts/search_schedule.h"
+#include "rounds/drafts/search_schedule.h"
 
-#include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <gtest/gtest.h>
 
-#include "drafts/redrafted_run.h"
-#include "drafts/run_specification.h"
+#include "analysis/run_specification.h"
+#include "rounds/drafts/redrafted_run.h"
 
 namespace draftscope::simulator {
 namespace {

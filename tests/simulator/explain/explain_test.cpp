@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A recording for each sentence, and one for which nothing is wrong.
-#include <draftscope/simulator/explain/explain.h>
-#include <draftscope/simulator/what_if/answer.h>
+#include <draftscope/simulator/analysis/explain.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/simulated_remedies.h>
 #include <draftscope/traces/missing_data.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -382,7 +383,7 @@ TEST(Explain, GivesTheSimulatorsOwnAnswerToWhatItSaysToTry) {
   auto reader = traces::Reader::open(path).value();
   const MeasuredRecording measured = measure_recording(path).value();
   const WhatIf what_if = train_to_explain(reader, *measured.recording).value();
-  const Diagnosis diagnosis = only_diagnosis(measured, {.what_if = &what_if});
+  const Diagnosis diagnosis = only_diagnosis(measured, {.simulate = simulated_remedies(what_if)});
   const Finding* const finding = find(diagnosis, "draft_too_long");
   ASSERT_NE(finding, nullptr) << keys_of(diagnosis) << diagnosis.summary;
   ASSERT_TRUE(finding->simulated) << finding->simulation;

@@ -2,7 +2,7 @@
 // Questions that users of other engines asked in public, rebuilt as recordings from the figures that stand in
 // them, each with the sentence that answers it. Where a thread has no figures by round, the least recording
 // with its sums stands for it.
-#include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/analysis/explain.h>
 #include <draftscope/traces/import.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

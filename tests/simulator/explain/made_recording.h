@@ -4,7 +4,7 @@
 // Small recordings whose times are made up, in round numbers: a vanilla step takes a millisecond unless told
 // otherwise.
 
-#include <draftscope/simulator/figures/measured_recording.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <cstdint>
 #include <functional>
 #include <string>

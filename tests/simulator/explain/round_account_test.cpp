@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/explain/explain.h>
+#include <draftscope/simulator/analysis/explain.h>
 #include <gtest/gtest.h>
 
 #include <memory>

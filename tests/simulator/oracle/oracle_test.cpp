@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle/oracle.h>
+#include <draftscope/simulator/answers/oracle.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "oracle/waterfall_settings.h"
+#include "answers/oracle/waterfall_settings.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

@@ -3,12 +3,12 @@
 
 // Texts with shadow tables, and prices, drawn at random.
 
-#include <draftscope/simulator/closed_forms/prices.h>
+#include <draftscope/simulator/prices/prices.h>
 
 #include <cstdint>
 #include <random>
 
-#include "replay/shadow_table.h"
+#include "rounds/replay/shadow_table.h"
 
 namespace draftscope::simulator {
 

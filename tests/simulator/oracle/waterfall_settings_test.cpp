@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "oracle/waterfall_settings.h"
+#include "answers/oracle/waterfall_settings.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

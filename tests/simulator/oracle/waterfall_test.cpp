@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/oracle/oracle.h>
-#include <draftscope/simulator/oracle/waterfall.h>
+#include <draftscope/simulator/answers/oracle.h>
+#include <draftscope/simulator/answers/waterfall.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
-#include "oracle/waterfall_settings.h"
+#include "answers/oracle/waterfall_settings.h"
 #include "random_text.h"
 
 namespace draftscope::simulator {

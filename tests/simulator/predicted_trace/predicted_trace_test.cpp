@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Answers written as a trace: what the file says must be what the answer said.
-#include <draftscope/simulator/figures/run_rows.h>
-#include <draftscope/simulator/figures/speedup.h>
-#include <draftscope/simulator/predicted_trace/predicted_trace.h>
-#include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/simulator/analysis/speedup.h>
+#include <draftscope/simulator/answers/predicted_trace.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
 #include <gmock/gmock.h>

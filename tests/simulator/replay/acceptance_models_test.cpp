@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "replay/acceptance_models.h"
+#include "rounds/replay/acceptance_models.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "replay/policy_choice.h"
+#include "rounds/replay/policy_choice.h"
 
 namespace draftscope::simulator {
 namespace {

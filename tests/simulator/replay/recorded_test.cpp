@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "../../cli/trace_files.h"
-#include "replay/policy_choice.h"
-#include "replay/replay_check.h"
+#include "rounds/replay/policy_choice.h"
+#include "rounds/replay/replay_check.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/figures/run_rows.h>
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/speculation/rules/rules_of.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../../cli/trace_files.h"
-#include "replay/replay_lookup.h"
+#include "rounds/replay/replay_lookup.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <random>
 
-#include "replay/near_ties.h"
-#include "replay/policies.h"
-#include "replay/replay_grid.h"
+#include "rounds/replay/near_ties.h"
+#include "rounds/replay/policies.h"
+#include "rounds/replay/replay_grid.h"
 #include "toy_model.h"
 
 namespace draftscope::simulator {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "../../cli/trace_files.h"
-#include "replay/shadow_table.h"
+#include "rounds/replay/shadow_table.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "replay/policies.h"
+#include "rounds/replay/policies.h"
 
 namespace draftscope::simulator {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "replay/replay.h"
+#include "rounds/replay/replay.h"
 
 namespace draftscope::simulator {
 

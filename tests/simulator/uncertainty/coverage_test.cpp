@@ -3,7 +3,7 @@
 // whose true ratio is known from a far larger sample; an interval that leaves it out too often, or too
 // seldom, fails.
 
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "answers/uncertainty/prediction_pathology.h"
 #include "synthetic_requests.h"
-#include "uncertainty/prediction_pathology.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -71,9 +71,9 @@ TEST(Pathology, IsLeftOutOfTheSecondPrediction) {
   const SyntheticText text = synthetic_text(30, 12);
   SyntheticText extended = text;
   std::vector<ClusterSums> runaway(5000, {synthetic_length + 1.0, 1.0});
-  extended.setting.least.insert(extended.setting.least.begin() + 7, statistics_of(runaway));
+  extended.setting.min_drafted.insert(extended.setting.min_drafted.begin() + 7, statistics_of(runaway));
   extended.vanilla.insert(extended.vanilla.begin() + 7,
-                          vanilla_steps(extended.setting.least[7].tokens, synthetic_prompt));
+                          vanilla_steps(extended.setting.min_drafted[7].tokens, synthetic_prompt));
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
   Pathology pathology;
   pathology.runaways = {7};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <vector>
 
+#include "answers/uncertainty/noisy_bootstrap.h"
 #include "synthetic_requests.h"
-#include "uncertainty/noisy_bootstrap.h"
 
 namespace draftscope::simulator {
 namespace {
@@ -21,7 +21,7 @@ TEST(PredictSpeedup, IsTheClusterBootstrapOfTimesWherePricesAreCertain) {
   const auto predicted = predict_speedup(text.vanilla, text.setting, target, {.draws = 700, .seed = 5});
   ASSERT_TRUE(predicted) << predicted.error().message;
   std::vector<ClusterSums> times;
-  for (const RoundStatistics& request : text.setting.least)
+  for (const RoundStatistics& request : text.setting.min_drafted)
     times.push_back(
         {vanilla_time_ns(request.tokens, synthetic_prompt, target.prices), time_ns(request, target.prices)});
   const auto expected = cluster_bootstrap(times, RatioMean::ratio_of_sums, {.draws = 700, .seed = 5});
@@ -76,8 +76,8 @@ TEST(PredictSpeedup, IsWidenedByPriceNoiseUnlessItIsCommonToBothRuns) {
 TEST(PredictSpeedup, GivesBothBoundsAndRefusesInvalidSettings) {
   SyntheticText text = synthetic_text(20, 3);
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  text.setting.most = text.setting.least;
-  for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
+  text.setting.max_drafted = text.setting.min_drafted;
+  for (RoundStatistics& request : text.setting.max_drafted) request.drafts[0].steps.passes += 10;
   text.setting.status = AnswerStatus::bounded;
   const auto bounded = predict_speedup(text.vanilla, text.setting, target);
   ASSERT_TRUE(bounded && bounded->max_drafted);
@@ -102,13 +102,20 @@ TEST(SpreadPrices, KeepsSourcesApart) {
   EXPECT_EQ(fit_alone.round_ns, mean.round_ns);
 }
 
+Result<PredictedRate> rate_of(const SyntheticText& text, const SweepTarget& target,
+                              const SweepOptions& options = {}) {
+  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted,
+                        predict_speedup_and_rate(text.vanilla, text.setting, target, options));
+  return std::move(predicted.rate);
+}
+
 TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
   const SyntheticText text = synthetic_text(35, 1);
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  const auto predicted = predict_rate(text.setting, target, {.draws = 700, .seed = 5});
+  const auto predicted = rate_of(text, target, {.draws = 700, .seed = 5});
   ASSERT_TRUE(predicted) << predicted.error().message;
   std::vector<ClusterSums> rates;
-  for (const RoundStatistics& request : text.setting.least)
+  for (const RoundStatistics& request : text.setting.min_drafted)
     rates.push_back({static_cast<double>(request.tokens), time_ns(request, target.prices) / 1e9});
   const auto expected = cluster_bootstrap(rates, RatioMean::ratio_of_sums, {.draws = 700, .seed = 5});
   EXPECT_NEAR(predicted->min_drafted.value / expected->value, 1.0, 1e-12);
@@ -120,9 +127,9 @@ TEST(PredictRate, IsTheClusterBootstrapOfTokensOverTimeWherePricesAreCertain) {
 TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {
   const SyntheticText text = synthetic_text(60, 2);
   SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  const auto certain = predict_rate(text.setting, target);
+  const auto certain = rate_of(text, target);
   target.draws = spread_prices(target.prices, {.common = 0.3}, 1);
-  const auto common = predict_rate(text.setting, target);
+  const auto common = rate_of(text, target);
   ASSERT_TRUE(certain && common);
   EXPECT_GT(width(common->min_drafted), 2.0 * width(certain->min_drafted));
   EXPECT_NEAR(common->min_drafted.value, certain->min_drafted.value, 1e-9);
@@ -131,15 +138,15 @@ TEST(PredictRate, IsWidenedByNoiseThatCancelsInASpeedup) {
 TEST(PredictRate, GivesBothBoundsAndRefusesInvalidSettings) {
   SyntheticText text = synthetic_text(20, 3);
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
-  text.setting.most = text.setting.least;
-  for (RoundStatistics& request : text.setting.most) request.drafts[0].steps.passes += 10;
-  const auto bounded = predict_rate(text.setting, target);
+  text.setting.max_drafted = text.setting.min_drafted;
+  for (RoundStatistics& request : text.setting.max_drafted) request.drafts[0].steps.passes += 10;
+  const auto bounded = rate_of(text, target);
   ASSERT_TRUE(bounded && bounded->max_drafted);
   EXPECT_LT(bounded->max_drafted->value, bounded->min_drafted.value);
   EXPECT_DOUBLE_EQ(bounded->interval_95()->low, bounded->max_drafted->interval_95->low);
   EXPECT_DOUBLE_EQ(bounded->interval_95()->high, bounded->min_drafted.interval_95->high);
   text.setting.status = AnswerStatus::invalid;
-  EXPECT_FALSE(predict_rate(text.setting, target));
+  EXPECT_FALSE(rate_of(text, target));
 }
 
 }  // namespace

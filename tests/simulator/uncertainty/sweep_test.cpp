@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/sweep/sweep.h>
+#include <draftscope/simulator/answers/sweep.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Settings some_settings(std::size_t requests) {
   Settings all{.vanilla = text.vanilla};
   for (std::int32_t exit = 1; exit < synthetic_layers; ++exit) {
     all.settings.push_back(text.setting);
-    for (RoundStatistics& request : all.settings.back().least) request.drafts[0].exit = exit;
+    for (RoundStatistics& request : all.settings.back().min_drafted) request.drafts[0].exit = exit;
   }
   return all;
 }
@@ -52,7 +52,7 @@ TEST(Sweep, AgreesWithTheTimesOfSummedStatistics) {
     double vanilla_ns = 0.0;
     double ratios = 0.0;
     const Prices& prices = targets[2].prices;
-    for (const RoundStatistics& request : all.settings[setting].least) {
+    for (const RoundStatistics& request : all.settings[setting].min_drafted) {
       add(sum, request);
       const double own_ns = vanilla_time_ns(request.tokens, synthetic_prompt, prices);
       vanilla_ns += own_ns;
@@ -129,10 +129,10 @@ TEST(Sweep, CancelsNoiseThatIsCommonToBothRuns) {
 TEST(Sweep, SpansBothBoundsOfABoundedSetting) {
   Settings all = some_settings(25);
   SweepSetting slower = all.settings[2];
-  for (RoundStatistics& request : slower.least) request.drafts[0].steps.passes += request.rounds;
+  for (RoundStatistics& request : slower.min_drafted) request.drafts[0].steps.passes += request.rounds;
   SweepSetting bounded = all.settings[2];
   bounded.status = AnswerStatus::bounded;
-  bounded.most = slower.least;
+  bounded.max_drafted = slower.min_drafted;
   const std::vector<SweepSetting> settings{all.settings[2], slower, bounded};
   const std::vector<SweepTarget> targets = some_targets();
   const auto table = sweep(all.vanilla, settings, targets);
@@ -149,7 +149,7 @@ TEST(Sweep, LeavesOutRequestsWithoutTokensAndInvalidSettings) {
   Settings all = some_settings(12);
   const auto before = sweep(all.vanilla, all.settings, some_targets());
   all.vanilla.emplace_back();
-  for (SweepSetting& setting : all.settings) setting.least.emplace_back();
+  for (SweepSetting& setting : all.settings) setting.min_drafted.emplace_back();
   all.settings.push_back({.status = AnswerStatus::invalid});
   const auto after = sweep(all.vanilla, all.settings, some_targets());
   ASSERT_TRUE(before && after);
@@ -179,11 +179,11 @@ TEST(Sweep, NamesWhatDoesNotFit) {
             "sweep draws: found 5, expected 200 to 100000");
 
   std::vector<SweepSetting> settings = all.settings;
-  settings[1].least.pop_back();
+  settings[1].min_drafted.pop_back();
   EXPECT_EQ(error_of(sweep(all.vanilla, settings, targets)),
             "setting 1, fewest draft tokens: found 11 requests, expected 12 as vanilla decoding has");
   settings = all.settings;
-  ++settings[3].least[2].tokens;
+  ++settings[3].min_drafted[2].tokens;
   EXPECT_THAT(error_of(sweep(all.vanilla, settings, targets)), testing::StartsWith("setting 3, request 2: "));
   settings[3].status = AnswerStatus::approximate;
   EXPECT_TRUE(sweep(all.vanilla, settings, targets)) << "a model of acceptance may end elsewhere";

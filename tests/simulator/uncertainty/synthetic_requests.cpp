@@ -56,8 +56,8 @@ SyntheticText synthetic_text(std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   SyntheticText text;
   for (std::size_t i = 0; i < count; ++i) {
-    text.setting.least.push_back(statistics_of(synthetic_rounds(random)));
-    text.vanilla.push_back(vanilla_steps(text.setting.least.back().tokens, synthetic_prompt));
+    text.setting.min_drafted.push_back(statistics_of(synthetic_rounds(random)));
+    text.vanilla.push_back(vanilla_steps(text.setting.min_drafted.back().tokens, synthetic_prompt));
   }
   return text;
 }

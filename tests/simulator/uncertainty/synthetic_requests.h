@@ -4,9 +4,9 @@
 // Requests as recordings have them: each with an acceptance of its own, rounds that resemble the one before,
 // and log-normal lengths that grow with the acceptance.
 
-#include <draftscope/simulator/closed_forms/prices.h>
-#include <draftscope/simulator/sweep/sweep.h>
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
+#include <draftscope/simulator/answers/sweep.h>
+#include <draftscope/simulator/prices/prices.h>
 #include <cstdint>
 #include <random>
 #include <vector>

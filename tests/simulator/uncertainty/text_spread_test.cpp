@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "other_texts/text_spread.h"
+#include "answers/uncertainty/text_spread.h"
 
 #include <gtest/gtest.h>
 
@@ -72,22 +72,20 @@ TEST(TextSpread, WidensPredictionsAndTheirBudget) {
   const SyntheticText text = synthetic_text(40, 9);
   const SweepTarget target{.name = "this machine", .prices = synthetic_prices()};
   SweepOptions options{.draws = 1000, .seed = 3};
-  const auto same = predict_speedup(text.vanilla, text.setting, target, options);
-  const auto same_rate = predict_rate(text.setting, target, options);
+  const auto same = predict_speedup_and_rate(text.vanilla, text.setting, target, options);
   const auto same_budget = variance_budget(text.vanilla, text.setting, target, options);
   options.other_texts = TextSpread{.sigma = 0.2, .freedom = 5.0, .kinds = 3};
-  const auto other = predict_speedup(text.vanilla, text.setting, target, options);
-  const auto other_rate = predict_rate(text.setting, target, options);
+  const auto other = predict_speedup_and_rate(text.vanilla, text.setting, target, options);
   const auto other_budget = variance_budget(text.vanilla, text.setting, target, options);
-  ASSERT_TRUE(same && same_rate && same_budget && other && other_rate && other_budget);
+  ASSERT_TRUE(same && same_budget && other && other_budget);
   const auto log_width = [](const Interval& interval) { return std::log(interval.high / interval.low); };
   // Student's 97.5 % quantile for five degrees of freedom is 2.57.
   const double added = 2.0 * 2.57 * 0.2 * std::sqrt(1.0 + 1.0 / 3.0);
-  const double alone = log_width(*outermost_interval_95(*same));
-  EXPECT_NEAR(log_width(*outermost_interval_95(*other)), std::hypot(alone, added), 0.15 * added);
-  EXPECT_EQ(other->min_drafted.total.value, same->min_drafted.total.value);
-  EXPECT_GT(log_width(*other_rate->interval_95()), 0.8 * added);
-  EXPECT_LT(log_width(*same_rate->interval_95()), 0.8 * added);
+  const double alone = log_width(*outermost_interval_95(same->speedup));
+  EXPECT_NEAR(log_width(*outermost_interval_95(other->speedup)), std::hypot(alone, added), 0.15 * added);
+  EXPECT_EQ(other->speedup.min_drafted.total.value, same->speedup.min_drafted.total.value);
+  EXPECT_GT(log_width(*other->rate.interval_95()), 0.8 * added);
+  EXPECT_LT(log_width(*same->rate.interval_95()), 0.8 * added);
   EXPECT_GT(other_budget->sigma, 1.5 * same_budget->sigma);
   EXPECT_NEAR(other_budget->acceptance + other_budget->fit + other_budget->width + other_budget->transfer +
                   other_budget->interaction,

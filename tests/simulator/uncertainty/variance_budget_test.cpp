@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/uncertainty/prediction.h>
+#include <draftscope/simulator/answers/prediction.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ TEST(VarianceBudget, GivesAllToTheOnlySource) {
   EXPECT_NEAR(acceptance->fit + acceptance->width + acceptance->transfer, 0.0, 1e-12);
 
   SyntheticText alike = text;
-  std::fill(alike.setting.least.begin(), alike.setting.least.end(), text.setting.least[0]);
+  std::fill(alike.setting.min_drafted.begin(), alike.setting.min_drafted.end(), text.setting.min_drafted[0]);
   std::fill(alike.vanilla.begin(), alike.vanilla.end(), text.vanilla[0]);
   const auto width = variance_budget(alike.vanilla, alike.setting, target_with({.width = 0.5}));
   ASSERT_TRUE(width);
@@ -58,7 +58,7 @@ TEST(VarianceBudget, GivesNothingToNoiseThatIsCommonToBothRuns) {
 
 TEST(VarianceBudget, HasNoSharesWhereNothingVaries) {
   SyntheticText alike = synthetic_text(12, 4);
-  std::fill(alike.setting.least.begin(), alike.setting.least.end(), alike.setting.least[0]);
+  std::fill(alike.setting.min_drafted.begin(), alike.setting.min_drafted.end(), alike.setting.min_drafted[0]);
   std::fill(alike.vanilla.begin(), alike.vanilla.end(), alike.vanilla[0]);
   const auto budget =
       variance_budget(alike.vanilla, alike.setting, {.name = "certain", .prices = synthetic_prices()});

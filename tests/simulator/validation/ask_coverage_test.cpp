@@ -3,7 +3,7 @@
 // of a population whose true speedup is known; from each one costs are fitted and a recorded run is asked
 // about, as any user does.
 
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <gtest/gtest.h>
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/validation/checked_answer.h>
+#include <draftscope/simulator/answers/checked_answer.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -4,7 +4,7 @@
 // Recordings of a known population: requests as synthetic_requests.h draws them, times as its prices have
 // them, with noise.
 
-#include <draftscope/simulator/closed_forms/prices.h>
+#include <draftscope/simulator/prices/prices.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <filesystem>

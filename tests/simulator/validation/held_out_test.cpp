@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/hardware/gpu.h>
-#include <draftscope/simulator/validation/checked_answer.h>
+#include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/answers/checked_answer.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include <set>
 
 #include "../random_recording.h"
+#include "answers/validation/hold_out.h"
 #include "clustered_recording.h"
-#include "validation/hold_out.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/what_if/asked_machine.h>
+#include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/speculation/published_models.h>
 #include <gmock/gmock.h>
 

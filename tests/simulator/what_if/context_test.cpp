@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What notes hold to be measured: the contexts that the recording's texts reach.
-#include <draftscope/simulator/what_if/strategy_rounds.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "what_if/drift.h"
+#include "rounds/drafts/drift.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "what_if/fitted_acceptance.h"
+#include "rounds/drafts/fitted_acceptance.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ void add_counts(const RoundStatistics& request, Counts& counts) {
 
 Counts counts_of(const StrategyRounds& rounds) {
   Counts counts;
-  for (const RoundStatistics& request : rounds.setting.least) add_counts(request, counts);
+  for (const RoundStatistics& request : rounds.setting.min_drafted) add_counts(request, counts);
   return counts;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/what_if/what_if.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../advice/learnt.h"
-#include "other_texts/prompt_statistics.h"
+#include "answers/prompt_statistics.h"
 
 namespace draftscope::simulator {
 namespace {

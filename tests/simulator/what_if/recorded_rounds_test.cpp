@@ -69,7 +69,7 @@ TEST(RecordedRounds, AreOfTheFirstRunOfTheSettingInWhateverOrderItsParametersAre
           const auto rounds = learnt.what_if().rounds(setting(exit, gamma, exit_first));
           ASSERT_TRUE(rounds) << rounds.error().message;
           EXPECT_EQ(rounds->strategy, first->specification);
-          const RoundStatistics found = sum_of(rounds->setting.least);
+          const RoundStatistics found = sum_of(rounds->setting.min_drafted);
           EXPECT_EQ(found.rounds, expected.rounds) << first->specification;
           EXPECT_EQ(found.tokens, expected.tokens) << first->specification;
           EXPECT_EQ(found.drafted, expected.drafted) << first->specification;

@@ -27,8 +27,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu/kernels/bf16.h"
 #include "half_pairs.h"
+#include "numbers/bf16.h"
 
 #define DRAFTSCOPE_DEVICE inline
 #define DRAFTSCOPE_DEVICE_CALL inline
@@ -152,8 +152,8 @@ using ::log1p;
 using ::sqrtf;
 
 struct Bf16 {
-  static float to_float(std::uint16_t bits) { return cpu::bf16_to_float(bits); }
-  static std::uint16_t from_float(float value) { return cpu::float_to_bf16(value); }
+  static float to_float(std::uint16_t bits) { return bf16_to_float(bits); }
+  static std::uint16_t from_float(float value) { return float_to_bf16(value); }
   static std::uint32_t pair_from_floats(float low, float high) {
     return std::uint32_t{from_float(high)} << 16 | from_float(low);
   }
@@ -168,7 +168,7 @@ struct Bf16 {
 };
 
 struct F16 {
-  static float to_float(std::uint16_t bits) { return cpu::f16_to_float(bits); }
+  static float to_float(std::uint16_t bits) { return f16_to_float(bits); }
   static std::uint16_t from_float(float value);
   static std::uint32_t pair_from_floats(float low, float high) {
     return std::uint32_t{from_float(high)} << 16 | from_float(low);

@@ -199,6 +199,12 @@ class Backend {
                                                  ChainRoundOutputs& /*outputs*/) {
     return fail("{} backend: has no rounds of its own, expected forward() instead", describe().device);
   }
+  /// Fails if weights that passes read were lost meanwhile, for weights are mapped from files that others may
+  /// shorten: what was computed since is void. The cost is one atomic load while all is well.
+  [[nodiscard]] virtual Result<void> check_weights() const { return {}; }
+  /// Does what check_weights() does, and fails also on weights whose files were changed since they were
+  /// opened: one system call per file.
+  [[nodiscard]] virtual Result<void> check_weights_unchanged() const { return {}; }
   /// Moves are done in order; rows are in [0, cache_rows()).
   [[nodiscard]] virtual Result<void> move_cache_rows(std::span<const CacheMove> moves) = 0;
   /// "NAME holds inf" of the first tensor of a layer that is not finite; layer −1 is the embedding, n_layers

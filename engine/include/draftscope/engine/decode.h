@@ -13,7 +13,6 @@
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
-#include <draftscope/engine/draft_model.h>
 #include <draftscope/engine/random.h>
 #include <draftscope/engine/sampling.h>
 #include <draftscope/engine/stop_strings.h>

@@ -26,6 +26,13 @@
 
 namespace draftscope::engine {
 
+/// A model that drafts, with K/V of its own: rows [0, valid) hold the text's first positions; what the text
+/// went beyond is fed before the next draft. A strategy sets `valid` to 0 when a request begins.
+struct DraftModel {
+  Backend* backend = nullptr;  ///< not owned
+  std::int32_t valid = 0;      ///< rows of its K/V that hold the text
+};
+
 /// The request, as a strategy knows it when it begins.
 struct RequestView {
   std::span<const std::int32_t> prompt;

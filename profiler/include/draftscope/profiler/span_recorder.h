@@ -5,7 +5,7 @@
 //
 // Depth 0 is a phase, deeper spans are layers and operations. Phases never overlap, so
 //     sum of phase spans + idle = wall time
-// holds exactly, in integers (simulator/figures/phase_breakdown.cpp adds them up).
+// holds exactly, in integers (simulator/analysis/figures/phase_breakdown.cpp adds them up).
 //
 // Cost: two clock reads and one 88-byte append a span; spans above the chosen level cost one comparison. A
 // null SpanRecorder* is allowed everywhere in the engine and records nothing. Spans are NVTX ranges too

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Matrices that stay in a GGUF file's blocks.
 
-#include <draftscope/engine/adapter.h>
+#include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/gguf/widen.h"
 #include "checkpoint/tensor_slots.h"
-#include "cpu/kernels/bf16.h"
 #include "gguf_bytes.h"
 #include "gguf_goldens.h"
+#include "numbers/bf16.h"
 #include "random_model.h"
 #include "temporary_folder.h"
 
@@ -30,8 +30,8 @@ std::string random_blocks(Random& random, std::uint32_t type, std::uint64_t coun
   for (char& byte : bytes) byte = static_cast<char>(pick(random, 0, 255));
   const bool two_levels = format.weights == 256;
   for (std::size_t block = 0; block < bytes.size(); block += format.bytes) {
-    const std::uint16_t scale = cpu::float_to_f16((two_levels ? 1e-4F : 2e-3F) * (type == 8 ? 0.1F : 1.0F));
-    const std::uint16_t minimum = cpu::float_to_f16(two_levels ? 1e-3F : -0.02F);
+    const std::uint16_t scale = float_to_f16((two_levels ? 1e-4F : 2e-3F) * (type == 8 ? 0.1F : 1.0F));
+    const std::uint16_t minimum = float_to_f16(two_levels ? 1e-3F : -0.02F);
     std::memcpy(bytes.data() + block + (type == 14 ? 208 : 0), &scale, 2);
     if (type == 3 || type == 7 || type == 12 || type == 13)
       std::memcpy(bytes.data() + block + 2, &minimum, 2);
@@ -47,8 +47,8 @@ std::string random_matrix(Random& random, std::uint32_t type, std::uint64_t coun
   for (std::uint64_t i = 0; i < count; ++i) {
     const float value = static_cast<float>(pick(random, -1000, 1000)) / 8192.0F;
     if (*format.plain == DType::f32) bytes.number(value);
-    if (*format.plain == DType::f16) bytes.number(cpu::float_to_f16(value));
-    if (*format.plain == DType::bf16) bytes.number(cpu::float_to_bf16(value));
+    if (*format.plain == DType::f16) bytes.number(float_to_f16(value));
+    if (*format.plain == DType::bf16) bytes.number(float_to_bf16(value));
   }
   return bytes.text();
 }

@@ -7,9 +7,9 @@
 #include <cmath>
 
 #include "checkpoint/tensor_slots.h"
-#include "cpu/kernels/bf16.h"
 #include "gguf_bytes.h"
 #include "gguf_goldens.h"
+#include "numbers/bf16.h"
 #include "random_model.h"
 #include "temporary_folder.h"
 
@@ -33,9 +33,9 @@ std::vector<float> values_of(const TensorView& view) {
   std::vector<float> values(static_cast<std::size_t>(view.rows * view.columns));
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::byte* const at = view.data + i * dtype_bytes(view.dtype);
-    values[i] = view.dtype == DType::f32    ? cpu::load_unaligned<float>(at)
-                : view.dtype == DType::bf16 ? cpu::bf16_to_float(cpu::load_unaligned<std::uint16_t>(at))
-                                            : cpu::f16_to_float(cpu::load_unaligned<std::uint16_t>(at));
+    values[i] = view.dtype == DType::f32    ? load_unaligned<float>(at)
+                : view.dtype == DType::bf16 ? bf16_to_float(load_unaligned<std::uint16_t>(at))
+                                            : f16_to_float(load_unaligned<std::uint16_t>(at));
   }
   return values;
 }
@@ -151,7 +151,7 @@ TEST(LoadGguf, PlainMatricesStayInTheFileAndOthersBecomeBf16) {
     EXPECT_EQ(tensors[i].view.dtype, DType::bf16) << tensors[i].name;
     if (tensors[i].name == "lm_head.weight") continue;
     auto expected = values_of(exact[i].view);
-    for (float& value : expected) value = cpu::round_to_bf16(value);
+    for (float& value : expected) value = round_to_bf16(value);
     EXPECT_EQ(values_of(tensors[i].view), expected) << tensors[i].name;
   }
 }

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "checkpoint/widened_rows.h"
+#include "checkpoint/element_bits.h"
 
 namespace draftscope::engine {
 

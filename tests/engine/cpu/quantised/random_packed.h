@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/bf16.h"
+#include "numbers/bf16.h"
 #include "quantised/activations.h"
 #include "quantised/packed_matrix.h"
 #include "random_model.h"

@@ -14,9 +14,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "cpu/kernels/bf16.h"
 #include "cuda/kernels/launch_shape.h"
 #include "device_emulation.h"
+#include "numbers/bf16.h"
 #include "one_operation.h"
 
 namespace draftscope::engine::test {

@@ -9,8 +9,8 @@
 #include <random>
 #include <type_traits>
 
-#include "cpu/kernels/bf16.h"
 #include "cuda/kernels/grouped_weights.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::cuda {
 namespace {
@@ -56,7 +56,7 @@ void expect_right_int4() {
         const Part part =
             Int4Weights<Element>::part(held, 2, CodeScale<Element>::of_run(scale | int4_offset(zero) << 16U));
         wrong += wrong_numbers<Element>(part, first, static_cast<std::int32_t>(zero),
-                                        cpu::f16_to_float(static_cast<std::uint16_t>(scale)));
+                                        f16_to_float(static_cast<std::uint16_t>(scale)));
       });
       EXPECT_EQ(wrong, 0) << "codes from " << first << ", zero point " << zero;
     }
@@ -81,7 +81,7 @@ TEST(FourBits, OfQ4_0AreRoundedOnce) {
         Q4_0Weights::Scales scales{};
         scales.words[index / 2] = scale << (index % 2 * 16);
         wrong += wrong_numbers<Bf16>(Q4_0Weights::part(held, index, scales), first, 8,
-                                     cpu::f16_to_float(static_cast<std::uint16_t>(scale)));
+                                     f16_to_float(static_cast<std::uint16_t>(scale)));
       });
       EXPECT_EQ(wrong, 0) << "codes from " << first << ", part " << index;
     }

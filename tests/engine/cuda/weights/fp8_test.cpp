@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "cpu/model.h"
+#include "checkpoint/element_bits.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
 #include "e4m3.h"
@@ -64,7 +64,7 @@ class Dequantised {
     auto values = std::make_unique<std::vector<float>>(static_cast<std::size_t>(tensor.rows) * columns);
     for (std::int64_t row = 0; row < tensor.rows; ++row) {
       float* out = values->data() + static_cast<std::size_t>(row) * columns;
-      cpu::copy_row(tensor, row, out);
+      copy_row(tensor, row, out);
       if (!quantise) continue;
       float largest = 0.0F;
       for (std::size_t i = 0; i < columns; ++i) largest = std::max(largest, std::abs(out[i]));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "checkpoint/element_bits.h"
 #include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/gguf/widen.h"
 #include "cpu/model.h"
@@ -52,7 +53,7 @@ void InBlocks::pack(TensorView& packed, TensorView& widened, WeightFormat format
                                                          stored.bytes);
   std::byte* out = blocks->data();
   for (std::int64_t r = 0; r < packed.rows; ++r) {
-    cpu::copy_row(packed, r, row.data());
+    copy_row(packed, r, row.data());
     for (std::size_t block = 0; block < row_blocks; ++block, out += stored.bytes)
       write_block(format,
                   cpu::quantise_block(*cpu::packed_layout(format), row.data() + block * cpu::block_depth,

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/element_bits.h"
 #include "cpu/model.h"
 #include "e4m3.h"
 
@@ -39,7 +40,7 @@ class InE4m3 {
     auto matrix = std::make_unique<Matrix>();
     std::vector<float> row(static_cast<std::size_t>(tensor.columns));
     for (std::int64_t r = 0; r < tensor.rows; ++r) {
-      cpu::copy_row(tensor, r, row.data());
+      copy_row(tensor, r, row.data());
       float largest = 0.0F;
       for (const float x : row) largest = std::max(largest, std::abs(x));
       const float scale = largest > 0.0F ? largest / values.back() : 1.0F;

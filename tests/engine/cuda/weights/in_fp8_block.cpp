@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "cpu/kernels/bf16.h"
 #include "e4m3.h"
 #include "layer_matrices.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -29,9 +29,9 @@ float put_scale(std::byte* to, DType dtype, float value) {
     std::memcpy(to, &value, sizeof value);
     return value;
   }
-  const std::uint16_t bits = cpu::float_to_bf16(value);
+  const std::uint16_t bits = float_to_bf16(value);
   std::memcpy(to, &bits, sizeof bits);
-  return cpu::bf16_to_float(bits);
+  return bf16_to_float(bits);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ void InFp8Block::pack(TensorView& packed, TensorView& widened, const Fp8BlockFor
           known[static_cast<std::size_t>(row / form.block.rows * column_blocks + k / form.block.columns)];
       // The product of 4 and 24 bits is exact in double: rounded to fp32, and then to the widened type.
       const auto weight = static_cast<float>((code & 0x80U) != 0 ? -magnitude * scale : magnitude * scale);
-      const std::uint16_t bits = cpu::float_to_bf16(weight);
+      const std::uint16_t bits = float_to_bf16(weight);
       std::memcpy(numbers + 2 * at, &bits, sizeof bits);
     }
   packed.data = codes;

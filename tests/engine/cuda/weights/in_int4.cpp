@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "cpu/kernels/bf16.h"
 #include "layer_matrices.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -34,7 +34,7 @@ float random_scale(Random& random, double size) {
   if (chance(random, 0.05)) return 0.0F;
   if (chance(random, 0.05)) return 0x1p-24F * static_cast<float>(pick(random, -7, 7));
   const double scale = size * (0.25 + 0.001 * pick(random, 0, 1500)) * (chance(random, 0.2) ? -1.0 : 1.0);
-  return cpu::bf16_to_float(cpu::float_to_bf16(static_cast<float>(scale)));
+  return bf16_to_float(float_to_bf16(static_cast<float>(scale)));
 }
 
 void put_number(std::byte* to, DType dtype, float value) {
@@ -42,7 +42,7 @@ void put_number(std::byte* to, DType dtype, float value) {
     std::memcpy(to, &value, sizeof value);
     return;
   }
-  const std::uint16_t bits = dtype == DType::f16 ? cpu::float_to_f16(value) : cpu::float_to_bf16(value);
+  const std::uint16_t bits = dtype == DType::f16 ? float_to_f16(value) : float_to_bf16(value);
   std::memcpy(to, &bits, sizeof bits);
 }
 

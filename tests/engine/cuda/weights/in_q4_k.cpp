@@ -7,8 +7,8 @@
 #include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/gguf/unpack.h"
 #include "checkpoint/gguf/widen.h"
-#include "cpu/kernels/bf16.h"
 #include "cuda_shapes.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::int32_t depth_of_blocks = static_cast<std::int32_t>(gguf::Q4_K::w
 
 std::uint16_t random_q4_k_unit(Random& random, float size) {
   if (chance(random, 0.1)) return static_cast<std::uint16_t>(pick(random, 0, 3));  // zero, subnormals
-  return cpu::float_to_f16(size * static_cast<float>(pick(random, -1000, 1000)) / 1000.0F);
+  return float_to_f16(size * static_cast<float>(pick(random, -1000, 1000)) / 1000.0F);
 }
 
 std::vector<std::byte> random_q4_k(std::size_t count, Random& random) {

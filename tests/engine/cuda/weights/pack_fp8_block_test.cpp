@@ -10,13 +10,13 @@
 #include <limits>
 #include <vector>
 
-#include "cpu/kernels/bf16.h"
-#include "cpu/model.h"
+#include "checkpoint/element_bits.h"
 #include "cuda/kernels/grouped_layout.h"
 #include "cuda/packing/pack_fp8_block.h"
 #include "cuda_shapes.h"
 #include "e4m3.h"
 #include "in_fp8_block.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -71,14 +71,13 @@ TEST(PackFp8Block, KeepsEveryNumberOfTheFile) {
     std::vector<float> expected(static_cast<std::size_t>(part.columns));
     std::vector<float> numbers(expected.size());
     for (std::int64_t row = 0; row < part.rows; ++row) {
-      cpu::copy_row(whole, first + row, expected.data());
-      cpu::copy_row(model.widened().weights.layers[0].down, first + row, numbers.data());
+      copy_row(whole, first + row, expected.data());
+      copy_row(model.widened().weights.layers[0].down, first + row, numbers.data());
       for (std::int64_t k = 0; k < part.columns; ++k) {
         const Fp8BlockWeight found = fp8_block_weight_at(*packed, part.rows, part.columns, row, k);
         ASSERT_EQ(found.code, std::to_integer<std::uint8_t>(whole.data[(first + row) * part.columns + k]));
         ASSERT_EQ(found.value(), expected[static_cast<std::size_t>(k)]) << row << ", " << k;
-        ASSERT_EQ(cpu::bf16_to_float(cpu::float_to_bf16(found.value())),
-                  numbers[static_cast<std::size_t>(k)]);
+        ASSERT_EQ(bf16_to_float(float_to_bf16(found.value())), numbers[static_cast<std::size_t>(k)]);
       }
     }
   }

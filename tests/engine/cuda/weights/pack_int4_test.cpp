@@ -10,11 +10,11 @@
 #include <limits>
 #include <vector>
 
-#include "cpu/kernels/bf16.h"
-#include "cpu/model.h"
+#include "checkpoint/element_bits.h"
 #include "cuda/kernels/grouped_layout.h"
 #include "cuda/packing/pack_int4.h"
 #include "in_int4.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -37,14 +37,14 @@ Int4Weight weight_at(const std::vector<std::byte>& packed, std::int64_t rows, st
       rows * runs * 64 + (row / 8 * lines + k / 512) * 128 + row % 8 * 16 + k % 512 / 128 * 4;
   std::uint32_t word;
   std::memcpy(&word, packed.data() + scales, sizeof word);
-  const float scale = cpu::f16_to_float(static_cast<std::uint16_t>(word & 0xffffU));
-  const float base_and_zero = -cpu::bf16_to_float(static_cast<std::uint16_t>(word >> 16U));
+  const float scale = f16_to_float(static_cast<std::uint16_t>(word & 0xffffU));
+  const float base_and_zero = -bf16_to_float(static_cast<std::uint16_t>(word >> 16U));
   return {(128.0F + static_cast<float>(number) - base_and_zero) * scale, std::abs(scale)};
 }
 
 std::vector<float> row_of(const TensorView& tensor, std::int64_t row) {
   std::vector<float> values(static_cast<std::size_t>(tensor.columns));
-  cpu::copy_row(tensor, row, values.data());
+  copy_row(tensor, row, values.data());
   return values;
 }
 
@@ -82,7 +82,7 @@ TEST(PackInt4, KeepsEveryNumberOfTheFile) {
       for (std::int64_t k = 0; k < part.columns; ++k) {
         const float found = weight_at(*packed, part.rows, part.columns, row, k).value;
         ASSERT_EQ(found, expected[static_cast<std::size_t>(k)]) << row << ", " << k;
-        ASSERT_EQ(cpu::bf16_to_float(cpu::float_to_bf16(found)), numbers[static_cast<std::size_t>(k)]);
+        ASSERT_EQ(bf16_to_float(float_to_bf16(found)), numbers[static_cast<std::size_t>(k)]);
       }
     }
   }

@@ -10,11 +10,11 @@
 #include <limits>
 #include <vector>
 
+#include "checkpoint/element_bits.h"
 #include "checkpoint/gguf/unpack.h"
-#include "cpu/kernels/bf16.h"
-#include "cpu/model.h"
 #include "cuda/packing/pack_groups.h"
 #include "in_q4_k.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -47,14 +47,14 @@ Q4KWeight q4_k_weight_at(const std::vector<std::byte>& packed, std::int64_t rows
   const auto unit = [&](std::size_t at) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, block.data() + at, sizeof bits);
-    return std::abs(cpu::f16_to_float(bits));
+    return std::abs(f16_to_float(bits));
   };
   return {value_of(number), std::abs(value_of(1) - value_of(0)), unit(0), unit(2)};
 }
 
 std::vector<float> numbers_of_row(const TensorView& tensor, std::int64_t row) {
   std::vector<float> values(static_cast<std::size_t>(tensor.columns));
-  cpu::copy_row(tensor, row, values.data());
+  copy_row(tensor, row, values.data());
   return values;
 }
 
@@ -73,7 +73,7 @@ TEST(PackQ4K, KeepsEveryNumberOfTheFile) {
       for (std::int64_t k = 0; k < matrix.columns; ++k) {
         const float found = q4_k_weight_at(*packed, matrix.rows, matrix.columns, row, k).value;
         ASSERT_EQ(found, expected[static_cast<std::size_t>(k)]) << row << ", " << k;
-        ASSERT_EQ(cpu::bf16_to_float(cpu::float_to_bf16(found)), numbers[static_cast<std::size_t>(k)]);
+        ASSERT_EQ(bf16_to_float(float_to_bf16(found)), numbers[static_cast<std::size_t>(k)]);
       }
     }
   }

@@ -5,10 +5,56 @@
 // candidates.
 
 #include <draftscope/engine/tuning/candidate_source.h>
-#include <draftscope/engine/tuning/halving.h>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace draftscope::engine {
+
+// Successive halving over a list of settings: all are scored on a few prompts, the best third of them on
+// three times as many, and so on until the last rung scores the remaining ones on all. Hopeless settings cost
+// one short look each. Thread-safety: none. Sources: Jamieson & Talwalkar 2016; Li et al. 2018 (Hyperband), η
+// = 3.
+
+class Halving {
+ public:
+  struct Look {
+    std::size_t setting = 0;
+    std::int32_t prompts = 0;
+    friend bool operator==(const Look&, const Look&) = default;
+  };
+
+  /// A race of `settings` settings over up to `prompts` prompts in `rungs` rungs; all arguments ≥ 1. It has
+  /// fewer rungs where there are too few prompts for as many; one rung scores every setting on all prompts.
+  Halving(std::size_t settings, std::int32_t prompts, std::int32_t rungs);
+
+  /// The setting to score next, and on how many prompts; the same until it is observed. None when all is
+  /// done.
+  [[nodiscard]] std::optional<Look> next() const;
+  /// The score of what next() gives; higher is better.
+  void observe(double score);
+
+  /// The setting with the highest score of the rung with most prompts that has one; the earlier of equals.
+  /// None before the first score.
+  [[nodiscard]] std::optional<std::size_t> best() const;
+  /// Σ prompts over all looks, past and to come.
+  [[nodiscard]] std::int64_t prompts_in_all() const;
+
+ private:
+  struct Scored {
+    std::size_t setting = 0;
+    double score = 0.0;
+  };
+  [[nodiscard]] static std::size_t survivors(std::size_t settings);
+
+  std::vector<std::int32_t> prompts_;  ///< of each rung
+  std::size_t rung_ = 0;
+  std::vector<std::size_t> remaining_;  ///< of this rung, those to come last to first
+  std::vector<Scored> scored_;          ///< of this rung
+  std::size_t settings_;
+  std::optional<std::size_t> best_;
+};
 
 class GridSource final : public CandidateSource {
  public:

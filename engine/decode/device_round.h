@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Rounds that the backend drafts, verifies and judges by itself (Backend::chain_round).
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/random.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/traces/records.h>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "decode/acceptance.h"
+#include "decode/draft_limits.h"
+#include "decode/drafter.h"
+
+namespace draftscope::engine {
+
+class DeviceRound {
+ public:
+  /// Nothing is owned.
+  DeviceRound(Backend& backend, const DecodeRequest& request, const Chooser& chooser)
+      : backend_(backend), request_(request), chooser_(chooser) {}
+
+  /// Whether the backend can do draft and verification of such a round in one go: a chain, drafted by a mask
+  /// in `steps` steps, with nothing beside it, without a repetition penalty.
+  [[nodiscard]] bool can_run(const RoundPlan& plan, std::int32_t steps) const;
+
+  /// Runs the round behind `text`, whose last token is the root, and hands what was drafted to `drafter`.
+  /// `stop` is set if anything but the length ended the draft.
+  [[nodiscard]] Result<void> run(const RoundPlan& plan, std::int32_t steps,
+                                 std::span<const std::int32_t> text, Drafter& drafter,
+                                 traces::DraftStop& stop);
+
+  /// Decides on the draft as the device did.
+  void judge(std::span<const DraftNode> nodes, Verdict& verdict) const;
+
+  /// The target's best tokens behind the root and behind each draft token.
+  [[nodiscard]] std::span<const TopToken> verified() const { return outputs_.verified; }
+  /// Hidden states of those rows, as the plan asked for them.
+  [[nodiscard]] std::span<const float> states() const { return outputs_.hidden; }
+  /// Duration of the verification by the device's clock.
+  [[nodiscard]] std::int64_t verify_ns() const { return outputs_.verify_ns; }
+
+ private:
+  Backend& backend_;
+  const DecodeRequest& request_;
+  const Chooser& chooser_;
+  ChainRoundOutputs outputs_;
+};
+
+// Rounds without a draft that the backend runs ahead of the text, several in one go (Backend::runs_ahead()):
+// of a greedy text that nothing but the model decides. Each is taken as a round of its own, with the token
+// and the time that it took on the device.
+
+class TextAhead {
+ public:
+  /// Nothing is owned.
+  TextAhead(Backend& backend, const DecodeRequest& request) : backend_(backend), request_(request) {}
+
+  /// Whether a round can be taken from here. The cache's last row is left to a pass of its own.
+  [[nodiscard]] bool can_run(const RoundPlan& plan, const RoundRoom& room) const;
+
+  /// Takes the round after `text`, whose last token is the root; runs it and up to plan.ahead − 1 more, if
+  /// none is left of those that were run.
+  [[nodiscard]] Result<void> run(const RoundPlan& plan, std::span<const std::int32_t> text,
+                                 const RoundRoom& room);
+
+  /// The target's best token after the root. One, whose probability is a NaN if its logits make no
+  /// distribution.
+  [[nodiscard]] std::span<const TopToken> best() const { return {&best_, 1}; }
+  /// How long after the round was taken the device was done with all that it ran.
+  [[nodiscard]] std::int64_t lead_ns() const;
+
+ private:
+  Backend& backend_;
+  const DecodeRequest& request_;
+  ChainRoundOutputs outputs_;
+  std::size_t taken_ = 0;           ///< of outputs_.drafted
+  std::int32_t root_position_ = 0;  ///< of the round that is taken next
+  TopToken best_;
+};
+
+}  // namespace draftscope::engine

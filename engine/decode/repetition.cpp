@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "decode/repetition.h"
+
+#include <cmath>
+#include <limits>
+
+namespace draftscope::engine {
+
+Repetition::Repetition(const SamplingOptions& sampling, std::int32_t vocab)
+    : penalty_(sampling.repetition_penalty) {
+  if (!sampling.penalises()) return;
+  counts_.assign(static_cast<std::size_t>(vocab), 0);
+  // A round allocates nothing: no more tokens occur than there are.
+  distinct_.reserve(counts_.size());
+}
+
+void Repetition::follow(std::span<const std::int32_t> text) {
+  for (; followed_ < text.size(); ++followed_)
+    if (counts_[static_cast<std::size_t>(text[followed_])]++ == 0) distinct_.push_back(text[followed_]);
+}
+
+void Repetition::push(std::int32_t token) {
+  pushed_.push_back(token);
+  if (counts_[static_cast<std::size_t>(token)]++ == 0) distinct_.push_back(token);
+}
+
+void Repetition::pop() {
+  if (--counts_[static_cast<std::size_t>(pushed_.back())] == 0) distinct_.pop_back();
+  pushed_.pop_back();
+}
+
+void Repetition::apply(std::span<float> logits, std::span<TopToken> best) {
+  penalise_repetition(logits, distinct_, penalty_);
+  top_.reset(1, 1, static_cast<std::int32_t>(best.size()));
+  top_.offer(0, 0, logits, 0, std::numeric_limits<float>::infinity());
+  top_.merge(0, best);
+  const double highest = static_cast<double>(best[0].logit);
+  double sum = 0.0;  // NaN where the logits make no distribution
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - highest);
+  for (TopToken& token : best)
+    token.probability = static_cast<float>(std::exp(static_cast<double>(token.logit) - highest) / sum);
+}
+
+}  // namespace draftscope::engine

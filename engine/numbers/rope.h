@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Rotary position embedding: angles of a position, for the six kinds of scaling. Frequencies follow Hugging
+// Face transformers' modeling_rope_utils.py, in fp32 where it uses fp32, so that angles agree at long
+// contexts.
+
+#include <draftscope/speculation/model_shape.h>
+#include <cstdint>
+#include <vector>
+
+namespace draftscope::engine {
+
+class Rope {
+ public:
+  /// For contexts of up to `max_context` rows, which longrope chooses its factors by.
+  Rope(const speculation::ModelShape& shape, std::int32_t max_context);
+
+  /// cos and sin of the rotary_width() / 2 angles at `position`, scaled by the attention factor.
+  void angles(std::int32_t position, float* cosine, float* sine) const;
+
+ private:
+  [[nodiscard]] double frequency(std::int32_t pair, double theta) const;
+
+  speculation::RopeScaling scaling_;
+  std::int32_t width_;  ///< dimensions that are rotated
+  std::int32_t max_positions_;
+  std::vector<float> frequencies_;
+  double attention_factor_ = 1.0;
+};
+
+/// Factor of cos and sin: the one that yarn and longrope are given or derive, 1 for the other kinds.
+[[nodiscard]] double attention_factor(const speculation::RopeScaling& scaling);
+
+/// The shape as the layers with a sliding window rotate.
+[[nodiscard]] speculation::ModelShape with_local_rope(speculation::ModelShape shape);
+
+/// Rotates the first `width` dimensions of a head in place; dimension i pairs with i + width / 2.
+void rotate(float* head, std::int32_t width, const float* cosine, const float* sine);
+
+}  // namespace draftscope::engine

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Checks of how drafts fare: whether there are any, whether they are kept, and how far they go.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/explain/evidence.h"
+#include "analysis/explain/phrases.h"
+#include "analysis/explain/settings.h"
+#include "analysis/explain/thresholds.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using Outcome = Judgement::Outcome;
+
+/// Loss to vanilla decoding, per round; absent without a vanilla run.
+std::optional<double> lost_to_vanilla(const RoundAccount& round) {
+  if (!round.speedup) return std::nullopt;
+  return std::max(0.0, *round.takes - *round.yields);
+}
+
+double per_round(std::int64_t count, const RoundAccount& round) {
+  return static_cast<double>(count) / static_cast<double>(round.rounds);
+}
+
+/// Cost of one more draft position, and what it is worth if it is accepted.
+struct PositionPrice {
+  double steps = 0.0;
+  double worth = 1.0;  ///< of an accepted token, in the same unit
+  [[nodiscard]] double break_even() const { return steps / worth; }
+};
+
+/// Absent where nothing was drafted or the time of a draft step is not known.
+std::optional<PositionPrice> position_price(const Evidence& of) {
+  const RoundAccount& round = of.round;
+  const Acceptance& acceptance = of.figures.acceptance;
+  if (!round.parts || !round.yields || acceptance.draft_steps < 1) return std::nullopt;
+  const double steps = per_round(acceptance.draft_steps, round);
+  PositionPrice price{.steps = round.parts->draft / steps};
+  if (round.unit == RoundUnit::vanilla_step && round.rows && *round.rows > 1.0) {
+    const double row = std::max(0.0, round.parts->verify - 1.0) / (*round.rows - 1.0);
+    price.steps += row * per_round(acceptance.drafted_tokens, round) / steps;
+  }
+  // A token is worth what it costs to get it otherwise: by a round as they are, or by a vanilla step.
+  price.worth = *round.takes / *round.yields;
+  if (round.unit == RoundUnit::vanilla_step) price.worth = std::min(price.worth, 1.0);
+  if (!std::isfinite(price.break_even())) return std::nullopt;
+  return price;
+}
+
+/// The first draft position, but not before the second, from which on acceptance stays below `rate`; the
+/// number of positions if there is none.
+std::size_t first_lost_position(const std::vector<PositionAcceptance>& positions, double rate) {
+  std::size_t first = positions.size();
+  while (first > 1 && positions[first - 1].of_drafted() < rate) --first;
+  return first;
+}
+
+/// All positions from the first on, as one.
+PositionAcceptance tail_of(const std::vector<PositionAcceptance>& positions, std::size_t first) {
+  PositionAcceptance tail;
+  for (std::size_t k = first; k < positions.size(); ++k) {
+    tail.drafted += positions[k].drafted;
+    tail.accepted += positions[k].accepted;
+  }
+  return tail;
+}
+
+/// "none of 1440 draft tokens was", "only 3 of 1440 draft tokens were", "no draft token was".
+std::string accepted_text(const Acceptance& acceptance, bool knows_lengths) {
+  const std::int64_t accepted = acceptance.accepted_tokens;
+  if (!knows_lengths && accepted == 0) return "no draft token was";
+  const std::string of_drafted = knows_lengths ? " of " + count_text(acceptance.drafted_tokens, "draft token")
+                                               : std::string(" draft tokens");
+  if (accepted == 0) return "none" + of_drafted + " was";
+  return fmt::format("only {}{} {}", accepted, of_drafted, accepted == 1 ? "was" : "were");
+}
+
+Judgement no_speedup() {
+  return unjudged("there is no finished vanilla run to compare it with");
+}
+
+Judgement too_few_rounds(const Evidence& of) {
+  return unjudged(fmt::format("it has {}, expected at least {}", count_text(of.round.rounds, "round"),
+                              thresholds::min_rounds));
+}
+
+bool has_too_few_rounds(const Evidence& of) {
+  return of.round.rounds < thresholds::min_rounds;
+}
+
+}  // namespace
+
+Judgement judge_nothing_drafted(const Evidence& of) {
+  if (guesses_from_text(*of.figures.run)) return {};
+  if (has_too_few_rounds(of)) return too_few_rounds(of);
+  const std::vector<std::int64_t>& lengths = of.figures.acceptance.draft_lengths;
+  const std::int64_t without = lengths.empty() ? 0 : lengths.front();
+  const double share = per_round(without, of.round);
+  if (share < thresholds::nothing_drafted_share) return {};
+  return {.outcome = Outcome::found,
+          .figure = share,
+          .threshold = thresholds::nothing_drafted_share,
+          .cost = lost_to_vanilla(of.round),
+          .values = {{"without", std::to_string(without)},
+                     {"rounds", count_text(of.round.rounds, "round")},
+                     {"share", share_text(share)}},
+          .wants_alternatives = true};
+}
+
+Judgement judge_nothing_accepted(const Evidence& of) {
+  const Acceptance& acceptance = of.figures.acceptance;
+  if (guesses_from_text(*of.figures.run)) return {};
+  if (has_too_few_rounds(of)) return too_few_rounds(of);
+  const bool knows_lengths = !acceptance.draft_lengths.empty();
+  if (knows_lengths && acceptance.drafted_tokens == 0) return {};
+  const double rate = knows_lengths ? acceptance.acceptance_rate.value_or(0.0)
+                                    : per_round(acceptance.accepted_tokens, of.round);
+  if (rate > thresholds::nothing_accepted_rate) return {};
+  Judgement found{.outcome = Outcome::found,
+                  .figure = rate,
+                  .threshold = thresholds::nothing_accepted_rate,
+                  .values = {{"accepted", accepted_text(acceptance, knows_lengths)},
+                             {"rounds", count_text(of.round.rounds, "round")}},
+                  .wants_alternatives = true};
+  if (of.round.parts) found.cost = of.round.parts->draft + std::max(0.0, of.round.parts->verify - 1.0);
+  return found;
+}
+
+Judgement judge_draft_too_long(const Evidence& of) {
+  const auto& positions = of.figures.acceptance.by_position;
+  if (positions.empty()) return {};
+  if (has_too_few_rounds(of)) return too_few_rounds(of);
+  const std::optional<PositionPrice> price = position_price(of);
+  if (!price) return unjudged("the time of a draft step is not known");
+  const double even = price->break_even();
+  const std::size_t first = first_lost_position(positions, even);
+  const PositionAcceptance tail = tail_of(positions, first);
+  // Where not even a sure token would pay, or acceptance is no lower behind, length is not what is wrong.
+  if (tail.drafted == 0 || even > 1.0 || tail.of_drafted() >= positions.front().of_drafted()) return {};
+  const double cost =
+      per_round(tail.drafted, of.round) * price->steps - per_round(tail.accepted, of.round) * price->worth;
+  if (!(cost >= thresholds::min_cost_share * *of.round.takes)) return {};
+  return {.outcome = Outcome::found,
+          .figure = tail.of_drafted(),
+          .threshold = even,
+          .cost = cost,
+          .values = {{"position", std::to_string(first)},
+                     {"rate", share_text(tail.of_drafted())},
+                     {"even", share_text(even)}},
+          .settings = with_length(*of.figures.run, first)};
+}
+
+Judgement judge_tail_rejected(const Evidence& of) {
+  const auto& positions = of.figures.acceptance.by_position;
+  if (of.round.parts || positions.empty()) return {};  // judged by what it costs
+  if (has_too_few_rounds(of)) return too_few_rounds(of);
+  const std::size_t first = first_lost_position(positions, thresholds::hardly_accepted_rate);
+  const PositionAcceptance tail = tail_of(positions, first);
+  const double share = static_cast<double>(tail.drafted) /
+                       static_cast<double>(std::max<std::int64_t>(tail_of(positions, 0).drafted, 1));
+  if (tail.drafted == 0 || share < thresholds::lost_tail_share) return {};
+  return {.outcome = Outcome::found,
+          .figure = tail.of_drafted(),
+          .threshold = thresholds::hardly_accepted_rate,
+          .values = {{"position", std::to_string(first)},
+                     {"rate", share_text(tail.of_drafted())},
+                     {"share", share_text(share)}},
+          .settings = with_length(*of.figures.run, first)};
+}
+
+Judgement judge_too_few_accepted(const Evidence& of) {
+  const RoundAccount& round = of.round;
+  if (!round.speedup) return no_speedup();
+  if (has_too_few_rounds(of)) return too_few_rounds(of);
+  const double takes =
+      round.parts ? round.parts->draft + round.parts->verify + round.parts->accept : *round.takes;
+  const double lost = takes - *round.yields;
+  if (!(lost >= thresholds::min_cost_share * *round.takes)) return {};
+  return {.outcome = Outcome::found,
+          .figure = *round.yields - 1.0,
+          .threshold = takes - 1.0,
+          .cost = lost,
+          .values = {{"kept", amount_text(*round.yields - 1.0)}, {"needed", amount_text(takes - 1.0)}},
+          .wants_alternatives = true};
+}
+
+Judgement judge_text_does_not_repeat(const Evidence& of) {
+  if (!guesses_from_text(*of.figures.run)) return {};
+  if (has_too_few_rounds(of)) return too_few_rounds(of);
+  const auto& positions = of.figures.acceptance.by_position;
+  const double share = positions.empty() ? 0.0 : per_round(positions.front().accepted, of.round);
+  const std::optional<double> lost = lost_to_vanilla(of.round);
+  const bool pays = lost && *lost < thresholds::min_cost_share * *of.round.takes;
+  if (share >= thresholds::kept_guess_share || pays) return {};
+  return {.outcome = Outcome::found,
+          .figure = share,
+          .threshold = thresholds::kept_guess_share,
+          .cost = lost,
+          .values = {{"share", share_text(share)}, {"rounds", count_text(of.round.rounds, "round")}},
+          .wants_alternatives = true};
+}
+
+Judgement judge_nothing_wrong(const Evidence& of) {
+  (void)of;
+  return {};
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/explain.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/explain/evidence.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using traces::MissingData;
+
+std::vector<FindingRow> rows_of_drafts() {
+  return {
+      {.key = "slow_baseline",
+       .title = "verification cheaper than a step",
+       .figure =
+           "median time of the recording's cheapest verification over two rows or more / of the one row "
+           "of a vanilla step",
+       .threshold =
+           "below 0.97, the upper quartile of the one below the lower quartile of the other; on a device, "
+           "where a draft by layers and its verification are launched together, less the idle time of the "
+           "device in a vanilla round (60 us without a device trace)",
+       .because = "a pass over several rows does all that a pass over one row does: it takes less only where "
+                  "the engine's pass over one row is slow, or was slowed while vanilla ran",
+       .sentence = "Verification is cheaper than a step (v = {ratio}): {rows} rows take {pass}{run}, the one "
+                   "row of a vanilla step {step}, so that speedups here are over a slow baseline.",
+       .look = "v in draftscope report; view Breakdown, verify of vanilla beside that of the run",
+       .remedy = "mend the engine's pass over one row before any other setting; until then take no speedup "
+                 "from this recording",
+       .no_simulation = "costs that were learnt from this recording have the same fault",
+       .needs = {MissingData::rounds, MissingData::phase_times},
+       .covered_by = {},
+       .judge = judge_slow_baseline,
+       .is_about_unit = true},
+      {.key = "nothing_drafted",
+       .title = "hardly a draft",
+       .figure = "share of rounds without a draft token",
+       .threshold = "at least 90 %",
+       .because = "the strategy then decodes as vanilla does and pays for deciding so",
+       .sentence = "It drafted nothing in {without} of {rounds} ({share}).",
+       .look = "draft lengths in draftscope report; view Rounds, column drafted",
+       .remedy =
+           "a setting that does not decide by itself (layerskip, or what draftscope tune finds), or vanilla",
+       .no_simulation = {},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths,
+                 MissingData::plain_steps},
+       .covered_by = {},
+       .judge = judge_nothing_drafted},
+      {.key = "nothing_accepted",
+       .title = "no draft accepted",
+       .figure = "accepted / drafted tokens; where draft lengths are not known, accepted tokens per round",
+       .threshold = "at most 1 %",
+       .because = "even an exit that was never trained for it has one or two tokens in a hundred right; with "
+                  "fewer, draft and target do not belong together",
+       .sentence = "In {rounds} {accepted} accepted.",
+       .look = "acceptance by draft position in draftscope report; view Text replay",
+       .remedy =
+           "check that the draft belongs to the target: the same tokenizer, the right checkpoint, exit or "
+           "method name; if it does, another draft",
+       .no_simulation = {},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths},
+       .covered_by = {},
+       .judge = judge_nothing_accepted},
+      {.key = "draft_too_long",
+       .title = "drafts too long",
+       .figure = "acceptance of the draft positions behind the last one that pays",
+       .threshold =
+           "below the price of a position: a draft step and its row of the verification, in what an accepted "
+           "token is worth; together at least 3 % of the round's time",
+       .because = "a position that costs more than it brings makes the round slower, however cheap it is",
+       .sentence = "Drafts go on past position {position}, where acceptance has fallen: of the positions "
+                   "behind it {rate} are accepted, and one pays from {even} on.",
+       .look = "acceptance by draft position in draftscope report; view Confidence",
+       .remedy = "a smaller speculation length, or a stop by confidence (mix:stop=threshold)",
+       .no_simulation = {},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths},
+       .covered_by = {"nothing_accepted"},
+       .judge = judge_draft_too_long},
+      {.key = "tail_rejected",
+       .title = "far positions rejected",
+       .figure = "acceptance of the draft positions behind the last one with 10 %, where no times are known",
+       .threshold = "below 10 %, and at least 20 % of all positions",
+       .because = "a draft step and its row seldom cost less than a tenth of a vanilla step, so that such a "
+                  "position "
+                  "hardly ever pays",
+       .sentence = "Drafts go on past position {position}, where acceptance has fallen: {share} of the "
+                   "positions lie behind it, and {rate} of those are accepted.",
+       .look = "acceptance by draft position in draftscope report",
+       .remedy = "a smaller speculation length, or a stop by confidence",
+       .no_simulation = {},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::draft_lengths},
+       .covered_by = {"nothing_accepted"},
+       .judge = judge_tail_rejected},
+      {.key = "too_few_accepted",
+       .title = "too few accepted",
+       .figure = "accepted tokens per round, as far as they reached the output",
+       .threshold = "below what drafting and verifying cost beyond a vanilla step, by at least 3 % of the "
+                    "round's time",
+       .because = "then a vanilla step per token is faster",
+       .sentence =
+           "Too few draft tokens are kept for what drafting and verifying take: {kept} per round, where "
+           "{needed} would break even.",
+       .look = "M beside c and v in draftscope report; simulate --ladder",
+       .remedy = "a better draft (draftscope tune searches one), a cheaper one, or vanilla; draftscope "
+                 "advise compares",
+       .no_simulation = {},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths, MissingData::wall_times},
+       .covered_by = {"nothing_drafted", "nothing_accepted", "text_does_not_repeat", "batch_too_large"},
+       .judge = judge_too_few_accepted},
+      {.key = "text_does_not_repeat",
+       .title = "text that does not repeat",
+       .figure = "share of rounds that keep a guess, of strategies that guess from earlier text",
+       .threshold = "below 25 %, unless the run is faster than vanilla",
+       .because =
+           "a guess costs its rows in every round and brings something only where the text repeats; with "
+           "fewer than one round in four the rows are seldom paid",
+       .sentence = "The text hardly repeats: {share} of {rounds} kept a guess.",
+       .look = "view Text replay; draftscope report --by category",
+       .remedy = "guesses from text only for prompts that repeat (code, editing, summaries); otherwise a "
+                 "draft of the model",
+       .no_simulation = {},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths},
+       .covered_by = {},
+       .judge = judge_text_does_not_repeat},
+  };
+}
+
+std::vector<FindingRow> rows_of_times() {
+  return {
+      {.key = "deciding_dear",
+       .title = "deciding costs more than it brings",
+       .figure = "vanilla steps per round in the phases optimise and control",
+       .threshold = "at least 0.05, and more than drafting saves before that is paid",
+       .because = "a strategy that searches while it decodes has to earn its search",
+       .sentence =
+           "Deciding what to draft takes {decide} per round, and drafting saves {saved} before that is paid.",
+       .look = "phases optimise and control in draftscope report; view Breakdown",
+       .remedy = "the setting that it found, as a fixed one (draftscope tune writes it), or longer requests "
+                 "that spread a search",
+       .no_simulation = {},
+       .needs = {MissingData::rounds, MissingData::accepted_lengths},
+       .covered_by = {},
+       .judge = judge_deciding_dear},
+      {.key = "verification_dear",
+       .title = "verification dear",
+       .figure = "vanilla steps that each row of a verification beyond the first costs",
+       .threshold = "above 0.05, the excess at least 3 % of the round's time",
+       .because = "where reading the weights decides, rows are nearly free: on our processor five rows of "
+                  "the 1B shape take 1.15 steps, 0.04 each; above that, arithmetic decides, or a kernel that "
+                  "reads the weights once per row",
+       .sentence =
+           "Verification takes {verify} for {rows} rows: a row beyond the first costs {row}, where at most "
+           "{expected} is expected as long as memory is the limit.",
+       .look = "v in draftscope report; simulate --ladder, rung width; view What if, roofline",
+       .remedy = "fewer rows (shorter drafts, narrower trees), more threads, a kernel that is made for few "
+                 "rows; for an early exit also verify=above-exit",
+       .no_simulation = {},
+       .needs = {MissingData::rounds},
+       .covered_by = {},
+       .judge = judge_verification_dear},
+      {.key = "time_outside_passes",
+       .title = "time outside of passes",
+       .figure = "time per round that no pass, decision or acceptance covers, in vanilla steps (in its own "
+                 "verifications without a vanilla run)",
+       .threshold = "at least 0.05",
+       .because = "it is paid once a round whatever is drafted, and vanilla decoding has hardly any of it",
+       .sentence = "{outside} of each round ({time}) lie outside of its passes: between rounds, waiting, or "
+                   "on the host.",
+       .look = "phases sync and idle in draftscope report; view Timeline, gaps between rounds",
+       .remedy =
+           "longer rounds, which have it less often; recording with --level phases or off; of an engine, its "
+           "scheduler and what it copies between rounds",
+       .no_simulation = "the simulator prices passes, and what lies between them is no setting",
+       .needs = {},
+       .covered_by = {},
+       .judge = judge_time_outside_passes},
+      {.key = "device_below_reading",
+       .title = "device below the rate of reading",
+       .figure = "share of a verification's time on the device that reading weights and K/V alone would take",
+       .threshold = "below 75 %, of recordings with --device-trace operations",
+       .because = "a pass over a few rows is bound by the memory; what it takes beyond reading goes to "
+                  "barriers, to blocks that wait for the last one, or to arithmetic",
+       .sentence = "The device reads for {reading} of a verification's time: {before} go by before its "
+                   "operations begin, in {waiting} blocks wait for the last one, and {longest} takes most "
+                   "({share}).",
+       .look = "draftscope report --by operation; view Timeline, lanes of operations",
+       .remedy =
+           "of an engine: fewer operations where the time before them leads, evener tiles where waiting "
+           "does; else a larger model, whose operations are longer",
+       .no_simulation = "costs that were learnt from this recording have it in them",
+       .needs = {},
+       .covered_by = {},
+       .judge = judge_device_below_reading},
+      {.key = "machine_busy",
+       .title = "busy machine",
+       .figure =
+           "share of the rounds' time beyond the median of their kind, in rounds of twice the median or more",
+       .threshold = "at least 5 %",
+       .because = "rounds of the same passes take the same time but for the context; twice as long is an "
+                  "interruption",
+       .sentence = "The machine was busy: {share} of the time went to interruptions, in rounds that took at "
+                   "least twice as long as others of the same passes.",
+       .look = "view Rounds, sorted by round time; view Timeline",
+       .remedy = "record again on a quiet machine, with no more threads than idle cores",
+       .no_simulation = "a busy machine is no setting",
+       .needs = {MissingData::rounds, MissingData::round_times},
+       .covered_by = {},
+       .judge = judge_machine_busy},
+      {.key = "repeats_differ",
+       .title = "repeats differ",
+       .figure = "(greatest - least) / median of the speedups of the repeats",
+       .threshold = "at least 10 %",
+       .because = "on a quiet machine repeats differ by 1 to 3 %; where they differ by 10 %, the recording "
+                  "can't compare settings that are closer",
+       .sentence =
+           "The machine was not steady: the repeats of this run give {low} to {high}, {spread} apart.",
+       .look = "repeats in draftscope report",
+       .remedy = "record again on a quiet machine, with more --repeats",
+       .no_simulation = "an unsteady machine is no setting",
+       .needs = {MissingData::wall_times},
+       .covered_by = {},
+       .judge = judge_repeats_differ},
+      {.key = "batch_too_large",
+       .title = "batch beyond break-even",
+       .figure = "requests that are under way at a time",
+       .threshold = "at least 1.5, with a speedup below 0.97",
+       .because = "the rows of a batch use the arithmetic that speculation lives on",
+       .sentence = "{batch} requests run at a time, and speculation does not pay there: {speedup}.",
+       .look = "view Timeline, lanes of requests",
+       .remedy = "speculate only below a batch size (most engines have a switch), or shorter drafts",
+       .no_simulation = "costs that were learnt at this batch do not tell those of a smaller one; record one "
+                        "request at a time and ask draftscope advise up to which batch it pays",
+       .needs = {MissingData::runs, MissingData::rounds, MissingData::round_times, MissingData::wall_times},
+       .covered_by = {},
+       .judge = judge_batch_too_large},
+      {.key = "nothing_wrong",
+       .title = "nothing wrong",
+       .figure = "the checks above",
+       .threshold = "none found anything",
+       .because = "each has a threshold below which what it finds is not worth a change",
+       .sentence = "Nothing stands out: {made} of {checks} checks could be made on this recording, and none "
+                   "found anything beyond its threshold.",
+       .look = "draftscope simulate --waterfall, for what another setting could bring",
+       .remedy = "nothing; draftscope advise says whether another setting is faster",
+       .no_simulation = "nothing is wrong",
+       .needs = {},
+       .covered_by = {},
+       .judge = judge_nothing_wrong},
+  };
+}
+
+}  // namespace
+
+std::span<const FindingRow> finding_table() {
+  static const std::vector<FindingRow> table = [] {
+    std::vector<FindingRow> rows = rows_of_drafts();
+    const std::vector<FindingRow> times = rows_of_times();
+    rows.insert(rows.end(), times.begin(), times.end());
+    return rows;
+  }();
+  return table;
+}
+
+std::string findings_markdown() {
+  std::string text;
+  for (const FindingRow& row : finding_table()) {
+    text += fmt::format("### {} (`{}`)\n\n> {}\n\n", row.title, row.key, row.sentence);
+    text += fmt::format("- looks at: {}\n- found if: {}\n- because: {}\n- look at: {}\n- try: {}\n",
+                        row.figure, row.threshold, row.because, row.look, row.remedy);
+    if (!row.no_simulation.empty()) text += fmt::format("- not simulated: {}\n", row.no_simulation);
+    if (!row.covered_by.empty())
+      text += fmt::format("- not said beside: {}\n", fmt::join(row.covered_by, ", "));
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What the simulator says of settings that a finding says to try.
+
+#include <draftscope/simulator/analysis/explain.h>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/explain/evidence.h"
+
+namespace draftscope::simulator {
+
+/// Remembers answers, because many findings ask for the same.
+class Remedies {
+ public:
+  Remedies(const traces::Recording& recording, const ExplainOptions& options)
+      : recording_(recording), options_(options) {}
+
+  /// Fills in `simulated` and `simulation`: the fastest of the settings that the judgement names,
+  /// beside the measured speedup.
+  void add_to(Finding& finding, const Judgement& judgement, const traces::Run& run,
+              std::optional<double> measured);
+
+ private:
+  [[nodiscard]] std::vector<std::string> settings_of(const Judgement& judgement,
+                                                     const traces::Run& run) const;
+  [[nodiscard]] const Result<SimulatedRemedy>& answer(const std::string& strategy);
+
+  const traces::Recording& recording_;
+  const ExplainOptions& options_;
+  std::map<std::string, Result<SimulatedRemedy>> answers_;
+};
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/explain/settings.h"
+
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// The parameter that limits a strategy's drafts; empty if it has none.
+std::string_view length_parameter(std::string_view strategy) {
+  const speculation::StrategyRow* const row = speculation::strategy_catalogue().find(strategy);
+  if (row == nullptr) return {};
+  constexpr std::array<std::string_view, 4> lengths{"gamma", "length", "d-max", "block"};
+  for (const std::string_view name : lengths)
+    for (const speculation::ParameterRow& parameter : row->parameters)
+      if (parameter.name == name) return name;
+  return {};
+}
+
+/// The specification with one parameter set to another value.
+std::string with_parameter(const std::string& specification, std::string_view key, const std::string& value) {
+  std::string text(speculation::strategy_name(specification));
+  std::string_view rest = std::string_view(specification).substr(text.size());
+  char before = ':';
+  while (!rest.empty()) {
+    rest.remove_prefix(1);  // the colon or comma
+    const std::string_view piece = rest.substr(0, rest.find(','));
+    rest.remove_prefix(piece.size());
+    if (piece.empty() || piece.substr(0, piece.find('=')) == key) continue;
+    text.append(1, before).append(piece);
+    before = ',';
+  }
+  return text.append(1, before).append(key).append("=").append(value);
+}
+
+}  // namespace
+
+std::vector<std::string> with_length(const traces::Run& run, std::size_t length) {
+  const std::string_view parameter = length_parameter(run.strategy);
+  if (parameter.empty()) return {};
+  return {with_parameter(run.specification, parameter, std::to_string(length))};
+}
+
+std::vector<std::string> verified_above_exit(const traces::Run& run) {
+  const speculation::StrategyRow* const row = speculation::strategy_catalogue().find(run.strategy);
+  const bool can = row != nullptr && row->has_parts() && speculation::can_verify_above_exit(row->parts);
+  // What is not written down was the default of the version that recorded.
+  const nlohmann::json parameters = nlohmann::json::parse(run.parameters, nullptr, false);
+  if (!can || (parameters.is_object() && parameters.value("verify", nlohmann::json()) == "above-exit"))
+    return {};
+  return {with_parameter(run.specification, "verify", "above-exit")};
+}
+
+bool guesses_from_text(const traces::Run& run) {
+  for (const std::string_view word : {"prompt-lookup", "prompt_lookup", "suffix-decoding", "ngram", "n-gram"})
+    if (run.strategy.find(word) != std::string::npos || run.specification.find(word) != std::string::npos)
+      return run.strategy != "lookahead";
+  return false;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/figures.h>
+
+#include <algorithm>
+
+namespace draftscope::simulator {
+
+namespace {
+
+// Longer drafts share the last entry. No strategy drafts nearly that far; a damaged file may claim to.
+constexpr std::int32_t longest_counted_draft = 4096;
+
+double ratio(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
+std::optional<double> ratio_if_any(std::int64_t part, std::int64_t whole) {
+  if (whole <= 0) return std::nullopt;
+  return ratio(part, whole);
+}
+
+/// The accepted path passes positions 0 … accepted−1, and the position after it is the one that was rejected.
+void count_positions(std::vector<PositionAcceptance>& by_position, std::int32_t steps,
+                     std::int32_t accepted) {
+  if (steps > 0 && by_position.size() < static_cast<std::size_t>(steps))
+    by_position.resize(static_cast<std::size_t>(steps));
+  for (std::int32_t k = 0; k < steps; ++k) {
+    PositionAcceptance& position = by_position[static_cast<std::size_t>(k)];
+    ++position.drafted;
+    if (k <= accepted) ++position.reached;
+    if (k < accepted) ++position.accepted;
+  }
+}
+
+}  // namespace
+
+double PositionAcceptance::of_drafted() const {
+  return ratio(accepted, drafted);
+}
+double PositionAcceptance::of_reached() const {
+  return ratio(accepted, reached);
+}
+
+Acceptance acceptance(const RunRows& run) {
+  Acceptance result;
+  std::int64_t emitted = 0;
+  std::int64_t tested = 0;
+  for (const RequestRows& rows : run.requests) {
+    tested = tested < 0 || rows.tested_tokens < 0 ? -1 : tested + rows.tested_tokens;
+    for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
+      const traces::Round& round = rows.rounds[i];
+      ++result.rounds;
+      result.drafted_tokens += round.drafted;
+      result.accepted_tokens += round.accepted;
+      result.draft_steps += rows.draft_steps[i];
+      emitted += round.emitted;
+      count_positions(result.by_position, rows.draft_steps[i], round.accepted);
+      const auto length = static_cast<std::size_t>(std::clamp(rows.draft_steps[i], 0, longest_counted_draft));
+      if (result.draft_lengths.size() <= length) result.draft_lengths.resize(length + 1);
+      ++result.draft_lengths[length];
+      if (const auto stop = static_cast<std::size_t>(round.draft_stop); stop < result.draft_stops.size())
+        ++result.draft_stops[stop];
+    }
+  }
+  result.acceptance_rate = ratio_if_any(result.accepted_tokens, result.drafted_tokens);
+  result.step_acceptance = ratio_if_any(result.accepted_tokens, result.draft_steps);
+  result.tested_rate = ratio_if_any(result.accepted_tokens, tested);
+  result.mean_accepted_length = ratio_if_any(result.accepted_tokens + result.rounds, result.rounds);
+  result.emitted_per_round = ratio_if_any(emitted, result.rounds);
+  result.steps_per_round = ratio_if_any(result.draft_steps, result.rounds);
+  return result;
+}
+
+}  // namespace draftscope::simulator

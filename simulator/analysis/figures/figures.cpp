@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/figures.h>
+
+#include <algorithm>
+
+namespace draftscope::simulator {
+
+namespace {
+
+std::int64_t& entry(Breakdown& breakdown, traces::Phase phase) {
+  return breakdown[static_cast<std::size_t>(phase)];
+}
+
+RunBreakdown breakdown_from_spans(const RunRows& run) {
+  RunBreakdown result{BreakdownSource::spans, {}};
+  for (const RequestRows& rows : run.requests) {
+    const Breakdown one = phase_breakdown(rows.phase_spans, rows.request->start_ns, rows.request->end_ns);
+    for (std::size_t phase = 0; phase < one.size(); ++phase) result.by_phase[phase] += one[phase];
+  }
+  return result;
+}
+
+/// Idle is the remainder, so the sum is exact; a negative one shows that the rows contradict each other.
+RunBreakdown breakdown_from_rounds(const RunRows& run) {
+  RunBreakdown result{BreakdownSource::rounds, {}};
+  for (const RequestRows& rows : run.requests) {
+    const traces::Request& request = *rows.request;
+    Breakdown one{};
+    if (request.first_token_ns > 0)
+      entry(one, traces::Phase::prefill) = request.first_token_ns - request.start_ns;
+    for (const traces::Round& round : rows.rounds) {
+      entry(one, traces::Phase::draft) += round.draft_ns;
+      entry(one, traces::Phase::verify) += round.verify_ns;
+      entry(one, traces::Phase::accept) += round.accept_ns;
+      entry(one, traces::Phase::optimise) += round.optimise_ns;
+      entry(one, traces::Phase::control) += round.control_ns;
+    }
+    std::int64_t idle_ns = request.end_ns - request.start_ns;
+    for (const std::int64_t phase_ns : one) idle_ns -= phase_ns;
+    if (idle_ns < 0) return {};
+    entry(one, traces::Phase::idle) = idle_ns;
+    for (std::size_t phase = 0; phase < one.size(); ++phase) result.by_phase[phase] += one[phase];
+  }
+  return result;
+}
+
+Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Recording& recording,
+                   std::span<const DeviceInterval> device_intervals) {
+  Figures figures;
+  figures.run = run.run;
+  figures.throughput = throughput(run);
+  figures.acceptance = acceptance(run);
+  figures.layers = loaded_layers(run, recording);
+  figures.cost = draft_cost(run, baseline, figures.acceptance);
+  figures.breakdown = run_breakdown(run);
+  figures.device = device_time(run, device_intervals);
+  figures.memory = run_memory(recording.meta, run.run->id);
+  if (baseline != nullptr && baseline->run != run.run) {
+    const Pairing pairing = pair_requests(Baseline(*baseline), Comparison(run));
+    figures.speedup = speedup(pairing);
+    if (!pairing.pairs.empty()) figures.identity = output_identity(pairing);
+  }
+  return figures;
+}
+
+}  // namespace
+
+RunBreakdown run_breakdown(const RunRows& run) {
+  if (run.requests.empty()) return {};
+  const bool has_spans = std::all_of(run.requests.begin(), run.requests.end(),
+                                     [](const RequestRows& rows) { return !rows.phase_spans.empty(); });
+  return has_spans ? breakdown_from_spans(run) : breakdown_from_rounds(run);
+}
+
+RecordingFigures measure(const traces::Recording& recording, std::span<const traces::Span> phase_spans,
+                         std::span<const DeviceInterval> device_intervals) {
+  const std::vector<RunRows> runs = rows_by_run(recording, phase_spans);
+  const auto baseline = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
+    return run.run->is_baseline && !run.requests.empty();
+  });
+  const RunRows* baseline_rows = baseline == runs.end() ? nullptr : &*baseline;
+
+  RecordingFigures result;
+  if (baseline_rows != nullptr) result.baseline = baseline_rows->run;
+  for (const RunRows& run : runs) {
+    RunFigures figures{figures_of(run, baseline_rows, recording, device_intervals), {}};
+    for (const std::string& category : categories(run)) {
+      const RunRows part = only_category(run, category);
+      RunRows baseline_part;
+      if (baseline_rows != nullptr) baseline_part = only_category(*baseline_rows, category);
+      figures.by_category.push_back(
+          figures_of(part, baseline_rows != nullptr ? &baseline_part : nullptr, recording, device_intervals));
+      figures.by_category.back().category = category;
+    }
+    result.runs.push_back(std::move(figures));
+  }
+  return result;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <fmt/format.h>
+
+namespace draftscope::simulator {
+
+namespace {
+
+using traces::MissingData;
+
+void leave_out_drafts(Acceptance& acceptance) {
+  acceptance.acceptance_rate.reset();
+  acceptance.step_acceptance.reset();
+  acceptance.tested_rate.reset();
+  acceptance.steps_per_round.reset();
+  acceptance.drafted_tokens = acceptance.draft_steps = 0;
+  acceptance.by_position.clear();
+  acceptance.draft_lengths.clear();
+  acceptance.draft_stops = {};
+}
+
+void leave_out(Figures& figures, MissingData missing) {
+  switch (missing) {
+    case MissingData::accepted_lengths:
+      leave_out_drafts(figures.acceptance);
+      figures.acceptance.mean_accepted_length.reset();
+      figures.acceptance.emitted_per_round.reset();
+      figures.layers = {};
+      break;
+    case MissingData::draft_lengths:
+      leave_out_drafts(figures.acceptance);
+      figures.cost.c.reset();
+      figures.cost.draft_ns_per_step.reset();
+      figures.cost.closed_form_speedup.reset();
+      figures.layers = {};
+      break;
+    case MissingData::token_ids:
+      figures.identity.reset();
+      break;
+    case MissingData::output_lengths:
+      figures.throughput.tokens_per_second.reset();
+      figures.throughput.decode_tokens_per_second.reset();
+      break;
+    case MissingData::wall_times:
+      figures.throughput.wall_ns = figures.throughput.decode_ns = 0;
+      figures.throughput.tokens_per_second.reset();
+      figures.throughput.decode_tokens_per_second.reset();
+      figures.breakdown = {};
+      figures.speedup.reset();
+      break;
+    case MissingData::first_token_times:
+      figures.throughput.time_to_first_token.reset();
+      figures.throughput.decode_tokens_per_second.reset();
+      if (figures.speedup) {
+        figures.speedup->decode_value.reset();
+        figures.speedup->decode_interval.reset();
+      }
+      break;
+    case MissingData::round_times:
+    case MissingData::phase_times:
+      if (figures.breakdown.source == BreakdownSource::rounds) figures.breakdown = {};
+      figures.cost = {};
+      break;
+    case MissingData::prefill_times:
+      figures.throughput.time_to_first_token.reset();
+      figures.throughput.tokens_per_second.reset();
+      break;
+    case MissingData::layer_sets:
+      figures.layers = {};
+      break;
+    case MissingData::plain_steps:
+      figures.acceptance.emitted_per_round.reset();
+      figures.cost = {};
+      break;
+    default:
+      break;  // no figure rests on it, or there is none without it
+  }
+}
+
+}  // namespace
+
+void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta) {
+  for (const MissingData missing : traces::missing_data_of(meta))
+    for (RunFigures& run : figures.runs) {
+      leave_out(run.all, missing);
+      for (Figures& category : run.by_category) leave_out(category, missing);
+    }
+}
+
+std::string import_note(const traces::Meta& meta) {
+  std::string source = meta_value(meta, "imported_from");
+  if (source.empty()) return {};
+  constexpr std::size_t max_characters = 80;  // a sweep has dozens of files
+  if (source.size() > max_characters) source = source.substr(0, source.find(", ")) + " and others";
+  std::string lacks;
+  for (const MissingData missing : traces::missing_data_of(meta))
+    lacks += (lacks.empty() ? "" : ", ") + std::string(traces::missing_data_name(missing));
+  return fmt::format("imported from {}{}", source, lacks.empty() ? "" : ", which lacks " + lacks);
+}
+
+bool knows_acceptance(const traces::Meta& meta) {
+  const bool has_rounds = !traces::is_missing(meta, MissingData::runs) &&
+                          !traces::is_missing(meta, MissingData::rounds) &&
+                          !traces::is_missing(meta, MissingData::accepted_lengths);
+  return has_rounds || meta.contains("stated_figures");
+}
+
+}  // namespace draftscope::simulator

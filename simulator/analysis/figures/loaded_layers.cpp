@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/figures.h>
+
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "analysis/run_specification.h"
+
+namespace draftscope::simulator {
+
+std::int32_t model_layers(const traces::Recording& recording) {
+  for (const traces::LayerSet& layer_set : recording.layer_sets)
+    if (layer_set.n_layers > 0) return layer_set.n_layers;
+  const auto stated = recording.meta.find("model_shape");
+  if (stated == recording.meta.end()) return 0;
+  const nlohmann::json shape = nlohmann::json::parse(stated->second, nullptr, false);
+  if (!shape.is_object() || !shape.contains("n_layers") || !shape["n_layers"].is_number_integer()) return 0;
+  constexpr std::int64_t max_layers = 1'000'000;
+  const auto layers = shape["n_layers"].get<std::int64_t>();
+  return layers > 0 && layers <= max_layers ? static_cast<std::int32_t>(layers) : 0;
+}
+
+double layers_per_step(const traces::LayerSet& layer_set) {
+  std::int32_t kept = 0;
+  for (std::int32_t bit = 0; bit < 2 * layer_set.n_layers; ++bit) {
+    const auto byte = static_cast<std::size_t>(bit / 8);
+    const bool skipped = byte < layer_set.skipped.size() && ((layer_set.skipped[byte] >> (bit % 8)) & 1) != 0;
+    if (!skipped) ++kept;
+  }
+  return kept / 2.0;
+}
+
+LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recording) {
+  LoadedLayers result;
+  result.n_layers = model_layers(recording);
+  if (result.n_layers == 0) return result;
+  const DraftWeightsShares shares(*run.run, recording.meta, result.n_layers);
+  std::unordered_map<traces::LayerSetId, double> layers_of_set;
+  for (const traces::LayerSet& layer_set : recording.layer_sets)
+    // A layer in fewer bits is loaded in as much less time.
+    layers_of_set.emplace(layer_set.id, shares.of(layer_set.origin) * layers_per_step(layer_set));
+
+  double etpl_sum = 0.0;
+  std::int64_t etpl_count = 0;
+  for (const RequestRows& rows : run.requests) {
+    double loaded = 0.0;
+    std::int64_t tokens = 0;
+    for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
+      const traces::Round& round = rows.rounds[i];
+      const auto set = layers_of_set.find(round.layer_set_id);
+      // A round without a layer set drafted nothing, or from text alone (prompt lookup), unless it names its
+      // exit.
+      const double draft_layers = set != layers_of_set.end() ? set->second : round.exit_layer;
+      loaded += rows.draft_steps[i] * draft_layers + result.n_layers;
+      tokens += round.accepted + 1;
+    }
+    if (rows.rounds.empty()) continue;
+    result.loaded_layers += loaded;
+    result.verified_tokens += tokens;
+    etpl_sum += static_cast<double>(tokens) / loaded;
+    ++etpl_count;
+  }
+  if (etpl_count == 0) return result;
+  result.etpl = etpl_sum / static_cast<double>(etpl_count);
+  result.etpl_pooled = static_cast<double>(result.verified_tokens) / result.loaded_layers;
+  result.layer_count_speedup = result.n_layers * *result.etpl_pooled;
+  return result;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/figures/phase_spans.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// The reason why figures are missing: what an imported file's source did not hold.
+std::string reason(const traces::Recording& recording) {
+  const std::string note = import_note(recording.meta);
+  return note.empty() ? note : fmt::format(" ({})", note);
+}
+
+}  // namespace
+
+Result<MeasuredRecording> read_measured(traces::Reader& reader) {
+  DRAFTSCOPE_TRY_ASSIGN(traces::Recording recording, reader.recording());
+  MeasuredRecording measured;
+  measured.schema_version = reader.schema_version();
+  measured.recording = std::make_unique<traces::Recording>(std::move(recording));
+  DRAFTSCOPE_TRY_ASSIGN(measured.phase_spans, read_phase_spans(reader));
+  DRAFTSCOPE_TRY_ASSIGN(measured.device_intervals, read_device_intervals(reader, *measured.recording));
+  if (operation_tracks(*measured.recording).timed_by_device) {
+    DRAFTSCOPE_TRY_ASSIGN(measured.operations, read_operations(reader, *measured.recording));
+  }
+  measured.figures = measure(*measured.recording, measured.phase_spans, measured.device_intervals);
+  drop_unavailable(measured.figures, measured.recording->meta);
+  return measured;
+}
+
+Result<MeasuredRecording> measure_recording(const std::filesystem::path& path) {
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path));
+  DRAFTSCOPE_TRY_ASSIGN(MeasuredRecording measured, read_measured(reader));
+  const traces::Recording& recording = *measured.recording;
+  if (recording.runs.empty())
+    return fail("{}: no run was recorded, expected one to report{}", path.string(), reason(recording));
+  if (recording.rounds.empty())
+    return fail("{}: no round was recorded, expected one to report{}", path.string(), reason(recording));
+  const auto has_requests = [](const RunFigures& run) { return run.all.throughput.requests > 0; };
+  if (std::none_of(measured.figures.runs.begin(), measured.figures.runs.end(), has_requests))
+    return fail("{}: none of its {} requests was finished, expected one to report", path.string(),
+                recording.requests.size());
+  return measured;
+}
+
+std::string meta_value(const traces::Meta& meta, const std::string& key) {
+  const auto found = meta.find(key);
+  return found == meta.end() ? std::string() : found->second;
+}
+
+std::map<std::string, std::int64_t> dropped_rows(const traces::Meta& meta) {
+  std::map<std::string, std::int64_t> dropped;
+  for (const char* table : {"spans", "kernels", "counters"}) {
+    const std::string text = meta_value(meta, std::string("dropped_") + table);
+    const std::int64_t rows = parse_number<std::int64_t>(text).value_or(0);
+    if (rows > 0) dropped[table] = rows;
+  }
+  return dropped;
+}
+
+bool is_greedy(const traces::Meta& meta) {
+  const std::string temperature = meta_value(meta, "temperature");
+  return temperature.empty() || parse_number<double>(temperature) == 0.0;
+}
+
+std::vector<std::string> warnings(const MeasuredRecording& measured) {
+  const traces::Recording& recording = *measured.recording;
+  std::vector<std::string> lines;
+  if (measured.schema_version > traces::newest_schema_version())
+    lines.push_back(
+        fmt::format("its schema {} is newer than this program, which shows what it knows (schema {})",
+                    measured.schema_version, traces::newest_schema_version()));
+  if (std::string note = prediction_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
+  if (std::string note = import_note(recording.meta); !note.empty()) lines.push_back(std::move(note));
+  if (!recording.closed_cleanly)
+    lines.emplace_back(
+        "the recording was not closed cleanly, or is still being written; what was committed before it was "
+        "read is "
+        "shown");
+  for (const auto& [table, rows] : dropped_rows(recording.meta))
+    lines.push_back(fmt::format("{} {} were dropped while recording{}", rows, table,
+                                table == "spans" ? "; time that they covered counts as idle" : ""));
+  if (measured.figures.baseline == nullptr)
+    lines.emplace_back("no finished vanilla run in this recording, so no speedup is given");
+  for (const RunFigures& run : measured.figures.runs) {
+    const Figures& figures = run.all;
+    const std::string name = figures.run->specification;
+    if (figures.throughput.unfinished_requests > 0)
+      lines.push_back(
+          fmt::format("{}: unfinished requests left out: {}", name, figures.throughput.unfinished_requests));
+    if (is_greedy(recording.meta) && figures.identity && figures.identity->differing_prompts > 0)
+      lines.push_back(fmt::format("{}: greedy output differs from vanilla on {} of {} prompts", name,
+                                  figures.identity->differing_prompts, figures.identity->compared_prompts));
+    if (figures.speedup && figures.speedup->unpaired > 0)
+      lines.push_back(
+          fmt::format("{}: {} requests have no partner in the other run and don't count in the speedup", name,
+                      figures.speedup->unpaired));
+  }
+  return lines;
+}
+
+}  // namespace draftscope::simulator

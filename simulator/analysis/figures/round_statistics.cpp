@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/run_rows.h>
+
+#include <algorithm>
+
+namespace draftscope::simulator {
+
+namespace {
+
+void add(PassCount& a, const PassCount& b) {
+  a.passes += b.passes;
+  a.context += b.context;
+}
+
+}  // namespace
+
+PassCount vanilla_steps(std::int64_t tokens, std::int64_t first_context) {
+  return {.passes = tokens, .context = tokens * first_context + tokens * (tokens - 1) / 2};
+}
+
+void add(RoundStatistics& a, const RoundStatistics& b) {
+  a.tokens += b.tokens;
+  a.rounds += b.rounds;
+  a.drafted += b.drafted;
+  a.accepted += b.accepted;
+  add(a.target_steps, b.target_steps);
+  for (const DraftStatistics& draft : b.drafts) {
+    auto mine = std::find_if(a.drafts.begin(), a.drafts.end(),
+                             [&](const DraftStatistics& other) { return other.exit == draft.exit; });
+    if (mine == a.drafts.end()) {
+      a.drafts.push_back(draft);
+      continue;
+    }
+    add(mine->steps, draft.steps);
+    mine->verify.resize(std::max(mine->verify.size(), draft.verify.size()));
+    for (std::size_t rows = 0; rows < draft.verify.size(); ++rows)
+      add(mine->verify[rows], draft.verify[rows]);
+  }
+  a.auxiliary.resize(std::max(a.auxiliary.size(), b.auxiliary.size()));
+  for (std::size_t i = 0; i < b.auxiliary.size(); ++i) add(a.auxiliary[i], b.auxiliary[i]);
+  a.host_ns += b.host_ns;
+}
+
+RoundStatistics sum_of(const std::vector<RoundStatistics>& requests) {
+  RoundStatistics sum;
+  for (const RoundStatistics& request : requests) add(sum, request);
+  return sum;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/speedup.h>
+
+#include <draftscope/base/statistics.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/figures/resampling.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Tokens and time of both sides, summed over pairs.
+struct Sums {
+  double baseline_tokens = 0.0;
+  double baseline_ns = 0.0;
+  double comparison_tokens = 0.0;
+  double comparison_ns = 0.0;
+
+  Sums& operator+=(const Sums& other) {
+    baseline_tokens += other.baseline_tokens;
+    baseline_ns += other.baseline_ns;
+    comparison_tokens += other.comparison_tokens;
+    comparison_ns += other.comparison_ns;
+    return *this;
+  }
+  [[nodiscard]] bool is_usable() const {
+    return baseline_tokens > 0 && baseline_ns > 0 && comparison_tokens > 0 && comparison_ns > 0;
+  }
+  /// Ratio of tokens a second; of wall times if the tokens are equally many.
+  [[nodiscard]] double speed_ratio() const {
+    return (comparison_tokens / comparison_ns) / (baseline_tokens / baseline_ns);
+  }
+};
+
+Sums whole_request(const RequestPair& pair) {
+  const auto tokens = [](const traces::Request& r) { return static_cast<double>(r.tokens.size()); };
+  const auto time = [](const traces::Request& r) { return static_cast<double>(r.end_ns - r.start_ns); };
+  return {tokens(*pair.baseline), time(*pair.baseline), tokens(*pair.comparison), time(*pair.comparison)};
+}
+
+Sums after_first_token(const RequestPair& pair) {
+  const auto tokens = [](const traces::Request& r) {
+    return r.tokens.empty() || r.first_token_ns <= 0 ? 0.0 : static_cast<double>(r.tokens.size() - 1);
+  };
+  const auto time = [](const traces::Request& r) {
+    return r.first_token_ns <= 0 ? 0.0 : static_cast<double>(r.end_ns - r.first_token_ns);
+  };
+  return {tokens(*pair.baseline), time(*pair.baseline), tokens(*pair.comparison), time(*pair.comparison)};
+}
+
+/// Sums of all prompts, with the logarithms that a bootstrap asks for thousands of times.
+struct Prompts {
+  explicit Prompts(std::vector<Sums> sums) : by_prompt(std::move(sums)) {
+    for (const Sums& prompt : by_prompt) log_ratios.push_back(std::log(prompt.speed_ratio()));
+  }
+  std::vector<Sums> by_prompt;
+  std::vector<double> log_ratios;  ///< [prompt]
+};
+
+/// `drawn` picks prompts, with repetition.
+double value_of(const Prompts& prompts, std::span<const std::size_t> drawn, SpeedupEstimator estimator) {
+  if (estimator == SpeedupEstimator::total_wall_time) {
+    Sums total;
+    for (const std::size_t prompt : drawn) total += prompts.by_prompt[prompt];
+    return total.speed_ratio();
+  }
+  double log_sum = 0.0;
+  for (const std::size_t prompt : drawn) log_sum += prompts.log_ratios[prompt];
+  return std::exp(log_sum / static_cast<double>(drawn.size()));
+}
+
+/// The value of all prompts, once each.
+double value_of(const Prompts& prompts, SpeedupEstimator estimator) {
+  std::vector<std::size_t> indices(prompts.by_prompt.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = i;
+  return value_of(prompts, indices, estimator);
+}
+
+/// Sums by prompt of the pairs that `measure` can use; prompts without any are left out.
+template <typename Measure>
+std::vector<Sums> sums_by_prompt(std::span<const RequestPair* const> pairs, Measure measure) {
+  std::map<std::size_t, Sums> by_prompt;
+  for (const RequestPair* pair : pairs)
+    if (const Sums sums = measure(*pair); sums.is_usable()) by_prompt[pair->prompt_index] += sums;
+  std::vector<Sums> sums;
+  sums.reserve(by_prompt.size());
+  for (const auto& [prompt, value] : by_prompt) sums.push_back(value);
+  return sums;
+}
+
+std::optional<Interval> interval_of(const Prompts& prompts, SpeedupEstimator estimator) {
+  if (prompts.by_prompt.size() < min_prompts_for_interval) return std::nullopt;
+  return bootstrap_95(prompts.by_prompt.size(), [&](std::span<const std::size_t> drawn) {
+    return value_of(prompts, drawn, estimator);
+  });
+}
+
+void add_repeats(Speedup& result, std::span<const RequestPair* const> pairs) {
+  std::map<std::int32_t, std::vector<const RequestPair*>> repeats;
+  for (const RequestPair* pair : pairs) repeats[pair->baseline->repeat].push_back(pair);
+  for (const auto& [repeat, repeat_pairs] : repeats) {
+    const Prompts prompts(sums_by_prompt(repeat_pairs, whole_request));
+    result.by_repeat.push_back(value_of(prompts, result.estimator));
+  }
+  result.repeat_median = mean_median(std::vector(result.by_repeat));
+  const auto [minimum, maximum] = std::ranges::minmax(result.by_repeat);
+  result.repeat_minimum = minimum;
+  result.repeat_maximum = maximum;
+}
+
+}  // namespace
+
+std::optional<Speedup> speedup(const Pairing& pairing) {
+  std::vector<const RequestPair*> pairs;
+  bool equal_lengths = true;
+  for (const RequestPair& pair : pairing.pairs) {
+    if (!whole_request(pair).is_usable()) continue;
+    pairs.push_back(&pair);
+    equal_lengths = equal_lengths && pair.baseline->tokens.size() == pair.comparison->tokens.size();
+  }
+  if (pairs.empty()) return std::nullopt;
+
+  Speedup result;
+  result.estimator = equal_lengths ? SpeedupEstimator::total_wall_time : SpeedupEstimator::prompt_mean;
+  const Prompts prompts(sums_by_prompt(pairs, whole_request));
+  result.value = value_of(prompts, result.estimator);
+  result.prompts = prompts.by_prompt.size();
+  result.pairs = pairs.size();
+  result.unpaired = pairing.unpaired;
+  add_repeats(result, pairs);
+
+  result.interval = interval_of(prompts, result.estimator);
+  if (result.interval) result.p_value = signed_rank_p_value(prompts.log_ratios);
+  if (const Prompts decode(sums_by_prompt(pairs, after_first_token)); !decode.by_prompt.empty()) {
+    result.decode_value = value_of(decode, result.estimator);
+    result.decode_interval = interval_of(decode, result.estimator);
+  }
+  return result;
+}
+
+}  // namespace draftscope::simulator

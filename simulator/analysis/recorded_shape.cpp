@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
+
+#include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/speculation/weight_format.h>
+
+namespace draftscope::simulator {
+
+namespace {
+
+using speculation::WeightFormat;
+
+/// The format that most of the matrices were held in, of "q4_1, q8_0" or "as-stored"; that of the file where
+/// older recordings say nothing.
+std::string held_weights(const traces::Meta& meta) {
+  const std::string weights = meta_value(meta, "weights");
+  const std::string first = weights.substr(0, weights.find(','));
+  return first.empty() || first == "as-stored" ? meta_value(meta, "dtype") : first;
+}
+
+/// The number type whose prices are nearest.
+WeightType priced_as(WeightFormat format) {
+  switch (format) {
+    case WeightFormat::f32:
+      return WeightType::fp32;
+    case WeightFormat::bf16:
+      return WeightType::bf16;
+    case WeightFormat::f16:
+      return WeightType::fp16;
+    case WeightFormat::fp8:
+    case WeightFormat::fp8_block:
+      return WeightType::fp8;
+    case WeightFormat::q8_0:
+    case WeightFormat::q6_k:
+      return WeightType::int8;
+    default:
+      return WeightType::int4;
+  }
+}
+
+}  // namespace
+
+Result<WeightType> recorded_weight_type(const traces::Meta& meta) {
+  const std::string held = held_weights(meta);
+  if (const auto format = speculation::parse_weight_format(held)) return priced_as(*format);
+  return parse_weight_type(held);
+}
+
+Result<double> recorded_weight_bits(const traces::Meta& meta) {
+  const std::string held = held_weights(meta);
+  if (const auto format = speculation::parse_weight_format(held))
+    return speculation::weight_format_row(*format).bits;
+  DRAFTSCOPE_TRY_ASSIGN(const WeightType type, parse_weight_type(held));
+  return 8.0 * layer_weight_bytes(type);
+}
+
+Result<ModelShape> recorded_shape(const traces::Meta& meta) {
+  constexpr std::string_view name = "meta model_shape";
+  const auto found = meta.find("model_shape");
+  if (found == meta.end()) return fail("{} is missing, expected the recorded model's shape", name);
+  DRAFTSCOPE_TRY_ASSIGN(ModelShape shape, speculation::parse_recorded_shape(found->second, name));
+  const auto model = meta.find("model");
+  shape.name = model == meta.end() ? "recorded model" : model->second;
+  return shape;
+}
+
+}  // namespace draftscope::simulator

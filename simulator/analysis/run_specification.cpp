@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/run_specification.h"
+
+#include <draftscope/base/quote.h>
+#include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/speculation/weight_format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace draftscope::simulator {
+
+Result<speculation::StrategySpecification> run_specification(const traces::Run& run, std::int32_t n_layers) {
+  if (run.strategy == "tuned") {
+    const auto json = nlohmann::json::parse(run.parameters, nullptr, false);
+    const bool is_complete = json.is_object() && json.contains("strategy") && json["strategy"].is_string() &&
+                             json.contains("parameters");
+    if (!is_complete)
+      return fail("run {}: parameters are {}, expected strategy and parameters of what was tuned", run.id,
+                  quote(run.parameters));
+    return speculation::parse_strategy_json(
+        speculation::strategy_name(json["strategy"].get_ref<const std::string&>()), json["parameters"].dump(),
+        n_layers);
+  }
+  // Imported runs state no parameters.
+  if (run.parameters == "{}" || run.parameters.empty())
+    return speculation::parse_strategy(run.specification, n_layers);
+  return speculation::parse_strategy_json(run.strategy, run.parameters, n_layers);
+}
+
+DraftWeightsShares::DraftWeightsShares(const traces::Run& run, const traces::Meta& meta,
+                                       std::int32_t n_layers)
+    : target_bits_(recorded_weight_bits(meta).value_or(0.0)) {
+  if (target_bits_ <= 0.0 || run.parameters.find("\"weights\"") == std::string::npos) return;
+  const auto specification = run_specification(run, n_layers);
+  if (specification && specification->draft_weights())
+    of_run_ = speculation::weight_format_row(*specification->draft_weights()).bits / target_bits_;
+}
+
+double DraftWeightsShares::of(std::string_view origin) const {
+  if (target_bits_ <= 0.0) return 1.0;
+  const speculation::WeightFormatRow* row = speculation::find_weight_format(origin);
+  return row == nullptr ? of_run_ : row->bits / target_bits_;
+}
+
+}  // namespace draftscope::simulator

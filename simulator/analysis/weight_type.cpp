@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/gpu.h>
+
+#include <draftscope/base/quote.h>
+
+namespace draftscope::simulator {
+
+namespace {
+
+struct WeightTypeRow {
+  std::string_view name;
+  std::string_view other_name;
+  double layer_bytes;
+};
+
+constexpr double int4_group = 128.0;
+constexpr double nvfp4_block = 16.0;
+
+/// [WeightType]
+constexpr std::array<WeightTypeRow, weight_type_count> weight_type_rows{
+    {{"bf16", "bf16", 2.0},
+     {"fp16", "f16", 2.0},
+     {"fp32", "f32", 4.0},
+     {"fp8", "fp8", 1.0},
+     {"int8", "int8", 1.0},
+     {"int4", "int4", 0.5 + 2.5 / int4_group},
+     {"nvfp4", "nvfp4", 0.5 + 1.0 / nvfp4_block}}};
+
+const WeightTypeRow& row_of(WeightType type) {
+  return weight_type_rows[static_cast<std::size_t>(type)];
+}
+
+}  // namespace
+
+std::string_view weight_type_name(WeightType type) {
+  return row_of(type).name;
+}
+
+Result<WeightType> parse_weight_type(std::string_view text) {
+  for (const WeightType type : all_weight_types)
+    if (row_of(type).name == text || row_of(type).other_name == text) return type;
+  return fail("dtype is {}, expected {}", quote(text), weight_type_names());
+}
+
+std::string weight_type_names() {
+  std::string names;
+  for (std::size_t i = 0; i < weight_type_count; ++i) {
+    if (i > 0) names += i + 1 == weight_type_count ? " or " : ", ";
+    names += weight_type_rows[i].name;
+  }
+  return names;
+}
+
+bool is_narrow(WeightType type) {
+  return layer_weight_bytes(type) < layer_weight_bytes(WeightType::bf16);
+}
+
+double layer_weight_bytes(WeightType type) {
+  return row_of(type).layer_bytes;
+}
+
+double activation_bytes(WeightType type) {
+  return type == WeightType::fp32 ? 4.0 : 2.0;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "answers/advice/choice.h"
+#include "answers/advice/doubts.h"
+#include "answers/advice/limits.h"
+#include "answers/advice/verdict.h"
+#include "answers/oracle/cross_fit.h"
+#include "rounds/round_sources.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// The same draft, but for its length, its threshold's height or how it is verified.
+bool is_variant(const std::optional<EarlyExitSetting>& a, const std::optional<EarlyExitSetting>& b) {
+  return a && b && a->exit == b->exit && a->threshold.has_value() == b->threshold.has_value();
+}
+
+/// One machine's advice; each step needs those before it.
+class Adviser {
+ public:
+  Adviser(const WhatIf& what_if, const traces::Recording& recording, const Candidates& candidates,
+          const Machine& machine, const AdviceOptions& options)
+      : what_if_(what_if),
+        recording_(recording),
+        candidates_(candidates),
+        machine_(machine),
+        options_(options),
+        placed_(place(candidates, what_if.costs().model.shape, machine.scenario.shape)),
+        vanilla_(sum_of(candidates.vanilla)) {}
+
+  Result<Advice> advise() {
+    advice_.machine = machine_.name;
+    advice_.left_out = candidates_.left_out;
+    advice_.considered = candidates_.all.size();
+    DRAFTSCOPE_TRY_ASSIGN(target_, joined_prices(what_if_.costs().model, placed_.groups, machine_,
+                                                 options_.longer_context, options_.draws.seed));
+    competition_ = compete(placed_, vanilla_, target_.prices);
+    fastest_ = competition_.fastest();
+    advice_.fastest = candidates_.all[fastest_].rounds.strategy;
+    advice_.setting = candidates_.all[fastest_].setting;
+    rank();
+    DRAFTSCOPE_TRY(ask());
+    DRAFTSCOPE_TRY(hold_out());
+    judge(advice_, what_if_.costs().model.shape, machine_.scenario.shape);
+    DRAFTSCOPE_TRY(find_runner_up());
+    DRAFTSCOPE_TRY(find_break_even());
+    DRAFTSCOPE_TRY(find_neighbours());
+    DRAFTSCOPE_TRY(find_limits());
+    DRAFTSCOPE_TRY_ASSIGN(advice_.near_ties, near_tie_effect(what_if_, recording_, advice_.fastest, machine_,
+                                                             options_.longer_context));
+    advice_.to_record = what_to_record(advice_, machine_, what_if_.costs().model, recording_);
+    return std::move(advice_);
+  }
+
+ private:
+  void rank() {
+    for (std::size_t i = 0; i < candidates_.all.size(); ++i)
+      advice_.ranking.push_back(
+          {candidates_.all[i].rounds.strategy, candidates_.all[i].setting, competition_.speedup(i)});
+    std::stable_sort(
+        advice_.ranking.begin(), advice_.ranking.end(),
+        [](const RankedCandidate& a, const RankedCandidate& b) { return a.speedup > b.speedup; });
+  }
+
+  /// As on the machine.
+  Result<StrategyRounds> rounds_of(const std::string& strategy) const {
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
+    if (options_.other_texts) ask_of_other_texts(rounds, *options_.other_texts);
+    if (options_.longer_context > 0) lengthen_context(rounds, options_.longer_context);
+    return for_shape(std::move(rounds), what_if_.costs().model.shape, machine_.scenario.shape);
+  }
+
+  Result<void> ask() {
+    DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, rounds_of(advice_.fastest));
+    if (advice_.setting && !rounds.drafts.empty())
+      advice_.exit_there = rounds.drafts[static_cast<std::size_t>(advice_.setting->exit) - 1].attention;
+    DRAFTSCOPE_TRY_ASSIGN(advice_.answer,
+                          simulator::ask(what_if_.costs().model, rounds, machine_, options_.draws, true));
+    const PredictedSpeedup& speedup = advice_.answer.speedup;
+    advice_.speedup = speedup.min_drafted.total.value;
+    if (speedup.max_drafted) advice_.speedup = std::min(advice_.speedup, speedup.max_drafted->total.value);
+    advice_.interval_95 = outermost_interval_95(speedup);
+    return {};
+  }
+
+  Result<void> hold_out() {
+    std::vector<PassCount> vanilla;
+    for (const RoundStatistics& request : candidates_.vanilla) vanilla.push_back(request.target_steps);
+    const std::size_t folds = fold_count(candidates_.vanilla.size(), options_.folds);
+    advice_.held_out.folds = static_cast<std::int32_t>(folds);
+    const SweepSetting chosen =
+        folds > 1 ? cross_fitted(placed_, candidates_.vanilla, target_.prices, folds)
+                  : SweepSetting{
+                        placed_.rounds[fastest_].setting.status, slower(placed_, competition_, fastest_), {}};
+    SweepOptions draws = options_.draws;
+    draws.other_texts = advice_.answer.other_texts;
+    DRAFTSCOPE_TRY_ASSIGN(const PredictedSpeedup gain, predict_speedup(vanilla, chosen, target_, draws));
+    advice_.held_out.speedup = gain.min_drafted.total;
+    return {};
+  }
+
+  Result<void> find_runner_up() {
+    std::optional<std::size_t> second;
+    for (std::size_t i = 0; i < candidates_.all.size(); ++i) {
+      if (i == fastest_ || is_variant(candidates_.all[i].setting, advice_.setting)) continue;
+      if (!second || competition_.total_ns[i] < competition_.total_ns[*second]) second = i;
+    }
+    if (!second) return {};
+    RunnerUp runner_up{.strategy = candidates_.all[*second].rounds.strategy,
+                       .speedup = competition_.speedup(*second),
+                       .lead = {}};
+    const std::vector<RoundStatistics>& first = slower(placed_, competition_, fastest_);
+    const std::vector<RoundStatistics>& other = slower(placed_, competition_, *second);
+    std::vector<ClusterSums> clusters;
+    for (std::size_t i = 0; i < first.size(); ++i)
+      if (first[i].rounds > 0)
+        clusters.push_back({time_ns(other[i], target_.prices), time_ns(first[i], target_.prices)});
+    DRAFTSCOPE_TRY_ASSIGN(runner_up.lead,
+                          cluster_bootstrap(clusters, RatioMean::ratio_of_sums,
+                                            {.draws = options_.draws.draws, .seed = options_.draws.seed}));
+    advice_.runner_up = std::move(runner_up);
+    return {};
+  }
+
+  Result<void> find_break_even() {
+    const Answer& answer = advice_.answer;
+    if (!(answer.steps_per_round > 0.0)) return {};
+    const bool is_fixed = advice_.setting && !advice_.setting->threshold;
+    const auto gamma = is_fixed ? std::optional(advice_.setting->gamma) : std::nullopt;
+    DRAFTSCOPE_TRY_ASSIGN(advice_.break_even,
+                          break_even({answer.steps_per_round, answer.c, answer.v, answer.o}, gamma));
+    return {};
+  }
+
+  Result<void> find_neighbours() {
+    if (!advice_.setting) return {};
+    constexpr std::int32_t max_gamma = 255;
+    const std::int32_t exits = what_if_.trained().n_layers() - 1;
+    const bool knows_all = !what_if_.trained().shadowed.tables.empty();
+    constexpr std::array<std::pair<const char*, std::pair<std::int32_t, std::int32_t>>, 4> steps{
+        {{"E-1", {-1, 0}}, {"E+1", {1, 0}}, {"gamma-1", {0, -1}}, {"gamma+1", {0, 1}}}};
+    for (const auto& [name, change] : steps) {
+      EarlyExitSetting next = *advice_.setting;
+      next.exit += change.first;
+      next.gamma += change.second;
+      if (next.exit < 1 || next.exit > exits || next.gamma < 1 || next.gamma > max_gamma) continue;
+      const std::string strategy = specification(next);
+      auto answered = rounds_of(strategy);
+      if (!answered && !knows_all) continue;
+      DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, std::move(answered));
+      DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(what_if_.costs().model, rounds, machine_));
+      double ns = time_ns(sum_of(rounds.setting.min_drafted), prices);
+      if (!rounds.setting.max_drafted.empty())
+        ns = std::max(ns, time_ns(sum_of(rounds.setting.max_drafted), prices));
+      advice_.neighbours.push_back({name, strategy, competition_.total_ns[fastest_] / ns - 1.0});
+    }
+    return {};
+  }
+
+  Result<void> find_limits() {
+    const AdvisedMachine advised{what_if_.costs().model, machine_, placed_, vanilla_, options_};
+    DRAFTSCOPE_TRY_ASSIGN(advice_.batch, batch_limit(advised));
+    const bool drafts = competition_.speedup(fastest_) > 1.0;
+    advice_.context = context_limit(advised, drafts ? std::optional(fastest_) : std::nullopt, target_.prices);
+    if (what_if_.trained().shadowed.tables.empty()) return {};
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(advice_.fastest));
+    const std::array<StrategyRounds, 1> policy{std::move(rounds)};
+    DRAFTSCOPE_TRY_ASSIGN(const RecordingWaterfall found,
+                          recording_waterfall(what_if_, recording_, machine_, policy, options_.longer_context,
+                                              options_.waterfall));
+    advice_.gaps = found.waterfall.gaps;
+    return {};
+  }
+
+  const WhatIf& what_if_;
+  const traces::Recording& recording_;
+  const Candidates& candidates_;
+  const Machine& machine_;
+  const AdviceOptions& options_;
+  PlacedCandidates placed_;
+  RoundStatistics vanilla_;
+  SweepTarget target_;
+  Competition competition_;
+  std::size_t fastest_ = 0;
+  Advice advice_;
+};
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) {
+  constexpr std::array<std::string_view, 3> names{"speculate", "measure first", "do not speculate"};
+  return names[static_cast<std::size_t>(verdict)];
+}
+
+Result<Advice> advise(const WhatIf& what_if, const traces::Recording& recording, const Candidates& candidates,
+                      const Machine& machine, const AdviceOptions& options) {
+  if (std::none_of(recording.runs.begin(), recording.runs.end(),
+                   [](const traces::Run& run) { return run.is_baseline; }))
+    return fail("found no vanilla run, expected one to gain over: record with --strategy vanilla");
+  if (candidates.all.empty()) return fail("found no candidate that drafts, expected a text of two tokens");
+  return Adviser(what_if, recording, candidates, machine, options).advise();
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answers/advice.h>
+#include <draftscope/speculation/strategy_text.h>
+#include <draftscope/traces/missing_data.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analysis/run_specification.h"
+#include "answers/advice/prompt_order.h"
+#include "prices/costs/verified_layers.h"
+#include "rounds/auto_texts.h"
+#include "rounds/drafts/same_draft.h"
+#include "rounds/replay/policy_choice.h"
+#include "rounds/round_sources.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// The specification with its parameters in one order, so that one setting has one name.
+std::string normalized(std::string_view specification) {
+  std::multiset<std::string> pieces;
+  while (!specification.empty()) {
+    const std::size_t end = std::min(specification.find_first_of(":,"), specification.size());
+    pieces.emplace(specification.substr(0, end));
+    specification.remove_prefix(std::min(end + 1, specification.size()));
+  }
+  return fmt::format("{}", fmt::join(pieces, ","));
+}
+
+constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
+
+bool drafts_anything(const StrategyRounds& rounds) {
+  return std::any_of(rounds.setting.min_drafted.begin(), rounds.setting.min_drafted.end(),
+                     [](const RoundStatistics& request) { return request.drafted > 0; });
+}
+
+/// The setting without a word about how it is verified.
+std::string drafts(const EarlyExitSetting& setting) {
+  std::string text = setting.threshold ? "mix:stop=threshold," : "layerskip:";
+  text += fmt::format("exit={},gamma={}", setting.exit, setting.gamma);
+  if (setting.threshold) text += fmt::format(",threshold={}", *setting.threshold);
+  return text;
+}
+
+std::string verifies(VerifiedLayers layers) {
+  return layers == VerifiedLayers::above_exit ? ",verify=above-exit" : ",verify=all-layers";
+}
+
+/// The setting as the recording names it. A recorded run that does not say how it verified may have done so
+/// by an earlier version's default.
+std::string name_in(const TrainedRecording& trained, const EarlyExitSetting& setting) {
+  const std::string unsaid = drafts(setting);
+  const RunRows* run = recorded_run(trained, unsaid);
+  if (run == nullptr) return specification(setting);
+  return verified_layers(*run->run) == setting.verified_layers ? unsaid
+                                                               : unsaid + verifies(setting.verified_layers);
+}
+
+bool drafts_with_exit(const speculation::StrategySpecification& strategy) {
+  return strategy.has_parts() && strategy.part(speculation::PartKind::mask) == "exit";
+}
+
+class Collector {
+ public:
+  Collector(const WhatIf& what_if, const traces::Recording& recording, const CandidateOptions& options)
+      : what_if_(what_if), recording_(recording), options_(options) {}
+
+  Result<Candidates> collect() {
+    DRAFTSCOPE_TRY(check_texts(what_if_, recording_));
+    DRAFTSCOPE_TRY_ASSIGN(found_.vanilla, vanilla_rounds(what_if_, recording_));
+    found_.prompts = table_prompts(what_if_.trained().texts().tables, recording_);
+    add_recorded_runs();
+    for (const std::string& strategy : options_.strategies) {
+      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, rounds_of(strategy));
+      add(std::nullopt, std::move(rounds));
+    }
+    add_other_lengths();
+    add_lookups();
+    if (options_.learners) add_learners();
+    DRAFTSCOPE_TRY(add_grid());
+    return std::move(found_);
+  }
+
+ private:
+  [[nodiscard]] Result<StrategyRounds> rounds_of(const std::string& strategy) const {
+    return options_.machine == nullptr ? what_if_.rounds(strategy)
+                                       : what_if_.rounds(strategy, *options_.machine);
+  }
+
+  void add_recorded_runs() {
+    for (const traces::Run& run : recording_.runs) {
+      if (run.is_baseline) continue;
+      auto rounds = rounds_of(run.specification);
+      if (rounds)
+        add(std::nullopt, *std::move(rounds));
+      else
+        found_.left_out.push_back(rounds.error().message);
+    }
+  }
+
+  /// Other lengths of recorded drafts that are no exits, whose grid comes besides.
+  void add_other_lengths() {
+    for (const traces::Run& run : recording_.runs) {
+      const auto strategy = run_specification(run, what_if_.trained().n_layers());
+      if (run.is_baseline || !strategy || draft_key(*strategy).empty() || drafts_with_exit(*strategy))
+        continue;
+      for (const std::int32_t gamma : options_.lengths)
+        add_if_answered(speculation::set_parameter(run.specification, "gamma", std::to_string(gamma)));
+    }
+  }
+
+  void add_lookups() {
+    for (const std::int32_t length : options_.lengths)
+      add_if_answered(fmt::format("prompt-lookup:length={}", length));
+  }
+
+  /// `auto` without the drafters of which nothing is recorded.
+  void add_learners() {
+    add_if_answered("suffix-decoding");
+    if (const auto strategy = known_auto(what_if_.trained())) add_if_answered(*strategy);
+  }
+
+  void add_if_answered(const std::string& strategy) {
+    if (auto rounds = rounds_of(strategy)) add(std::nullopt, *std::move(rounds));
+  }
+
+  /// All exits where every layer's predictions were recorded, else those that a run drafted with.
+  [[nodiscard]] std::set<std::int32_t> exits() const {
+    std::set<std::int32_t> exits;
+    const TrainedRecording& trained = what_if_.trained();
+    if (!trained.shadowed.tables.empty())
+      for (std::int32_t exit = 1; exit < trained.shadowed.tables.front().n_layers; ++exit) exits.insert(exit);
+    for (const traces::Run& run : recording_.runs) {
+      const auto strategy = run_specification(run, trained.n_layers());
+      if (strategy && drafts_with_exit(*strategy)) exits.insert(strategy->integer("exit"));
+    }
+    return exits;
+  }
+
+  Result<void> add_grid() {
+    std::vector<EarlyExitSetting> settings;
+    for (const std::int32_t exit : exits()) {
+      for (std::int32_t gamma = 1; gamma <= options_.longest; ++gamma)
+        settings.push_back({.exit = exit, .gamma = gamma});
+      for (const std::int32_t gamma : options_.threshold_lengths)
+        for (const double threshold : options_.thresholds)
+          settings.push_back({.exit = exit, .gamma = gamma, .threshold = threshold});
+    }
+    const auto count = static_cast<std::int64_t>(settings.size());
+    std::int64_t done = 0;
+    const bool knows_all = !what_if_.trained().shadowed.tables.empty();
+    for (EarlyExitSetting setting : settings) {
+      auto answered = what_if_.rounds(name_in(what_if_.trained(), setting));
+      if (options_.progress && !options_.progress(++done, count)) return fail("stopped");
+      // What a run drafted may lack what a setting needs, as confidences.
+      if (!answered && !knows_all) continue;
+      DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, std::move(answered));
+      // How a round is verified changes its price alone.
+      StrategyRounds above = rounds;
+      add(setting, std::move(rounds));
+      setting.verified_layers = above.verified_layers = VerifiedLayers::above_exit;
+      above.strategy = name_in(what_if_.trained(), setting);
+      // Of a recorded run the rounds are in the run's order, and the other verification's are not recorded.
+      if (above.source == RoundSource::recorded ||
+          recorded_run(what_if_.trained(), above.strategy) != nullptr) {
+        DRAFTSCOPE_TRY_ASSIGN(above, what_if_.rounds(above.strategy));
+      }
+      add(setting, std::move(above));
+    }
+    return {};
+  }
+
+  void add(const std::optional<EarlyExitSetting>& setting, StrategyRounds rounds) {
+    if (!drafts_anything(rounds)) return;
+    const auto [known, is_new] = places_.try_emplace(normalized(rounds.strategy), found_.all.size());
+    if (!is_new) {
+      if (known->second < found_.all.size()) found_.all[known->second].setting = setting;
+      return;
+    }
+    auto ordered = in_order_of(found_.prompts, found_.vanilla, std::move(rounds));
+    if (!ordered) {
+      found_.left_out.push_back(ordered.error().message);
+      known->second = nowhere;
+      return;
+    }
+    found_.all.push_back({setting, *std::move(ordered)});
+  }
+
+  const WhatIf& what_if_;
+  const traces::Recording& recording_;
+  const CandidateOptions& options_;
+  Candidates found_;
+  std::map<std::string, std::size_t> places_;  // in found_.all
+};
+
+}  // namespace
+
+std::string specification(const EarlyExitSetting& setting) {
+  std::string text = drafts(setting);
+  if (setting.verified_layers != specified_verified_layers(text)) text += verifies(setting.verified_layers);
+  return text;
+}
+
+std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const traces::Recording& recording) {
+  const bool is_import = traces::is_imported(recording.meta);
+  if (!run.specification.starts_with("layerskip")) return std::nullopt;
+  if (is_import && run.specification.find("exit=") == std::string::npos) return std::nullopt;
+  // An imported file does not say of how many layers its exits are.
+  constexpr std::int32_t max_layers = 4096;
+  const auto model =
+      is_import ? Result<ReplayModel>(ReplayModel{.n_layers = max_layers}) : replay_model(recording);
+  if (!model) return std::nullopt;
+  const auto choice = policy_of_specification(run.specification, *model);
+  if (!choice || choice->policy == nullptr) return std::nullopt;
+  PlannedRound plan;
+  choice->policy->plan({}, plan);
+  return EarlyExitSetting{
+      .exit = plan.exit,
+      .gamma = plan.length,
+      .threshold = {},
+      .verified_layers = is_import ? specified_verified_layers(run.specification) : verified_layers(run)};
+}
+
+Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,
+                              const CandidateOptions& options) {
+  return Collector(what_if, recording, options).collect();
+}
+
+}  // namespace draftscope::simulator

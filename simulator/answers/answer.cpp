@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/cached_prices.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "answers/cached_draws.h"
+#include "answers/uncertainty/text_spread.h"
+#include "prices/costs/cost_prices.h"
+#include "prices/same_scenario.h"
+#include "rounds/priced_scenario.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Counts of one run's rounds that no price distinguishes.
+struct Totals {
+  RoundStatistics sum;
+  std::int64_t verifications = 0;
+  std::int64_t steps = 0;
+};
+
+Totals totals_of(const SweepSetting& setting) {
+  Totals totals;
+  for (const RoundStatistics& request : setting.min_drafted) add(totals.sum, request);
+  for (const DraftStatistics& draft : totals.sum.drafts) {
+    totals.steps += draft.steps.passes;
+    for (const PassCount& verify : draft.verify) totals.verifications += verify.passes;
+  }
+  return totals;
+}
+
+double ratio(double numerator, double denominator) {
+  return denominator > 0.0 ? numerator / denominator : 0.0;
+}
+
+double time_of(const PassCount& passes, const AffineTime& time) {
+  return static_cast<double>(passes.passes) * time.ns +
+         static_cast<double>(passes.context) * time.ns_per_context_row;
+}
+
+/// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts.
+void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices) {
+  Totals totals = totals_of(rounds.setting);
+  PassCount vanilla;
+  for (const PassCount& steps : rounds.vanilla) {
+    vanilla.passes += steps.passes;
+    vanilla.context += steps.context;
+  }
+  const double vanilla_ns =
+      time_of(vanilla, prices.target_step) + static_cast<double>(vanilla.passes) * prices.step_round_ns;
+  double step_ns = 0.0;
+  double verify_ns = 0.0;
+  for (const DraftStatistics& draft : totals.sum.drafts) {
+    const DraftPrices& price = prices.drafts[static_cast<std::size_t>(draft.exit)];
+    step_ns += time_of(draft.steps, price.step);
+    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows)
+      verify_ns += time_of(draft.verify[rows], price.verify[rows]);
+  }
+  const double time = time_ns(totals.sum, prices);
+  double auxiliary_ns = auxiliary_time_ns(totals.sum, prices);
+  for (std::size_t i = 0; i < rounds.auxiliary_passes.size() && i < totals.sum.auxiliary.size(); ++i) {
+    if (rounds.auxiliary_passes[i].kind != AuxiliaryPassKind::draft_model) continue;
+    // What another model that drafts takes is the draft's.
+    const double model_ns = time_of(totals.sum.auxiliary[i], prices.auxiliary[i]);
+    auxiliary_ns -= model_ns;
+    step_ns += model_ns;
+    if (rounds.auxiliary_passes[i].has_head) totals.steps += totals.sum.auxiliary[i].passes;
+  }
+  answer.tokens = static_cast<double>(totals.sum.tokens);
+  answer.mean_accepted_length = ratio(answer.tokens, static_cast<double>(totals.sum.rounds));
+  answer.acceptance_rate =
+      ratio(static_cast<double>(totals.sum.accepted), static_cast<double>(totals.sum.drafted));
+  answer.steps_per_round = ratio(static_cast<double>(totals.steps), static_cast<double>(totals.sum.rounds));
+  answer.target_step_ns = ratio(vanilla_ns, static_cast<double>(vanilla.passes));
+  answer.c = ratio(ratio(step_ns, static_cast<double>(totals.steps)), answer.target_step_ns);
+  answer.v = ratio(ratio(verify_ns, static_cast<double>(totals.verifications)), answer.target_step_ns);
+  answer.auxiliary =
+      ratio(ratio(auxiliary_ns, static_cast<double>(totals.sum.rounds)), answer.target_step_ns);
+  answer.o =
+      (totals.verifications > 0 ? ratio(prices.round_ns, answer.target_step_ns) : 0.0) + answer.auxiliary;
+  answer.vanilla_tokens_per_second = 1e9 * ratio(answer.tokens, vanilla_ns);
+  answer.tokens_per_second = 1e9 * ratio(answer.tokens, time);
+  answer.speedup_without_auxiliary = ratio(vanilla_ns, time - auxiliary_ns);
+}
+
+/// Places in Prices::drafts that any request of a setting uses, ascending.
+std::vector<std::int32_t> drafts_that_count(const SweepSetting& setting) {
+  std::set<std::int32_t> exits;
+  for (const auto* side : {&setting.min_drafted, &setting.max_drafted})
+    for (const RoundStatistics& request : *side)
+      for (const DraftStatistics& draft : request.drafts) exits.insert(draft.exit);
+  return {exits.begin(), exits.end()};
+}
+
+void slow_down(RatioEstimate& estimate, double ratio) {
+  estimate.value /= ratio;
+  for (std::optional<Interval>* const interval : {&estimate.interval_80, &estimate.interval_95})
+    if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
+}
+
+/// The strategy's own time is `ratio` times what prices say, vanilla decoding's is not.
+void slow_down(Answer& answer, double ratio) {
+  answer.tokens_per_second /= ratio;
+  answer.speedup_without_auxiliary /= ratio;
+  for (SpeedupPrediction* const side :
+       {&answer.speedup.min_drafted, answer.speedup.max_drafted ? &*answer.speedup.max_drafted : nullptr}) {
+    if (side == nullptr) continue;
+    slow_down(side->total, ratio);
+    slow_down(side->request_mean, ratio);
+  }
+  slow_down(answer.rate.min_drafted, ratio);
+  if (answer.rate.max_drafted) slow_down(*answer.rate.max_drafted, ratio);
+}
+
+/// Spread of the strategy's speedup between the recorded kinds of texts.
+TextSpread spread_of(const StrategyRounds& rounds, const Prices& prices) {
+  std::vector<ClusterSums> requests;
+  std::vector<std::string> kinds;
+  for (std::size_t i = 0; i < rounds.vanilla.size(); ++i) {
+    const double vanilla_ns = time_of(rounds.vanilla[i], prices.target_step) +
+                              static_cast<double>(rounds.vanilla[i].passes) * prices.step_round_ns;
+    const double ns = time_ns(rounds.setting.min_drafted[i], prices);
+    if (!(vanilla_ns > 0.0) || !(ns > 0.0)) continue;
+    requests.push_back({vanilla_ns, ns});
+    kinds.push_back(i < rounds.categories.size() ? rounds.categories[i] : "");
+  }
+  return spread_between_kinds(requests, kinds);
+}
+
+std::string spread_note(const TextSpread& spread) {
+  const double percent = 100.0 * spread.sigma;
+  if (spread.kinds == 1)
+    return fmt::format(
+        "all recorded prompts are of one kind: other kinds differ by ±{:.0f} %, as published "
+        "speedups do between tasks",
+        percent);
+  return fmt::format(
+      "between kinds of texts the speedup differs by ±{:.0f} %, by the {} recorded kinds and "
+      "published speedups",
+      percent, spread.kinds);
+}
+
+/// Question to the cost model that an answer begins with.
+struct PriceQuestion {
+  Scenario scenario;
+  std::vector<std::int32_t> exits;
+  DeviceCheck device;
+};
+
+Result<PriceQuestion> price_question(const CostModel& trained, const StrategyRounds& rounds,
+                                     const Machine& machine) {
+  PriceQuestion question{
+      .scenario = answer_scenario(rounds, machine), .exits = drafts_that_count(rounds.setting), .device = {}};
+  DRAFTSCOPE_TRY_ASSIGN(question.device, check_device(trained, question.scenario, machine));
+  return question;
+}
+
+Result<Answer> answer_at(const PriceMap& map, const SweepTarget& priced, const DeviceCheck& device,
+                         const StrategyRounds& rounds, const Machine& machine, const SweepOptions& options,
+                         bool with_budget) {
+  DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
+  Answer answer{.status = rounds.setting.status,
+                .strategy = rounds.strategy,
+                .machine = machine.name,
+                .source = rounds.source,
+                .notes = rounds.notes};
+  fill_costs(answer, rounds, priced.prices);
+  SweepOptions spread = options;
+  if (rounds.is_of_other_texts) {
+    answer.other_texts = spread.other_texts = spread_of(rounds, priced.prices);
+    answer.notes.push_back(spread_note(*answer.other_texts));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(SpeedupAndRate predicted,
+                        predict_speedup_and_rate(rounds.vanilla, rounds.setting, priced, spread));
+  answer.speedup = std::move(predicted.speedup);
+  answer.rate = std::move(predicted.rate);
+  if (map.is_as_recorded()) slow_down(answer, rounds.own_ratio);
+  answer.memory = device.memory;
+  answer.usable_memory = device.usable_memory;
+  answer.price_per_hour = machine.price_per_hour;
+  answer.power_watts = machine.power_watts;
+  constexpr double worth_a_note = 0.005;
+  if (answer.auxiliary > worth_a_note)
+    answer.notes.push_back(
+        fmt::format("its own passes, and the host beside them, take {:.2f} vanilla steps per round; {:.2f}x "
+                    "without them, "
+                    "as after a search",
+                    answer.auxiliary, answer.speedup_without_auxiliary));
+  if (with_budget && answer.speedup.min_drafted.total.interval_95) {
+    DRAFTSCOPE_TRY_ASSIGN(answer.budget, variance_budget(rounds.vanilla, rounds.setting, priced, spread));
+  }
+  answer.cost_notes = machine.cost_notes;
+  if (device.note) answer.cost_notes.push_back(*device.note);
+  answer.cost_notes.insert(answer.cost_notes.end(), map.notes().begin(), map.notes().end());
+  return answer;
+}
+
+}  // namespace
+
+Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine,
+                   const SweepOptions& options, bool with_budget) {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceQuestion question, price_question(trained, rounds, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
+                        PriceMap::make(machine.costs_or(trained), question.scenario, question.exits));
+  const SweepTarget priced = cached_draws(map, machine.name, options);
+  return answer_at(map, priced, question.device, rounds, machine, options, with_budget);
+}
+
+struct CachedPrices::Last {
+  std::shared_ptr<const CostModel> trained;
+  std::shared_ptr<const CostModel> costs;  // the machine's own, if it has any
+  Scenario scenario;
+  std::vector<std::int32_t> exits;
+  std::int32_t draws = 0;
+  PriceMap map;
+  SweepTarget priced;
+  std::shared_ptr<CachedNormals> normals;
+};
+
+CachedPrices::CachedPrices() = default;
+CachedPrices::~CachedPrices() = default;
+CachedPrices::CachedPrices(CachedPrices&&) noexcept = default;
+CachedPrices& CachedPrices::operator=(CachedPrices&&) noexcept = default;
+
+Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const StrategyRounds& rounds,
+                   const Machine& machine, const SweepOptions& options, CachedPrices& kept) {
+  DRAFTSCOPE_TRY_ASSIGN(PriceQuestion question, price_question(*trained, rounds, machine));
+  const std::unique_ptr<CachedPrices::Last>& last = kept.last_;
+  const bool is_same_model = last != nullptr && last->trained == trained && last->costs == machine.costs;
+  const bool has_same_draws =
+      last != nullptr && last->draws == options.draws && last->normals->seed() == options.seed;
+  if (!is_same_model || !has_same_draws || last->exits != question.exits ||
+      !same_scenario(last->scenario, question.scenario)) {
+    DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(*trained), question.scenario,
+                                                       question.exits, is_same_model ? &last->map : nullptr));
+    auto normals = has_same_draws ? last->normals
+                                  : std::make_shared<CachedNormals>(
+                                        options.seed, static_cast<std::size_t>(std::max(options.draws, 0)));
+    SweepTarget priced = cached_draws(map, machine.name, options, normals);
+    kept.last_ = std::make_unique<CachedPrices::Last>(
+        CachedPrices::Last{trained, machine.costs, std::move(question.scenario), std::move(question.exits),
+                           options.draws, std::move(map), std::move(priced), std::move(normals)});
+  }
+  last->priced.name = machine.name;
+  return answer_at(last->map, last->priced, question.device, rounds, machine, options, false);
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "answers/oracle/price_of_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "answers/oracle/round_costs.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr double levels_per_unit = 50.0;  // of the logarithm of an acceptance
+constexpr std::size_t hopeless = 256;     // the level from which a prefix counts as rejected: e^-5.12
+constexpr int max_iterations = 100;
+constexpr double never = 2.0;  // a probability that none reaches
+
+/// Minus the logarithm of an acceptance, in rounded levels.
+std::size_t level_of(double acceptance) {
+  if (!(acceptance > 0.0)) return hopeless;
+  const double level = std::round(-std::log(std::min(acceptance, 1.0)) * levels_per_unit);
+  return level < static_cast<double>(hopeless) ? static_cast<std::size_t>(level) : hopeless;
+}
+
+double probability_of(std::size_t level) {
+  return level < hopeless ? std::exp(-static_cast<double>(level) / levels_per_unit) : 0.0;
+}
+
+/// Prices of one exit at one context.
+struct RoundPrices {
+  double plain_ns = 0.0;
+  double first_ns = 0.0;           ///< a round with one draft token
+  std::vector<double> further_ns;  ///< [drafted]: what one more adds, from 1; element 0 unused
+};
+
+/// Expects all lengths priced.
+RoundPrices round_prices(const Prices& prices, std::int32_t exit, std::int32_t longest, double context) {
+  RoundPrices result{.plain_ns = plain_round(prices).at(context),
+                     .first_ns = draft_round(prices, exit, 1).at(context),
+                     .further_ns = std::vector<double>(static_cast<std::size_t>(longest))};
+  for (std::int32_t drafted = 1; drafted < longest; ++drafted)
+    result.further_ns[static_cast<std::size_t>(drafted)] =
+        draft_round(prices, exit, drafted + 1).at(context) - draft_round(prices, exit, drafted).at(context);
+  return result;
+}
+
+/// The decision process of one exit, and its solution at a price.
+class RoundProcess {
+ public:
+  RoundProcess(const ConfidenceModel& model, RoundPrices prices, std::int32_t longest)
+      : model_(model), prices_(std::move(prices)), longest_(static_cast<std::size_t>(longest)) {
+    for (const double acceptance : model.acceptance) levels_.push_back(level_of(acceptance));
+    rule_.model = model;
+    for (std::size_t bin = 0; bin < levels_.size(); ++bin)
+      rule_.model.acceptance[bin] = probability_of(levels_[bin]);
+    rule_.longest = longest;
+    rule_.min_acceptance.assign(longest_ - 1, std::vector<double>(levels_.size(), never));
+  }
+
+  /// Leaves the best rule at this price in rule(), and returns its yield of a round.
+  Yield respond(double price) {
+    const std::size_t bins = levels_.size();
+    // What is still to come after this many draft tokens: [bin][level].
+    std::vector<Yield> later(bins * (hopeless + 1));
+    for (std::size_t drafted = longest_ - 1; drafted >= 1; --drafted) {
+      std::vector<Yield> now(later.size());
+      for (std::size_t bin = 0; bin < bins; ++bin) {
+        double& least = rule_.min_acceptance[drafted - 1][bin];
+        least = never;
+        for (std::size_t level = 0; level <= hopeless; ++level) {
+          const Yield more = go_on(later, drafted, bin, level);
+          // The less likely the prefix, the less there is to gain: the first refusal decides the rest.
+          if (more.tokens - price * more.ns <= 0.0) break;
+          now[bin * (hopeless + 1) + level] = more;
+          // Halfway to the next level, out of reach of rounding.
+          least = level < hopeless ? std::exp(-(static_cast<double>(level) + 0.5) / levels_per_unit) : 0.0;
+        }
+      }
+      later = std::move(now);
+    }
+    Yield round{.tokens = 1.0, .ns = prices_.first_ns};
+    for (std::size_t bin = 0; bin < bins; ++bin) {
+      const Yield& rest = later[bin * (hopeless + 1) + levels_[bin]];
+      round.tokens += model_.start[bin] * (probability_of(levels_[bin]) + rest.tokens);
+      round.ns += model_.start[bin] * rest.ns;
+    }
+    return round;
+  }
+
+  [[nodiscard]] const PrefixThreshold& rule() const { return rule_; }
+
+ private:
+  /// One more draft token after `drafted`, and the best that follows.
+  [[nodiscard]] Yield go_on(const std::vector<Yield>& later, std::size_t drafted, std::size_t bin,
+                            std::size_t level) const {
+    Yield sum{.tokens = 0.0, .ns = prices_.further_ns[drafted]};
+    const std::vector<double>& next = model_.next[bin];
+    for (std::size_t to = 0; to < levels_.size(); ++to) {
+      const std::size_t then = std::min(level + levels_[to], hopeless);
+      const Yield& rest = later[to * (hopeless + 1) + then];
+      sum.tokens += next[to] * (probabilities_[then] + rest.tokens);
+      sum.ns += next[to] * rest.ns;
+    }
+    return sum;
+  }
+
+  static std::vector<double> all_probabilities() {
+    std::vector<double> all;
+    for (std::size_t level = 0; level <= hopeless; ++level) all.push_back(probability_of(level));
+    return all;
+  }
+
+  const ConfidenceModel& model_;
+  RoundPrices prices_;
+  std::size_t longest_;
+  std::vector<std::size_t> levels_;  // [bin]
+  std::vector<double> probabilities_ = all_probabilities();
+  PrefixThreshold rule_;
+};
+
+Result<void> check(const ConfidenceModel& model) {
+  const std::size_t bins = model.edges.size() + 1;
+  const auto fits = [&](const auto& values) { return values.size() == bins; };
+  if (!fits(model.acceptance) || !fits(model.start) || !fits(model.next) ||
+      !std::all_of(model.next.begin(), model.next.end(), fits))
+    return fail("confidence model of exit layer {}: expected an entry for each of {} bins throughout",
+                model.exit, bins);
+  return {};
+}
+
+}  // namespace
+
+double dinkelbach(const std::function<Yield(double price)>& best_response, double start) {
+  double price = start;
+  for (int iteration = 0; iteration < max_iterations; ++iteration) {
+    const Yield best = best_response(price);
+    const double ratio = best.tokens / best.ns;
+    if (!(ratio > price * (1.0 + std::numeric_limits<double>::epsilon() * 4.0))) break;
+    price = ratio;
+  }
+  return price;
+}
+
+Result<double> min_prefix_acceptance(double price, const Prices& prices, std::int32_t exit,
+                                     std::int32_t drafted, double context) {
+  if (drafted < 0 || longest_priced(prices, exit) <= drafted)
+    return fail("prices: exit layer {} has none for {} draft tokens, expected one a length", exit,
+                drafted + 1);
+  const double before =
+      drafted == 0 ? plain_round(prices).at(context) : draft_round(prices, exit, drafted).at(context);
+  return price * (draft_round(prices, exit, drafted + 1).at(context) - before);
+}
+
+Result<PricedRule> best_prefix_rule(const ConfidenceModel& model, const Prices& prices, std::int32_t longest,
+                                    double context) {
+  DRAFTSCOPE_TRY(check(model));
+  if (longest < 1 || longest_priced(prices, model.exit) < longest)
+    return fail("prices: exit layer {} has none for {} draft tokens, expected one a length", model.exit,
+                longest);
+  const double plain_ns = plain_round(prices).at(context);
+  RoundProcess process(model, round_prices(prices, model.exit, longest, context), longest);
+  PricedRule best{.rule = {}, .round = {.tokens = 1.0, .ns = plain_ns}, .price = 1.0 / plain_ns};
+  best.price = dinkelbach(
+      [&](double price) {
+        const Yield drafting = process.respond(price);
+        if (drafting.tokens - price * drafting.ns > 1.0 - price * plain_ns &&
+            drafting.tokens / drafting.ns > best.price) {
+          best = {.rule = process.rule(), .round = drafting, .price = drafting.tokens / drafting.ns};
+          return drafting;
+        }
+        return Yield{.tokens = 1.0, .ns = plain_ns};
+      },
+      best.price);
+  return best;
+}
+
+}  // namespace draftscope::simulator

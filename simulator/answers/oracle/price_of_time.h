@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Price of a nanosecond in tokens, and the best causal rule at that price.
+//
+// Least time for a text is most tokens a second. By Dinkelbach (1967) the best ratio λ* of tokens to time is
+// where the best of tokens − λ · time is zero, so that each decision can be judged alone: one more draft step
+// pays if the probability that it and all before it are accepted is at least λ* · (its step + what the wider
+// verification costs more).
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/answers/waterfall.h>
+#include <draftscope/simulator/prices/prices.h>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "answers/oracle/threshold_policy.h"
+
+namespace draftscope::simulator {
+
+/// The largest ratio tokens/ns among responses, in tokens a nanosecond: iterates λ ← ratio of the best
+/// response to λ until it rises no more. `best_response` returns what maximises tokens − λ · ns, with ns > 0;
+/// converges superlinearly, from `start` ≤ λ* on.
+[[nodiscard]] double dinkelbach(const std::function<Yield(double price)>& best_response, double start = 0.0);
+
+/// The least probability of acceptance, of a draft token and all before it, at which to draft it pays after
+/// `drafted` others, at `price` tokens a nanosecond. Above 1: never. Errors: no price for such a draft.
+[[nodiscard]] Result<double> min_prefix_acceptance(double price, const Prices& prices, std::int32_t exit,
+                                                   std::int32_t drafted, double context);
+
+/// The best causal rule for confidences that follow the model. A Markov decision process over (draft tokens
+/// so far, last one's bin, probability that all were accepted); that one is the product of the bins'
+/// acceptances, whose logarithms are rounded to 1/50, so that states are finite and the answer is exact for
+/// the rounded acceptances (which the returned rule's model holds). Solved by policy iteration on the ratio,
+/// which is Dinkelbach's. Rounds are priced at one mean context. Approximate: confidences after a rejected
+/// token are taken to follow the same chain. O(iterations · longest · bins² · 256). Errors: an incomplete
+/// model, no price for some length up to `longest` (at least 1).
+[[nodiscard]] Result<PricedRule> best_prefix_rule(const ConfidenceModel& model, const Prices& prices,
+                                                  std::int32_t longest, double context);
+
+/// Candidates among which a rule is chosen.
+struct RuleSearch {
+  std::vector<std::int32_t> exits;
+  std::int32_t longest = 17;
+  std::int32_t bins = 8;
+  std::vector<double> thresholds = WaterfallOptions{}.thresholds;  ///< of the single threshold
+  std::function<bool()> go_on = [] { return true; };  ///< asked after each text; false: the search fails
+};
+
+/// Least modelled time over the texts, among the exits' best rules and no speculation. Each exit's rule is
+/// refitted once to where its own rounds start, and kept if that helps. Errors: as above.
+[[nodiscard]] Result<PricedRule> fit_prefix_rule(std::span<const ShadowTable* const> tables,
+                                                 const Prices& prices, const RuleSearch& search);
+
+/// The same among exits and thresholds of the single-threshold rule. O(tokens · exits · thresholds).
+[[nodiscard]] Result<ConfidenceThreshold> fit_single_threshold(std::span<const ShadowTable* const> tables,
+                                                               const Prices& prices,
+                                                               const RuleSearch& search);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// How rounds walk along one text: where it ends, how much a round may draft, and how a round is counted.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/analysis/run_rows.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rounds/replay/shadow_table.h"
+
+namespace draftscope::simulator {
+
+/// Errors: a start outside the text, cells that are not positions · layers, a layer count below 2.
+[[nodiscard]] Result<void> check(const ShadowTable& table);
+
+/// One past the last position that a round must yield; the end token, which the text lacks, has one.
+[[nodiscard]] std::int32_t finish(const ShadowTable& table);
+
+/// Draft tokens of `length` that the decode loop allows a round at `position`: the budget ends with the text.
+/// A text that ended by itself had a larger budget, which the table doesn't know and which is taken as ample.
+[[nodiscard]] std::int32_t drafts_allowed(const ShadowTable& table, std::int32_t position,
+                                          std::int32_t length);
+
+/// Whether layer `exit` predicts the text at `position`.
+[[nodiscard]] bool is_match(const ShadowTable& table, std::int32_t position, std::int32_t exit);
+
+/// Run lengths start by start, as a dynamic programme reads them: [position − first][index into exits].
+struct RunTable {
+  std::int32_t first = 0;
+  std::size_t exits = 0;
+  std::vector<std::int32_t> runs;
+
+  /// The runs of all exits at `position`; zeros at the place of an end token.
+  [[nodiscard]] std::span<const std::int32_t> at(std::int32_t position) const {
+    return std::span(runs).subspan(static_cast<std::size_t>(position - first) * exits, exits);
+  }
+};
+[[nodiscard]] RunTable run_table(const ShadowTable& table, std::span<const std::int32_t> exits);
+
+/// Counts the round that starts at `position`; drafted 0 = a target step. Emits no more than the text holds.
+void count_round(RoundStatistics& statistics, const ShadowTable& table, std::int32_t position,
+                 std::int32_t exit, std::int32_t drafted, std::int32_t accepted);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "answers/oracle/threshold_policy.h"
+
+#include <algorithm>
+#include <array>
+
+#include "answers/oracle/text_rounds.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+Result<void> check_rule(const ShadowTable& table, std::int32_t exit, std::int32_t longest) {
+  DRAFTSCOPE_TRY(check(table));
+  if (exit < 0 || exit >= table.n_layers)
+    return fail("exit layer: found {}, expected 0 to {}", exit, table.n_layers - 1);
+  if (longest < 0) return fail("longest draft: found {}, expected 0 or more", longest);
+  return {};
+}
+
+/// Replays a rule that is asked, draft token by draft token, whether it goes on: `begin()` at a round's
+/// start, then `goes_on(drafted, confidence)`.
+template <typename Rule>
+ThresholdRounds walk(const ShadowTable& table, std::int32_t exit, std::int32_t longest, Rule rule) {
+  ThresholdRounds result;
+  const std::array<std::int32_t, 1> exits{std::max(exit, 1)};
+  const RunTable runs = run_table(table, exits);
+  for (std::int32_t position = table.first; position < finish(table);) {
+    result.starts.push_back(position);
+    const std::int32_t allowed = exit > 0 ? drafts_allowed(table, position, longest) : 0;
+    const std::int32_t run = runs.at(position)[0];
+    std::int32_t drafted = 0;
+    std::int32_t known = 0;  // drafted as far as confidences are those of the text
+    bool stopped = allowed < 1;
+    rule.begin();
+    while (!stopped) {
+      const std::int32_t at = position + drafted;
+      ++drafted;
+      if (drafted <= run + 1) known = drafted;
+      // Past the text's end there is not even a confidence to model with.
+      stopped = drafted >= allowed || at >= table.end() ||
+                !rule.goes_on(drafted, static_cast<double>(table.cell(at, exit).probability));
+    }
+    const std::int32_t accepted = std::min(drafted, run);
+    const bool is_exact = drafted <= known && (position + drafted <= table.end() || drafted == allowed);
+    if (!is_exact) ++result.bounded_rounds;
+    count_round(result.modelled, table, position, exit, drafted, accepted);
+    count_round(result.least, table, position, exit, std::min(drafted, known + 1), accepted);
+    count_round(result.most, table, position, exit, is_exact ? drafted : allowed, accepted);
+    position += accepted + 1;
+  }
+  return result;
+}
+
+struct SingleThreshold {
+  float threshold = 0.0F;
+
+  void begin() const {}
+  // In the precision of the confidence, as the decode loop compares.
+  [[nodiscard]] bool goes_on(std::int32_t /*drafted*/, double confidence) const {
+    return !(static_cast<float>(confidence) < threshold);
+  }
+};
+
+struct PrefixRule {
+  const PrefixThreshold& rule;
+  double prefix = 1.0;
+
+  void begin() { prefix = 1.0; }
+  bool goes_on(std::int32_t drafted, double confidence) {
+    const std::size_t bin = rule.model.bin(confidence);
+    prefix *= rule.model.acceptance[bin];
+    return prefix >= rule.min_acceptance[static_cast<std::size_t>(drafted) - 1][bin];
+  }
+};
+
+}  // namespace
+
+std::size_t ConfidenceModel::bin(double confidence) const {
+  return static_cast<std::size_t>(std::upper_bound(edges.begin(), edges.end(), confidence) - edges.begin());
+}
+
+Result<ThresholdRounds> replay(const ShadowTable& table, const ConfidenceThreshold& rule) {
+  DRAFTSCOPE_TRY(check_rule(table, rule.exit, rule.longest));
+  return walk(table, rule.exit, rule.longest, SingleThreshold{static_cast<float>(rule.threshold)});
+}
+
+Result<ThresholdRounds> replay(const ShadowTable& table, const PrefixThreshold& rule) {
+  DRAFTSCOPE_TRY(check_rule(table, rule.model.exit, rule.longest));
+  if (rule.model.exit > 0) {
+    const std::size_t bins = rule.model.edges.size() + 1;
+    if (rule.model.acceptance.size() != bins)
+      return fail("prefix threshold: found {} acceptances, expected one for each of {} bins",
+                  rule.model.acceptance.size(), bins);
+    if (rule.min_acceptance.size() + 1 < static_cast<std::size_t>(rule.longest))
+      return fail("prefix threshold: found {} positions, expected {}", rule.min_acceptance.size(),
+                  rule.longest - 1);
+    for (const std::vector<double>& position : rule.min_acceptance)
+      if (position.size() != bins)
+        return fail("prefix threshold: found {} thresholds, expected one for each of {} bins",
+                    position.size(), bins);
+  }
+  return walk(table, rule.model.exit, rule.longest, PrefixRule{rule});
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/statistics.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/predicted_trace.h>
+#include <draftscope/traces/atomic_trace.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "answers/predicted_masks.h"
+#include "answers/predicted_meta.h"
+#include "prices/costs/cost_prices.h"
+#include "rounds/priced_scenario.h"
+#include "rounds/replay/round_times.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using traces::Phase;
+
+/// Vanilla decoding of a known text: a target step a token.
+KnownRequest vanilla_request(const KnownRequest& text, const PassCount& steps, std::int64_t emitted) {
+  KnownRequest vanilla{text.request, text.prompt, {}};
+  if (text.rounds.empty()) return vanilla;
+  const std::int32_t first = text.rounds.front().round.root_position;
+  const auto prompt_tokens = static_cast<std::int64_t>(text.prompt->tokens.size());
+  for (std::int64_t i = 0; i < steps.passes; ++i) {
+    traces::Round& round = vanilla.rounds.emplace_back().round;
+    round.index = static_cast<std::int32_t>(i);
+    round.root_position = first + static_cast<std::int32_t>(i);
+    round.emitted = i < emitted ? 1 : 0;
+    round.verify_rows = 1;
+    const auto place = static_cast<std::size_t>(round.root_position + 1 - prompt_tokens);
+    if (place < text.request->tokens.size()) round.bonus_token = text.request->tokens[place];
+  }
+  return vanilla;
+}
+
+using PrefillTimes = std::unordered_map<traces::PromptId, std::int64_t>;
+
+/// The median of what the recorded prefills of each prompt took.
+PrefillTimes recorded_prefills(const traces::Recording& recording) {
+  std::map<traces::PromptId, std::vector<std::int64_t>> times;
+  for (const traces::Request& request : recording.requests)
+    if (request.first_token_ns > request.start_ns)
+      times[request.prompt_id].push_back(request.first_token_ns - request.start_ns);
+  PrefillTimes medians;
+  for (auto& [prompt_id, values] : times) medians.emplace(prompt_id, upper_median(values));
+  return medians;
+}
+
+/// "layerskip:exit=4,gamma=6" as the engine writes parameters, but for values that were not given.
+std::string parameters_json(std::string_view specification) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  const std::size_t colon = specification.find(':');
+  std::string_view rest = colon == std::string_view::npos ? "" : specification.substr(colon + 1);
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    const std::string_view value = item.substr(std::min(item.find('=') + 1, item.size()));
+    const auto number = nlohmann::ordered_json::parse(value, nullptr, false);
+    json[std::string(item.substr(0, item.find('=')))] =
+        number.is_number() ? number : nlohmann::ordered_json(value);
+  }
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+/// Writes requests one after the other.
+class PredictionWriter {
+ public:
+  PredictionWriter(traces::Writer& writer, const traces::Recording& recording, bool has_prefills)
+      : writer_(writer),
+        prefills_(has_prefills ? recorded_prefills(recording) : PrefillTimes{}),
+        track_id_(writer.add(traces::Track{.kind = "host", .name = "predicted decoding"})) {
+    for (const traces::Run& run : recording.runs) parameters_.emplace(run.specification, run.parameters);
+    for (int phase = 0; phase < traces::phase_count; ++phase)
+      name_ids_.push_back(writer.intern(traces::phase_name(static_cast<Phase>(phase))));
+  }
+
+  void begin_run(const std::string& specification, bool is_baseline) {
+    const auto recorded = parameters_.find(specification);
+    run_id_ = writer_.add(traces::Run{
+        .strategy = specification.substr(0, specification.find(':')),
+        .specification = specification,
+        .parameters = recorded != parameters_.end() ? recorded->second : parameters_json(specification),
+        .is_baseline = is_baseline});
+  }
+
+  /// `masks` has an element a round.
+  void add(const KnownRequest& known, const RoundPrices& prices, std::vector<traces::LayerSet> masks) {
+    traces::Request request = *known.request;
+    request.id = writer_.next_request_id();
+    request.run_id = run_id_;
+    request.prompt_id = prompt_id(*known.prompt);
+    request.repeat = 0;
+    request.start_ns = now_ns_;
+    const auto prefill = prefills_.find(known.prompt->id);
+    request.first_token_ns = now_ns_ + (prefill == prefills_.end() ? 1 : prefill->second);
+    request_id_ = request.id;
+    writer_.begin(request);
+    begin_at(request.first_token_ns);
+    spans_.clear();
+    add_span(0, Phase::prefill, request.start_ns, request.first_token_ns);
+    for (std::size_t i = 0; i < known.rounds.size(); ++i)
+      add_round(known.rounds[i], round_times(known.rounds[i], prices), std::move(masks[i]));
+    request.end_ns = now_ns_;
+    writer_.finish(request);
+    writer_.add(std::span<const traces::Span>(spans_));
+  }
+
+ private:
+  traces::PromptId prompt_id(const traces::Prompt& prompt) {
+    const auto [entry, is_new] = prompts_.try_emplace(prompt.id);
+    if (is_new) entry->second = writer_.add(prompt);
+    return entry->second;
+  }
+
+  void begin_at(std::int64_t start_ns) {
+    start_ns_ = now_ns_ = start_ns;
+    passed_ns_ = 0.0;
+  }
+
+  /// The time is rounded, never the sum.
+  std::int64_t pass(double ns) {
+    const std::int64_t before = now_ns_;
+    passed_ns_ += ns;
+    now_ns_ = start_ns_ + std::llround(passed_ns_);
+    return now_ns_ - before;
+  }
+
+  std::int64_t pass(traces::RoundId round_id, Phase phase, double ns) {
+    const std::int64_t start_ns = now_ns_;
+    const std::int64_t passed_ns = pass(ns);
+    add_span(round_id, phase, start_ns, now_ns_);
+    return passed_ns;
+  }
+
+  void add_round(const KnownRound& known, const RoundTimes& times, traces::LayerSet mask) {
+    traces::Round round = known.round;
+    round.id = writer_.next_round_id();
+    round.request_id = request_id_;
+    round.exit_layer = mask.exit_layer;
+    round.layer_set_id = mask.n_layers > 0 ? writer_.add(std::move(mask)) : traces::LayerSetId();
+    round.start_ns = now_ns_;
+    round.control_ns = pass(round.id, Phase::control, times.control_ns);
+    round.draft_ns = pass(round.id, Phase::draft, times.draft_ns);
+    round.verify_ns = pass(round.id, Phase::verify, times.verify_ns);
+    round.accept_ns = pass(round.id, Phase::accept, times.accept_ns);
+    round.optimise_ns = pass(round.id, Phase::optimise, times.optimise_ns);
+    round.end_ns = now_ns_;
+    tokens_ = known.draft_tokens;
+    for (traces::DraftToken& token : tokens_) token.round_id = round.id;
+    writer_.add(round, tokens_);
+  }
+
+  void add_span(traces::RoundId round_id, Phase phase, std::int64_t start_ns, std::int64_t end_ns) {
+    if (end_ns == start_ns) return;
+    spans_.push_back({.id = writer_.next_span_id(),
+                      .track_id = track_id_,
+                      .request_id = request_id_,
+                      .round_id = round_id,
+                      .start_ns = start_ns,
+                      .end_ns = end_ns,
+                      .name_id = name_ids_[static_cast<std::size_t>(phase)],
+                      .depth = 0,
+                      .phase = phase});
+  }
+
+  traces::Writer& writer_;
+  PrefillTimes prefills_;
+  std::unordered_map<std::string, std::string> parameters_;
+  std::unordered_map<traces::PromptId, traces::PromptId> prompts_;  // written, by recorded
+  std::vector<traces::StringId> name_ids_;
+  traces::TrackId track_id_;
+  traces::RunId run_id_;
+  traces::RequestId request_id_;
+  std::int64_t start_ns_ = 0;  // of the request's rounds
+  std::int64_t now_ns_ = 0;
+  double passed_ns_ = 0.0;  // since then
+  std::vector<traces::Span> spans_;
+  std::vector<traces::DraftToken> tokens_;
+};
+
+/// One answer's requests with all that it takes to write them.
+struct KnownRun {
+  const PredictedRun* run = nullptr;
+  std::vector<KnownRequest> requests;
+  std::vector<std::vector<traces::LayerSet>> masks;  ///< [request][round]
+  RoundPrices prices;
+};
+
+/// `accept_share` is the recording's, as are the masks.
+Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const Machine& machine,
+                           const PredictedMasks& masks, double accept_share) {
+  KnownRun known{.run = &run, .requests = {}, .masks = {}, .prices = {}};
+  DRAFTSCOPE_TRY_ASSIGN(known.requests, known_rounds(what_if.trained(), run.rounds));
+  for (const KnownRequest& request : known.requests) {
+    std::vector<traces::LayerSet>& of_request = known.masks.emplace_back();
+    for (const KnownRound& round : request.rounds) {
+      DRAFTSCOPE_TRY_ASSIGN(traces::LayerSet mask, masks.mask_of(run.rounds, round));
+      of_request.push_back(std::move(mask));
+    }
+  }
+  DRAFTSCOPE_TRY_ASSIGN(known.prices.prices, prices(machine.costs_or(what_if.costs().model),
+                                                    answer_scenario(run.rounds, machine)));
+  known.prices.accept_share = accept_share;
+  known.prices.longer_context = run.rounds.longer_context;
+  DRAFTSCOPE_TRY_ASSIGN(known.prices.own_ratio, own_time_ratio(what_if.costs().model, run.rounds, machine));
+  return known;
+}
+
+/// Each prompt's text once, of the first run that has it.
+void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) {
+  writer.begin_run("vanilla", true);
+  std::map<traces::PromptId, bool> written;
+  for (const KnownRun& run : runs)
+    for (std::size_t i = 0; i < run.requests.size(); ++i) {
+      if (!written.emplace(run.requests[i].prompt->id, true).second) continue;
+      const KnownRequest vanilla = vanilla_request(run.requests[i], run.run->rounds.vanilla[i],
+                                                   run.run->rounds.setting.min_drafted[i].tokens);
+      RoundPrices prices = run.prices;
+      prices.own_ratio = 1.0;  // the strategy's, not vanilla decoding's
+      prices.optimise_ns = 0.0;
+      writer.add(vanilla, prices, std::vector<traces::LayerSet>(vanilla.rounds.size()));
+    }
+}
+
+}  // namespace
+
+Result<void> write_predicted_trace(const WhatIf& what_if, const traces::Recording& recording,
+                                   const PredictedTrace& trace, const std::filesystem::path& target) {
+  const PredictedMasks masks(recording, trace.machine.scenario.shape.n_layers);
+  const double accept_share = recorded_accept_share(recording.rounds);
+  std::vector<KnownRun> runs;
+  for (const PredictedRun& run : trace.runs) {
+    DRAFTSCOPE_TRY_ASSIGN(KnownRun known, known_run(what_if, run, trace.machine, masks, accept_share));
+    runs.push_back(std::move(known));
+  }
+  DRAFTSCOPE_TRY_ASSIGN(traces::AtomicTrace file, traces::AtomicTrace::create(target, trace.overwrite));
+  for (const auto& [key, value] : predicted_meta(what_if, recording, trace))
+    file.writer().set_meta(key, value);
+  PredictionWriter writer(file.writer(), recording, is_as_recorded(what_if, trace));
+  write_vanilla(runs, writer);
+  for (KnownRun& run : runs) {
+    if (run.run->rounds.strategy == "vanilla") continue;
+    writer.begin_run(run.run->rounds.strategy, false);
+    for (std::size_t i = 0; i < run.requests.size(); ++i) {
+      // Auxiliary passes of a request are spread over its rounds.
+      const RoundStatistics& request = run.run->rounds.setting.min_drafted[i];
+      RoundPrices prices = run.prices;
+      if (request.rounds > 0)
+        prices.optimise_ns = auxiliary_time_ns(request, prices.prices) / static_cast<double>(request.rounds);
+      writer.add(run.requests[i], prices, std::move(run.masks[i]));
+    }
+  }
+  return file.commit();
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The studentized bootstrap as draws from a confidence distribution: its quantiles are the interval's ends,
+// and draws of independent noise (prices) can be added to it one by one.
+
+#include <draftscope/simulator/answers/prediction.h>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// How often a draw takes each cluster; they sum to counts.size(). A function of (seed, draw) alone.
+void draw_counts(std::uint64_t seed, std::uint64_t draw, std::span<double> counts);
+
+/// ln of the ratio of sums, and its standard error by linearisation.
+struct LogRatio {
+  double value = 0.0;
+  double sigma = 0.0;
+};
+[[nodiscard]] LogRatio log_ratio(std::span<const ClusterSums> clusters, std::span<const double> counts);
+
+/// ln(ratio) − t · σ for the studentized deviation t of each draw. Expects positive parts.
+[[nodiscard]] std::vector<double> confidence_draws(std::span<const ClusterSums> clusters,
+                                                   const BootstrapOptions& options);
+
+/// The shares of draws below the ends of the two intervals.
+struct IntervalLevels {
+  double low_80 = 0.1;
+  double high_80 = 0.9;
+  double low_95 = 0.025;
+  double high_95 = 0.975;
+};
+
+struct BothIntervals {
+  Interval of_80, of_95;
+};
+
+/// Reorders the values. Expects at least two, and levels in order.
+[[nodiscard]] BothIntervals take_intervals(std::span<double> values, const IntervalLevels& levels = {});
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "answers/uncertainty/pass_sums.h"
+
+#include <draftscope/base/parallel.h>
+#include <algorithm>
+
+#include "answers/uncertainty/confidence_draws.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr PassKind draft_round{.exit = 0, .rows = 0};
+constexpr PassKind target_step{.exit = 0, .rows = 1};
+constexpr std::int32_t auxiliary_pass = -1;
+constexpr PassKind host_time{.exit = -2, .rows = 0};
+
+template <typename Visit>
+void visit_passes(const RoundStatistics& statistics, const Visit& visit) {
+  visit(draft_round, PassCount{.passes = statistics.rounds - statistics.target_steps.passes});
+  visit(target_step, statistics.target_steps);
+  for (const DraftStatistics& draft : statistics.drafts) {
+    visit(PassKind{draft.exit, 1}, draft.steps);
+    for (std::size_t rows = 2; rows < draft.verify.size(); ++rows)
+      visit(PassKind{draft.exit, static_cast<std::int32_t>(rows)}, draft.verify[rows]);
+  }
+  for (std::size_t i = 0; i < statistics.auxiliary.size(); ++i)
+    visit(PassKind{auxiliary_pass, static_cast<std::int32_t>(i)}, statistics.auxiliary[i]);
+  visit(host_time, PassCount{.passes = statistics.host_ns});
+}
+
+/// Draws that are written side by side before they go to their columns.
+constexpr std::size_t draws_at_once = 16;
+
+}  // namespace
+
+PassSums pass_sums(std::span<const RoundStatistics> statistics, std::span<const std::size_t> requests) {
+  PassSums result;
+  for (const std::size_t request : requests)
+    visit_passes(statistics[request], [&](PassKind kind, const PassCount& count) {
+      if (count.passes == 0 && count.context == 0) return;
+      const auto place = std::lower_bound(result.kinds.begin(), result.kinds.end(), kind);
+      if (place == result.kinds.end() || !(*place == kind)) result.kinds.insert(place, kind);
+    });
+  result.sums = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(requests.size()),
+                                      static_cast<Eigen::Index>(2 * result.kinds.size()));
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    visit_passes(statistics[requests[i]], [&](PassKind kind, const PassCount& count) {
+      if (count.passes == 0 && count.context == 0) return;
+      const auto place = std::lower_bound(result.kinds.begin(), result.kinds.end(), kind);
+      const auto column = 2 * (place - result.kinds.begin());
+      result.sums(static_cast<Eigen::Index>(i), column) += static_cast<double>(count.passes);
+      result.sums(static_cast<Eigen::Index>(i), column + 1) += static_cast<double>(count.context);
+    });
+  return result;
+}
+
+PassSums pass_sums(std::span<const PassCount> vanilla, std::span<const std::size_t> requests) {
+  PassSums result{.kinds = {target_step},
+                  .sums = Eigen::MatrixXd(static_cast<Eigen::Index>(requests.size()), 2)};
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    result.sums(static_cast<Eigen::Index>(i), 0) = static_cast<double>(vanilla[requests[i]].passes);
+    result.sums(static_cast<Eigen::Index>(i), 1) = static_cast<double>(vanilla[requests[i]].context);
+  }
+  return result;
+}
+
+bool covers(const Prices& prices, PassKind kind) {
+  if (kind.exit == 0 || kind == host_time) return true;
+  if (kind.exit == auxiliary_pass) return static_cast<std::size_t>(kind.rows) < prices.auxiliary.size();
+  if (kind.exit < 0 || static_cast<std::size_t>(kind.exit) >= prices.drafts.size()) return false;
+  const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
+  return kind.rows == 1 || static_cast<std::size_t>(kind.rows) < draft.verify.size();
+}
+
+AffineTime price_of(const Prices& prices, PassKind kind) {
+  if (kind == draft_round) return {.ns = prices.round_ns};
+  if (kind == host_time) return {.ns = prices.host_ratio};
+  if (kind.exit == auxiliary_pass) return prices.auxiliary[static_cast<std::size_t>(kind.rows)];
+  if (kind == target_step) {
+    AffineTime time = prices.target_step;
+    time.ns += prices.step_round_ns;
+    return time;
+  }
+  const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(kind.exit)];
+  return kind.rows == 1 ? draft.step : draft.verify[static_cast<std::size_t>(kind.rows)];
+}
+
+Eigen::VectorXd price_vector(const Prices& prices, std::span<const PassKind> kinds) {
+  Eigen::VectorXd vector(static_cast<Eigen::Index>(2 * kinds.size()));
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const AffineTime time = price_of(prices, kinds[i]);
+    vector(static_cast<Eigen::Index>(2 * i)) = time.ns;
+    vector(static_cast<Eigen::Index>(2 * i + 1)) = time.ns_per_context_row;
+  }
+  return vector;
+}
+
+Eigen::MatrixXd price_matrix(const PriceDraws& draws, PriceSources vary, std::size_t count,
+                             std::span<const PassKind> kinds, std::size_t threads) {
+  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(count), static_cast<Eigen::Index>(2 * kinds.size()));
+  const std::size_t blocks = (count + draws_at_once - 1) / draws_at_once;
+  for_each_index(blocks, threads, [&](std::size_t block) {
+    const std::size_t first = block * draws_at_once;
+    const std::size_t rows = std::min(draws_at_once, count - first);
+    Eigen::MatrixXd transposed(matrix.cols(), static_cast<Eigen::Index>(rows));
+    for (std::size_t row = 0; row < rows; ++row) {
+      const Prices prices = draws(first + row, vary);
+      transposed.col(static_cast<Eigen::Index>(row)) = price_vector(prices, kinds);
+    }
+    matrix.middleRows(static_cast<Eigen::Index>(first), static_cast<Eigen::Index>(rows)) =
+        transposed.transpose();
+  });
+  return matrix;
+}
+
+Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t requests) {
+  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(draws), static_cast<Eigen::Index>(requests));
+  std::vector<double> counts(requests);
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    draw_counts(seed, draw, counts);
+    matrix.row(static_cast<Eigen::Index>(draw)) =
+        Eigen::Map<const Eigen::RowVectorXd>(counts.data(), static_cast<Eigen::Index>(requests));
+  }
+  return matrix;
+}
+
+}  // namespace draftscope::simulator

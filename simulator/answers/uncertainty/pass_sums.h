@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A setting's statistics as a small dense matrix: a fixed setting uses a few of the many kinds of passes that
+// prices know, and its time is a product with those few.
+
+#include <draftscope/simulator/answers/sweep.h>
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// Exit 0: rows 0 is a round with a draft, 1 a target step with its round. Other exits: rows 1 is a draft
+/// step, more a verification. Exit -1: auxiliary pass number `rows`; -2: nanoseconds of the host.
+struct PassKind {
+  std::int32_t exit = 0;
+  std::int32_t rows = 0;
+};
+[[nodiscard]] inline bool operator<(PassKind a, PassKind b) {
+  return a.exit != b.exit ? a.exit < b.exit : a.rows < b.rows;
+}
+[[nodiscard]] inline bool operator==(PassKind a, PassKind b) {
+  return a.exit == b.exit && a.rows == b.rows;
+}
+
+struct PassSums {
+  std::vector<PassKind> kinds;  ///< ascending
+  Eigen::MatrixXd sums;         ///< [request][2 · kind]: passes, then contexts
+};
+
+/// Sums of the requests whose indices are given, of those kinds that occur in any of them.
+[[nodiscard]] PassSums pass_sums(std::span<const RoundStatistics> statistics,
+                                 std::span<const std::size_t> requests);
+[[nodiscard]] PassSums pass_sums(std::span<const PassCount> vanilla, std::span<const std::size_t> requests);
+
+[[nodiscard]] bool covers(const Prices& prices, PassKind kind);
+/// Expects that prices cover the kind.
+[[nodiscard]] AffineTime price_of(const Prices& prices, PassKind kind);
+
+/// [2 · kind]: ns a pass, then ns a context row.
+[[nodiscard]] Eigen::VectorXd price_vector(const Prices& prices, std::span<const PassKind> kinds);
+
+/// [draw][2 · kind] of draws 0 … `draws` − 1.
+[[nodiscard]] Eigen::MatrixXd price_matrix(const PriceDraws& draws, PriceSources vary, std::size_t count,
+                                           std::span<const PassKind> kinds, std::size_t threads);
+
+/// [draw][request]: how often each request was taken.
+[[nodiscard]] Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t requests);
+
+}  // namespace draftscope::simulator

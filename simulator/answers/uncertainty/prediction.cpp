@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answers/prediction.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <draftscope/base/parallel.h>
+#include <draftscope/base/quote.h>
+
+#include "answers/uncertainty/noisy_bootstrap.h"
+#include "answers/uncertainty/pass_sums.h"
+#include "answers/uncertainty/prediction_pathology.h"
+#include "answers/uncertainty/sweep_checks.h"
+#include "answers/uncertainty/text_spread.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using Eigen::Index;
+
+/// Effect of the prices' noise on ln(value), draw by draw, with every request once. Empty if prices are
+/// certain.
+struct PriceNoise {
+  std::vector<double> total, request_mean;
+};
+
+PriceNoise price_noise(const PassSums& vanilla, const PassSums& passes, const SweepTarget& target,
+                       const SweepOptions& options) {
+  if (!target.draws) return {};
+  const std::size_t threads = thread_count(options.threads);
+  const auto draws = static_cast<std::size_t>(options.draws);
+  std::vector<PassKind> kinds = passes.kinds;
+  kinds.push_back(vanilla.kinds[0]);
+  const Eigen::MatrixXd prices = price_matrix(target.draws, {}, draws, kinds, threads);
+  const auto own = static_cast<Index>(2 * passes.kinds.size());
+  PriceNoise noise;
+  noise.total.resize(draws);
+  noise.request_mean.resize(draws);
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    const auto row = static_cast<Index>(draw);
+    const Eigen::ArrayXd baseline = (vanilla.sums * prices.row(row).tail(2).transpose()).array();
+    const Eigen::ArrayXd times = (passes.sums * prices.row(row).head(own).transpose()).array();
+    noise.total[draw] = std::log(baseline.sum() / times.sum());
+    noise.request_mean[draw] = std::log((baseline / times).mean());
+  }
+  return noise;
+}
+
+/// The same of ln(1 / time).
+std::vector<double> time_noise(const PassSums& passes, const SweepTarget& target,
+                               const SweepOptions& options) {
+  if (!target.draws) return {};
+  const auto draws = static_cast<std::size_t>(options.draws);
+  const Eigen::MatrixXd prices =
+      price_matrix(target.draws, {}, draws, passes.kinds, thread_count(options.threads));
+  std::vector<double> noise(draws);
+  for (std::size_t draw = 0; draw < draws; ++draw)
+    noise[draw] = -std::log((passes.sums * prices.row(static_cast<Index>(draw)).transpose()).sum());
+  return noise;
+}
+
+/// Noise of prices, and what another kind of text adds to each draw.
+std::vector<double> with_text_noise(std::vector<double> noise, const SweepOptions& options) {
+  if (!options.other_texts) return noise;
+  std::vector<double> texts =
+      kind_deviations(*options.other_texts, {.draws = options.draws, .seed = options.seed});
+  for (std::size_t i = 0; i < noise.size(); ++i) texts[i] += noise[i];
+  return texts;
+}
+
+Result<SpeedupPrediction> predict_side(std::span<const PassCount> vanilla,
+                                       std::span<const RoundStatistics> statistics, AnswerStatus status,
+                                       const SweepTarget& target, const SweepOptions& options) {
+  const std::vector<std::size_t> requests = requests_with_tokens(vanilla);
+  const PassSums baseline = pass_sums(vanilla, requests);
+  const PassSums passes = pass_sums(statistics, requests);
+  DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
+  if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
+  const Eigen::VectorXd numerators = baseline.sums * price_vector(target.prices, baseline.kinds);
+  const Eigen::VectorXd denominators = passes.sums * price_vector(target.prices, passes.kinds);
+  if (!is_time(numerators.array()) || !is_time(denominators.array()))
+    return fail("prices of {}: a request's time is not positive, expected positive prices",
+                quote(target.name));
+  std::vector<ClusterSums> clusters;
+  clusters.reserve(requests.size());
+  for (Index i = 0; i < numerators.size(); ++i) clusters.push_back({numerators(i), denominators(i)});
+
+  PriceNoise noise = price_noise(baseline, passes, target, options);
+  noise.total = with_text_noise(std::move(noise.total), options);
+  noise.request_mean = with_text_noise(std::move(noise.request_mean), options);
+  const BootstrapOptions bootstrap{.draws = options.draws, .seed = options.seed};
+  SpeedupPrediction prediction{.status = status};
+  DRAFTSCOPE_TRY_ASSIGN(prediction.total,
+                        noisy_bootstrap(clusters, RatioMean::ratio_of_sums, noise.total, bootstrap));
+  DRAFTSCOPE_TRY_ASSIGN(prediction.request_mean,
+                        noisy_bootstrap(clusters, RatioMean::mean_of_ratios, noise.request_mean, bootstrap));
+  return prediction;
+}
+
+Result<RatioEstimate> predict_rate_of(std::span<const RoundStatistics> statistics, const SweepTarget& target,
+                                      const SweepOptions& options) {
+  std::vector<PassCount> tokens;
+  for (const RoundStatistics& request : statistics) tokens.push_back({.passes = request.tokens});
+  const std::vector<std::size_t> requests = requests_with_tokens(tokens);
+  const PassSums passes = pass_sums(statistics, requests);
+  DRAFTSCOPE_TRY(check_prices_cover({&target, 1}, passes.kinds));
+  if (target.draws) DRAFTSCOPE_TRY(check_draws_cover(target, passes.kinds));
+  const Eigen::VectorXd times = passes.sums * price_vector(target.prices, passes.kinds);
+  if (!is_time(times.array()))
+    return fail("prices of {}: a request's time is not positive, expected positive prices",
+                quote(target.name));
+  constexpr double ns_per_second = 1e9;
+  std::vector<ClusterSums> clusters;
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    clusters.push_back(
+        {static_cast<double>(tokens[requests[i]].passes), times(static_cast<Index>(i)) / ns_per_second});
+  return noisy_bootstrap(clusters, RatioMean::ratio_of_sums,
+                         with_text_noise(time_noise(passes, target, options), options),
+                         {.draws = options.draws, .seed = options.seed});
+}
+
+Result<void> check_setting(std::span<const PassCount> vanilla, const SweepSetting& setting,
+                           const SweepOptions& options) {
+  if (setting.status == AnswerStatus::invalid)
+    return fail("setting: found status invalid, expected one whose text is the recorded one");
+  return check_sweep(vanilla, {&setting, 1}, options);
+}
+
+Result<PredictedSpeedup> speedup_of(std::span<const PassCount> vanilla, const SweepSetting& setting,
+                                    const SweepTarget& target, const SweepOptions& options) {
+  PredictedSpeedup predicted;
+  DRAFTSCOPE_TRY_ASSIGN(predicted.min_drafted,
+                        predict_side(vanilla, setting.min_drafted, setting.status, target, options));
+  if (!setting.max_drafted.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(predicted.max_drafted,
+                          predict_side(vanilla, setting.max_drafted, setting.status, target, options));
+  }
+  return predicted;
+}
+
+Result<PredictedRate> rate_of(const SweepSetting& setting, const SweepTarget& target,
+                              const SweepOptions& options) {
+  PredictedRate rate;
+  DRAFTSCOPE_TRY_ASSIGN(rate.min_drafted, predict_rate_of(setting.min_drafted, target, options));
+  if (!setting.max_drafted.empty()) {
+    DRAFTSCOPE_TRY_ASSIGN(rate.max_drafted, predict_rate_of(setting.max_drafted, target, options));
+  }
+  return rate;
+}
+
+std::optional<Interval> outermost(const std::optional<Interval>& one, const std::optional<Interval>* other) {
+  if (!one || other == nullptr) return one;
+  if (!*other) return std::nullopt;
+  return Interval{std::min(one->low, (*other)->low), std::max(one->high, (*other)->high)};
+}
+
+/// The elements of `all` whose indices are not in the ascending `left_out`.
+template <typename T>
+std::vector<T> without(std::span<const T> all, std::span<const std::size_t> left_out) {
+  std::vector<T> rest;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!std::binary_search(left_out.begin(), left_out.end(), i)) rest.push_back(all[i]);
+  return rest;
+}
+
+}  // namespace
+
+std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup) {
+  return outermost(speedup.min_drafted.total.interval_80,
+                   speedup.max_drafted ? &speedup.max_drafted->total.interval_80 : nullptr);
+}
+
+std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup) {
+  return outermost(speedup.min_drafted.total.interval_95,
+                   speedup.max_drafted ? &speedup.max_drafted->total.interval_95 : nullptr);
+}
+
+std::optional<Interval> PredictedRate::interval_80() const {
+  return outermost(min_drafted.interval_80, max_drafted ? &max_drafted->interval_80 : nullptr);
+}
+
+std::optional<Interval> PredictedRate::interval_95() const {
+  return outermost(min_drafted.interval_95, max_drafted ? &max_drafted->interval_95 : nullptr);
+}
+
+Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, const SweepSetting& setting,
+                                         const SweepTarget& target, const SweepOptions& options) {
+  DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
+  return speedup_of(vanilla, setting, target, options);
+}
+
+Result<SpeedupAndRate> predict_speedup_and_rate(std::span<const PassCount> vanilla,
+                                                const SweepSetting& setting, const SweepTarget& target,
+                                                const SweepOptions& options) {
+  DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
+  SpeedupAndRate prediction;
+  DRAFTSCOPE_TRY_ASSIGN(prediction.speedup, speedup_of(vanilla, setting, target, options));
+  DRAFTSCOPE_TRY_ASSIGN(prediction.rate, rate_of(setting, target, options));
+  return prediction;
+}
+
+Result<PredictionByPathology> predict_with_and_without(std::span<const PassCount> vanilla,
+                                                       const SweepSetting& setting, const SweepTarget& target,
+                                                       const Pathology& pathology,
+                                                       const SweepOptions& options) {
+  PredictionByPathology prediction;
+  DRAFTSCOPE_TRY_ASSIGN(prediction.with, predict_speedup(vanilla, setting, target, options));
+  const std::vector<std::size_t> degenerate = degenerate_requests(pathology);
+  const std::vector<PassCount> rest = without(vanilla, degenerate);
+  if (rest.size() == vanilla.size() || requests_with_tokens(rest).empty()) return prediction;
+  const SweepSetting healthy{.status = setting.status,
+                             .min_drafted = without<RoundStatistics>(setting.min_drafted, degenerate),
+                             .max_drafted = without<RoundStatistics>(setting.max_drafted, degenerate)};
+  DRAFTSCOPE_TRY_ASSIGN(prediction.without, predict_speedup(rest, healthy, target, options));
+  return prediction;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answers/checked_answer.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace draftscope::simulator {
+
+namespace {
+
+std::optional<bool> holds(const std::optional<Interval>& interval, double value) {
+  if (!interval) return std::nullopt;
+  return interval->low <= value && value <= interval->high;
+}
+
+/// Errors of one kind's answers, still to be averaged.
+struct Errors {
+  std::vector<double> speedup, vanilla_step, draft_step, verify;
+
+  void add(const CheckedAnswer& answer) {
+    const PredictedDecoding& predicted = *answer.predicted;
+    const MeasuredDecoding& measured = answer.measured;
+    put(speedup, answer.error());
+    put(vanilla_step, relative_error(predicted.vanilla_step_ns, measured.vanilla_step_ns));
+    put(draft_step, relative_error(predicted.draft_step_ns, measured.draft_step_ns));
+    put(verify, relative_error(predicted.verify_ns, measured.verify_ns));
+  }
+
+ private:
+  static void put(std::vector<double>& into, const std::optional<double>& error) {
+    if (error) into.push_back(*error);
+  }
+};
+
+/// Deviation of the speedups of single repeats, relative to their mean; absent below two.
+std::optional<double> relative_variance(std::span<const double> values) {
+  if (values.size() < 2) return std::nullopt;
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return squares / (count - 1.0) / (mean * mean);
+}
+
+KindErrors errors_of(QuestionKind kind, std::span<const CheckedAnswer> answers) {
+  KindErrors result{.kind = kind};
+  Errors errors;
+  double variance = 0.0;
+  std::size_t repeated = 0;
+  for (const CheckedAnswer& answer : answers) {
+    if (answer.kind != kind) continue;
+    ++result.questions;
+    if (const auto one = relative_variance(answer.measured.by_repeat)) {
+      variance += *one;
+      ++repeated;
+    }
+    if (!answer.predicted) continue;
+    errors.add(answer);
+    if (const auto inside = answer.inside_95()) {
+      ++result.intervals;
+      result.inside_95 += *inside ? 1 : 0;
+      result.inside_80 += answer.inside_80().value_or(false) ? 1 : 0;
+    }
+    if (answer.rounds.match == RoundMatch::not_compared) continue;
+    ++result.compared_rounds;
+    result.matching_rounds += answer.rounds.match == RoundMatch::differs ? 0 : 1;
+  }
+  if (repeated > 0) result.repeat_deviation = std::sqrt(variance / static_cast<double>(repeated));
+  result.speedup = error_mean(errors.speedup);
+  result.vanilla_step = error_mean(errors.vanilla_step);
+  result.draft_step = error_mean(errors.draft_step);
+  result.verify = error_mean(errors.verify);
+  return result;
+}
+
+}  // namespace
+
+std::optional<double> CheckedAnswer::error() const {
+  return predicted ? relative_error(predicted->speedup, measured.speedup) : std::nullopt;
+}
+
+std::optional<bool> CheckedAnswer::inside_80() const {
+  return predicted ? holds(predicted->interval_80, measured.speedup) : std::nullopt;
+}
+
+std::optional<bool> CheckedAnswer::inside_95() const {
+  return predicted ? holds(predicted->interval_95, measured.speedup) : std::nullopt;
+}
+
+ErrorMean error_mean(std::span<const double> errors) {
+  ErrorMean mean{.count = errors.size()};
+  for (const double error : errors) {
+    mean.mean_absolute += std::abs(error);
+    mean.greatest = std::max(mean.greatest, std::abs(error));
+    mean.bias += error;
+  }
+  if (!errors.empty()) {
+    mean.mean_absolute /= static_cast<double>(errors.size());
+    mean.bias /= static_cast<double>(errors.size());
+  }
+  return mean;
+}
+
+std::vector<KindErrors> errors_by_kind(std::span<const CheckedAnswer> answers) {
+  std::vector<KindErrors> kinds;
+  for (std::size_t i = 0; i < question_kind_count; ++i) {
+    KindErrors errors = errors_of(static_cast<QuestionKind>(i), answers);
+    if (errors.questions > 0) kinds.push_back(errors);
+  }
+  return kinds;
+}
+
+}  // namespace draftscope::simulator

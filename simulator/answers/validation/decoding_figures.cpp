@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/analysis/speedup.h>
+#include <draftscope/simulator/answers/checked_answer.h>
+
+#include <set>
+
+#include "answers/validation/request_subsets.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Sum of times and of what they are divided by.
+struct Mean {
+  double sum_ns = 0.0;
+  std::int64_t count = 0;
+
+  void add(std::int64_t ns, std::int64_t of = 1) {
+    sum_ns += static_cast<double>(ns);
+    count += of;
+  }
+  [[nodiscard]] double value() const { return count > 0 ? sum_ns / static_cast<double>(count) : 0.0; }
+};
+
+/// Tokens after the first a second.
+double decode_rate(const RunRows& run) {
+  double tokens = 0.0;
+  double ns = 0.0;
+  for (const RequestRows& rows : run.requests) {
+    if (rows.request->first_token_ns <= 0 || rows.request->tokens.empty()) continue;
+    tokens += static_cast<double>(rows.request->tokens.size() - 1);
+    ns += static_cast<double>(rows.request->end_ns - rows.request->first_token_ns);
+  }
+  return ns > 0.0 ? 1e9 * tokens / ns : 0.0;
+}
+
+void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRows& run) {
+  Mean vanilla;
+  for (const RequestRows& rows : baseline.requests)
+    for (const traces::Round& round : rows.rounds) vanilla.add(round.end_ns - round.start_ns);
+  Mean draft;
+  Mean verify;
+  std::int64_t rounds = 0;
+  std::int64_t tokens = 0;
+  for (const RequestRows& rows : run.requests)
+    for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
+      const traces::Round& round = rows.rounds[i];
+      ++rounds;
+      tokens += round.emitted;
+      // Tokens that no model drafted took no step.
+      if (round.layer_set_id != 0 && rows.draft_steps[i] > 0) draft.add(round.draft_ns, rows.draft_steps[i]);
+      if (round.drafted > 0) verify.add(round.verify_ns);
+    }
+  figures.vanilla_step_ns = vanilla.value();
+  figures.draft_step_ns = draft.value();
+  figures.verify_ns = verify.value();
+  figures.mean_accepted_length = rounds > 0 ? static_cast<double>(tokens) / static_cast<double>(rounds) : 0.0;
+  figures.vanilla_tokens_per_second = decode_rate(baseline);
+  figures.tokens_per_second = decode_rate(run);
+}
+
+}  // namespace
+
+PredictedDecoding predicted_decoding(const Answer& answer) {
+  const SpeedupPrediction& least = answer.speedup.min_drafted;
+  const SpeedupPrediction& most = answer.speedup.max_drafted ? *answer.speedup.max_drafted : least;
+  return {.status = answer.status,
+          .source = answer.source,
+          .speedup = 0.5 * (least.total.value + most.total.value),
+          .speedup_min_drafted = least.total.value,
+          .speedup_max_drafted = most.total.value,
+          .interval_80 = outermost_interval_80(answer.speedup),
+          .interval_95 = outermost_interval_95(answer.speedup),
+          .no_interval_reason = least.total.no_interval_reason,
+          .vanilla_step_ns = answer.target_step_ns,
+          .draft_step_ns = answer.c * answer.target_step_ns,
+          .verify_ns = answer.v * answer.target_step_ns,
+          .mean_accepted_length = answer.mean_accepted_length,
+          .tokens_per_second = answer.tokens_per_second,
+          .vanilla_tokens_per_second = answer.vanilla_tokens_per_second};
+}
+
+Result<MeasuredDecoding> measured_decoding(const RunRows& baseline, const RunRows& run) {
+  const Pairing pairing = pair_requests(Baseline(baseline), Comparison(run));
+  const std::optional<Speedup> all = speedup(pairing);
+  if (!all || !all->decode_value)
+    return fail(
+        "run {}: found no request to compare, expected a finished one of two tokens or more that vanilla "
+        "decoded too",
+        run.run->specification);
+  MeasuredDecoding figures{.speedup = *all->decode_value, .by_repeat = {}, .prompts = all->prompts};
+  std::set<std::int32_t> repeats;
+  std::set<traces::RequestId> paired;
+  for (const RequestPair& pair : pairing.pairs) {
+    repeats.insert(pair.comparison->repeat);
+    paired.insert(pair.baseline->id);
+    paired.insert(pair.comparison->id);
+  }
+  for (const std::int32_t repeat : repeats) {
+    const RunRows left = only_repeat(baseline, repeat);
+    const RunRows right = only_repeat(run, repeat);
+    const std::optional<Speedup> one = speedup(pair_requests(Baseline(left), Comparison(right)));
+    if (one && one->decode_value) figures.by_repeat.push_back(*one->decode_value);
+  }
+  const auto is_paired = [&](const traces::Request& request) { return paired.contains(request.id); };
+  fill_times(figures, requests_where(baseline, is_paired), requests_where(run, is_paired));
+  return figures;
+}
+
+std::optional<double> relative_error(double predicted, double measured) {
+  if (!(predicted > 0.0) || !(measured > 0.0)) return std::nullopt;
+  return predicted / measured - 1.0;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answers/what_if.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rounds/replay/policy_choice.h"
+#include "rounds/round_sources.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Context of the round's last draft step, or of its verification.
+std::int32_t longest_context(const traces::Round& round) {
+  return round.root_position + round.tree_depth;
+}
+
+}  // namespace
+
+Result<WhatIf> WhatIf::train(traces::Reader& reader, const traces::Recording& recording,
+                             const WhatIfOptions& options) {
+  DRAFTSCOPE_TRY_ASSIGN(TrainedRecording trained, simulator::train(reader, recording, options.recorded_on,
+                                                                   options.specified, options.progress));
+  return WhatIf(std::make_shared<const TrainedRecording>(std::move(trained)));
+}
+
+const CostFit& WhatIf::costs() const {
+  return trained_->costs;
+}
+
+Scenario WhatIf::recorded_scenario() const {
+  Scenario scenario = fitted_scenario(trained_->costs.model);
+  if (trained_->costs.model.from_trace) return scenario;
+  std::int32_t longest = 0;
+  for (const RunRows& run : trained_->runs)
+    for (const RequestRows& request : run.requests)
+      if (!request.rounds.empty()) longest = std::max(longest, longest_context(request.rounds.back()));
+  if (longest > 0) scenario.context = longest;
+  return scenario;
+}
+
+Result<StrategyRounds> WhatIf::rounds(std::string_view strategy) const {
+  return rounds_of(*trained_, strategy);
+}
+
+Result<StrategyRounds> WhatIf::rounds(std::string_view strategy, const Machine& machine) const {
+  return rounds_of(*trained_, strategy, &machine);
+}
+
+std::string WhatIf::no_replay_reason() const {
+  const PolicyChoice text = text_choice(*trained_->recording);
+  if (text.status == AnswerStatus::invalid) return text.reason;
+  if (trained_->shadowed.tables.empty())
+    return "found no shadow tokens, which say what other exit layers would have drafted; record with "
+           "--shadow";
+  return "";
+}
+
+void WhatIf::fit_acceptance() const {
+  simulator::fit_acceptance(*trained_);
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The measured figures of a recording, run by run. Everything here can be recomputed from the rows of the
+// file; tests do so. Speedups are against vanilla decoding by the same engine in the same recording, or
+// absent.
+
+#include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/simulator/analysis/speedup.h>
+#include <draftscope/traces/reader.h>
+#include <draftscope/traces/records.h>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+// Tokens, time, and tokens a second.
+
+/// Summary of a set of measured times, in nanoseconds. The median of an even count is the mean of the middle
+/// two.
+struct TimeSummary {
+  double mean_ns = 0.0;
+  double median_ns = 0.0;
+  double minimum_ns = 0.0;
+  double maximum_ns = 0.0;
+};
+
+struct Throughput {
+  std::int64_t requests = 0;
+  std::int64_t unfinished_requests = 0;  ///< left out of every figure
+  std::int64_t output_tokens = 0;
+  std::int64_t wall_ns = 0;    ///< Σ (end − start), prefill included
+  std::int64_t decode_ns = 0;  ///< Σ (end − first token)
+
+  /// Σ output tokens / Σ wall time, prefill included: total over total, not a mean of rates.
+  std::optional<double> tokens_per_second;
+  /// Σ (output tokens − 1) / Σ (end − first token): the first token is prefill's. Absent if nothing followed
+  /// it.
+  std::optional<double> decode_tokens_per_second;
+  /// first token − start, over the requests that gave a token.
+  std::optional<TimeSummary> time_to_first_token;
+};
+
+[[nodiscard]] Throughput throughput(const RunRows& run);
+
+// How much of what was drafted was kept. Sums are over all rounds, so every figure is weighted by rounds or
+// by draft tokens, never by prompts.
+
+inline constexpr int draft_stop_count = 5;
+
+/// Draft position k (0 extends the root): how many rounds drafted that far, got that far in verification
+/// (all earlier positions were accepted), and accepted there.
+struct PositionAcceptance {
+  std::int64_t drafted = 0;
+  std::int64_t reached = 0;
+  std::int64_t accepted = 0;
+
+  [[nodiscard]] double of_drafted() const;  ///< accepted / drafted; 0 if nothing was drafted
+  [[nodiscard]] double of_reached() const;  ///< accepted / reached; 0 if nothing was reached
+};
+
+struct Acceptance {
+  std::int64_t rounds = 0;  ///< target forwards after prefill
+  std::int64_t drafted_tokens = 0;
+  std::int64_t accepted_tokens = 0;
+  std::int64_t draft_steps = 0;  ///< forwards of the draft; fewer than draft tokens where drafts branch
+
+  /// α = Σ accepted / Σ drafted (Draft & Verify's "acceptance rate", LayerSkip's matches / drafted). Of a
+  /// token tree every node counts, so that wide trees have a low one.
+  std::optional<double> acceptance_rate;
+  /// Σ accepted / Σ draft steps: along the path, as SWIFT counts it (App. B.3). A chain's is α.
+  std::optional<double> step_acceptance;
+  /// Σ accepted / Σ tested: rejected tails that the verifier never got to do not count.
+  std::optional<double> tested_rate;
+  /// M = Σ (accepted + 1) / rounds: tokens a target forward yields, bonus included, before a cut at the end
+  /// of the text (SWIFT's M). Vanilla's is 1. CLaSp's τ is M − 1.
+  std::optional<double> mean_accepted_length;
+  /// Σ emitted / rounds: the same after the cut (Spec-Bench's accept_lengths).
+  std::optional<double> emitted_per_round;
+  /// γ̄ = draft steps / rounds.
+  std::optional<double> steps_per_round;
+
+  std::vector<PositionAcceptance> by_position;
+  std::vector<std::int64_t> draft_lengths;                   ///< rounds by draft steps, from 0
+  std::array<std::int64_t, draft_stop_count> draft_stops{};  ///< rounds by traces::DraftStop
+};
+
+[[nodiscard]] Acceptance acceptance(const RunRows& run);
+
+// Tokens per loaded layer as observed (eTPL; DEL, "Evaluation metrics" and Appendix B). A draft step loads
+// the layers that its mask keeps (E of an early exit; half a layer a sublayer otherwise), on weights of fewer
+// bits as much less of each, a verification loads all L:
+//     eTPL of a request = Σ (accepted + 1) / Σ (draft steps · E + L)
+// Tokens that were cut after EOS count, as they do in DEL's code. Vanilla decoding has eTPL = 1 / L.
+
+struct LoadedLayers {
+  std::int32_t n_layers = 0;         ///< L
+  double loaded_layers = 0.0;        ///< over all rounds
+  std::int64_t verified_tokens = 0;  ///< Σ (accepted + 1)
+
+  std::optional<double> etpl;         ///< mean of the requests' eTPL, as DEL reports it
+  std::optional<double> etpl_pooled;  ///< all tokens / all loaded layers
+  /// L · pooled eTPL: the speedup over vanilla decoding if time were loaded layers alone.
+  std::optional<double> layer_count_speedup;
+};
+
+/// L of the recording's model: from its layer sets, else from meta; 0 if the file does not say.
+[[nodiscard]] std::int32_t model_layers(const traces::Recording& recording);
+
+/// Layers that one draft step with this mask loads: kept sublayers / 2.
+[[nodiscard]] double layers_per_step(const traces::LayerSet& layer_set);
+
+[[nodiscard]] LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recording);
+
+// What drafting and verifying cost, in units of one target step, and the closed form that follows:
+//     S = M / (γ̄·c + v + o)
+// (methods: the common cost model; Leviathan et al. with measured v and o). It predicts the speedup of
+// decoding without prefill; how far it is from the measured one is the time that no round accounts for.
+
+/// Where the time of one target step comes from.
+enum class TargetStep : std::uint8_t {
+  unknown,          ///< the run has no rounds
+  baseline_rounds,  ///< mean duration of the vanilla run's rounds on the same prompts of this recording
+  verification,     ///< no baseline: mean time of this run's own verifications, so that v is 1 by definition
+};
+
+struct DraftCost {
+  std::int64_t rounds = 0;
+  std::int64_t draft_ns = 0;
+  std::int64_t verify_ns = 0;
+  std::int64_t other_ns = 0;    ///< accept + optimise + control
+  std::int64_t between_ns = 0;  ///< from the first token to the end, in no round: searches before the first
+
+  std::optional<double> draft_ns_per_round;
+  std::optional<double> verify_ns_per_round;
+  std::optional<double> draft_ns_per_step;
+
+  TargetStep target_step = TargetStep::unknown;
+  double target_step_ns = 0.0;
+  std::optional<double> c;                    ///< draft step / target step; absent if nothing was drafted
+  std::optional<double> v;                    ///< verification / target step
+  std::optional<double> o;                    ///< accept, optimise and control / target step
+  std::optional<double> closed_form_speedup;  ///< S; only with a baseline
+};
+
+/// `baseline` is the vanilla run of the same recording, or null.
+[[nodiscard]] DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptance& measured);
+
+/// TPT = M / (γ̄·c + v + o), tokens per target-step time as observed, with or without a baseline. Absent if
+/// nothing was drafted.
+[[nodiscard]] std::optional<double> observed_tpt(const DraftCost& cost, const Acceptance& measured);
+
+// Where the wall time of an interval went: interval union with a fixed priority (the order of traces::Phase),
+// never a sum of durations. Exact in integers: the entries add up to the interval.
+
+/// Nanoseconds by phase; [Phase::idle] is what no phase covers.
+using Breakdown = std::array<std::int64_t, traces::phase_count>;
+
+/// Phase spans (depth 0) clipped to [start_ns, end_ns). Other depths are ignored. O(n log n) in the spans.
+[[nodiscard]] Breakdown phase_breakdown(std::span<const traces::Span> spans, std::int64_t start_ns,
+                                        std::int64_t end_ns);
+
+// Where the wall time of rounds went as the device saw it. A round that launched work on the device is cut
+// into
+//   busy   some kernel, copy, memory set or graph of the round ran
+//   gap    none ran, between the round's first and its last
+//   host   before the first and after the last: the host alone
+// so that busy + gap + host = wall time, exactly, in integers. What contradicts the picture is not hidden in
+// it: `outside` is device time of the round's work beyond the round's own times, which is 0 where the clocks
+// agree and every round waits for its work.
+
+/// One activity of the device.
+struct DeviceInterval {
+  traces::RoundId round_id;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  traces::Phase phase = traces::Phase::control;
+};
+
+struct DeviceTime {
+  std::int64_t rounds = 0;      ///< that launched work which was recorded; the rest counts for nothing here
+  std::int64_t activities = 0;  ///< of theirs
+  std::int64_t wall_ns = 0;
+  std::int64_t busy_ns = 0;
+  std::int64_t gap_ns = 0;
+  std::int64_t host_ns = 0;
+  std::int64_t outside_ns = 0;
+  /// busy_ns by phase; where activities of two phases overlap, the one that began first.
+  std::array<std::int64_t, traces::phase_count> busy_by_phase{};
+};
+
+/// Activities on tracks of kind "stream" that belong to a round, ordered by round and start.
+[[nodiscard]] Result<std::vector<DeviceInterval>> read_device_intervals(traces::Reader& reader,
+                                                                        const traces::Recording& recording);
+
+/// `intervals` as read_device_intervals() gives them. O(rounds · log intervals + intervals).
+[[nodiscard]] DeviceTime device_time(const RunRows& run, std::span<const DeviceInterval> intervals);
+
+/// Where the breakdown comes from.
+enum class BreakdownSource : std::uint8_t {
+  none,    ///< neither spans nor consistent round times
+  spans,   ///< phase spans (simulator/analysis/figures/phase_breakdown.cpp)
+  rounds,  ///< the times in the round rows; prefill is everything before the first token
+};
+
+struct RunBreakdown {
+  BreakdownSource source = BreakdownSource::none;
+  Breakdown by_phase{};  ///< adds up to the wall time of the run's requests, exactly
+};
+
+/// Memory of a run in bytes, as its recording has it (traces/SCHEMA.md, `run_memory`). Mapped weights and a
+/// cache count whole, though their pages become resident as they are touched.
+struct RunMemory {
+  std::optional<std::int64_t> peak_bytes;
+  std::int64_t weight_bytes = 0;
+  std::int64_t draft_weight_bytes = 0;
+  std::int64_t kv_bytes = 0;
+  std::int64_t workspace_bytes = 0;
+
+  /// The peak less all of these: the program, its tables, what strategies keep. 0 where mapped weights or
+  /// the cache are not all resident.
+  [[nodiscard]] std::optional<std::int64_t> other_bytes() const;
+};
+
+/// Absent where the recording says nothing of it, or something damaged.
+[[nodiscard]] std::optional<RunMemory> run_memory(const traces::Meta& meta, traces::RunId run);
+
+struct Figures {
+  const traces::Run* run = nullptr;
+  std::string category;  ///< empty = all
+  Throughput throughput;
+  Acceptance acceptance;
+  LoadedLayers layers;
+  DraftCost cost;
+  RunBreakdown breakdown;
+  DeviceTime device;                       ///< no rounds where the device was not recorded
+  std::optional<RunMemory> memory;         ///< absent where it was not recorded
+  std::optional<Speedup> speedup;          ///< absent without a baseline, and for the baseline itself
+  std::optional<OutputIdentity> identity;  ///< against the baseline; absent likewise
+};
+
+struct RunFigures {
+  Figures all;
+  std::vector<Figures> by_category;
+};
+
+struct RecordingFigures {
+  const traces::Run* baseline = nullptr;  ///< null if the file has none with finished requests
+  std::vector<RunFigures> runs;           ///< in the recording's order
+};
+
+/// `recording` must outlive the result. O(rows · log rows), plus the bootstrap's 2000 passes over the
+/// prompts.
+[[nodiscard]] RecordingFigures measure(const traces::Recording& recording,
+                                       std::span<const traces::Span> phase_spans = {},
+                                       std::span<const DeviceInterval> device_intervals = {});
+
+[[nodiscard]] RunBreakdown run_breakdown(const RunRows& run);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The correction ladder: why a speedup that is counted in layers is not the one on the clock. It starts at
+// L · eTPL of the rounds and admits one kind of cost after the other, in this order:
+//
+//   layer_count  time is loaded layers: steps · E + rounds · L against tokens · L (DEL)
+//   layer_time   layers' own time: a draft's layers / the target's, which need not be E / L (sublayers of
+//                unequal size, skipped attention or MLP, a regime in which launches count)
+//   head         + the LM head, once a pass whatever its rows
+//   choice       + the choice of the token: softmax, sampling, what waits for it; once a pass
+//   width        + a verification's own time instead of one row's
+//   context      + what every pass pays for the K/V rows before it
+//   overhead     + accept, control and host time of a round
+//
+// All but the last two are at context 0. The order is a convention: what two corrections cost together is
+// booked to the later one. The last rung is time_true_speedup exactly (tpt.h), since nothing is left out.
+// Modelled: as good as the prices. Pure functions, safe from any thread.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/prices/prices.h>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::simulator {
+
+enum class Rung : std::uint8_t { layer_count, layer_time, head, choice, width, context, overhead };
+
+inline constexpr std::size_t rung_count = 7;
+
+/// "layer count", "layer time", "head", "choice", "width", "context", "overhead".
+[[nodiscard]] std::string_view rung_name(Rung rung);
+
+/// The correction's meaning in a few words: "every pass reads the head".
+[[nodiscard]] std::string_view rung_meaning(Rung rung);
+
+struct LadderRung {
+  Rung rung = Rung::layer_count;
+  double speedup = 0.0;  ///< with all corrections up to this one
+  double change = 0.0;  ///< speedup − the one before; of the first rung 0. Changes add up to last − first
+  double factor = 1.0;  ///< speedup / the one before; of the first rung 1. Factors multiply to last / first
+  /// ln(factor) / ln(last / first): shares add up to 1. Negative where the correction helps; absent where
+  /// last and first are within a hundredth of one another, or corrections undo one another so far that one is
+  /// more than twice the whole.
+  std::optional<double> share;
+};
+
+using Ladder = std::array<LadderRung, rung_count>;
+
+/// Parts of a pass's price, at context 0 and in nanoseconds, that are neither layers nor rows. They are
+/// inside target_step.ns, every step.ns and every verify.ns. Left at 0, it is booked to layer_time.
+struct PassParts {
+  double head_ns = 0.0;
+  double choice_ns = 0.0;
+};
+
+struct LayerCounts {
+  std::int32_t model = 0;      ///< L
+  std::vector<double> drafts;  ///< [exit] as Prices::drafts: layers that a step loads; empty: E of exit E
+};
+
+struct LadderInput {
+  const RoundStatistics& statistics;
+  PassCount vanilla;  ///< target steps of vanilla decoding for the same tokens (vanilla_steps, summed)
+  const Prices& prices;
+  PassParts parts;
+  LayerCounts layers;
+  /// Factor of the strategy's own time beside prices (StrategyRounds::own_ratio); booked to the
+  /// overhead.
+  double own_ratio = 1.0;
+};
+
+/// Tokens are those that rounds emitted, on every rung: eTPL counts no token that the end of the text cut.
+/// Errors: no tokens, vanilla passes fewer than tokens or more than twice as many, an exit or width without a
+/// price, layer counts outside (0, L], parts that leave a target step no time for layers or a draft step less
+/// than none.
+[[nodiscard]] Result<Ladder> correction_ladder(const LadderInput& input);
+
+/// Head and choice together as the prices show them: the intercept of the least-squares line through step
+/// times at context 0 by layers, the target step included. Exact where layers are equal. Absent with fewer
+/// than two different layer counts; at least 0.
+[[nodiscard]] std::optional<double> fixed_pass_ns(const Prices& prices, const LayerCounts& layers);
+
+}  // namespace draftscope::simulator

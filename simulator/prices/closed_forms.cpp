@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/prices/closed_forms.h>
+
+#include <cmath>
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr std::int32_t longest_draft = 1'000'000;
+
+Result<void> check_share(double value, const char* name) {
+  if (value >= 0.0 && value <= 1.0) return {};
+  return fail("{}: found {}, expected 0 to 1", name, value);
+}
+
+Result<void> check_cost(double value, const char* name) {
+  if (value >= 0.0 && std::isfinite(value)) return {};
+  return fail("{}: found {}, expected a finite number of at least 0", name, value);
+}
+
+Result<void> check_length(std::int32_t gamma, std::int32_t least) {
+  if (gamma >= least && gamma <= longest_draft) return {};
+  return fail("speculation length: found {}, expected {} to {}", gamma, least, longest_draft);
+}
+
+Result<void> check_layers(double draft_layers, std::int32_t n_layers) {
+  if (n_layers < 1) return fail("layers of the model: found {}, expected at least 1", n_layers);
+  if (draft_layers >= 0.0 && draft_layers <= n_layers) return {};
+  return fail("layers of the draft: found {}, expected 0 to the model's {}", draft_layers, n_layers);
+}
+
+/// Where α comes close to 1, 1 − α^(γ+1) cancels; expm1 and log1p keep the digits.
+double tokens(double alpha, std::int32_t gamma) {
+  if (alpha == 1.0) return gamma + 1.0;
+  if (alpha == 0.0 || gamma == 0) return 1.0;
+  return -std::expm1((gamma + 1.0) * std::log(alpha)) / (1.0 - alpha);
+}
+
+/// Bisection on an increasing function until the interval has no double inside it.
+double solve(double wanted, std::int32_t gamma) {
+  double low = 0.0;
+  double high = 1.0;
+  while (true) {
+    const double middle = low + (high - low) / 2.0;
+    if (middle == low || middle == high) return high;
+    (tokens(middle, gamma) < wanted ? low : high) = middle;
+  }
+}
+
+}  // namespace
+
+Result<double> expected_tokens(double alpha, std::int32_t gamma) {
+  DRAFTSCOPE_TRY(check_share(alpha, "acceptance rate"));
+  DRAFTSCOPE_TRY(check_length(gamma, 0));
+  return tokens(alpha, gamma);
+}
+
+Result<double> leviathan_speedup(double alpha, std::int32_t gamma, double c) {
+  DRAFTSCOPE_TRY_ASSIGN(const double expected, expected_tokens(alpha, gamma));
+  DRAFTSCOPE_TRY(check_cost(c, "draft-cost coefficient"));
+  return expected / (gamma * c + 1.0);
+}
+
+Result<double> iid_acceptance_rate(double mean_accepted_length, std::int32_t gamma) {
+  DRAFTSCOPE_TRY(check_length(gamma, 1));
+  if (!(mean_accepted_length >= 1.0 && mean_accepted_length <= gamma + 1.0))
+    return fail("mean accepted length: found {}, expected 1 to {} at speculation length {}",
+                mean_accepted_length, gamma + 1, gamma);
+  if (mean_accepted_length == 1.0) return 0.0;
+  if (mean_accepted_length == gamma + 1.0) return 1.0;
+  return solve(mean_accepted_length, gamma);
+}
+
+Result<std::optional<double>> break_even_acceptance_rate(double c, std::int32_t gamma) {
+  DRAFTSCOPE_TRY(check_cost(c, "draft-cost coefficient"));
+  DRAFTSCOPE_TRY(check_length(gamma, 1));
+  if (c > 1.0) return std::nullopt;
+  DRAFTSCOPE_TRY_ASSIGN(const double alpha, iid_acceptance_rate(gamma * c + 1.0, gamma));
+  return alpha;
+}
+
+Result<BestLength> best_speculation_length(double alpha, double c, std::int32_t most) {
+  DRAFTSCOPE_TRY(check_length(most, 0));
+  BestLength best;
+  for (std::int32_t gamma = 0; gamma <= most; ++gamma) {
+    DRAFTSCOPE_TRY_ASSIGN(const double speedup, leviathan_speedup(alpha, gamma, c));
+    if (speedup > best.speedup) best = {gamma, speedup};
+  }
+  return best;
+}
+
+Result<double> round_speedup(double mean_accepted_length, const RoundCost& cost) {
+  DRAFTSCOPE_TRY(check_cost(mean_accepted_length, "mean accepted length"));
+  DRAFTSCOPE_TRY(check_cost(cost.steps_per_round, "draft steps per round"));
+  DRAFTSCOPE_TRY(check_cost(cost.c, "draft-cost coefficient"));
+  DRAFTSCOPE_TRY(check_cost(cost.v, "verification cost"));
+  DRAFTSCOPE_TRY(check_cost(cost.o, "overhead of a round"));
+  const double sum = cost.steps_per_round * cost.c + cost.v + cost.o;
+  if (sum > 0.0 && std::isfinite(sum)) return mean_accepted_length / sum;
+  return fail("cost of a round: found {}, expected a finite number above 0", sum);
+}
+
+Result<double> swift_speedup(double mean_accepted_length, double acceptance_rate, double c) {
+  if (!(mean_accepted_length >= 1.0 && std::isfinite(mean_accepted_length)))
+    return fail("mean accepted length: found {}, expected a finite number of at least 1",
+                mean_accepted_length);
+  // At 0 nothing was accepted, and M can't tell how much was drafted.
+  if (!(acceptance_rate > 0.0 && acceptance_rate <= 1.0))
+    return fail("acceptance rate: found {}, expected above 0, to 1", acceptance_rate);
+  DRAFTSCOPE_TRY(check_cost(c, "draft-cost coefficient"));
+  return mean_accepted_length * acceptance_rate / ((mean_accepted_length - 1.0) * c + acceptance_rate);
+}
+
+Result<double> draft_and_verify_speedup(double alpha, std::int32_t draft_length) {
+  constexpr double twice_as_fast = 0.5;
+  return leviathan_speedup(alpha, draft_length, twice_as_fast);
+}
+
+Result<double> tokens_per_loaded_layer(double alpha, std::int32_t gamma, double draft_layers,
+                                       std::int32_t n_layers) {
+  DRAFTSCOPE_TRY_ASSIGN(const double expected, expected_tokens(alpha, gamma));
+  return observed_tokens_per_loaded_layer(expected, gamma, draft_layers, n_layers);
+}
+
+Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length, double steps_per_round,
+                                                double draft_layers, std::int32_t n_layers) {
+  DRAFTSCOPE_TRY(check_cost(mean_accepted_length, "mean accepted length"));
+  DRAFTSCOPE_TRY(check_cost(steps_per_round, "draft steps per round"));
+  DRAFTSCOPE_TRY(check_layers(draft_layers, n_layers));
+  return mean_accepted_length / (steps_per_round * draft_layers + n_layers);
+}
+
+}  // namespace draftscope::simulator

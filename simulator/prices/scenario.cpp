@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
+#include <draftscope/base/quote.h>
+#include <draftscope/simulator/prices/cost_model.h>
+#include <draftscope/simulator/prices/scenario.h>
+
+#include <cmath>
+
+namespace draftscope::simulator {
+
+namespace {
+
+Result<void> check_range(std::string_view field, std::int64_t value, std::int64_t least, std::int64_t most) {
+  if (value < least || value > most)
+    return fail("scenario: {} is {}, expected {} to {}", field, value, least, most);
+  return {};
+}
+
+std::string draft_cost_name(const DraftCostInput& cost) {
+  if (cost.kind == DraftCostInput::Kind::share) return fmt::format("draft cost {}", cost.share);
+  return cost.kind == DraftCostInput::Kind::free ? "free drafts" : "drafts of one layer";
+}
+
+}  // namespace
+
+Scenario fitted_scenario(const CostModel& model) {
+  Scenario scenario;
+  scenario.shape = model.shape;
+  scenario.weights = model.weights;
+  if (model.from_trace) scenario.context = model.largest_context;
+  return scenario;
+}
+
+std::string scenario_name(const Scenario& scenario, const Scenario& recorded, std::string place) {
+  std::vector<std::string> parts;
+  if (place.empty()) place = scenario.gpu ? scenario.gpu->name : "as recorded";
+  parts.push_back(std::move(place));
+  if (scenario.shape.name != recorded.shape.name) parts.push_back(scenario.shape.name);
+  if (scenario.weights != recorded.weights) parts.emplace_back(weight_type_name(scenario.weights));
+  if (scenario.regime != recorded.regime) parts.emplace_back(regime_name(scenario.regime));
+  if (scenario.host) parts.push_back("host " + scenario.host->name);
+  if (scenario.draft_cost) parts.push_back(draft_cost_name(*scenario.draft_cost));
+  if (scenario.batch != 1) parts.push_back(fmt::format("batch {}", scenario.batch));
+  if (scenario.tensor_parallel != 1)
+    parts.push_back(scenario.gpu ? fmt::format("{} GPUs", scenario.tensor_parallel)
+                                 : fmt::format("tensor-parallel {}", scenario.tensor_parallel));
+  if (scenario.tensor_parallel != 1 && scenario.link)
+    parts.push_back(fmt::format("over {}", scenario.link->name));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t vocabulary) {
+  if (text == "free") return DraftCostInput{.kind = DraftCostInput::Kind::free};
+  if (text == "one-layer")
+    return DraftCostInput{.kind = DraftCostInput::Kind::one_layer, .vocabulary = vocabulary};
+  const auto share = parse_number<double>(text);
+  if (!share || !(*share >= 0.0))
+    return fail("found {}, expected a share of a vanilla step, free or one-layer", quote(text));
+  return DraftCostInput{.kind = DraftCostInput::Kind::share, .share = *share};
+}
+
+Result<void> check_scenario(const Scenario& scenario) {
+  DRAFTSCOPE_TRY(speculation::check_sizes(scenario.shape, "scenario"));
+  constexpr std::int32_t max_layers = 4096;
+  constexpr std::int32_t max_auxiliary_rows = 1 << 24;
+  DRAFTSCOPE_TRY(check_range("n_layers", scenario.shape.n_layers, 1, max_layers));
+  DRAFTSCOPE_TRY(check_range("batch", scenario.batch, 1, 4096));
+  DRAFTSCOPE_TRY(check_range("widths", scenario.widths, 2, 1024));
+  DRAFTSCOPE_TRY(check_range("tensor_parallel", scenario.tensor_parallel, 1, scenario.shape.n_heads));
+  if (scenario.shape.n_heads % scenario.tensor_parallel != 0)
+    return fail("scenario: tensor_parallel is {}, expected a divisor of n_heads ({})",
+                scenario.tensor_parallel, scenario.shape.n_heads);
+  if (scenario.gpu && scenario.link)
+    return fail("scenario: link is {}, expected none between GPUs, whose own link is priced",
+                scenario.link->name);
+  if (!(scenario.context >= 0.0) || !std::isfinite(scenario.context))
+    return fail("scenario: context is {}, expected at least 0", scenario.context);
+  if (scenario.gpu && (!(scenario.gpu->bandwidth_gb_s > 0.0) || !(scenario.gpu->bf16_tflops > 0.0) ||
+                       !(scenario.gpu->efficiency > 0.0) || !(scenario.gpu->t0_us >= 0.0)))
+    return fail("scenario: GPU '{}' has rates that are not positive, expected a checked specification",
+                scenario.gpu->name);
+  for (const speculation::DraftSublayers& draft : scenario.drafts) {
+    DRAFTSCOPE_TRY(
+        check_range("attention sublayers of a draft", draft.attention, 0, scenario.shape.n_layers));
+    DRAFTSCOPE_TRY(check_range("MLP sublayers of a draft", draft.mlp, 0, scenario.shape.n_layers));
+    if (scenario.verified_layers == VerifiedLayers::above_exit && draft.attention != draft.mlp)
+      return fail(
+          "scenario: a draft of {} attention and {} MLP sublayers is no exit, expected one to verify above",
+          draft.attention, draft.mlp);
+  }
+  if (scenario.draft_cost) {
+    constexpr std::int32_t max_vocabulary = 1 << 24;
+    if (!(scenario.draft_cost->share >= 0.0) || !std::isfinite(scenario.draft_cost->share))
+      return fail("scenario: draft cost is {}, expected at least 0", scenario.draft_cost->share);
+    DRAFTSCOPE_TRY(
+        check_range("rows of the draft's head", scenario.draft_cost->vocabulary, 0, max_vocabulary));
+  }
+  if (scenario.draft_model) DRAFTSCOPE_TRY(speculation::check_sizes(*scenario.draft_model, "draft model"));
+  DRAFTSCOPE_TRY(
+      check_range("rows of the widest own pass", scenario.widest_auxiliary_pass, 1, max_auxiliary_rows));
+  for (const AuxiliaryPass& pass : scenario.auxiliary_passes) {
+    const bool is_other = pass.kind == AuxiliaryPassKind::draft_model && scenario.draft_model;
+    const std::int32_t layers = is_other ? scenario.draft_model->n_layers : scenario.shape.n_layers;
+    DRAFTSCOPE_TRY(check_range("rows of an own pass", pass.rows, 1, max_auxiliary_rows));
+    DRAFTSCOPE_TRY(check_range("attention sublayers of an own pass", pass.attention, 0, layers));
+    DRAFTSCOPE_TRY(check_range("MLP sublayers of an own pass", pass.mlp, 0, layers));
+  }
+  return {};
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/prices/tpt_ladder.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "prices/tpt.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+double layers_of(const LayerCounts& layers, std::int32_t exit) {
+  if (layers.drafts.empty()) return exit;
+  const auto place = static_cast<std::size_t>(exit);
+  return place < layers.drafts.size() ? layers.drafts[place] : 0.0;
+}
+
+/// Prices of which only the corrections up to `rung` are left.
+Prices prices_at(Rung rung, const LadderInput& input) {
+  const Prices& full = input.prices;
+  if (rung == Rung::overhead) return full;
+  const double parts_ns = input.parts.head_ns + input.parts.choice_ns;
+  double kept_parts_ns = 0.0;
+  if (rung >= Rung::head) kept_parts_ns += input.parts.head_ns;
+  if (rung >= Rung::choice) kept_parts_ns += input.parts.choice_ns;
+  const auto part_of = [&](const AffineTime& time) {
+    return AffineTime{.ns = rung >= Rung::choice ? time.ns : time.ns - parts_ns + kept_parts_ns,
+                      .ns_per_context_row = rung >= Rung::context ? time.ns_per_context_row : 0.0};
+  };
+  Prices prices;
+  prices.target_step = part_of(full.target_step);
+  prices.auxiliary.resize(full.auxiliary.size());
+  prices.host_ratio = 0.0;
+  const double model_layers = input.layers.model;
+  for (std::size_t exit = 0; exit < full.drafts.size(); ++exit) {
+    DraftPrices& draft = prices.drafts.emplace_back();
+    draft.step = part_of(full.drafts[exit].step);
+    if (rung == Rung::layer_count)
+      draft.step.ns =
+          prices.target_step.ns * layers_of(input.layers, static_cast<std::int32_t>(exit)) / model_layers;
+    for (const AffineTime& verify : full.drafts[exit].verify)
+      draft.verify.push_back(rung >= Rung::width ? part_of(verify) : prices.target_step);
+  }
+  return prices;
+}
+
+Result<void> check(const LadderInput& input) {
+  const RoundStatistics& statistics = input.statistics;
+  if (statistics.tokens < 1)
+    return fail("tokens of the rounds: found {}, expected at least 1", statistics.tokens);
+  // Beside one a token there is one for each text that ended at an end-of-sequence token.
+  if (input.vanilla.passes < statistics.tokens || input.vanilla.passes > 2 * statistics.tokens)
+    return fail("vanilla steps: found {}, expected one a token, {}, and at most one more for each text's end",
+                input.vanilla.passes, statistics.tokens);
+  DRAFTSCOPE_TRY(check_covered(statistics, input.prices));
+  if (input.layers.model < 1)
+    return fail("layers of the model: found {}, expected at least 1", input.layers.model);
+  const PassParts& parts = input.parts;
+  const double parts_ns = parts.head_ns + parts.choice_ns;
+  const double target_ns = input.prices.target_step.ns;
+  if (!(parts.head_ns >= 0.0 && parts.choice_ns >= 0.0 && parts_ns < target_ns && std::isfinite(target_ns)))
+    return fail("head and choice of a pass: found {} and {} ns, expected both in a target step of {} ns",
+                parts.head_ns, parts.choice_ns, target_ns);
+  for (const DraftStatistics& draft : statistics.drafts) {
+    const double layers = layers_of(input.layers, draft.exit);
+    if (!(layers > 0.0 && layers <= input.layers.model))
+      return fail("layers of a draft step at exit {}: found {}, expected above 0, to {}", draft.exit, layers,
+                  input.layers.model);
+    const double step_ns = input.prices.drafts[static_cast<std::size_t>(draft.exit)].step.ns;
+    if (draft.steps.passes > 0 && !(step_ns >= parts_ns))
+      return fail("draft step at exit {}: found {} ns, expected at least the {} ns of head and choice",
+                  draft.exit, step_ns, parts_ns);
+  }
+  return {};
+}
+
+double vanilla_ns(const PassCount& steps, const Prices& prices) {
+  const auto passes = static_cast<double>(steps.passes);
+  return passes * prices.target_step.ns +
+         static_cast<double>(steps.context) * prices.target_step.ns_per_context_row +
+         passes * prices.step_round_ns;
+}
+
+void add_shares(Ladder& ladder) {
+  const double whole = std::log(ladder.back().speedup / ladder.front().speedup);
+  for (std::size_t i = 1; i < ladder.size(); ++i) {
+    ladder[i].change = ladder[i].speedup - ladder[i - 1].speedup;
+    ladder[i].factor = ladder[i].speedup / ladder[i - 1].speedup;
+  }
+  double largest = 0.0;
+  for (const LadderRung& rung : ladder) largest = std::max(largest, std::abs(std::log(rung.factor)));
+  // A share of next to nothing says nothing.
+  constexpr double min_change = 0.01;
+  constexpr double max_shares = 2.0;
+  if (std::abs(whole) < min_change || largest > max_shares * std::abs(whole)) return;
+  for (LadderRung& rung : ladder) rung.share = std::log(rung.factor) / whole;
+}
+
+}  // namespace
+
+std::string_view rung_name(Rung rung) {
+  switch (rung) {
+    case Rung::layer_count:
+      return "layer count";
+    case Rung::layer_time:
+      return "layer time";
+    case Rung::head:
+      return "head";
+    case Rung::choice:
+      return "choice";
+    case Rung::width:
+      return "width";
+    case Rung::context:
+      return "context";
+    case Rung::overhead:
+      return "overhead";
+  }
+  return "";
+}
+
+std::string_view rung_meaning(Rung rung) {
+  switch (rung) {
+    case Rung::layer_count:
+      return "time is loaded layers";
+    case Rung::layer_time:
+      return "layers take their own time";
+    case Rung::head:
+      return "every pass reads the head";
+    case Rung::choice:
+      return "and chooses a token";
+    case Rung::width:
+      return "verification is wider than a step";
+    case Rung::context:
+      return "passes read the context";
+    case Rung::overhead:
+      return "rounds take time beside their passes";
+  }
+  return "";
+}
+
+Result<Ladder> correction_ladder(const LadderInput& input) {
+  DRAFTSCOPE_TRY(check(input));
+  Ladder ladder;
+  for (std::size_t i = 0; i < ladder.size(); ++i) {
+    const auto rung = static_cast<Rung>(i);
+    const Prices prices = prices_at(rung, input);
+    DRAFTSCOPE_TRY_ASSIGN(const double speedup,
+                          time_true_speedup(input.statistics, vanilla_ns(input.vanilla, prices), prices));
+    ladder[i] = {.rung = rung, .speedup = speedup};
+  }
+  ladder.back().speedup /= input.own_ratio;
+  add_shares(ladder);
+  return ladder;
+}
+
+std::optional<double> fixed_pass_ns(const Prices& prices, const LayerCounts& layers) {
+  struct Point {
+    double layers = 0.0;
+    double ns = 0.0;
+  };
+  std::vector<Point> points{{static_cast<double>(layers.model), prices.target_step.ns}};
+  for (std::size_t exit = 1; exit < prices.drafts.size(); ++exit) {
+    const double count = layers_of(layers, static_cast<std::int32_t>(exit));
+    if (count > 0.0) points.push_back({count, prices.drafts[exit].step.ns});
+  }
+  Point mean;
+  for (const Point& point : points) {
+    mean.layers += point.layers / static_cast<double>(points.size());
+    mean.ns += point.ns / static_cast<double>(points.size());
+  }
+  double square = 0.0;
+  double product = 0.0;
+  for (const Point& point : points) {
+    square += (point.layers - mean.layers) * (point.layers - mean.layers);
+    product += (point.layers - mean.layers) * (point.ns - mean.ns);
+  }
+  if (square <= 0.0) return std::nullopt;
+  return std::max(mean.ns - product / square * mean.layers, 0.0);
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/drafts/drafted_positions.h"
+
+#include <algorithm>
+#include <span>
+
+#include "rounds/drafts/draft_tokens.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using traces::DraftToken;
+
+/// The tokens that extend `parent`, which has at least one: the first, and the accepted one if there is any.
+struct Siblings {
+  const DraftToken* first = nullptr;
+  const DraftToken* accepted = nullptr;
+};
+
+Siblings siblings_behind(std::span<const DraftToken> tokens, std::int32_t parent) {
+  Siblings siblings;
+  for (const DraftToken& token : tokens) {
+    if (token.parent != parent) continue;
+    if (siblings.first == nullptr) siblings.first = &token;
+    if (token.accepted && siblings.accepted == nullptr) siblings.accepted = &token;
+  }
+  return siblings;
+}
+
+void add_from_tokens(const traces::Round& round, std::span<const DraftToken> tokens,
+                     DraftedPositions& positions) {
+  std::int32_t parent = -1;
+  for (std::int32_t depth = 0; depth <= round.accepted; ++depth) {
+    const Siblings siblings = siblings_behind(tokens, parent);
+    DraftedPosition& position = positions.emplace_back();
+    if (siblings.first == nullptr) return;
+    position.bit = siblings.first == siblings.accepted ? AcceptanceBit::accepted : AcceptanceBit::rejected;
+    // The best of all tokens has a probability above 0: a file with 0 has none.
+    if (siblings.first->confidence > 0.0) position.confidence = siblings.first->confidence;
+    if (siblings.accepted == nullptr) return;
+    parent = siblings.accepted->index;
+  }
+}
+
+void add_from_counts(std::int32_t accepted, std::int32_t length, DraftedPositions& positions) {
+  positions.insert(positions.end(), static_cast<std::size_t>(std::max(accepted, 0)),
+                   {.bit = AcceptanceBit::accepted});
+  positions.push_back({.bit = accepted < length ? AcceptanceBit::rejected : AcceptanceBit::unseen});
+}
+
+}  // namespace
+
+DraftedPositions drafted_positions(const traces::Recording& recording, const RequestRows& rows,
+                                   std::optional<std::int32_t> length_of_all) {
+  DraftedPositions positions;
+  std::size_t emitted = 0;
+  for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
+    const traces::Round& round = rows.rounds[i];
+    const auto tokens = draft_tokens_of(recording, round.id);
+    if (!length_of_all && round.drafted > 0 && tokens.size() == static_cast<std::size_t>(round.drafted))
+      add_from_tokens(round, tokens, positions);
+    else
+      add_from_counts(round.accepted, length_of_all.value_or(rows.draft_steps[i]), positions);
+    // A round that was cut at the end of the text accepted tokens that are not in it.
+    emitted += static_cast<std::size_t>(std::max(round.emitted, 0));
+    positions.resize(emitted);
+  }
+  return positions;
+}
+
+AcceptanceBits bits_at(const DraftedPositions& positions) {
+  AcceptanceBits bits(positions.size());
+  std::ranges::transform(positions, bits.begin(), &DraftedPosition::bit);
+  return bits;
+}
+
+void fill_unseen(const DraftedPositions& other, DraftedPositions& positions) {
+  const std::size_t both = std::min(other.size(), positions.size());
+  for (std::size_t i = 0; i < both; ++i)
+    if (positions[i].bit == AcceptanceBit::unseen) positions[i] = other[i];
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/drafts/drafted_table.h"
+
+#include <draftscope/base/counter_random.h>
+
+#include <cmath>
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr std::uint64_t seed = 20240301;
+constexpr std::int32_t no_token = -1;
+
+/// The token ids if the file has them; zeros, of which nothing but the number counts, if not.
+std::vector<std::int32_t> text_of_request(const RequestRows& rows, std::size_t prompt_tokens,
+                                          std::size_t end) {
+  std::vector<std::int32_t> text = rows.prompt->tokens;
+  text.resize(prompt_tokens);
+  text.insert(text.end(), rows.request->tokens.begin(), rows.request->tokens.end());
+  text.resize(end);
+  return text;
+}
+
+float drawn_confidence(const std::vector<float>& seen, CounterRandom& random) {
+  return seen.empty() ? 1.0F : seen[random.index(seen.size())];
+}
+
+ShadowCell drafted_cell(bool is_right, float confidence, std::int32_t token) {
+  return {.token = is_right ? token : no_token, .true_rank = is_right ? 0 : 1, .probability = confidence};
+}
+
+}  // namespace
+
+SeenConfidences seen_confidences(std::span<const DraftedPositions> requests) {
+  SeenConfidences seen;
+  for (const DraftedPositions& positions : requests)
+    for (const DraftedPosition& position : positions) {
+      if (position.bit == AcceptanceBit::unseen || std::isnan(position.confidence)) continue;
+      (position.bit == AcceptanceBit::accepted ? seen.right : seen.wrong)
+          .push_back(static_cast<float>(position.confidence));
+    }
+  return seen;
+}
+
+DraftedTable drafted_table(const RequestRows& rows, const DraftedPositions& positions,
+                           const AcceptanceModel& model, const SeenConfidences& confidences) {
+  DraftedTable drafted;
+  ShadowTable& table = drafted.table;
+  table.request_id = rows.request->id;
+  table.n_layers = drafted_layer + 1;
+  table.prompt_tokens = rows.rounds.front().root_position;
+  table.first = table.prompt_tokens + 1;
+  table.ended_at_eos = rows.request->stop == traces::RequestStop::eos;
+  table.text = text_of_request(rows, static_cast<std::size_t>(table.prompt_tokens),
+                               static_cast<std::size_t>(table.first) + positions.size());
+  const std::vector<double> right = acceptance_at(model, bits_at(positions));
+  CounterRandom random(seed, static_cast<std::uint64_t>(rows.request->id.value()));
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    const DraftedPosition& seen = positions[i];
+    const bool is_drawn = seen.bit == AcceptanceBit::unseen;
+    // Drawn at each position, so that what one has seen does not change what another draws.
+    const bool draws_right = random.uniform() < right[i];
+    const bool is_right = is_drawn ? draws_right : seen.bit == AcceptanceBit::accepted;
+    const float drawn = drawn_confidence(is_right ? confidences.right : confidences.wrong, random);
+    const bool has_confidence = !is_drawn && !std::isnan(seen.confidence);
+    const std::int32_t token = table.text[static_cast<std::size_t>(table.first) + i];
+    table.cells.push_back(
+        drafted_cell(is_right, has_confidence ? static_cast<float>(seen.confidence) : drawn, token));
+    table.cells.push_back(drafted_cell(true, 1.0F, token));
+    drafted.is_drawn.push_back(is_drawn);
+  }
+  return drafted;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/drafts/drift.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Decode time by repeat and prompt.
+using PromptTimes = std::map<std::int32_t, std::map<traces::PromptId, double>>;
+
+PromptTimes times_of(const RunRows& run) {
+  PromptTimes times;
+  for (const RequestRows& rows : run.requests) {
+    const auto ns = static_cast<double>(rows.request->end_ns - rows.request->first_token_ns);
+    if (!rows.rounds.empty() && ns > 0.0) times[rows.request->repeat][rows.prompt->id] = ns;
+  }
+  return times;
+}
+
+/// [repeat]: ln of the ratio of sums, over prompts that both have.
+std::vector<double> log_ratios(const PromptTimes& run, const PromptTimes& vanilla) {
+  std::vector<double> ratios;
+  for (const auto& [repeat, of_run] : run) {
+    const auto of_vanilla = vanilla.find(repeat);
+    if (of_vanilla == vanilla.end()) continue;
+    double run_ns = 0.0;
+    double vanilla_ns = 0.0;
+    for (const auto& [prompt, ns] : of_run)
+      if (const auto same = of_vanilla->second.find(prompt); same != of_vanilla->second.end()) {
+        run_ns += ns;
+        vanilla_ns += same->second;
+      }
+    if (run_ns > 0.0 && vanilla_ns > 0.0) ratios.push_back(std::log(run_ns / vanilla_ns));
+  }
+  return ratios;
+}
+
+}  // namespace
+
+Drift drift_between_repeats(std::span<const RunRows> runs) {
+  const auto vanilla = std::ranges::find_if(
+      runs, [](const RunRows& run) { return run.run != nullptr && run.run->is_baseline; });
+  if (vanilla == runs.end()) return {};
+  const PromptTimes of_vanilla = times_of(*vanilla);
+  double squares = 0.0;
+  Drift drift;
+  for (const RunRows& run : runs) {
+    if (run.run->is_baseline) continue;
+    const std::vector<double> ratios = log_ratios(times_of(run), of_vanilla);
+    if (ratios.size() < 2) continue;
+    double mean = 0.0;
+    for (const double ratio : ratios) mean += ratio / static_cast<double>(ratios.size());
+    for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
+    drift.freedom += static_cast<double>(ratios.size()) - 1.0;
+    drift.repeats = std::max(drift.repeats, static_cast<double>(ratios.size()));
+  }
+  if (drift.freedom > 0.0) drift.sigma = std::sqrt(squares / drift.freedom);
+  return drift;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Models of acceptance by run, each fitted once, when the first question needs it: a fit takes longer than
+// all else of an answer. Thread-safe; a thread that needs a model that is being fitted waits for that one
+// alone.
+
+#include <draftscope/traces/ids.h>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "rounds/replay/acceptance_models.h"
+
+namespace draftscope::simulator {
+
+class FittedAcceptance {
+ public:
+  /// The result of `fit()` when the run was asked about first; it must depend on the run alone.
+  template <typename Fit>
+  [[nodiscard]] const std::optional<AcceptanceModel>& of(traces::RunId run_id, const Fit& fit) {
+    Entry& entry = entry_of(run_id);
+    std::call_once(entry.once, [&] { entry.model = fit(); });
+    return entry.model;
+  }
+
+ private:
+  struct Entry {
+    std::once_flag once;
+    std::optional<AcceptanceModel> model;
+  };
+
+  Entry& entry_of(traces::RunId run_id) {
+    const std::scoped_lock lock(mutex_);
+    return entries_[run_id];
+  }
+
+  std::mutex mutex_;
+  std::map<traces::RunId, Entry> entries_;  ///< nodes stay where they are
+};
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/drafts/recorded_statistics.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "analysis/run_specification.h"
+#include "rounds/drafts/auxiliary_times.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+speculation::DraftSublayers kept(const traces::LayerSet& set) {
+  speculation::DraftSublayers sublayers;
+  for (std::int32_t layer = 0; layer < set.n_layers; ++layer) {
+    if (!is_skipped(set, 2 * layer)) ++sublayers.attention;
+    if (!is_skipped(set, 2 * layer + 1)) ++sublayers.mlp;
+  }
+  return sublayers;
+}
+
+bool is_target_step(const traces::Round& round, std::int32_t steps) {
+  return round.drafted == 0 && steps == 0 && round.verify_rows <= 1;
+}
+
+/// Gives every kind of draft a number from 1 on: the exit layer, or a place among the sublayer counts.
+class DraftNumbers {
+ public:
+  DraftNumbers(bool by_exit, const DraftWeightsShares& weights, const LayerSetsById& sets)
+      : by_exit_(by_exit), weights_(weights), sets_(sets) {}
+
+  std::int32_t number(const traces::Round& round) {
+    const auto set = sets_.find(round.layer_set_id);
+    if (by_exit_) return set->second->exit_layer;
+    const speculation::DraftSublayers sublayers =
+        set == sets_.end() ? speculation::DraftSublayers{} : kept(*set->second);
+    const double share = weights_.of(set == sets_.end() ? std::string_view() : set->second->origin);
+    const auto [place, is_new] = numbers_.try_emplace({sublayers.attention, sublayers.mlp, share},
+                                                      static_cast<std::int32_t>(drafts_.size()) + 1);
+    if (is_new) drafts_.push_back({sublayers.attention, sublayers.mlp, share});
+    return place->second;
+  }
+  [[nodiscard]] std::vector<speculation::DraftSublayers> drafts() && { return std::move(drafts_); }
+
+ private:
+  bool by_exit_;
+  const DraftWeightsShares& weights_;
+  const LayerSetsById& sets_;
+  std::map<std::tuple<std::int32_t, std::int32_t, double>, std::int32_t> numbers_;
+  std::vector<speculation::DraftSublayers> drafts_;
+};
+
+/// Tokens that no model drafted took no step, however deep their tree is.
+std::int32_t steps_of(const RequestRows& request, std::size_t round_index) {
+  return request.rounds[round_index].layer_set_id == 0 ? 0 : request.draft_steps[round_index];
+}
+
+void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int32_t steps,
+               std::int32_t number) {
+  auto draft = std::find_if(statistics.drafts.begin(), statistics.drafts.end(),
+                            [&](const DraftStatistics& known) { return known.exit == number; });
+  if (draft == statistics.drafts.end()) {
+    statistics.drafts.push_back({.exit = number});
+    draft = std::prev(statistics.drafts.end());
+  }
+  const std::int64_t root = round.root_position;
+  draft->steps.passes += steps;
+  draft->steps.context += steps * root + std::int64_t{steps} * (steps - 1) / 2;
+  // A verification of one row is a target step with a round's overhead; it is priced as two rows are.
+  const auto rows = static_cast<std::size_t>(std::max(round.verify_rows, 2));
+  if (draft->verify.size() <= rows) draft->verify.resize(rows + 1);
+  draft->verify[rows].passes += 1;
+  draft->verify[rows].context += root;
+}
+
+/// Whether every draft runs whole layers 0 to its exit − 1, on the target's own weights.
+Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
+                            const DraftWeightsShares& weights) {
+  bool by_exit = true;
+  std::int64_t rounds = 0;
+  for (const RequestRows& request : run.requests)
+    for (std::size_t i = 0; i < request.rounds.size(); ++i) {
+      const traces::Round& round = request.rounds[i];
+      ++rounds;
+      if (is_target_step(round, steps_of(request, i))) continue;
+      const auto set = sets.find(round.layer_set_id);
+      if (round.layer_set_id != 0 && set == sets.end())
+        return fail("round {}: found no layer set {}, expected it in the recording", round.id,
+                    round.layer_set_id);
+      by_exit =
+          by_exit && set != sets.end() && is_exit(*set->second) && weights.of(set->second->origin) == 1.0;
+    }
+  if (rounds == 0)
+    return fail("run {}: found no round of a finished request, expected one", run.run->specification);
+  return by_exit;
+}
+
+/// Auxiliary passes of each request, and another model's where that drafts.
+void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelShape& shape,
+                    RecordedStatistics& result) {
+  const std::optional<AuxiliaryWork> work = auxiliary_work_of(*run.run, shape);
+  const bool has_draft_model = run.run->strategy == "two-model";
+  if (has_draft_model) result.draft_model = draft_model_of(*run.run, meta);
+  result.lacks_draft_model = has_draft_model && !result.draft_model;
+  AuxiliaryPasses passes;
+  for (std::size_t i = 0; i < run.requests.size(); ++i) {
+    std::vector<PassCount>& counts = result.requests[i].auxiliary;
+    if (work) count_auxiliary_work(run.requests[i], is_first_of_repeat(run, i), *work, passes, counts);
+    if (has_draft_model)
+      count_draft_model(run.requests[i], result.draft_model.value_or(shape), passes, counts);
+  }
+  result.auxiliary_passes = passes.kinds();
+}
+
+void add_round(const RequestRows& request, std::size_t i, DraftNumbers& numbers, RoundStatistics& statistics,
+               std::vector<RecordedDraft>& by_round) {
+  const traces::Round& round = request.rounds[i];
+  ++statistics.rounds;
+  statistics.tokens += round.emitted;
+  statistics.drafted += round.drafted;
+  statistics.accepted += round.accepted;
+  if (is_target_step(round, steps_of(request, i))) {
+    ++statistics.target_steps.passes;
+    statistics.target_steps.context += round.root_position;
+    by_round.push_back({});
+    return;
+  }
+  by_round.push_back({numbers.number(round), steps_of(request, i)});
+  add_draft(statistics, round, by_round.back().steps, by_round.back().number);
+}
+
+}  // namespace
+
+bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer) {
+  const auto byte = static_cast<std::size_t>(sublayer) / 8;
+  return byte < set.skipped.size() && ((set.skipped[byte] >> (sublayer % 8)) & 1) != 0;
+}
+
+bool is_exit(const traces::LayerSet& set) {
+  const speculation::DraftSublayers sublayers = kept(set);
+  return set.exit_layer > 0 && set.exit_layer < set.n_layers && sublayers.attention == set.exit_layer &&
+         sublayers.mlp == set.exit_layer;
+}
+
+RunRows first_repeat(const RunRows& run) {
+  RunRows first{run.run, {}, run.unfinished_requests};
+  std::set<traces::PromptId> prompts;
+  for (const RequestRows& rows : run.requests)
+    if (!rows.rounds.empty() && prompts.insert(rows.prompt->id).second) first.requests.push_back(rows);
+  return first;
+}
+
+LayerSetsById layer_sets_by_id(const traces::Recording& recording) {
+  LayerSetsById sets;
+  for (const traces::LayerSet& set : recording.layer_sets) sets.emplace(set.id, &set);
+  return sets;
+}
+
+Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,
+                                               const traces::Meta& meta, const ModelShape& shape) {
+  const DraftWeightsShares weights(*run.run, meta, shape.n_layers);
+  DRAFTSCOPE_TRY_ASSIGN(const bool by_exit, drafts_by_exit(run, sets, weights));
+  RecordedStatistics result;
+  DraftNumbers numbers(by_exit, weights, sets);
+  for (const RequestRows& request : run.requests) {
+    RoundStatistics& statistics = result.requests.emplace_back();
+    std::vector<RecordedDraft>& by_round = result.by_round.emplace_back();
+    for (std::size_t i = 0; i < request.rounds.size(); ++i)
+      add_round(request, i, numbers, statistics, by_round);
+  }
+  result.drafts = std::move(numbers).drafts();
+  add_own_passes(run, meta, shape, result);
+  return result;
+}
+
+}  // namespace draftscope::simulator

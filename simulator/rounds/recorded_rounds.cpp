@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rounds of a run as they were recorded, with what only a recorded run's time shows: what the host takes
+// beside passes, and what its rounds do to the caches.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "prices/costs/verified_layers.h"
+#include "rounds/drafts/recorded_statistics.h"
+#include "rounds/drafts/staged_passes.h"
+#include "rounds/round_sources.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// The measured ratio, shrunk towards 1 by its noise.
+double own_ratio(const std::vector<MeasuredRun>& measured_runs, traces::RunId run_id) {
+  const auto found = std::ranges::lower_bound(measured_runs, run_id, {}, &MeasuredRun::run_id);
+  if (found == measured_runs.end() || found->run_id != run_id) return 1.0;
+  constexpr double between_runs = 0.05;  // standard deviation that is expected of runs without noise
+  const double signal = between_runs * between_runs;
+  const double noise = found->relative_error * found->relative_error;
+  return std::exp(signal / (signal + noise) * std::log(found->ratio));
+}
+
+void add_own_ratio(double ratio, StrategyRounds& rounds) {
+  rounds.own_ratio = ratio;
+  constexpr double worth_a_note = 0.005;
+  if (std::abs(ratio - 1.0) > worth_a_note)
+    rounds.notes.push_back(fmt::format(
+        "its passes took {:+.1f} % beside such passes of all runs, which only the recorded machine's "
+        "answer has",
+        100.0 * (ratio - 1.0)));
+}
+
+/// Adds what its rounds take beside passes and beyond other runs' rounds; less is a ratio of all its time.
+void add_host(const std::vector<HostOfRun>& hosts, traces::RunId run_id, StrategyRounds& rounds) {
+  const auto host = std::ranges::find(hosts, run_id, &HostOfRun::run_id);
+  if (host == hosts.end()) return;
+  if (host->ns_per_round < 0.0)
+    rounds.own_ratio *= host->time_ratio;
+  else
+    add_host_time(host->ns_per_round, rounds);
+}
+
+/// How many rounds an adaptive strategy searched in: what it costs ends with the search.
+void add_search_note(const RunRows& run, StrategyRounds& rounds) {
+  std::int64_t searched = 0;
+  std::int64_t all = 0;
+  for (const RequestRows& request : run.requests)
+    for (const traces::Round& round : request.rounds) {
+      ++all;
+      searched += round.optimise_ns > 0 ? 1 : 0;
+    }
+  if (searched > 0)
+    rounds.notes.push_back(
+        fmt::format("passes of its own followed {} of {} rounds; they are priced on the machine asked about",
+                    searched, all));
+}
+
+}  // namespace
+
+Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const RunRows& run) {
+  const RunRows first = first_repeat(run);
+  DRAFTSCOPE_TRY_ASSIGN(
+      RecordedStatistics recorded,
+      recorded_statistics(first, trained.layer_sets, trained.recording->meta, trained.costs.model.shape));
+  add_staged_passes(trained.staged_passes, first, recorded);
+  StrategyRounds rounds{.strategy = run.run->specification, .source = RoundSource::recorded};
+  for (std::size_t i = 0; i < first.requests.size(); ++i) {
+    const RequestRows& rows = first.requests[i];
+    rounds.vanilla.push_back(vanilla_steps_of(rows, recorded.requests[i].tokens));
+    rounds.categories.push_back(rows.prompt->category);
+    rounds.prompts.push_back(rows.prompt->id);
+  }
+  rounds.setting = {
+      .status = AnswerStatus::exact, .min_drafted = std::move(recorded.requests), .max_drafted = {}};
+  rounds.drafts = std::move(recorded.drafts);
+  rounds.verified_layers = rounds.drafts.empty() ? verified_layers(*run.run) : VerifiedLayers::all;
+  add_own_ratio(own_ratio(trained.measured_runs, run.run->id), rounds);
+  rounds.auxiliary_passes = std::move(recorded.auxiliary_passes);
+  rounds.draft_model = std::move(recorded.draft_model);
+  rounds.lacks_draft_model = recorded.lacks_draft_model;
+  add_host(trained.hosts, run.run->id, rounds);
+  add_search_note(first, rounds);
+  return rounds;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/redraft.h"
+
+#include <draftscope/speculation/rules/rules_of.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "rounds/drafts/auxiliary_times.h"
+#include "rounds/drafts/recorded_statistics.h"
+#include "rounds/replay/policy_choice.h"
+#include "rounds/round_sources.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using speculation::StrategySpecification;
+
+/// Adds one request's rounds to both runs.
+void add_request(const RequestRows& rows, const std::vector<ReplayedRound>& replayed, SearchSchedule& for_min,
+                 SearchSchedule& for_max, Redrafted& redrafted) {
+  auto least = as_recorded(rows, replayed, Waste::least);
+  auto most = as_recorded(rows, replayed, Waste::most);
+  mark_searches(for_min, least);
+  mark_searches(for_max, most);
+  redrafted.least->add(rows, std::move(least));
+  redrafted.most->add(rows, std::move(most));
+}
+
+/// Statistics of the run with the most draft tokens. Both ends number their drafts and auxiliary passes in
+/// the order in which rounds have them; where those differ there is but one end.
+template <typename StatisticsOf>
+Result<void> put_other_end(const RedraftedRun& other_end, const StatisticsOf& statistics_of,
+                           StrategyRounds& rounds) {
+  DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics most, statistics_of(other_end));
+  if (most.drafts == rounds.drafts && most.auxiliary_passes == rounds.auxiliary_passes)
+    rounds.setting.max_drafted = std::move(most.requests);
+  return {};
+}
+
+}  // namespace
+
+std::vector<DraftedPositions> positions_of_run(const traces::Recording& recording, const RunRows& run) {
+  std::vector<DraftedPositions> positions;
+  positions.reserve(run.requests.size());
+  for (const RequestRows& rows : run.requests) positions.push_back(drafted_positions(recording, rows));
+  return positions;
+}
+
+Result<DraftedTexts> drafted_texts(const TrainedRecording& trained, RunRows run,
+                                   const std::vector<DraftedPositions>& positions) {
+  const std::optional<AcceptanceModel>& model = trained.acceptance->of(run.run->id, [&] {
+    std::vector<AcceptanceBits> bits(positions.size());
+    std::ranges::transform(positions, bits.begin(), bits_at);
+    return fit_markov_acceptance(bits);
+  });
+  if (!model)
+    return fail("run {}: found no draft token that was judged, expected one", run.run->specification);
+  return drafted_texts(std::move(run), positions, *model);
+}
+
+DraftedTexts drafted_texts(RunRows run, const std::vector<DraftedPositions>& positions,
+                           const AcceptanceModel& model) {
+  const SeenConfidences confidences = seen_confidences(positions);
+  DraftedTexts texts{.run = std::move(run), .tables = {}, .has_confidences = !confidences.empty()};
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    texts.tables.push_back(drafted_table(texts.run.requests[i], positions[i], model, confidences));
+  return texts;
+}
+
+bool has_drawn(const DraftedTable& table, const ReplayedRound& round) {
+  const std::int32_t first = round.root_position + 1 - table.table.first;
+  const std::int32_t end = std::min(first + std::min(round.least.drafted, round.least.accepted + 1),
+                                    static_cast<std::int32_t>(table.is_drawn.size()));
+  for (std::int32_t i = first; i < end; ++i)
+    if (table.is_drawn[static_cast<std::size_t>(i)]) return true;
+  return false;
+}
+
+Result<Redrafted> redraft(const TrainedRecording& trained, const DraftedTexts& texts,
+                          const StrategySpecification& strategy) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, chain_policy(strategy, drafted_layer));
+  if (!trained.no_conditions_reason.empty())
+    return fail("strategy {}: {}", strategy.given(), trained.no_conditions_reason);
+  if (!texts.has_confidences && speculation::threshold_rule(strategy))
+    return fail("strategy {}: run {} has no confidences of draft tokens, expected them for a stop rule",
+                strategy.given(), texts.run.run->specification);
+  Redrafted redrafted{.least = std::make_unique<RedraftedRun>(*texts.run.run, strategy),
+                      .most = std::make_unique<RedraftedRun>(*texts.run.run, strategy)};
+  const std::int64_t searches = ended_searches(texts.run);
+  SearchSchedule for_min(strategy, trained.n_layers(), searches);
+  SearchSchedule for_max(strategy, trained.n_layers(), searches);
+  for (std::size_t i = 0; i < texts.tables.size(); ++i) {
+    const auto replayed = replay_rounds(texts.tables[i].table, *policy, trained.conditions);
+    for (const ReplayedRound& round : replayed) {
+      redrafted.status = std::max(redrafted.status, round.status);
+      redrafted.drawn_rounds += has_drawn(texts.tables[i], round) ? 1 : 0;
+    }
+    redrafted.rounds += static_cast<std::int64_t>(replayed.size());
+    add_request(texts.run.requests[i], replayed, for_min, for_max, redrafted);
+  }
+  if (redrafted.status == AnswerStatus::exact) redrafted.most.reset();
+  return redrafted;
+}
+
+Redrafted rescheduled(const RunRows& run, const StrategySpecification& strategy, std::int32_t n_layers) {
+  Redrafted same{.least = std::make_unique<RedraftedRun>(*run.run, strategy),
+                 .status = AnswerStatus::approximate};
+  SearchSchedule schedule(strategy, n_layers, ended_searches(run));
+  for (const RequestRows& rows : run.requests) {
+    std::vector<traces::Round> rounds(rows.rounds.begin(), rows.rounds.end());
+    mark_searches(schedule, rounds);
+    same.least->add(rows, std::move(rounds));
+  }
+  return same;
+}
+
+StrategyRounds rounds_on_texts(const RunRows& run, std::string_view strategy) {
+  StrategyRounds rounds{.strategy = std::string(strategy), .source = RoundSource::modelled};
+  for (const RequestRows& rows : run.requests) {
+    rounds.vanilla.push_back(vanilla_steps_of(rows, emitted_tokens(rows)));
+    rounds.categories.push_back(rows.prompt->category);
+    rounds.prompts.push_back(rows.prompt->id);
+  }
+  return rounds;
+}
+
+Result<void> put_statistics(const TrainedRecording& trained, const LayerSetsById& sets,
+                            const Redrafted& redrafted, traces::RunId like, StrategyRounds& rounds) {
+  const auto statistics_of = [&](const RedraftedRun& run) {
+    return recorded_statistics(run.rows(), sets, trained.recording->meta, trained.costs.model.shape);
+  };
+  DRAFTSCOPE_TRY_ASSIGN(RecordedStatistics least, statistics_of(*redrafted.least));
+  rounds.setting.min_drafted = std::move(least.requests);
+  rounds.drafts = std::move(least.drafts);
+  rounds.auxiliary_passes = std::move(least.auxiliary_passes);
+  rounds.draft_model = std::move(least.draft_model);
+  rounds.lacks_draft_model = least.lacks_draft_model;
+  rounds.setting.status = redrafted.status;
+  if (redrafted.most != nullptr) DRAFTSCOPE_TRY(put_other_end(*redrafted.most, statistics_of, rounds));
+  const auto host = std::ranges::find(trained.hosts, like, &HostOfRun::run_id);
+  if (host != trained.hosts.end() && host->ns_per_round > 0.0) add_host_time(host->ns_per_round, rounds);
+  return {};
+}
+
+}  // namespace draftscope::simulator

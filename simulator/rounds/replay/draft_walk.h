@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// One round of a prefix exit, read from a shadow table.
+
+#include <algorithm>
+
+#include "rounds/replay/replay.h"
+
+namespace draftscope::simulator {
+
+/// Half a millionth is lost where a confidence is written to a file, as much again where a threshold is
+/// computed from such confidences.
+inline constexpr double confidence_rounding = 1e-6;
+
+struct DraftWalk {
+  DraftOutcome least, most;
+  bool may_end_early = false;
+  bool is_near_threshold = false;  ///< another rounding of a confidence would give another accepted length
+};
+
+/// Whether a request has another round from here. One that ended at an end token may have a last round that
+/// finds this token and nothing else.
+[[nodiscard]] inline bool has_round(const ShadowTable& table, std::int32_t root_position) {
+  return root_position + (table.ended_at_eos ? 0 : 1) < table.end();
+}
+
+[[nodiscard]] RoundState state_at(const ShadowTable& table, const ReplayConditions& conditions,
+                                  std::int32_t round_index, std::int32_t root_position);
+
+/// γ after the cut at budget, context and width; 0 if nothing is drafted.
+[[nodiscard]] std::int32_t longest_draft(const RoundState& state, const PlannedRound& plan,
+                                         const ReplayConditions& conditions);
+
+[[nodiscard]] DraftWalk walk_draft(const RoundState& state, const PlannedRound& plan,
+                                   const ReplayConditions& conditions);
+
+/// Tokens that reach the output of a round that accepted `accepted` of its draft.
+[[nodiscard]] inline std::int32_t emitted_tokens(const ShadowTable& table, std::int32_t root_position,
+                                                 std::int32_t accepted) {
+  return std::min(accepted + 1, table.end() - root_position - 1);
+}
+
+}  // namespace draftscope::simulator

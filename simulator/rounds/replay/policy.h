@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A policy plans the rounds of a replay from what a strategy would know at that moment, and hears of
+// its outcome. One that decides only a part (an exit, a length, a threshold) leaves the other fields alone,
+// so that parts are mixed as the engine's strategies mix theirs (policies.h).
+
+#include <cstdint>
+
+#include "rounds/replay/shadow_table.h"
+
+namespace draftscope::simulator {
+
+/// Everything that is known before a round.
+struct RoundState {
+  const ShadowTable* table = nullptr;  ///< of the request. A plan may read the text up to the root alone
+  std::int32_t round_index = 0;        ///< within the request
+  std::int32_t root_position = 0;      ///< of the last token known
+  std::int32_t remaining = 0;          ///< tokens that may still be emitted
+};
+
+struct PlannedRound {
+  std::int32_t exit = 0;    ///< E; 0 = no draft, a step of the target
+  std::int32_t length = 0;  ///< γ, before the cut at budget, context and width
+  double threshold =
+      -1.0;  ///< draft-exit threshold: a draft token of lower confidence is the last; -1 = none
+};
+
+/// The end of a draft.
+struct DraftOutcome {
+  std::int32_t drafted = 0;   ///< draft tokens
+  std::int32_t accepted = 0;  ///< before a cut at the end of the text
+  friend bool operator==(const DraftOutcome& a, const DraftOutcome& b) {
+    return a.drafted == b.drafted && a.accepted == b.accepted;
+  }
+};
+
+struct ObservedRound {
+  RoundState state;
+  PlannedRound plan;
+  DraftOutcome outcome;  ///< what the policy is to go by
+  /// The outcomes that the table leaves possible, by draft tokens: both are `outcome` where it tells
+  /// everything.
+  DraftOutcome least, most;
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  /// Called before a request's first round. `table` outlives the request's replay.
+  virtual void begin_request(const ShadowTable& /*table*/) {}
+  /// Sets the fields that this policy decides.
+  virtual void plan(const RoundState& state, PlannedRound& plan) = 0;
+  virtual void observe(const ObservedRound& /*round*/) {}
+  /// Whether the plan of the next round is what a recording would have: false once the policy has heard of
+  /// something that the table can't tell.
+  [[nodiscard]] virtual bool is_certain() const { return true; }
+};
+
+}  // namespace draftscope::simulator

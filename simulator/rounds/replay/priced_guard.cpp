@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/replay/priced_guard.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rounds/replay/draft_walk.h"
+
+namespace draftscope::simulator {
+
+PricedGuard::PricedGuard(double min_speed, Prices prices)
+    : prices_{.prices = std::move(prices)}, guard_(min_speed) {}
+
+void PricedGuard::begin_request() {
+  guard_.begin_request();
+  round_ns_ = -1;
+}
+
+bool PricedGuard::takes_strategy() {
+  if (round_ns_ >= 0) guard_.end_round(kind_, round_ns_, emitted_);
+  kind_ = guard_.next();
+  ++rounds_;
+  vanilla_rounds_ += kind_ == speculation::SpeedGuard::Round::strategy ? 0 : 1;
+  return kind_ == speculation::SpeedGuard::Round::strategy;
+}
+
+void PricedGuard::end_round(std::int32_t root_position, std::int32_t draft, std::int32_t draft_steps,
+                            std::int32_t drafted, std::int32_t emitted) {
+  KnownRound round;
+  round.round.root_position = root_position;
+  round.round.verify_rows = drafted + 1;
+  round.draft = drafted > 0 ? draft : 0;
+  round.draft_steps = drafted > 0 ? draft_steps : 0;
+  if (round.draft > 0) {
+    const auto widths =
+        static_cast<std::int32_t>(prices_.prices.drafts[static_cast<std::size_t>(draft)].verify.size());
+    round.round.verify_rows = std::min(round.round.verify_rows, widths - 1);
+  }
+  const RoundTimes times = round_times(round, prices_);
+  round_ns_ = std::llround(times.control_ns + times.draft_ns + times.verify_ns + times.accept_ns);
+  emitted_ = emitted;
+}
+
+void GuardedPolicy::begin_request(const ShadowTable& table) {
+  inner_->begin_request(table);
+  guard_.begin_request();
+}
+
+void GuardedPolicy::plan(const RoundState& state, PlannedRound& plan) {
+  is_inners_ = guard_.takes_strategy();
+  plan = {};
+  if (is_inners_) inner_->plan(state, plan);
+}
+
+void GuardedPolicy::observe(const ObservedRound& round) {
+  guard_.end_round(round.state.root_position, round.plan.exit, round.outcome.drafted, round.outcome.drafted,
+                   emitted_tokens(*round.state.table, round.state.root_position, round.outcome.accepted));
+  if (is_inners_) inner_->observe(round);
+}
+
+}  // namespace draftscope::simulator

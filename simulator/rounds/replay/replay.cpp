@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/replay/replay.h"
+
+#include <algorithm>
+
+#include "rounds/replay/draft_walk.h"
+#include "rounds/replay/policies.h"
+
+namespace draftscope::simulator {
+
+std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& policy,
+                                         const ReplayConditions& conditions, Waste heard) {
+  std::vector<ReplayedRound> rounds;
+  bool has_lost_the_path = false;
+  policy.begin_request(table);
+  std::int32_t root = table.first - 1;
+  while (has_round(table, root)) {
+    const RoundState state = state_at(table, conditions, static_cast<std::int32_t>(rounds.size()), root);
+    ReplayedRound round{.root_position = root, .plan = {}, .least = {}, .most = {}};
+    const bool is_planned_exactly = policy.is_certain();
+    policy.plan(state, round.plan);
+    const DraftWalk walk = walk_draft(state, round.plan, conditions);
+    round.least = walk.least;
+    round.most = walk.most;
+    round.may_end_early = walk.may_end_early;
+    const DraftOutcome& outcome = heard == Waste::least ? walk.least : walk.most;
+    round.emitted = emitted_tokens(table, root, outcome.accepted);
+    has_lost_the_path = has_lost_the_path || walk.is_near_threshold;
+    if (has_lost_the_path || !is_planned_exactly)
+      round.status = AnswerStatus::approximate;
+    else if (!(walk.least == walk.most))
+      round.status = AnswerStatus::bounded;
+    policy.observe({state, round.plan, outcome, walk.least, walk.most});
+    root += outcome.accepted + 1;
+    rounds.push_back(round);
+  }
+  return rounds;
+}
+
+void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root_position,
+               const DraftOutcome& outcome, std::int32_t emitted) {
+  statistics.tokens += emitted;
+  ++statistics.rounds;
+  statistics.drafted += outcome.drafted;
+  statistics.accepted += outcome.accepted;
+  const std::int64_t root = root_position;
+  if (outcome.drafted < 1) {
+    ++statistics.target_steps.passes;
+    statistics.target_steps.context += root;
+    return;
+  }
+  auto drafts = std::find_if(statistics.drafts.begin(), statistics.drafts.end(),
+                             [exit](const DraftStatistics& other) { return other.exit == exit; });
+  if (drafts == statistics.drafts.end())
+    drafts = statistics.drafts.insert(drafts, DraftStatistics{.exit = exit, .steps = {}, .verify = {}});
+  const std::int64_t steps = outcome.drafted;
+  drafts->steps.passes += steps;
+  drafts->steps.context += steps * root + steps * (steps - 1) / 2;
+  const auto rows = static_cast<std::size_t>(steps) + 1;
+  if (drafts->verify.size() <= rows) drafts->verify.resize(rows + 1);
+  ++drafts->verify[rows].passes;
+  drafts->verify[rows].context += root;
+}
+
+ReplayTotals totals(std::span<const ReplayedRound> rounds) {
+  ReplayTotals sum;
+  for (const ReplayedRound& round : rounds) {
+    sum.status = std::max(sum.status, round.status);
+    sum.bounded_rounds += round.status == AnswerStatus::bounded ? 1 : 0;
+    sum.approximate_rounds += round.status == AnswerStatus::approximate ? 1 : 0;
+    sum.may_end_early += round.may_end_early ? 1 : 0;
+    add_round(sum.least, round.plan.exit, round.root_position, round.least, round.emitted);
+    add_round(sum.most, round.plan.exit, round.root_position, round.most, round.emitted);
+  }
+  return sum;
+}
+
+std::vector<ReplayTotals> replay(std::span<const ShadowTable> tables, Policy& policy,
+                                 const ReplayConditions& conditions, Waste heard) {
+  std::vector<ReplayTotals> all;
+  all.reserve(tables.size());
+  for (const ShadowTable& table : tables)
+    all.push_back(totals(replay_rounds(table, policy, conditions, heard)));
+  return all;
+}
+
+std::vector<PassCount> vanilla_steps(std::span<const ShadowTable> tables,
+                                     const ReplayConditions& conditions) {
+  NoDraft nothing;
+  std::vector<PassCount> steps;
+  for (const ReplayTotals& request : replay(tables, nothing, conditions))
+    steps.push_back(request.least.target_steps);
+  return steps;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/replay/replay_lookup.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "rounds/replay/draft_walk.h"
+#include "rounds/replay/priced_guard.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// The token that ended the text, if it is known.
+std::optional<std::int32_t> end_token(const ShadowTable& table, const ReplayConditions& conditions) {
+  if (!table.end_cells.empty()) return table.end_cells.back().token;
+  if (conditions.end_tokens.size() == 1) return conditions.end_tokens.front();
+  return std::nullopt;
+}
+
+/// A round's guesses as the engine takes them: those beyond the limits, and their children, are left out.
+void add_guesses(std::span<const speculation::TextGuess> all, const RoundState& state,
+                 const ReplayConditions& conditions, LookupRound& round) {
+  std::vector<std::int32_t> depths;
+  for (const speculation::TextGuess& guess : all) {
+    depths.push_back(guess.parent < 0 ? 1 : depths[static_cast<std::size_t>(guess.parent)] + 1);
+    round.planned = std::max(round.planned, depths.back());
+  }
+  const std::int32_t steps = longest_draft(state, {.exit = 1, .length = round.planned}, conditions);
+  const std::int32_t rows = std::min(conditions.verify_rows, conditions.context_rows - state.root_position);
+  std::vector<std::int32_t> place(all.size(), -1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::int32_t parent = all[i].parent < 0 ? -1 : place[static_cast<std::size_t>(all[i].parent)];
+    if ((all[i].parent >= 0 && parent < 0) || depths[i] > steps) continue;
+    if (static_cast<std::int32_t>(round.guesses.size()) + 1 >= rows) break;
+    place[i] = static_cast<std::int32_t>(round.guesses.size());
+    round.guesses.push_back({all[i].token, parent, all[i].probability});
+  }
+  round.outcome.drafted = static_cast<std::int32_t>(round.guesses.size());
+}
+
+bool has_child(const LookupRound& round, std::int32_t node) {
+  return std::ranges::any_of(round.guesses,
+                             [&](const speculation::TextGuess& guess) { return guess.parent == node; });
+}
+
+/// Follows the text from guess to guess.
+void follow_text(const ShadowTable& table, std::optional<std::int32_t> end, LookupRound& round) {
+  for (std::int32_t at = -1; has_child(round, at); at = round.path.back()) {
+    const std::int32_t position = round.root_position + 1 + round.outcome.accepted;
+    const bool is_known = position < table.end() || (position == table.end() && end.has_value());
+    if (!is_known) {
+      round.status = AnswerStatus::bounded;
+      return;
+    }
+    const std::int32_t token = position < table.end() ? table.text[static_cast<std::size_t>(position)] : *end;
+    const auto right = std::ranges::find_if(round.guesses, [&](const speculation::TextGuess& guess) {
+      return guess.parent == at && guess.token == token;
+    });
+    if (right == round.guesses.end()) return;
+    round.path.push_back(static_cast<std::int32_t>(right - round.guesses.begin()));
+    ++round.outcome.accepted;
+  }
+}
+
+/// The rounds whose guesses behind a text are guess_behind(text).
+template <typename GuessBehind>
+std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayConditions& conditions,
+                                        PricedGuard* guard, GuessBehind guess_behind) {
+  std::vector<LookupRound> rounds;
+  const std::optional<std::int32_t> end = end_token(table, conditions);
+  if (guard != nullptr) guard->begin_request();
+  for (std::int32_t root = table.first - 1; has_round(table, root);) {
+    const RoundState state = state_at(table, conditions, static_cast<std::int32_t>(rounds.size()), root);
+    LookupRound& round = rounds.emplace_back();
+    round.root_position = root;
+    if (guard == nullptr || guard->takes_strategy())
+      add_guesses(guess_behind(std::span(table.text).first(static_cast<std::size_t>(root) + 1)), state,
+                  conditions, round);
+    follow_text(table, end, round);
+    round.emitted = emitted_tokens(table, root, round.outcome.accepted);
+    if (guard != nullptr) guard->end_round(root, 1, 0, round.outcome.drafted, round.emitted);
+    root += round.outcome.accepted + 1;
+  }
+  return rounds;
+}
+
+}  // namespace
+
+std::vector<LookupRound> replay_lookup(const ShadowTable& table, const speculation::LookupOptions& options,
+                                       const ReplayConditions& conditions, std::int32_t vocab,
+                                       PricedGuard* guard) {
+  speculation::PromptLookup lookup(options, vocab);
+  lookup.begin_request(table.text.size(), conditions.end_tokens);
+  std::vector<speculation::TextGuess> chain;
+  return replay_guesses(table, conditions, guard, [&](std::span<const std::int32_t> text) {
+    chain.clear();
+    for (const std::int32_t token : lookup.guess(text))
+      chain.push_back({token, static_cast<std::int32_t>(chain.size()) - 1});
+    return std::span<const speculation::TextGuess>(chain);
+  });
+}
+
+std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTable> tables,
+                                                      const speculation::SuffixOptions& options,
+                                                      const ReplayConditions& conditions,
+                                                      PricedGuard* guard) {
+  std::vector<std::vector<LookupRound>> requests;
+  speculation::SuffixDecoding rule(options);
+  for (const ShadowTable& table : tables) {
+    rule.begin_request(std::span(table.text).first(static_cast<std::size_t>(table.prompt_tokens)),
+                       table.text.size(), conditions.end_tokens);
+    requests.push_back(replay_guesses(table, conditions, guard,
+                                      [&](std::span<const std::int32_t> text) { return rule.guess(text); }));
+    // A strategy without a round has not heard of the text.
+    if (!requests.back().empty()) rule.extend(table.text);
+  }
+  return requests;
+}
+
+namespace {
+
+/// Tokens that are taken to be kept behind each token, told to the rule as they change.
+class TakenSuccessors {
+ public:
+  TakenSuccessors(const speculation::RecyclingOptions& options, std::int32_t vocab)
+      : options_(options), rule_(options, vocab) {}
+
+  void begin_request(std::span<const std::int32_t> end_tokens) {
+    rule_.begin_request(end_tokens);
+    if (!options_.across_requests) behind_.clear();
+  }
+  /// The text went on with `next` behind `token`: the target's best there.
+  void see(std::int32_t token, std::int32_t next) {
+    std::vector<std::int32_t>& known = behind_[token];
+    std::erase(known, next);
+    known.insert(known.begin(), next);
+    keep(token, known);
+  }
+  /// A recorded tree had these behind the token; what it does not show stays behind them.
+  void show(const KeptSuccessors& shown) {
+    std::vector<std::int32_t>& known = behind_[shown.token];
+    for (auto token = shown.successors.rbegin(); token != shown.successors.rend(); ++token) {
+      std::erase(known, *token);
+      known.insert(known.begin(), *token);
+    }
+    keep(shown.token, known);
+  }
+  [[nodiscard]] std::span<const speculation::TextGuess> guess(std::span<const std::int32_t> text) {
+    return rule_.guess(text);
+  }
+
+ private:
+  void keep(std::int32_t token, std::vector<std::int32_t>& known) {
+    known.resize(std::min(known.size(), static_cast<std::size_t>(options_.successors)));
+    rule_.keep(token, known);
+  }
+
+  speculation::RecyclingOptions options_;
+  speculation::TokenRecycling rule_;
+  std::unordered_map<std::int32_t, std::vector<std::int32_t>> behind_;
+};
+
+}  // namespace
+
+std::vector<std::vector<LookupRound>> replay_recycling(std::span<const ShadowTable> tables,
+                                                       std::span<const std::vector<KeptSuccessors>> kept,
+                                                       const speculation::RecyclingOptions& options,
+                                                       const ReplayConditions& conditions, std::int32_t vocab,
+                                                       PricedGuard* guard) {
+  std::vector<std::vector<LookupRound>> requests;
+  TakenSuccessors taken(options, vocab);
+  for (std::size_t request = 0; request < tables.size(); ++request) {
+    const ShadowTable& table = tables[request];
+    taken.begin_request(conditions.end_tokens);
+    // Rows of the prompt are not verified; the first round's root is.
+    auto seen = static_cast<std::size_t>(table.prompt_tokens);
+    std::size_t shown = 0;
+    requests.push_back(replay_guesses(table, conditions, guard, [&](std::span<const std::int32_t> text) {
+      for (; seen + 1 < text.size(); ++seen) taken.see(text[seen], text[seen + 1]);
+      const auto root = static_cast<std::int32_t>(text.size()) - 1;
+      for (; shown < kept[request].size() && kept[request][shown].root_position <= root; ++shown)
+        taken.show(kept[request][shown]);
+      return taken.guess(text);
+    }));
+    for (; seen + 1 < table.text.size() && !requests.back().empty(); ++seen)
+      taken.see(table.text[seen], table.text[seen + 1]);
+    for (LookupRound& round : requests.back()) round.status = AnswerStatus::approximate;
+  }
+  return requests;
+}
+
+KnownRound known_round(const ShadowTable& table, const LookupRound& round, std::int32_t index) {
+  KnownRound known;
+  traces::Round& row = known.round;
+  row.index = index;
+  row.root_position = round.root_position;
+  row.planned = round.planned;
+  row.drafted = round.outcome.drafted;
+  row.accepted = round.outcome.accepted;
+  row.emitted = round.emitted;
+  row.verify_rows = row.drafted + 1;
+  const std::int32_t bonus = row.root_position + 1 + row.accepted;
+  if (bonus < table.end())
+    row.bonus_token = table.text[static_cast<std::size_t>(bonus)];
+  else if (bonus == table.end() && !table.end_cells.empty())
+    row.bonus_token = table.end_cells.back().token;
+  std::vector<std::int32_t> depths;
+  for (const speculation::TextGuess& guess : round.guesses) {
+    const auto is_on_path = [&](std::int32_t node) {
+      return std::ranges::find(round.path, node) != round.path.end();
+    };
+    const auto k = static_cast<std::int32_t>(known.draft_tokens.size());
+    depths.push_back(guess.parent < 0 ? 1 : depths[static_cast<std::size_t>(guess.parent)] + 1);
+    row.tree_depth = std::max(row.tree_depth, depths.back());
+    known.draft_tokens.push_back({.index = k,
+                                  .parent = guess.parent,
+                                  .token = guess.token,
+                                  .confidence = 1.0,
+                                  .probability = 1.0,
+                                  .accepted = is_on_path(k),
+                                  .tested = guess.parent < 0 || is_on_path(guess.parent)});
+  }
+  row.draft_stop = row.planned == 0               ? traces::DraftStop::no_draft
+                   : row.tree_depth < row.planned ? traces::DraftStop::budget
+                                                  : traces::DraftStop::length;
+  known.draft = row.drafted > 0 ? 1 : 0;
+  return known;
+}
+
+RoundStatistics lookup_statistics(std::span<const LookupRound> rounds) {
+  RoundStatistics statistics;
+  for (const LookupRound& round : rounds)
+    add_round(statistics, 1, round.root_position, round.outcome, round.emitted);
+  for (DraftStatistics& draft : statistics.drafts) draft.steps = {};
+  return statistics;
+}
+
+}  // namespace draftscope::simulator

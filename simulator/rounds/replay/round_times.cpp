@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "rounds/replay/round_times.h"
+
+#include <algorithm>
+
+namespace draftscope::simulator {
+
+RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
+  const double root = round.round.root_position + prices.longer_context;
+  RoundTimes times{.optimise_ns = prices.optimise_ns};
+  double rest_ns = prices.prices.step_round_ns;
+  if (round.draft == 0) {
+    times.verify_ns = prices.prices.target_step.at(root);
+  } else {
+    const DraftPrices& price = prices.prices.drafts[static_cast<std::size_t>(round.draft)];
+    const double steps = round.draft_steps;
+    times.draft_ns =
+        steps * price.step.at(root) + price.step.ns_per_context_row * (0.5 * steps * (steps - 1));
+    // A verification of one row is a target step with a round's overhead; it is priced as two rows are.
+    const auto rows = static_cast<std::size_t>(std::max(round.round.verify_rows, 2));
+    times.verify_ns = price.verify[rows].at(root);
+    rest_ns = prices.prices.round_ns;
+  }
+  times.accept_ns = prices.accept_share * rest_ns;
+  times.control_ns = rest_ns - times.accept_ns;
+  for (double* const ns :
+       {&times.control_ns, &times.draft_ns, &times.verify_ns, &times.accept_ns, &times.optimise_ns})
+    *ns *= prices.own_ratio;
+  return times;
+}
+
+double recorded_accept_share(std::span<const traces::Round> rounds) {
+  double accept_ns = 0.0;
+  double control_ns = 0.0;
+  for (const traces::Round& round : rounds) {
+    accept_ns += static_cast<double>(round.accept_ns);
+    control_ns += static_cast<double>(round.control_ns);
+  }
+  return accept_ns + control_ns > 0.0 ? accept_ns / (accept_ns + control_ns) : 1.0;
+}
+
+}  // namespace draftscope::simulator

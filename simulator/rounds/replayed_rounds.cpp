@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rounds of a policy, replayed on the shadow tables.
+#include <draftscope/speculation/rules/rules_of.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rounds/replay/policy_choice.h"
+#include "rounds/round_sources.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Auxiliary passes after the prefill and after every round but the last, behind which there is nothing to
+/// decide.
+void count_auxiliary_work(const ShadowTable& table, const std::vector<ReplayedRound>& rounds,
+                          const AuxiliaryWork& work, AuxiliaryPasses& passes,
+                          std::vector<PassCount>& counts) {
+  if (rounds.empty()) return;
+  work.after_prefill(table.prompt_tokens, true, passes, counts);
+  for (std::size_t i = 0; i + 1 < rounds.size(); ++i)
+    work.after_round({.index = static_cast<std::int32_t>(i),
+                      .prompt_tokens = table.prompt_tokens,
+                      .root_position = rounds[i].root_position,
+                      .accepted = rounds[i].least.accepted},
+                     passes, counts);
+}
+
+/// Adds the host time of a recorded run of the same name, beside passes.
+void add_recorded_host(const std::vector<HostOfRun>& hosts, std::string_view name, StrategyRounds& rounds) {
+  const auto host = std::ranges::find(hosts, name, &HostOfRun::strategy);
+  if (host != hosts.end() && host->ns_per_round > 0.0) add_host_time(host->ns_per_round, rounds);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained, std::string_view strategy) {
+  const PolicyChoice text = text_choice(*trained.recording);
+  if (text.status == AnswerStatus::invalid) return fail("strategy {}: {}", strategy, text.reason);
+  DRAFTSCOPE_TRY_ASSIGN(const ReplayModel model, replay_model(*trained.recording));
+  DRAFTSCOPE_TRY_ASSIGN(PolicyChoice choice, policy_of_specification(strategy, model));
+  if (choice.policy == nullptr)
+    return fail("strategy {}: {} ({}), expected a recorded run of it", strategy, choice.reason,
+                answer_status_name(choice.status));
+  return std::move(choice.policy);
+}
+
+Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::string_view strategy) {
+  DRAFTSCOPE_TRY_ASSIGN(const std::unique_ptr<Policy> policy, replayed_policy(trained, strategy));
+  return replayed_rounds(trained, strategy, *policy);
+}
+
+Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained, std::string_view strategy,
+                                       Policy& policy) {
+  StrategyRounds rounds{.strategy = std::string(strategy),
+                        .source = RoundSource::replayed,
+                        .vanilla = vanilla_steps(trained.shadowed.tables, trained.conditions),
+                        .verified_layers = specified_verified_layers(strategy),
+                        .categories = trained.shadowed.categories};
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
+  const std::optional<AuxiliaryWork> work = AuxiliaryWork::of(specification, trained.costs.model.shape);
+  AuxiliaryPasses passes;
+  bool is_certain = true;
+  std::int64_t bounded = 0;
+  std::int64_t all = 0;
+  for (const ShadowTable& table : trained.shadowed.tables) {
+    const std::vector<ReplayedRound> replayed = replay_rounds(table, policy, trained.conditions);
+    ReplayTotals request = totals(replayed);
+    rounds.setting.status = std::max(rounds.setting.status, request.status);
+    is_certain = is_certain && request.status == AnswerStatus::exact;
+    bounded += request.bounded_rounds + request.approximate_rounds;
+    all += request.least.rounds;
+    if (work) {
+      count_auxiliary_work(table, replayed, *work, passes, request.least.auxiliary);
+      request.most.auxiliary = request.least.auxiliary;
+    }
+    rounds.setting.min_drafted.push_back(std::move(request.least));
+    rounds.setting.max_drafted.push_back(std::move(request.most));
+  }
+  rounds.auxiliary_passes = passes.kinds();
+  if (work) add_recorded_host(trained.hosts, specification.name(), rounds);
+  if (is_certain)
+    rounds.setting.max_drafted.clear();
+  else
+    rounds.notes.push_back(fmt::format(
+        "{} of {} rounds went on behind a confident wrong draft token: how far is not in the recording",
+        bounded, all));
+  return rounds;
+}
+
+}  // namespace draftscope::simulator

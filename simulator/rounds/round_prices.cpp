@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/rounds/round_prices.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "prices/costs/cost_prices.h"
+#include "rounds/priced_scenario.h"
+
+namespace draftscope::simulator {
+
+Result<void> check_draft_model(const StrategyRounds& rounds, bool is_as_recorded) {
+  if (is_as_recorded || !rounds.lacks_draft_model) return {};
+  return fail(
+      "strategy {}: found no shape of the model that drafts, expected a recording that has it "
+      "(draft_model_shapes) to price its steps elsewhere",
+      rounds.strategy);
+}
+
+Result<DeviceCheck> check_device(const CostModel& trained, const Scenario& scenario, const Machine& machine) {
+  const CostModel& costs = machine.costs_or(trained);
+  const bool is_shown = !machine.costs && !scenario.gpu && costs.from_trace && scenario.batch == 1 &&
+                        scenario.tensor_parallel == 1 && costs.weights == scenario.weights &&
+                        scenario.context <= costs.largest_context &&
+                        speculation::same_sizes(costs.shape, scenario.shape);
+  if (is_shown) return {};
+  const GpuSpecification* const gpu = scenario.gpu ? &*scenario.gpu : costs.gpu ? &*costs.gpu : nullptr;
+  DeviceCheck check{.memory = memory_need(scenario), .usable_memory = {}, .note = {}};
+  if (gpu != nullptr) {
+    DRAFTSCOPE_TRY(check_number_type(*gpu, scenario.weights));
+    DRAFTSCOPE_TRY(check_memory(scenario, *gpu));
+    check.usable_memory = usable_memory(*gpu);
+  }
+  check.note = CostNote{Provenance::prior, 0.0,
+                        check.usable_memory
+                            ? fmt::format("memory: {}, which fit in {:.1f} GB", memory_text(*check.memory),
+                                          1e-9 * *check.usable_memory)
+                            : fmt::format("memory: {}; the machine's is not known, so that nobody checked "
+                                          "whether they fit",
+                                          memory_text(*check.memory))};
+  return check;
+}
+
+Scenario answer_scenario(const StrategyRounds& rounds, const Machine& machine) {
+  Scenario scenario = machine.scenario;
+  scenario.drafts = rounds.drafts;
+  scenario.auxiliary_passes = rounds.auxiliary_passes;
+  scenario.draft_model = rounds.draft_model;
+  scenario.verified_layers = rounds.verified_layers;
+  scenario.widths = widest_verification(rounds.setting);
+  scenario.context += rounds.longer_context;
+  return scenario;
+}
+
+Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& rounds,
+                              const Machine& machine) {
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
+                        PriceMap::make(machine.costs_or(trained), answer_scenario(rounds, machine)));
+  return map.is_as_recorded() ? rounds.own_ratio : 1.0;
+}
+
+Result<Prices> answer_prices(const CostModel& trained, const StrategyRounds& rounds, const Machine& machine) {
+  const Scenario scenario = answer_scenario(rounds, machine);
+  DRAFTSCOPE_TRY(check_device(trained, scenario, machine));
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map, PriceMap::make(machine.costs_or(trained), scenario));
+  DRAFTSCOPE_TRY(check_draft_model(rounds, map.is_as_recorded()));
+  return map.mean();
+}
+
+Result<Prices> early_exit_prices(const CostModel& trained, const Machine& machine,
+                                 VerifiedLayers verified_layers, std::int32_t widths,
+                                 std::int32_t longer_context) {
+  Scenario scenario = machine.scenario;
+  scenario.drafts = for_shape({}, trained.shape, machine.scenario.shape).drafts;
+  scenario.verified_layers = verified_layers;
+  scenario.widths = widths;
+  scenario.context += longer_context;
+  DRAFTSCOPE_TRY(check_device(trained, scenario, machine));
+  return prices(machine.costs_or(trained), scenario);
+}
+
+Prices at_longer_context(Prices prices, std::int32_t rows) {
+  const auto lengthen = [rows](AffineTime& time) { time.ns = time.at(rows); };
+  lengthen(prices.target_step);
+  for (DraftPrices& draft : prices.drafts) {
+    lengthen(draft.step);
+    for (AffineTime& verify : draft.verify) lengthen(verify);
+  }
+  for (AffineTime& own : prices.auxiliary) lengthen(own);
+  return prices;
+}
+
+std::int32_t widest_verification(const SweepSetting& setting) {
+  std::size_t rows = 2;
+  for (const auto* side : {&setting.min_drafted, &setting.max_drafted})
+    for (const RoundStatistics& request : *side)
+      for (const DraftStatistics& draft : request.drafts) rows = std::max(rows, draft.verify.size());
+  return static_cast<std::int32_t>(rows);
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The choice among the sources of rounds, and how a specification's text is read for it.
+#include <draftscope/base/number.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/speculation/strategy_text.h>
+#include <draftscope/traces/missing_data.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/run_specification.h"
+#include "prices/costs/cost_prices.h"
+#include "rounds/drafts/same_draft.h"
+#include "rounds/round_sources.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Name and parameters, in whatever order they were given.
+std::multiset<std::string_view> pieces(std::string_view specification) {
+  std::multiset<std::string_view> all;
+  while (!specification.empty()) {
+    const std::size_t end = std::min(specification.find_first_of(":,"), specification.size());
+    all.insert(specification.substr(0, end));
+    specification.remove_prefix(std::min(end + 1, specification.size()));
+  }
+  return all;
+}
+
+Result<StrategyRounds> chosen_by_times(const TrainedRecording& trained, std::string_view strategy,
+                                       const Machine* machine) {
+  return speculation::strategy_name(strategy) == "auto" ? auto_rounds(trained, strategy, machine)
+                                                        : guarded_rounds(trained, strategy, machine);
+}
+
+/// Whether the machine's times would make other rounds of a strategy that goes by times.
+Result<bool> takes_other_times(const TrainedRecording& trained, std::string_view strategy,
+                               const Machine* machine) {
+  if (machine == nullptr || !goes_by_times(strategy)) return false;
+  DRAFTSCOPE_TRY_ASSIGN(const PriceMap map,
+                        PriceMap::make(machine->costs_or(trained.costs.model), machine->scenario));
+  return !map.is_as_recorded();
+}
+
+/// A run that goes by times, chosen anew by the machine's; where that is not known, as it was.
+Result<StrategyRounds> recorded_elsewhere(const TrainedRecording& trained, const RunRows& run,
+                                          const Machine* machine) {
+  auto chosen = chosen_by_times(trained, run.run->specification, machine);
+  if (chosen) return chosen;
+  DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, recorded_rounds(trained, run));
+  rounds.setting.status = std::max(rounds.setting.status, AnswerStatus::approximate);
+  rounds.notes.push_back("its choices are those of the recorded machine: " + chosen.error().message);
+  return rounds;
+}
+
+/// Rounds of a recorded cascade of the same drafters.
+Result<StrategyRounds> cascade_rounds(const TrainedRecording& trained,
+                                      const speculation::StrategySpecification& cascade,
+                                      std::string_view text) {
+  for (const RunRows& run : trained.runs) {
+    const auto recorded = run_specification(*run.run, trained.n_layers());
+    if (!recorded || recorded->name() != cascade.name() || recorded->text("levels") != cascade.text("levels"))
+      continue;
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, recorded_rounds(trained, run));
+    rounds.strategy = std::string(text);
+    rounds.source = RoundSource::modelled;
+    rounds.setting.status = AnswerStatus::approximate;
+    rounds.notes.push_back(
+        fmt::format("rounds are those of run {}: other limits of a cascade of the same drafters are taken to "
+                    "draft as well",
+                    run.run->specification));
+    return rounds;
+  }
+  return fail("strategy {}: {} (approximate), expected a recorded run with levels={}", text,
+              cascade.no_replay(), cascade.text("levels"));
+}
+
+}  // namespace
+
+std::string specification_key(std::string_view specification) {
+  std::string key;
+  for (const std::string_view piece : pieces(specification)) key.append(piece).append(",");
+  return key;
+}
+
+bool has_piece(std::string_view specification, std::string_view piece) {
+  return pieces(specification).contains(piece);
+}
+
+VerifiedLayers specified_verified_layers(std::string_view specification) {
+  if (has_piece(specification, "verify=above-exit")) return VerifiedLayers::above_exit;
+  if (has_piece(specification, "verify=all-layers")) return VerifiedLayers::all;
+  return speculation::verifies_above_exit_by_default(speculation::strategy_name(specification))
+             ? VerifiedLayers::above_exit
+             : VerifiedLayers::all;
+}
+
+PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted) {
+  const bool finds_end = rows.request->stop == traces::RequestStop::eos;
+  return vanilla_steps(emitted + (finds_end ? 1 : 0), rows.rounds.front().root_position);
+}
+
+std::int64_t emitted_tokens(const RequestRows& rows) {
+  std::int64_t tokens = 0;
+  for (const traces::Round& round : rows.rounds) tokens += round.emitted;
+  return tokens;
+}
+
+const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy) {
+  const auto found = trained.first_run.find(specification_key(strategy));
+  return found == trained.first_run.end() ? nullptr : &trained.runs[found->second];
+}
+
+bool goes_by_times(std::string_view strategy) {
+  const auto guard = speculation::parameter_of(strategy, "guard");
+  return speculation::strategy_name(strategy) == "auto" || (guard && parse_number<double>(*guard) != 0.0);
+}
+
+Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy,
+                                 const Machine* machine) {
+  const bool is_import = traces::is_imported(trained.recording->meta);
+  if (const RunRows* const run = recorded_run(trained, strategy)) {
+    if (is_import) return imported_rounds(trained, *run);
+    DRAFTSCOPE_TRY_ASSIGN(const bool is_elsewhere, takes_other_times(trained, strategy, machine));
+    return is_elsewhere ? recorded_elsewhere(trained, *run, machine) : recorded_rounds(trained, *run);
+  }
+  if (is_import) return modelled_import(trained, strategy);
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
+  if (goes_by_times(strategy)) return chosen_by_times(trained, strategy, machine);
+  if (const RunRows* const run = accepted_otherwise(trained, specification))
+    return rounds_accepted_otherwise(trained, *run, specification, strategy);
+  if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
+  if (specification.name() == "cascade") return cascade_rounds(trained, specification, strategy);
+  if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
+  const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();
+  return is_drafted ? drafted_rounds(trained, strategy) : replayed_rounds(trained, strategy);
+}
+
+}  // namespace draftscope::simulator

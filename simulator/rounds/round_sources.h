@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The sources of a strategy's rounds, one function for each: a recorded run, a replay, a model of acceptance.
+// All are thread-safe.
+
+#include <draftscope/base/result.h>
+#include <draftscope/simulator/prices/asked_machine.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rounds/replay/policy.h"
+#include "rounds/replay/replay_lookup.h"
+#include "rounds/trained_recording.h"
+
+namespace draftscope::simulator {
+
+class PricedGuard;  // rounds/replay/priced_guard.h
+
+/// Rounds from the source that has them: a recorded run of the same setting, else a replay, else a model of
+/// acceptance. `machine`, null for the recorded one, matters to strategies that go by times. Errors: as
+/// WhatIf::rounds(), as of all below.
+[[nodiscard]] Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy,
+                                               const Machine* machine = nullptr);
+
+/// The first run of the same setting; null if none was recorded.
+[[nodiscard]] const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy);
+
+/// The run's rounds as they were recorded.
+[[nodiscard]] Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const RunRows& run);
+
+/// Rounds of a policy on the shadow tables.
+[[nodiscard]] Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained,
+                                                     std::string_view strategy);
+/// Replays `policy`, which wraps the strategy's own policy.
+[[nodiscard]] Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained,
+                                                     std::string_view strategy, Policy& policy);
+[[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained,
+                                                              std::string_view strategy);
+
+/// Whether its rounds follow from token ids: prompt lookup, suffix decoding; token recycling as far as texts
+/// and recorded trees tell.
+[[nodiscard]] bool follows_from_texts(std::string_view specification);
+/// Its rounds, if they do. What is remembered across requests is of the recording's requests in their order.
+/// `guard`: hears of them, and makes some of them vanilla; null = none.
+[[nodiscard]] Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained, std::string_view strategy,
+                                                   PricedGuard* guard = nullptr);
+/// The rounds of lookup_rounds() one by one, [text][round].
+[[nodiscard]] Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedRecording& trained,
+                                                                             std::string_view strategy,
+                                                                             PricedGuard* guard = nullptr);
+
+/// Rounds of `auto`: its rule over the recorded texts, with the times that its rounds would take on `machine`
+/// (null: the recorded one), and with what is recorded of its drafters (rounds/auto_texts.h).
+[[nodiscard]] Result<StrategyRounds> auto_rounds(const TrainedRecording& trained, std::string_view strategy,
+                                                 const Machine* machine);
+
+/// Rounds of a strategy with a guard, where those without it are replayed one by one: the guard goes by the
+/// times that they would take on `machine` (null: the recorded one).
+[[nodiscard]] Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained,
+                                                    std::string_view strategy, const Machine* machine);
+
+/// Rounds of a setting from what a recorded run of the same draft drafted (redraft.h): exact where
+/// that decides them, else with a model of acceptance where it does not tell.
+[[nodiscard]] Result<StrategyRounds> drafted_rounds(const TrainedRecording& trained,
+                                                    std::string_view strategy);
+/// Fits the models of acceptance of all recorded drafts.
+void fit_acceptance(const TrainedRecording& trained);
+
+/// Rounds of a run of an imported file, as far as the file tells them.
+[[nodiscard]] Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const RunRows& run);
+/// Rounds of an early exit from what an imported run accepted.
+[[nodiscard]] Result<StrategyRounds> modelled_import(const TrainedRecording& trained,
+                                                     std::string_view strategy);
+
+/// The same text for all specifications of the same name and parameters, in whatever order.
+[[nodiscard]] std::string specification_key(std::string_view specification);
+
+/// Whether the specification has this name or "key=value".
+[[nodiscard]] bool has_piece(std::string_view specification, std::string_view piece);
+
+/// Layers that a verification of the specified strategy runs.
+[[nodiscard]] VerifiedLayers specified_verified_layers(std::string_view specification);
+
+/// Target steps of the same text by vanilla decoding, which takes one to find an end token.
+[[nodiscard]] PassCount vanilla_steps_of(const RequestRows& rows, std::int64_t emitted);
+
+/// Tokens that the request's rounds emitted.
+[[nodiscard]] std::int64_t emitted_tokens(const RequestRows& rows);
+
+}  // namespace draftscope::simulator

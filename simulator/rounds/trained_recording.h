@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Data that questions about one recording need, read and fitted once (what_if.h). Thread-safe once trained.
+
+#include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/analysis/run_rows.h>
+#include <draftscope/simulator/prices/cost_model.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "prices/costs/cost_observations.h"
+#include "rounds/accepted_otherwise.h"
+#include "rounds/drafts/auxiliary_times.h"
+#include "rounds/drafts/fitted_acceptance.h"
+#include "rounds/drafts/recorded_statistics.h"
+#include "rounds/drafts/staged_passes.h"
+#include "rounds/replay/replay.h"
+
+namespace draftscope::simulator {
+
+class SetAgreement;  // rounds/drafts/set_agreement.h
+
+/// Texts of the recording, one per prompt, of vanilla decoding if that was recorded.
+struct PromptTexts {
+  std::vector<ShadowTable> tables;
+  std::vector<std::string> categories;  ///< [table]
+};
+
+struct TrainedRecording {
+  const traces::Recording* recording = nullptr;
+  std::vector<RunRows> runs;
+  std::unordered_map<std::string, std::size_t> first_run;  ///< in `runs`, by specification_key()
+  LayerSetsById layer_sets;
+  PromptTexts shadowed;          ///< with every layer's predictions; empty without shadow tokens
+  std::string no_tables_reason;  ///< one line; empty if there are tables
+  PromptTexts plain;             ///< where `shadowed` is empty: token ids alone
+  ReplayConditions conditions;
+  std::string no_conditions_reason;  ///< one line; empty if they are known
+  CostFit costs;
+  std::vector<MeasuredRun> measured_runs;             ///< in the order of run_id
+  std::vector<HostOfRun> hosts;                       ///< of the runs that draft
+  std::shared_ptr<FittedAcceptance> acceptance;       ///< of recorded runs, once it was asked for
+  std::shared_ptr<const SetAgreement> set_agreement;  ///< null where no set of sublayers was tried
+  std::size_t tried_sets = 0;                         ///< that it was fitted to
+  TargetProbabilities target_probabilities;           ///< empty where they were not recorded
+  StagedPasses staged_passes;                         ///< of drafts in stages
+
+  [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
+  [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }
+};
+
+/// The other parameters are those of WhatIfOptions. Errors: as WhatIf::train().
+[[nodiscard]] Result<TrainedRecording> train(
+    traces::Reader& reader, const traces::Recording& recording,
+    const std::optional<GpuSpecification>& recorded_on, const std::optional<CostModel>& specified,
+    const std::function<bool(std::int64_t done, std::int64_t all)>& progress);
+
+}  // namespace draftscope::simulator
