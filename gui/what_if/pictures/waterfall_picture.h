@@ -5,6 +5,7 @@
 // `draftscope simulate --waterfall` prints.
 
 #include <draftscope/simulator/advice/recording_waterfall.h>
+#include <cstdint>
 #include <functional>
 
 #include "what_if/answers/what_if_answer.h"
@@ -14,6 +15,7 @@ namespace draftscope::gui {
 
 struct WaterfallLevels {
   std::string machine;
+  std::int32_t batch = 1;
   simulator::RecordingWaterfall found;
 };
 
