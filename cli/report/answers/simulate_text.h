@@ -3,8 +3,10 @@
 
 // Answers of the simulator for a terminal and for programs (keys: cli/OUTPUT.md).
 
+#include <draftscope/simulator/what_if/measured_beside.h>
 #include <draftscope/simulator/what_if/what_if.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ struct Simulation {
   const traces::Recording* recording = nullptr;
   const simulator::CostFitReport* fit = nullptr;
   std::vector<simulator::Answer> answers;
+  /// [answer] The comparison with the run that it is about; absent where none was recorded.
+  std::vector<std::optional<simulator::MeasuredBeside>> measured;
   std::vector<Refusal> refusals;
 };
 
