@@ -10,6 +10,7 @@
 #include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/traces/prompt_file.h>
 #include <draftscope/traces/reader.h>
+#include <draftscope/traces/record_help.h>
 #include <draftscope/traces/trace_target.h>
 #include <draftscope/traces/writer.h>
 #include <algorithm>
@@ -348,27 +349,22 @@ Result<int> record(const RecordOptions& options) {
 
 void add_recording_options(CLI::App& command, RecordOptions& options) {
   add_model_options(command, options.model);
-  command.add_option("--prompts", options.prompts, "Questions, one JSON object a line (Spec-Bench's format)")
-      ->required();
-  command.add_option("-o,--output", options.output, "The trace to write (.dstrace)")->required();
+  command.add_option("--prompts", options.prompts, traces::record_help::prompts)->required();
+  command.add_option("-o,--output", options.output, traces::record_help::output)->required();
   add_decoding_options(command, options.decoding);
   add_device_trace_options(command, options.device_trace);
-  add_number(command, "--repeats", options.repeats,
-             "How often to record each prompt and strategy; each repeat starts every strategy anew",
-             {.min = 1})
+  add_number(command, "--repeats", options.repeats, traces::record_help::repeats, {.min = 1})
       ->capture_default_str();
-  add_number(command, "--warmup", options.warmup, "Unrecorded decodes of the first prompt before the start",
-             {.min = 0})
+  add_number(command, "--warmup", options.warmup, traces::record_help::warmup, {.min = 0})
       ->capture_default_str();
   add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
       ->capture_default_str();
-  command.add_option("--level", options.level, "How fine to record time")
+  command.add_option("--level", options.level, traces::record_help::level)
       ->check(one_of({"rounds", "phases", "layers", "ops"}))
       ->capture_default_str();
-  command.add_flag("--shadow", options.shadow,
-                   "After each request, record what every layer would have predicted at every position");
+  command.add_flag("--shadow", options.shadow, traces::record_help::shadow);
   add_chat_options(command, options.chat, "the turns");
-  command.add_flag("--overwrite", options.overwrite, "Replace an existing trace");
+  command.add_flag("--overwrite", options.overwrite, traces::record_help::overwrite);
   command.add_flag("-q,--quiet", options.quiet, "No progress, no closing line");
 }
 
