@@ -2,6 +2,7 @@
 #include <draftscope/speculation/policy_file.h>
 
 #include <draftscope/base/quote.h>
+#include <draftscope/base/statistics.h>
 
 #include <algorithm>
 #include <array>
@@ -36,10 +37,8 @@ std::optional<ScoreSpread> score_spread(const std::vector<Measurement>& repeats)
   std::vector<double> scores;
   scores.reserve(repeats.size());
   for (const Measurement& repeat : repeats) scores.push_back(repeat.score);
-  std::sort(scores.begin(), scores.end());
-  const std::size_t middle = scores.size() / 2;
-  const double median = scores.size() % 2 == 1 ? scores[middle] : (scores[middle - 1] + scores[middle]) / 2.0;
-  return ScoreSpread{median, scores.front(), scores.back()};
+  const auto [minimum, maximum] = std::ranges::minmax(scores);
+  return ScoreSpread{mean_median(scores), minimum, maximum};
 }
 
 }  // namespace draftscope::speculation

@@ -6,6 +6,7 @@
 #include "read_bandwidth.h"
 
 #include <draftscope/base/clock.h>
+#include <draftscope/base/statistics.h>
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <fmt/format.h>
@@ -36,9 +37,7 @@ struct Quartiles {
 };
 
 Quartiles quartiles(std::vector<double> values) {
-  std::ranges::sort(values);
-  const auto at = [&](std::size_t quarter) { return values[(values.size() - 1) * quarter / 4]; };
-  return {at(1), at(2), at(3)};
+  return {quantile_below(values, 0.25), quantile_below(values, 0.5), quantile_below(values, 0.75)};
 }
 
 /// Seconds of one pass over rows that extend `context` committed ones; the head picks every row's best token.

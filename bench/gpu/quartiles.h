@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
+#include <draftscope/base/statistics.h>
+
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -14,9 +14,7 @@ struct Quartiles {
 
 /// Quartiles of at least one value.
 [[nodiscard]] inline Quartiles quartiles(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto at = [&](std::size_t quarter) { return values[(values.size() - 1) * quarter / 4]; };
-  return {at(1), at(2), at(3)};
+  return {quantile_below(values, 0.25), quantile_below(values, 0.5), quantile_below(values, 0.75)};
 }
 
 [[nodiscard]] inline double median(const std::vector<double>& values) {

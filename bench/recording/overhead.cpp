@@ -2,14 +2,13 @@
 // Cost of recording: the demo model decodes the same prompts unrecorded and at each level, interleaved, in
 // one run. Usage: bench_recording [--json] [repeats]
 
+#include <draftscope/base/statistics.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/traces/prompt_file.h>
 #include <draftscope/traces/writer.h>
 #include <unistd.h>
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -70,11 +69,6 @@ struct Pass {
   }
 };
 
-double quantile(std::vector<double> values, double q) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(std::lround(q * static_cast<double>(values.size() - 1)))];
-}
-
 Result<void> run(bool json, int repeats) {
   const std::string root = DRAFTSCOPE_SOURCE_DIR;
   DRAFTSCOPE_TRY_ASSIGN(cli::LoadedModel model, cli::load_model({.model = root + "/models/demo-layerskip"}));
@@ -106,10 +100,10 @@ Result<void> run(bool json, int repeats) {
         overhead.push_back(rates[0][r] / rates[level][r] - 1.0);
       report.push_back({{"strategy", specification},
                         {"level", level_names[level]},
-                        {"tokens_per_second", quantile(rates[level], 0.5)},
-                        {"overhead_median", quantile(overhead, 0.5)},
-                        {"overhead_low", quantile(overhead, 0.25)},
-                        {"overhead_high", quantile(overhead, 0.75)}});
+                        {"tokens_per_second", nearest_quantile(std::vector(rates[level]), 0.5)},
+                        {"overhead_median", nearest_quantile(overhead, 0.5)},
+                        {"overhead_low", nearest_quantile(overhead, 0.25)},
+                        {"overhead_high", nearest_quantile(overhead, 0.75)}});
     }
   }
   std::filesystem::remove(trace);

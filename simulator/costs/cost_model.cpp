@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/costs/cost_model.h>
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,10 +45,8 @@ FitData fit_data(const std::vector<CostObservation>& groups) {
   return data;
 }
 
-double quantile(std::vector<double> values, double share) {
-  if (values.empty()) return 0.0;
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
+double quantile_or_0(std::vector<double>& values, double share) {
+  return values.empty() ? 0.0 : nearest_quantile(values, share);
 }
 
 /// Ratio of the largest and smallest singular value of the data with unit columns; columns that are all zero
@@ -89,10 +89,10 @@ void fill_residuals(const std::vector<CostObservation>& groups, const CostVector
     if (group.level == CostLevel::operation) ++report.operation_groups;
   }
   report.groups = groups.size();
-  report.residual_p50 = quantile(all, 0.5);
-  report.residual_p90 = quantile(all, 0.9);
-  report.pass_residual_p50 = quantile(passes, 0.5);
-  report.pass_residual_p90 = quantile(passes, 0.9);
+  report.residual_p50 = quantile_or_0(all, 0.5);
+  report.residual_p90 = quantile_or_0(all, 0.9);
+  report.pass_residual_p50 = quantile_or_0(passes, 0.5);
+  report.pass_residual_p90 = quantile_or_0(passes, 0.9);
 }
 
 /// The law and its corrections against what they were made from, and the sum of all against the wall time.

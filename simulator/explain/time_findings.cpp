@@ -2,6 +2,8 @@
 // Checks of where the time of rounds goes, and of what disturbed it.
 #include <fmt/format.h>
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -58,9 +60,7 @@ Interruptions interruptions(const RunRows& run) {
   Interruptions found;
   for (auto& [kind, times] : kinds) {
     if (times.size() < thresholds::min_rounds_of_kind) continue;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    const double median = *middle;
+    const double median = upper_median(times);
     for (const double ns : times) {
       found.all_ns += ns;
       if (ns >= thresholds::interrupted_factor * median) found.lost_ns += ns - median;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/figures/speedup.h>
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -106,13 +108,10 @@ void add_repeats(Speedup& result, std::span<const RequestPair* const> pairs) {
     const Prompts prompts(sums_by_prompt(repeat_pairs, whole_request));
     result.by_repeat.push_back(value_of(prompts, result.estimator));
   }
-  std::vector<double> sorted = result.by_repeat;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  result.repeat_median =
-      sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0;
-  result.repeat_minimum = sorted.front();
-  result.repeat_maximum = sorted.back();
+  result.repeat_median = mean_median(std::vector(result.by_repeat));
+  const auto [minimum, maximum] = std::ranges::minmax(result.by_repeat);
+  result.repeat_minimum = minimum;
+  result.repeat_maximum = maximum;
 }
 
 }  // namespace

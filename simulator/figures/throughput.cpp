@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/figures/figures.h>
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -12,14 +14,12 @@ constexpr double ns_per_second = 1e9;
 
 TimeSummary summarise(std::vector<double> times_ns) {
   std::sort(times_ns.begin(), times_ns.end());
-  const std::size_t middle = times_ns.size() / 2;
   TimeSummary summary;
   summary.mean_ns =
       std::accumulate(times_ns.begin(), times_ns.end(), 0.0) / static_cast<double>(times_ns.size());
-  summary.median_ns =
-      times_ns.size() % 2 == 1 ? times_ns[middle] : (times_ns[middle - 1] + times_ns[middle]) / 2.0;
   summary.minimum_ns = times_ns.front();
   summary.maximum_ns = times_ns.back();
+  summary.median_ns = mean_median(times_ns);  // last: it reorders
   return summary;
 }
 

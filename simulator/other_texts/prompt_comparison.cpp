@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/what_if/what_if.h>
+
+#include <draftscope/base/statistics.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include <vector>
 
 #include "other_texts/prompt_statistics.h"
-#include "uncertainty/median.h"
 
 namespace draftscope::simulator {
 
@@ -128,12 +129,12 @@ Result<PromptComparison> compare_prompts(const traces::Recording& recording,
     for (std::size_t i = 0; i < statistic_count; ++i) statistics[i].asked.push_back(values[i]);
   }
   PromptComparison comparison;
-  for (const Statistic& statistic : statistics) {
+  for (Statistic& statistic : statistics) {
     if (std::abs(share_above(statistic) - 0.5) < least) continue;
     comparison.is_other_kind = true;
-    comparison.difference +=
-        fmt::format("{}{} {:.3g} {}, recorded {:.3g}", comparison.difference.empty() ? "" : "; ",
-                    statistic.name, median(statistic.asked), statistic.unit, median(statistic.recorded));
+    comparison.difference += fmt::format(
+        "{}{} {:.3g} {}, recorded {:.3g}", comparison.difference.empty() ? "" : "; ", statistic.name,
+        upper_median(statistic.asked), statistic.unit, upper_median(statistic.recorded));
   }
   return comparison;
 }

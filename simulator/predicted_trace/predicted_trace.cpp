@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/statistics.h>
 #include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include <draftscope/simulator/what_if/answer.h>
 #include <draftscope/traces/atomic_trace.h>
@@ -48,11 +49,7 @@ PrefillTimes recorded_prefills(const traces::Recording& recording) {
     if (request.first_token_ns > request.start_ns)
       times[request.prompt_id].push_back(request.first_token_ns - request.start_ns);
   PrefillTimes medians;
-  for (auto& [prompt_id, values] : times) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    medians.emplace(prompt_id, *middle);
-  }
+  for (auto& [prompt_id, values] : times) medians.emplace(prompt_id, upper_median(values));
   return medians;
 }
 

@@ -2,6 +2,7 @@
 #include "uncertainty/confidence_draws.h"
 
 #include <draftscope/base/counter_random.h>
+#include <draftscope/base/statistics.h>
 #include <algorithm>
 #include <cmath>
 
@@ -12,18 +13,6 @@ namespace {
 /// A draw that happens to miss every unlike cluster has hardly a standard error, and would decide the
 /// interval alone.
 constexpr double min_sigma_share = 0.25;
-
-/// By linear interpolation between order statistics. What lies before `from` is not above what lies behind.
-double select_quantile(std::span<double> values, double share, std::size_t& from) {
-  const double rank = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(rank);
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(below);
-  std::nth_element(values.begin() + static_cast<std::ptrdiff_t>(from), place, values.end());
-  from = below;
-  if (below + 1 == values.size()) return *place;
-  const double above = *std::min_element(place + 1, values.end());
-  return *place + (rank - static_cast<double>(below)) * (above - *place);
-}
 
 }  // namespace
 
@@ -64,11 +53,16 @@ std::vector<double> confidence_draws(std::span<const ClusterSums> clusters, cons
 
 BothIntervals take_intervals(std::span<double> values, const IntervalLevels& levels) {
   BothIntervals intervals;
-  std::size_t from = 0;
-  intervals.of_95.low = select_quantile(values, levels.low_95, from);
-  intervals.of_80.low = select_quantile(values, levels.low_80, from);
-  intervals.of_80.high = select_quantile(values, levels.high_80, from);
-  intervals.of_95.high = select_quantile(values, levels.high_95, from);
+  std::size_t first = 0;
+  const auto next_quantile = [&](double share) {
+    const double value = interpolated_quantile(values, share, first);
+    first = rank_below(share, values.size());
+    return value;
+  };
+  intervals.of_95.low = next_quantile(levels.low_95);
+  intervals.of_80.low = next_quantile(levels.low_80);
+  intervals.of_80.high = next_quantile(levels.high_80);
+  intervals.of_95.high = next_quantile(levels.high_95);
   return intervals;
 }
 

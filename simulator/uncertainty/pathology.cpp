@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+
+#include <draftscope/base/statistics.h>
 #include <functional>
 #include <iterator>
 
-#include "uncertainty/median.h"
 #include "uncertainty/prediction_pathology.h"
 
 namespace draftscope::simulator {
@@ -39,7 +40,8 @@ Pathology find_pathology(std::span<const std::vector<std::int32_t>> outputs) {
   std::vector<std::size_t> lengths;
   std::transform(outputs.begin(), outputs.end(), std::back_inserter(lengths),
                  [](const std::vector<std::int32_t>& output) { return output.size(); });
-  const double runaway = runaway_lengths * std::max(static_cast<double>(median(lengths)), 1.0);
+  const double runaway =
+      runaway_lengths * std::max(static_cast<double>(upper_median(std::vector(lengths))), 1.0);
   double all = 0.0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto length = static_cast<double>(lengths[i]);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "uncertainty/resampling.h"
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -11,13 +13,6 @@ namespace draftscope::simulator {
 namespace {
 
 constexpr std::size_t exact_up_to = 200;
-
-double quantile(const std::vector<double>& sorted, double share) {
-  const double rank = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(rank);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (rank - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
 
 /// Twice the mean rank of each magnitude, so that tied ranks stay integers.
 std::vector<std::size_t> doubled_ranks(const std::vector<double>& sorted_magnitudes) {
@@ -75,8 +70,7 @@ Interval bootstrap_95(std::size_t count, const std::function<double(std::span<co
     for (std::size_t& index : drawn) index = random() % count;
     value = statistic(drawn);
   }
-  std::sort(values.begin(), values.end());
-  return {quantile(values, 0.025), quantile(values, 0.975)};
+  return {interpolated_quantile(values, 0.025), interpolated_quantile(values, 0.975)};
 }
 
 double signed_rank_p_value(std::span<const double> differences) {

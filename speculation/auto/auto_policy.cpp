@@ -3,6 +3,7 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
+#include <draftscope/base/statistics.h>
 #include <draftscope/speculation/rules/rules_of.h>
 #include <draftscope/speculation/skip_set_text.h>
 #include <fmt/format.h>
@@ -44,10 +45,7 @@ double accepted_of_chain(double acceptance, double length) {
 /// The measurement of median score.
 std::optional<Measurement> middle_of(std::vector<Measurement> repeats) {
   if (repeats.empty()) return std::nullopt;
-  const auto middle = repeats.begin() + static_cast<std::ptrdiff_t>((repeats.size() - 1) / 2);
-  std::nth_element(repeats.begin(), middle, repeats.end(),
-                   [](const Measurement& a, const Measurement& b) { return a.score < b.score; });
-  return *middle;
+  return lower_median(repeats, [](const Measurement& a, const Measurement& b) { return a.score < b.score; });
 }
 
 std::string without_none(const std::string& list) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/speculation/auto/round_costs.h>
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -47,11 +49,8 @@ void RecentMedian::add(double value) {
   latest_[next_] = value;
   next_ = (next_ + 1) % latest_.size();
   count_ = std::min(count_ + 1, latest_.size());
-  const auto count = static_cast<std::ptrdiff_t>(count_);
-  sorted_.assign(latest_.begin(), latest_.begin() + count);
-  const auto middle = sorted_.begin() + (count - 1) / 2;
-  std::nth_element(sorted_.begin(), middle, sorted_.end());
-  median_ = *middle;
+  reordered_.assign(latest_.begin(), latest_.begin() + static_cast<std::ptrdiff_t>(count_));
+  median_ = lower_median(reordered_);
 }
 
 RoundCosts::RoundCosts(std::span<const double> step_costs)

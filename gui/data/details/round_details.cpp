@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "round_details.h"
 
+#include <draftscope/base/statistics.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,12 +10,6 @@
 namespace draftscope::gui {
 
 namespace {
-
-std::int64_t middle_of(std::vector<std::int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::vector<DraftedToken> drafted_tokens(const OpenedRecording& opened, const traces::Round& round,
                                          std::uint32_t round_index) {
@@ -81,8 +77,9 @@ std::optional<RoundDetails> round_details(const OpenedRecording& opened, std::ui
   details.rank = 1 + static_cast<std::size_t>(std::count_if(
                          times[round_parts].begin(), times[round_parts].end(),
                          [&](std::int64_t other) { return other > round.end_ns - round.start_ns; }));
-  for (std::size_t part = 0; part < round_parts; ++part) details.like_medians[part] = middle_of(times[part]);
-  details.like_median_ns = middle_of(times[round_parts]);
+  for (std::size_t part = 0; part < round_parts; ++part)
+    details.like_medians[part] = lower_median(times[part]);
+  details.like_median_ns = lower_median(times[round_parts]);
   return details;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "slice_details.h"
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 
 #include "data/id_index.h"
@@ -158,9 +160,7 @@ std::optional<SliceDetails> slice_details(const OpenedRecording& opened, const T
   details.rank = 1 + static_cast<std::size_t>(std::count_if(
                          lengths.begin(), lengths.end(), [&](std::int64_t other) { return other > length; }));
   details.kind_longest_ns = *std::max_element(lengths.begin(), lengths.end());
-  const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>((lengths.size() - 1) / 2);
-  std::nth_element(lengths.begin(), middle, lengths.end());
-  details.kind_median_ns = *middle;
+  details.kind_median_ns = lower_median(lengths);
   return details;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "filter_histogram.h"
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -28,10 +30,7 @@ FilterHistogram filter_histogram(const OpenedRecording& opened, std::size_t run_
     if (const double value = histogram.field->number(opened, round_index); std::isfinite(value))
       values.push_back(value);
   if (values.empty()) return histogram;
-  const auto top =
-      values.begin() + static_cast<std::ptrdiff_t>(widest_share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), top, values.end());
-  histogram.high = *top;
+  histogram.high = quantile_below(values, widest_share);
   histogram.low = *std::min_element(values.begin(), values.end());
   // Whole numbers have a bin each where these are few.
   const double reach = histogram.high - histogram.low;

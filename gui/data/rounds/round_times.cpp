@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "round_times.h"
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace draftscope::gui {
@@ -12,9 +13,7 @@ namespace {
 /// The percentiles of so many values, of which `ranked` gives the one of a rank.
 template <typename Ranked>
 void set_percentiles(std::size_t values, const Ranked& ranked, PartPercentiles& into) {
-  const auto at = [&](double share) {
-    return ranked(static_cast<std::size_t>(std::llround(share * static_cast<double>(values - 1))));
-  };
+  const auto at = [&](double share) { return ranked(nearest_rank(share, values)); };
   into.p50_ns = at(0.5);
   into.p95_ns = at(0.95);
   into.p99_ns = at(0.99);

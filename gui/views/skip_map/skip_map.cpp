@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "skip_map.h"
 
+#include <draftscope/base/statistics.h>
+
 #include <QComboBox>
 #include <QImage>
 #include <QKeyEvent>
@@ -279,9 +281,7 @@ void SkipMap::paint_times(QPainter& painter, const RoundAxis& axis, const Detail
     all.insert(all.end(), mean.begin(), mean.end());
   }
   // A few interrupted rounds must not pale the others: the scale ends at the 99th percentile.
-  const auto place = all.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(all.size() - 1) * 0.99);
-  std::nth_element(all.begin(), place, all.end());
-  const double top = std::max(1.0, *place);
+  const double top = std::max(1.0, quantile_below(all, 0.99));
   LegendRow legend(painter, palette(), QRect(area.left(), 0, area.width(), area.top()));
   add_scale(legend, painter, dark,
             tr("0 to %1 per round, %2")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "costs/fit/cost_priors.h"
 
+#include <draftscope/base/statistics.h>
 #include <draftscope/simulator/costs/cost_model.h>
 
 #include <algorithm>
@@ -114,7 +115,7 @@ std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType we
 
 std::vector<GaussianPrior> scale_priors(const CostObservations& observations) {
   const ModelShape& shape = observations.shape;
-  // The middle of what the passes took a byte.
+  // The median time per byte of the passes.
   std::vector<double> scales;
   double layer_bytes = 0.0;
   for (const CostObservation& group : observations.groups) {
@@ -126,8 +127,7 @@ std::vector<GaussianPrior> scale_priors(const CostObservations& observations) {
   for (const speculation::Operation product : {speculation::Operation::qkv, speculation::Operation::output,
                                                speculation::Operation::gate_up, speculation::Operation::down})
     layer_bytes += work_of(product, shape, observations.weights, 1.0).weight_bytes;
-  std::sort(scales.begin(), scales.end());
-  const double ns_per_byte = scales.empty() ? 1.0 : scales[scales.size() / 2];
+  const double ns_per_byte = scales.empty() ? 1.0 : upper_median(scales);
   const double launch_ns = ns_per_byte * layer_bytes / 4.0;
 
   std::vector<GaussianPrior> priors;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -16,12 +18,10 @@ struct TimedPass {
 /// Fewer times than this may all have been interrupted but one.
 inline constexpr std::size_t min_for_median = 5;
 
-/// The median, of few times the least. Expects at least one; reorders.
+/// The median; of few times the minimum. Expects at least one; reorders.
 [[nodiscard]] inline double usual_of(std::vector<double>& times) {
   if (times.size() < min_for_median) return *std::min_element(times.begin(), times.end());
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return upper_median(times);
 }
 
 struct RegularTime {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "costs/fit/robust_fit.h"
 
+#include <draftscope/base/statistics.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
-
-#include "uncertainty/median.h"
 
 namespace draftscope::simulator {
 
@@ -116,7 +116,7 @@ RobustFit robust_fit(const FitData& data, const std::vector<GaussianPrior>& prio
       huber[i] = std::min(1.0, huber_delta / std::max(std::abs(residuals[i]), 1e-12));
     }
     constexpr double to_deviation = 1.4826;  // of a normal distribution's median magnitude
-    fit.sigma = std::max(to_deviation * median(std::move(magnitudes)), smallest_sigma);
+    fit.sigma = std::max(to_deviation * upper_median(magnitudes), smallest_sigma);
   }
 
   fit.covariance = MatrixXd::Zero(n, n);

@@ -27,7 +27,7 @@ class RecentMedian {
 
  private:
   std::vector<double> latest_;
-  std::vector<double> sorted_;
+  std::vector<double> reordered_;
   std::size_t count_ = 0;  // of them
   std::size_t next_ = 0;   // that is written over
   double median_ = 0.0;
