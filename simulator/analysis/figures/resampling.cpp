@@ -3,6 +3,7 @@
 
 #include <draftscope/base/statistics.h>
 
+
 #include <algorithm>
 #include <cmath>
 #include <random>
