@@ -21,7 +21,7 @@
 #include "emulated_gpu.h"
 #include "noted_gpu.h"
 #include "random_model.h"
-#include "weights/in_blocks.h"
+#include "weights/packed_model.h"
 #include "weights/same_bits.h"
 
 namespace draftscope::engine::test {
@@ -56,7 +56,7 @@ class InParts {
   InParts(const Held& held, Random& random)
       : plain_(random_checkpoint(shape_of(random), DType::bf16, random())), mixed_(plain_) {
     if (held.head) {
-      head_ = std::make_unique<InBlocks>(plain_, *held.head);
+      head_.emplace(in_blocks(plain_, *held.head));
       mixed_.weights.head = head_->packed().weights.head;
     }
     layers = needed_for(plain_, held.layers);
@@ -127,7 +127,7 @@ class InParts {
 
   Checkpoint plain_;
   Checkpoint mixed_;
-  std::unique_ptr<InBlocks> head_;
+  std::optional<PackedModel> head_;
 };
 
 /// Each format of layers with heads and drafts in the same, in others and in none.

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "cuda/backend.h"
-#include "cuda/weights/model_upload.h"
 #include "cuda/passes/program_runner.h"
+#include "cuda/weights/model_upload.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
 #include "noted_gpu.h"
 #include "random_model.h"
-#include "weights/held_format.h"
 #include "weights/same_bits.h"
 
 namespace draftscope::engine::test {
@@ -27,6 +26,20 @@ namespace {
 /// Shared memory of a block on devices of compute capability 8.6, 8.0 and 9.0.
 constexpr std::size_t some_shared_bytes[] = {std::size_t{99} << 10, std::size_t{163} << 10,
                                              std::size_t{227} << 10};
+
+/// A format that a device multiplies, as a model's type and that of its layers' matrices.
+struct HeldFormat {
+  DType dtype = DType::bf16;
+  CudaWeights weights;  ///< none: as stored
+};
+
+std::vector<HeldFormat> every_held_format() {
+  using enum speculation::WeightFormat;
+  std::vector<HeldFormat> formats{{DType::bf16, {}}, {DType::f16, {}}, {DType::f16, int4}};
+  for (const auto weights : {fp8, q8_0, q4_0, q4_k, int4, fp8_block})
+    formats.push_back({DType::bf16, weights});
+  return formats;
+}
 
 std::unique_ptr<Backend> backend_of(const Checkpoint& checkpoint, CudaOptions options,
                                     std::int32_t multiprocessors, std::size_t shared_bytes,
