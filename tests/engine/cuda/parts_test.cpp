@@ -113,11 +113,8 @@ class InParts {
 
   [[nodiscard]] std::unique_ptr<Backend> made(const Held& held, DecodingPasses passes,
                                               std::int32_t multiprocessors, NotedCalls& calls) const {
-    static std::uint32_t seed = 40;
-    auto gpu =
-        cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes, ++seed);
-    auto backend = noted_backend(std::move(gpu), calls, mixed_,
-                                 {.cache_rows = 90, .weights = held.layers, .passes = passes});
+    auto backend = noted_emulated_backend(mixed_, {.cache_rows = 90, .weights = held.layers}, passes, calls,
+                                          multiprocessors);
     if (held.draft) {
       const auto done = backend->hold_weights(*held.draft);
       if (!done) throw std::runtime_error(done.error().message);

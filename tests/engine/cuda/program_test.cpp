@@ -41,16 +41,6 @@ std::vector<HeldFormat> every_held_format() {
   return formats;
 }
 
-std::unique_ptr<Backend> backend_of(const Checkpoint& checkpoint, CudaOptions options,
-                                    std::int32_t multiprocessors, std::size_t shared_bytes,
-                                    DecodingPasses passes, NotedCalls& calls) {
-  static std::uint32_t seed = 0;
-  options.passes = passes;
-  return noted_backend(cuda::emulation::make_emulated_gpu(
-                           multiprocessors, cuda::emulation::usual_memory_bytes, ++seed, shared_bytes),
-                       calls, checkpoint, options);
-}
-
 TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
   Random random(83);
   int round = 0;
@@ -67,10 +57,9 @@ TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
       const CudaOptions options{.cache_rows = 100, .weights = held.weights};
       NotedCalls of_plain;
       NotedCalls of_programs;
-      const auto plain =
-          backend_of(checkpoint, options, 2, some_shared_bytes[2], DecodingPasses::plain, of_plain);
-      const auto programs = backend_of(checkpoint, options, pick(random, 1, 5),
-                                       some_shared_bytes[round++ % 3], DecodingPasses::programs, of_programs);
+      const auto plain = noted_emulated_backend(checkpoint, options, DecodingPasses::plain, of_plain);
+      const auto programs = noted_emulated_backend(checkpoint, options, DecodingPasses::programs, of_programs,
+                                                   pick(random, 1, 5), some_shared_bytes[round++ % 3]);
       OwnedBatch prompt = chain(shape, random, pick(random, 1, 30), 0);
       prompt.wanted.head_from = static_cast<std::int32_t>(prompt.rows.size()) - 1;
       EXPECT_TRUE(have_same_bits(outputs_of(*programs, prompt), outputs_of(*plain, prompt)));
