@@ -127,7 +127,7 @@ class ProgramRunner {
       profiler::DeviceTrace* trace);
 
   /// Adds the layers in another format, for drafts.
-  [[nodiscard]] Result<void> hold_draft(speculation::WeightFormat weights, const ModelLayers& layers);
+  [[nodiscard]] Result<void> add_draft(speculation::WeightFormat weights, const ModelLayers& layers);
 
   /// After the device has been waited for: an error if a block waited for others for more than a second in
   /// the program that was launched last.

@@ -116,7 +116,7 @@ class InParts {
     auto backend = noted_emulated_backend(mixed_, {.cache_rows = 90, .weights = held.layers}, passes, calls,
                                           multiprocessors);
     if (held.draft) {
-      const auto done = backend->hold_weights(*held.draft);
+      const auto done = backend->prepare_draft_weights(*held.draft);
       if (!done) throw std::runtime_error(done.error().message);
     }
     return backend;

@@ -128,9 +128,9 @@ TEST(DraftWeights, ComputeWhatABackendInTheirFormatDoes) {
     const Checkpoint checkpoint = by_backend ? *synthetic : random_checkpoint(shape, DType::bf16, random());
     const auto stored = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
     for (const WeightFormat format : draft_formats) {
-      const auto held = stored->hold_weights(format);
+      const auto held = stored->prepare_draft_weights(format);
       ASSERT_TRUE(held) << held.error().message;
-      ASSERT_TRUE(stored->hold_weights(format));  // nothing to do
+      ASSERT_TRUE(stored->prepare_draft_weights(format));  // nothing to do
     }
     const OwnedBatch rows = chain(shape, random, 12, 0);
     for (const WeightFormat format : draft_formats) {
@@ -149,7 +149,7 @@ TEST(DraftWeights, AreRoundedAsTheCpusSearchRoundsThem) {
     const speculation::ModelShape shape = random_shape_for_drafts(random);
     Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
     const auto stored = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
-    ASSERT_TRUE(stored->hold_weights(format));
+    ASSERT_TRUE(stored->prepare_draft_weights(format));
     PackedModel blocks = in_blocks(checkpoint, format);
     blocks.packed().weights.head = checkpoint.weights.head;  // drafts have the target's
     const auto packed = backend_on_device(blocks.packed(), {.cache_rows = held_cache_rows});
@@ -163,7 +163,7 @@ TEST(DraftWeights, AreRefusedWhereTheyCannotBe) {
   const speculation::ModelShape shape = random_shape_for_drafts(random);
   const auto refusal = [&](DType dtype, const CudaOptions& options, WeightFormat format) {
     const Checkpoint checkpoint = random_checkpoint(shape, dtype, 1);
-    const auto held = backend_on_device(checkpoint, options)->hold_weights(format);
+    const auto held = backend_on_device(checkpoint, options)->prepare_draft_weights(format);
     return held ? "held" : held.error().message;
   };
   EXPECT_EQ(refusal(DType::f16, {.cache_rows = 9}, WeightFormat::fp8),

@@ -83,7 +83,7 @@ TEST(StoredFp8, IsRefusedWhereItCannotBeComputedOn) {
   PackedModel stored = in_e4m3(plain);
   EXPECT_EQ(refusal(stored.packed()), "none");
   EXPECT_EQ(backend_on_device(stored.packed(), {.cache_rows = 9})
-                ->hold_weights(speculation::WeightFormat::fp8)
+                ->prepare_draft_weights(speculation::WeightFormat::fp8)
                 .error()
                 .message,
             "model random: found weights fp8 for drafts, expected none beside fp8");

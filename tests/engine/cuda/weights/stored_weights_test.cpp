@@ -173,7 +173,7 @@ TEST_P(StoredWeights, HaveDraftsInOtherFormats) {
     const OwnedBatch rows = chain(shape, random_, 5, 0);
     for (const WeightFormat draft : {fp8, q8_0, q4_0, q4_k, int4, fp8_block}) {
       SCOPED_TRACE(some(turn).name + ", draft in " + std::string(speculation::weight_format_name(draft)));
-      const auto held = backend->hold_weights(draft);
+      const auto held = backend->prepare_draft_weights(draft);
       if (is_f16 && draft != int4) {
         ASSERT_FALSE(held);
         EXPECT_THAT(held.error().message, testing::HasSubstr("for drafts, expected int4 beside fp16"));
