@@ -40,7 +40,7 @@ std::vector<std::string> choices(const speculation::ParameterRow& parameter) {
 std::vector<std::string> held_weights(Backend& backend) {
   std::vector<std::string> held;
   for (const speculation::WeightFormatRow& row : speculation::weight_formats())
-    if (backend.hold_weights(row.format)) held.emplace_back(row.name);
+    if (backend.prepare_draft_weights(row.format)) held.emplace_back(row.name);
   return held;
 }
 

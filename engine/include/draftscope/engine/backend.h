@@ -72,8 +72,8 @@ struct Batch {
   const speculation::SublayerMask* mask = nullptr;  ///< null = nothing skipped
   LayerRange layers;
   Wanted wanted;
-  /// Weights to compute on, which hold_weights() made: of a step of a draft, whose K/V a verification by all
-  /// layers will write over. None = the model's own.
+  /// Weights to compute on, which prepare_draft_weights() made: of a step of a draft, whose K/V a
+  /// verification by all layers will write over. None = the model's own.
   std::optional<speculation::WeightFormat> weights;
 };
 
@@ -156,7 +156,8 @@ struct BackendDescription {
   std::size_t weight_bytes = 0;        ///< as they are held: mapped, or on the device
   std::size_t draft_weight_bytes = 0;  ///< held beside them for drafts
   std::string weights;                 ///< formats of the matrices, most weights first: "bf16", "q4_1, q8_0"
-  std::vector<speculation::WeightFormat> draft_formats;  ///< that hold_weights() makes beside this model's
+  std::vector<speculation::WeightFormat>
+      draft_formats;  ///< that prepare_draft_weights() makes beside this model's
 };
 
 /// Rows of the widest verification: a window of lookahead decoding at its public code's defaults (60 columns,
@@ -178,9 +179,9 @@ class Backend {
   /// Rows of one verification, which takes as many batches of max_invariant_rows() as it needs: rows attend
   /// to earlier ones alone, whose K/V is in the cache by then.
   [[nodiscard]] virtual std::int32_t max_verified_rows() const { return max_invariant_rows(); }
-  /// Makes a copy of the matrices in a format, for Batch::weights; nothing is done where it is held already.
+  /// Makes a copy of the matrices in a format, for Batch::weights; does nothing where there is one already.
   /// Errors: a format that this backend does not make, memory is short.
-  [[nodiscard]] virtual Result<void> hold_weights(speculation::WeightFormat format) {
+  [[nodiscard]] virtual Result<void> prepare_draft_weights(speculation::WeightFormat format) {
     return fail("{} backend: found weights {} for drafts, expected the model's own", describe().device,
                 speculation::weight_format_name(format));
   }

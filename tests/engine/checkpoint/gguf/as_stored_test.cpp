@@ -224,7 +224,7 @@ TEST_F(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
   EXPECT_THAT((*packed)->describe().weights, HasSubstr("q4_k"));
   EXPECT_LT((*packed)->describe().weight_bytes * 3, (*plain)->describe().weight_bytes * 2);
   // Copies for drafts are made of the blocks' numbers.
-  ASSERT_TRUE((*packed)->hold_weights(speculation::WeightFormat::q8_0));
+  ASSERT_TRUE((*packed)->prepare_draft_weights(speculation::WeightFormat::q8_0));
   EXPECT_LT(relative_error(logits_of(**packed, speculation::WeightFormat::q8_0), expected), 0.05);
 }
 

@@ -15,7 +15,7 @@
 #include "cpu/model.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "weights/in_e4m3.h"
+#include "weights/packed_model.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -33,12 +33,12 @@ TEST(StoredFp8, ComputesWhatTheDeviceMakesOfPlainWeights) {
     SCOPED_TRACE(round);
     const speculation::ModelShape shape = random_stored_shape(random);
     const Checkpoint plain = random_checkpoint(shape, round % 2 == 0 ? DType::bf16 : DType::f16, random());
-    InE4m3 stored(plain);
+    PackedModel stored = in_e4m3(plain);
     const auto quantised = backend_on_device(
         plain, {.cache_rows = 120, .weights = speculation::WeightFormat::fp8}, pick(random, 1, 3));
-    const auto as_stored = backend_on_device(stored.checkpoint(), {.cache_rows = 120}, pick(random, 1, 3));
-    const auto asked_for = backend_on_device(
-        stored.checkpoint(), {.cache_rows = 120, .weights = speculation::WeightFormat::fp8}, 2);
+    const auto as_stored = backend_on_device(stored.packed(), {.cache_rows = 120}, pick(random, 1, 3));
+    const auto asked_for =
+        backend_on_device(stored.packed(), {.cache_rows = 120, .weights = speculation::WeightFormat::fp8}, 2);
     EXPECT_EQ(as_stored->describe().weights, quantised->describe().weights);
     EXPECT_EQ(as_stored->describe().weight_bytes, quantised->describe().weight_bytes);
     Outputs expected;
@@ -69,32 +69,31 @@ TEST(StoredFp8, IsRefusedWhereItCannotBeComputedOn) {
   speculation::ModelShape shape = random_stored_shape(random);
   const Checkpoint plain = random_checkpoint(shape, DType::bf16, 1);
   {
-    InE4m3 stored(plain);
-    stored.checkpoint().weights.layers.back().up = plain.weights.layers.back().up;
-    EXPECT_EQ(refusal(stored.checkpoint()),
+    PackedModel stored = in_e4m3(plain);
+    stored.packed().weights.layers.back().up = plain.weights.layers.back().up;
+    EXPECT_EQ(refusal(stored.packed()),
               "model random: some matrices are in fp8, expected all of the layers' or none on a cuda device");
   }
   {
-    InE4m3 stored(plain);
-    stored.last_codes()[3] = 0xff;
-    EXPECT_THAT(refusal(stored.checkpoint()),
+    PackedModel stored = in_e4m3(plain);
+    stored.last_codes()[3] = std::byte{0xff};
+    EXPECT_THAT(refusal(stored.packed()),
                 ::testing::HasSubstr("mlp.down_proj.weight holds nan, expected finite numbers"));
   }
-  InE4m3 stored(plain);
-  EXPECT_EQ(refusal(stored.checkpoint()), "none");
-  EXPECT_EQ(backend_on_device(stored.checkpoint(), {.cache_rows = 9})
-                ->hold_weights(speculation::WeightFormat::fp8)
+  PackedModel stored = in_e4m3(plain);
+  EXPECT_EQ(refusal(stored.packed()), "none");
+  EXPECT_EQ(backend_on_device(stored.packed(), {.cache_rows = 9})
+                ->prepare_draft_weights(speculation::WeightFormat::fp8)
                 .error()
                 .message,
             "model random: found weights fp8 for drafts, expected none beside fp8");
-  const auto cpu = make_cpu_backend(stored.checkpoint(), {});
+  const auto cpu = make_cpu_backend(stored.packed(), {});
   ASSERT_FALSE(cpu);
   EXPECT_EQ(cpu.error().message, "cpu backend: random's matrices are in fp8, expected them widened");
   shape.d_ff = 24;
   const Checkpoint narrow = random_checkpoint(shape, DType::bf16, 1);
-  InE4m3 other(narrow);
-  EXPECT_EQ(refusal(other.checkpoint()),
-            "model random: d_ff is 24, expected a multiple of 16 on a cuda device");
+  PackedModel other = in_e4m3(narrow);
+  EXPECT_EQ(refusal(other.packed()), "model random: d_ff is 24, expected a multiple of 16 on a cuda device");
 }
 
 }  // namespace
