@@ -36,7 +36,7 @@ constexpr int repeats = 15;
 struct Contender {
   std::string name;
   const PackedLayout* layout = nullptr;  ///< null = bf16
-  std::size_t bytes = 0;                 ///< of one copy
+  std::size_t bytes = 0;                 ///< bytes of one copy
   Memory copies;
   std::vector<std::byte> set;
   double fastest[max_rows + 1] = {};
