@@ -192,7 +192,7 @@ class Decoder {
     return {};
   }
 
-  /// Node i was verified in cache row root + 1 + i; its place on the path is never behind that.
+  /// Node i was verified in cache row root + 1 + i; its place on the path is never beyond that.
   Result<void> move_accepted_rows() {
     moves_.clear();
     const auto accepted = static_cast<std::int32_t>(verdict_.path.size());

@@ -21,7 +21,7 @@ bool has(const speculation::StrategyRow& strategy, std::string_view parameter) {
                      [&](const speculation::ParameterRow& known) { return known.name == parameter; });
 }
 
-/// The names behind "one of: ".
+/// The names after "one of: ".
 std::vector<std::string> choices(const speculation::ParameterRow& parameter) {
   constexpr std::string_view opening = "one of: ";
   std::vector<std::string> names;

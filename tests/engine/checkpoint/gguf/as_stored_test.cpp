@@ -53,7 +53,7 @@ std::string random_matrix(Random& random, std::uint32_t type, std::uint64_t coun
   return bytes.text();
 }
 
-/// The same model of one layer twice: Phi-3's, with fused tensors, and Qwen2's with biases of 0.
+/// A model of one layer in two files: Phi-3's, with fused tensors, and Qwen2's with biases of 0.
 std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t type) {
   std::pair<GgufParts, GgufParts> both;
   GgufParts& fused = both.first;  // no binding, which clang 14's lambdas cannot capture
