@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Seeds for the fuzzers of this folder, small and of every kind the parsers tell apart: python make_corpus.py"""
+"""Seeds for the fuzzers of checkpoints, small and of every kind the parsers tell apart: python make_safetensors_corpus.py"""
 import json
 import struct
 from pathlib import Path
 
-here = Path(__file__).parent / "corpus"
+here = Path(__file__).parent / "corpus/safetensors"
 
 
 def header(name, text, data=b""):

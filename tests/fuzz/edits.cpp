@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../promises.h"
+#include "promises.h"
 
 namespace draftscope::fuzz {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "../promises.h"
+#include "promises.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace draftscope;

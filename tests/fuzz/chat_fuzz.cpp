@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "../promises.h"
+#include "promises.h"
 #include "tokenizer/jinja/render.h"
 
 namespace {

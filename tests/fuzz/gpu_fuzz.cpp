@@ -9,8 +9,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "../promises.h"
 #include "prices/costs/cost_prices.h"
+#include "promises.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace draftscope;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Seeds for the fuzzer of this folder: small files of every kind that the readers tell apart: python make_corpus.py
+"""Seeds for gguf_fuzz: small files of every kind that the readers tell apart: python make_gguf_corpus.py
 (needs gguf, numpy)"""
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import numpy as np
 from gguf import GGMLQuantizationType as Type, GGUFWriter, RopeScalingType, TokenType
 from gguf.quants import quantize
 
-HERE = Path(__file__).resolve().parent / "corpus"
+HERE = Path(__file__).resolve().parent / "corpus/gguf"
 MODEL, INNER, VOCAB = 32, 32, 12
 
 

@@ -19,12 +19,12 @@
 #include <iterator>
 #include <limits>
 
-#include "../promises.h"
 #include "data/details/replayed_text.h"
 #include "data/details/run_comparison.h"
 #include "data/details/shadow_ranks.h"
 #include "data/lanes/load_recording.h"
 #include "edits.h"
+#include "promises.h"
 
 namespace {
 
@@ -42,7 +42,7 @@ std::string bytes_of(const std::filesystem::path& path) {
 
 /// With layers' predictions and decisions; with kernels.
 const std::string& sound_trace(bool with_kernels) {
-  static const std::string kernels = bytes_of(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/trace/corpus/ops.dstrace");
+  static const std::string kernels = bytes_of(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/trace/ops.dstrace");
   static const std::string layers = [] {
     const InputFile file(".cut", "");
     write_small_recording(file.path());

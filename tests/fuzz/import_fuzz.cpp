@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "../promises.h"
+#include "promises.h"
 
 namespace {
 
