@@ -3,7 +3,6 @@
 
 #include <draftscope/base/statistics.h>
 
-
 #include <algorithm>
 #include <cmath>
 #include <random>

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "checkpoint/gguf/unpack.h"
-#include "numbers/bf16.h"
 #include "cpu/model.h"
 #include "cuda/kernels/grouped_layout.h"
 #include "cuda/weights/pack_groups.h"
 #include "cuda_shapes.h"
 #include "e4m3.h"
+#include "numbers/bf16.h"
 #include "packed_model.h"
 #include "stored_formats.h"
 

@@ -11,10 +11,10 @@
 #include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/gguf/unpack.h"
 #include "checkpoint/gguf/widen.h"
-#include "numbers/bf16.h"
 #include "cpu/model.h"
 #include "cpu/quantised/quantise.h"
 #include "e4m3.h"
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::test {
 
