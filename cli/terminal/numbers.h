@@ -3,6 +3,8 @@
 
 // Numbers as people read them: three significant digits, with their unit. Absent values become a dash.
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,5 +39,12 @@ namespace draftscope::cli {
 
 /// "0.031", or "< 0.001"
 [[nodiscard]] std::string p_value(double value);
+
+/// "+0.12", "-1.30"; what rounds to nothing is "+0.00", whichever side it is on.
+[[nodiscard]] inline std::string signed_number(double value, int digits) {
+  std::string text = fmt::format("{:+.{}f}", value, digits);
+  if (text.find_first_of("123456789") == std::string::npos) text.front() = '+';
+  return text;
+}
 
 }  // namespace draftscope::cli

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "terminal/numbers.h"
-#include "terminal/signed_number.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
