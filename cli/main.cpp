@@ -6,7 +6,6 @@
 
 #include "program.h"
 #include "terminal/messages.h"
-#include "terminal/out_of_memory.h"
 #include "terminal/outcome.h"
 #include "terminal/process.h"
 

@@ -15,7 +15,6 @@
 
 #include "options/calibrate_shapes.h"
 #include "options/numbers.h"
-#include "options/one_of.h"
 #include "options/output_options.h"
 #include "report/answers/calibrate_text.h"
 #include "terminal/interrupt.h"

@@ -6,7 +6,6 @@ namespace draftscope::cli {
 void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_line) {
   app.require_subcommand(1);
   add_generate_command(app, outcome);
-  add_chat_command(app, outcome);
   add_record_command(app, outcome, command_line);
   add_tune_command(app, outcome, command_line);
   add_report_command(app, outcome);

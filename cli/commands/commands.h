@@ -11,11 +11,8 @@
 namespace draftscope::cli {
 
 /// `draftscope generate`: streams text, accepted, rejected and bonus tokens told apart by colour on a
-/// terminal.
+/// terminal. Without a prompt, and as `draftscope chat`: a conversation.
 void add_generate_command(CLI::App& app, Outcome& outcome);
-
-/// `draftscope chat`: a conversation in the terminal, under a strategy.
-void add_chat_command(CLI::App& app, Outcome& outcome);
 
 /// `draftscope record`: decodes prompts under one or several strategies and writes a trace. `command_line`
 /// goes into the trace's meta.

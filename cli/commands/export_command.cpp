@@ -11,7 +11,7 @@
 #include <optional>
 #include <system_error>
 
-#include "options/one_of.h"
+#include "options/numbers.h"
 #include "options/output_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress_bar.h"

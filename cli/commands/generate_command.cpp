@@ -8,6 +8,8 @@
 #include <iterator>
 #include <memory>
 
+#include "chat/chat.h"
+#include "chat/chat_input.h"
 #include "options/chat_options.h"
 #include "options/model_options.h"
 #include "terminal/interrupt.h"
@@ -19,6 +21,7 @@ namespace draftscope::cli {
 
 namespace {
 
+constexpr std::int32_t tokens_of_a_reply = 512;
 constexpr std::size_t max_prompt_bytes = std::size_t{64} << 20U;
 
 struct GenerateOptions {
@@ -112,19 +115,31 @@ Result<int> generate(const GenerateOptions& options) {
 
 void add_generate_command(CLI::App& app, Outcome& outcome) {
   auto options = std::make_shared<GenerateOptions>();
-  CLI::App* command = app.add_subcommand("generate", "Stream text from a model under a strategy");
+  CLI::App* command = app.add_subcommand(
+      "generate", "Stream text from a model under a strategy; without a prompt, talk to it");
+  command->alias("chat");
+  command->footer(
+      "Without a prompt it holds a conversation by the model's chat template, 512 tokens a reply unless "
+      "given.\nCommands inside:\n" +
+      std::string(chat_help()));
   add_model_options(*command, options->model);
-  auto* source = command->add_option_group("prompt", "One of:");
-  source->add_option("-p,--prompt", options->prompt, "The prompt");
-  source->add_option("--prompt-file", options->prompt_file,
-                     "A file that holds the prompt; - reads standard input");
-  source->require_option(1);
+  CLI::Option* prompt = command->add_option("-p,--prompt", options->prompt, "The prompt");
+  CLI::Option* prompt_file = command
+                                 ->add_option("--prompt-file", options->prompt_file,
+                                              "A file that holds the prompt; - reads standard input")
+                                 ->excludes(prompt);
   command->add_option("-s,--strategy", options->strategy, "name:key=value,… (see draftscope strategies)")
       ->capture_default_str();
   add_decoding_options(*command, options->decoding);
   add_chat_options(*command, options->chat, "the prompt");
   add_colour_options(*command, options->colour, options->quiet);
-  command->callback([options, &outcome] { finish(outcome, generate(*options)); });
+  const CLI::Option* max_tokens = command->get_option("--max-tokens");
+  command->callback([=, &outcome] {
+    if (prompt->count() + prompt_file->count() > 0) return finish(outcome, generate(*options));
+    if (max_tokens->count() == 0) options->decoding.max_tokens = tokens_of_a_reply;
+    finish(outcome, converse({options->model, options->decoding, options->strategy, options->chat.system,
+                              options->colour, options->quiet}));
+  });
 }
 
 }  // namespace draftscope::cli

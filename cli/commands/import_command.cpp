@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "options/numbers.h"
-#include "options/one_of.h"
 #include "options/output_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/progress_bar.h"

@@ -9,8 +9,8 @@
 #include <memory>
 #include <optional>
 
-#include "report/model/model_report.h"
-#include "report/report_json_parts.h"
+#include "report/model_report.h"
+#include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 

@@ -20,11 +20,10 @@
 #include <optional>
 
 #include "commands/commands.h"
-#include "commands/shards/shard_output.h"
 #include "options/device_trace_options.h"
 #include "options/numbers.h"
-#include "options/one_of.h"
 #include "options/output_options.h"
+#include "options/shard_options.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/progress_bar.h"

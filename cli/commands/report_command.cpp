@@ -9,11 +9,10 @@
 #include <fstream>
 #include <memory>
 
-#include "options/one_of.h"
+#include "options/numbers.h"
 #include "report/brief_report.h"
 #include "report/conventions_report.h"
 #include "report/decisions_report.h"
-#include "report/history_report.h"
 #include "report/operations_report.h"
 #include "report/report_json.h"
 #include "report/report_text.h"

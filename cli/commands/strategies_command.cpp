@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {

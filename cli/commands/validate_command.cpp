@@ -8,7 +8,7 @@
 
 #include "options/numbers.h"
 #include "report/answers/check_prediction.h"
-#include "report/validation/validate_recordings.h"
+#include "report/answers/validate_recordings.h"
 #include "terminal/outcome.h"
 
 namespace draftscope::cli {

@@ -5,7 +5,8 @@ namespace draftscope::cli {
 
 void add_chat_options(CLI::App& command, ChatOptions& options, const std::string& what) {
   command.add_flag("--chat", options.chat, "Put " + what + " into the model's chat template");
-  command.add_option("--system", options.system, "With --chat: the system prompt in front");
+  command.add_option("--system", options.system,
+                     "The system prompt in front: of a conversation, or with --chat");
 }
 
 Result<void> check(const ChatOptions& options) {

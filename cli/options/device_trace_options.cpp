@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "options/device_trace_options.h"
 
-#include "options/one_of.h"
+#include "options/numbers.h"
 
 namespace draftscope::cli {
 

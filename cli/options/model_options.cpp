@@ -13,7 +13,6 @@
 #include <optional>
 
 #include "options/numbers.h"
-#include "options/one_of.h"
 #include "terminal/messages.h"
 
 namespace draftscope::cli {

@@ -2,15 +2,19 @@
 #pragma once
 
 // Options that take numbers, every one of them read by parse_number() of base/number.h: decimal, and refused
-// in one line if it does not fit.
+// in one line if it does not fit. And options that take one of a few words.
 
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+
+#include <algorithm>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace draftscope::cli {
@@ -53,6 +57,16 @@ template <Number T>
 CLI::Option* add_numbers(CLI::App& command, const std::string& names, std::vector<T>& values,
                          const std::string& help, std::type_identity_t<Range<T>> range = {}) {
   return command.add_option(names, values, help)->delimiter(',')->transform(number_in<T>(range));
+}
+
+[[nodiscard]] inline CLI::Validator one_of(std::vector<std::string> words) {
+  const std::string description = fmt::format("{{{}}}", fmt::join(words, ","));
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return {};
+    return fmt::format("found {}, expected {}{}", quote(text), words.size() > 1 ? "one of " : "",
+                       fmt::join(words, ", "));
+  };
+  return {check, description};
 }
 
 }  // namespace draftscope::cli

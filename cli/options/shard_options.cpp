@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "options/shard_options.h"
 
+#include <draftscope/base/put_in_place.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <system_error>
 #include <utility>
+
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
 
@@ -33,6 +37,55 @@ Result<void> read_shard(ShardOptions& options) {
                      });
   if (!shard) return tl::unexpected(std::move(shard).error());
   options.shard = *shard;
+  return {};
+}
+
+namespace fs = std::filesystem;
+
+ShardOutput shard_output(const fs::path& whole, const ShardOptions& options) {
+  ShardOutput output{
+      .shard = *options.shard, .target = traces::shard_file(whole, *options.shard), .partial = {}};
+  output.partial = options.scratch.empty() ? output.target : options.scratch / output.target.filename();
+  output.partial += ".partial";
+  return output;
+}
+
+Result<bool> is_there(const ShardOutput& output, const ShardOf& shard_of, bool quiet) {
+  std::error_code error;
+  if (!fs::exists(output.target, error)) return false;
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<std::string> found, shard_of(output.target));
+  if (found != traces::shard_text(output.shard))
+    return fail("{}: is shard {}, expected {} (--overwrite replaces it)", output.target.string(),
+                found.value_or("none"), traces::shard_text(output.shard));
+  if (!quiet) print_note(fmt::format("{} is there already", output.target.string()));
+  return true;
+}
+
+namespace {
+
+Result<void> move_into_place(const ShardOutput& output, Replacing replacing) {
+  if (output.partial.parent_path() == output.target.parent_path()) {
+    DRAFTSCOPE_TRY(sync_file(output.partial));
+    return put_in_place(output.partial, output.target, replacing);
+  }
+  fs::path beside = output.target;
+  beside += ".partial";
+  std::error_code error;
+  fs::copy_file(output.partial, beside, fs::copy_options::overwrite_existing, error);
+  if (error)
+    return fail("{}: can't be copied to {}: {}", output.partial.string(), beside.string(), error.message());
+  DRAFTSCOPE_TRY(sync_file(beside));
+  DRAFTSCOPE_TRY(put_in_place(beside, output.target, replacing));
+  fs::remove(output.partial, error);  // what stays behind is a copy
+  return {};
+}
+
+}  // namespace
+
+Result<void> put_shard_in_place(const ShardOutput& output, bool overwrite, bool quiet) {
+  DRAFTSCOPE_TRY(move_into_place(output, overwrite ? Replacing::allowed : Replacing::refused));
+  if (!quiet)
+    print_note(fmt::format("shard {} is {}", traces::shard_text(output.shard), output.target.string()));
   return {};
 }
 

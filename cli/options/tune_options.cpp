@@ -2,7 +2,6 @@
 #include "options/tune_options.h"
 
 #include "options/numbers.h"
-#include "options/one_of.h"
 
 namespace draftscope::cli {
 

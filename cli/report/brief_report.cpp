@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "report/figures/figure_text.h"
+#include "report/figure_text.h"
 #include "report/report_header.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"

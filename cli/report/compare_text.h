@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <draftscope/simulator/analysis/measured_recording.h>
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 #include "terminal/glyphs.h"
 
 namespace draftscope::cli {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <variant>
 
-#include "report/figures/figure_text.h"
+#include "report/figure_text.h"
 #include "report/report_header.h"
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/decisions_report.h"
 
+#include <draftscope/speculation/policy_history.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "report/report_header.h"
-#include "report/report_json_parts.h"
-#include "report/series_table.h"
+#include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -22,11 +24,41 @@ namespace draftscope::cli {
 
 namespace {
 
+/// A row of series_table().
+struct ChartedSeries {
+  std::string title;
+  std::vector<double> values;  ///< in their order; those that are not finite are left out
+};
+
+/// A row a series, with first and last value, range, mean and a line chart; indented by four cells. Series
+/// without a value are left out.
+std::string series_table(const std::vector<ChartedSeries>& series, const Glyphs& glyphs) {
+  Table table({{"series", Align::left},
+               {"values"},
+               {"first"},
+               {"last"},
+               {"min"},
+               {"mean"},
+               {"max"},
+               {"from first to last", Align::left}});
+  for (const ChartedSeries& one : series) {
+    std::vector<double> values;
+    std::copy_if(one.values.begin(), one.values.end(), std::back_inserter(values),
+                 [](double value) { return std::isfinite(value); });
+    if (values.empty()) continue;
+    const auto [min, max] = std::minmax_element(values.begin(), values.end());
+    const double mean =
+        std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    table.add_row({one.title, count(static_cast<std::int64_t>(values.size())), number(values.front()),
+                   number(values.back()), number(*min), number(mean), number(*max),
+                   line_chart(values, bar_width, glyphs)});
+  }
+  return table.text(4, glyphs.columns);
+}
+
 using simulator::DecisionSeries;
 using simulator::DecisionsOfKind;
 using simulator::RunDecisions;
-
-constexpr std::size_t line_width = 32;
 
 std::string title_of(const DecisionSeries& series) {
   if (series.exit == 0) return std::string(series.row->title);
@@ -77,7 +109,7 @@ std::string persistence_text(const RunDecisions& run, const Glyphs& glyphs) {
     table.add_row({gap.min_gap == gap.max_gap
                        ? std::to_string(gap.min_gap)
                        : fmt::format("{}{}{}", gap.min_gap, glyphs.range(), gap.max_gap),
-                   count(gap.pairs), percent(gap.jaccard), bar(gap.jaccard, line_width, glyphs)});
+                   count(gap.pairs), percent(gap.jaccard), bar(gap.jaccard, bar_width, glyphs)});
   return "  how long sets of skipped layers persist: layers in both / in either, mean over pairs of sets\n" +
          table.text(4, glyphs.columns);
 }
@@ -202,6 +234,62 @@ std::string decisions_json(const simulator::MeasuredRecording& measured,
     entry["exits_by_category"] = exits_json(run.exits);
     list.push_back(std::move(entry));
   }
+  return json_text(json);
+}
+
+namespace {
+
+/// "single 60, probe 9, model 120": trials by what proposed them, in the order in which they first came.
+std::string proposed_by_text(const speculation::PolicyFile& policy) {
+  std::vector<std::string_view> order;
+  std::map<std::string_view, std::int64_t> counts;
+  for (const speculation::Trial& trial : policy.trials)
+    if (const std::string_view origin = speculation::trial_origin(trial); ++counts[origin] == 1)
+      order.push_back(origin);
+  std::string text;
+  for (const std::string_view origin : order)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", origin, count(counts[origin]));
+  return text;
+}
+
+std::int64_t teacher_forced_trials(const speculation::PolicyFile& policy) {
+  return std::count_if(policy.trials.begin(), policy.trials.end(), [](const speculation::Trial& trial) {
+    return trial.scored_by == speculation::ScoredBy::teacher_forced;
+  });
+}
+
+}  // namespace
+
+std::string history_text(const speculation::PolicyFile& policy, const Glyphs& glyphs) {
+  std::string text =
+      fmt::format("{}{}\n", policy.strategy.empty() ? "no trial yet" : printable(policy.strategy),
+                  policy.finished ? "" : " (the search is not finished)");
+  const auto all = static_cast<std::int64_t>(policy.trials.size());
+  text += fmt::format("  {} trials: {}\n", count(all), proposed_by_text(policy));
+  if (const std::int64_t forced = teacher_forced_trials(policy); forced > 0)
+    text += fmt::format("  scored: teacher-forced {}, decoded {}\n", count(forced), count(all - forced));
+  std::vector<ChartedSeries> series;
+  for (const speculation::TrialSeries& one : speculation::policy_history(policy))
+    series.push_back({std::string(one.title), one.values});
+  return text + series_table(series, glyphs);
+}
+
+std::string history_json(const speculation::PolicyFile& policy) {
+  Json json = new_document();
+  json["strategy"] = policy.strategy;
+  json["finished"] = policy.finished;
+  json["trials"] = policy.trials.size();
+  Json& origins = json["origin"] = Json::array();
+  Json& scored_by = json["scored_by"] = Json::array();
+  Json& settings = json["setting"] = Json::array();
+  for (const speculation::Trial& trial : policy.trials) {
+    origins.push_back(speculation::trial_origin(trial));
+    scored_by.push_back(speculation::scored_by_name(trial.scored_by));
+    settings.push_back(trial.setting);
+  }
+  Json& series = json["series"] = Json::array();
+  for (const speculation::TrialSeries& one : speculation::policy_history(policy))
+    series.push_back(Json::object({{"key", one.key}, {"values", values_json(one.values)}}));
   return json_text(json);
 }
 

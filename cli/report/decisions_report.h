@@ -6,6 +6,8 @@
 
 #include <draftscope/simulator/analysis/decisions.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/speculation/policy_file.h>
+
 #include <string>
 #include <vector>
 
@@ -18,5 +20,9 @@ namespace draftscope::cli {
                                          const Glyphs& glyphs);
 [[nodiscard]] std::string decisions_json(const simulator::MeasuredRecording& measured,
                                          const std::vector<simulator::RunDecisions>& runs);
+
+/// `draftscope report --decisions POLICY`: how the search went that led to a policy.
+[[nodiscard]] std::string history_text(const speculation::PolicyFile& policy, const Glyphs& glyphs);
+[[nodiscard]] std::string history_json(const speculation::PolicyFile& policy);
 
 }  // namespace draftscope::cli

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "report/report_header.h"
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -19,7 +19,7 @@ using simulator::OperationFigures;
 using simulator::RecordedOperations;
 using simulator::TimeOfOperations;
 
-constexpr std::size_t bar_width = 16;
+constexpr std::size_t share_bar_width = 16;
 
 const traces::Run& run_of(const simulator::MeasuredRecording& measured, traces::RunId id) {
   const auto& runs = measured.recording->runs;
@@ -56,7 +56,7 @@ std::string table_of(const RecordedOperations& operations, const TimeOfOperation
     };
     const double share = time.ns > 0 ? static_cast<double>(row.ns) / static_cast<double>(time.ns) : 0.0;
     std::vector<std::string> cells{printable(row.name), count(row.executions), each(row.ns), percent(share),
-                                   bar(share, bar_width, glyphs)};
+                                   bar(share, share_bar_width, glyphs)};
     if (operations.timed_by_device)
       cells.insert(cells.end(), {each(row.before_ns), each(row.wait_ns), number(row.rate_gb_s(), glyphs),
                                  percent(share_of_reading(operations, row), glyphs)});

@@ -3,11 +3,83 @@
 
 #include <draftscope/simulator/analysis/figure_tables.h>
 
+#include <cmath>
 #include <string>
 
-#include "report/report_json_parts.h"
-
 namespace draftscope::cli {
+
+namespace {
+
+/// The run's parameters as JSON; as text if the file holds something else.
+Json parameters_json(const std::string& text) {
+  Json parameters = Json::parse(text, nullptr, false);
+  return parameters.is_discarded() ? Json(text) : parameters;
+}
+
+}  // namespace
+
+Json new_document() {
+  return {{"format", json_format}};
+}
+
+Json recording_json(const simulator::MeasuredRecording& measured) {
+  const traces::Recording& recording = *measured.recording;
+  Json json = Json::object();
+  json["path"] = recording.path.string();
+  json["schema_version"] = measured.schema_version;
+  json["closed_cleanly"] = recording.closed_cleanly;
+  json["warnings"] = simulator::warnings(measured);
+  json["meta"] = recording.meta;
+  return json;
+}
+
+void add_run(Json& row, const traces::Run& run) {
+  row["run_id"] = run.id.value();
+  row["strategy"] = run.strategy;
+  row["specification"] = run.specification;
+  row["is_baseline"] = run.is_baseline;
+}
+
+Json figures_json(const simulator::Figures& figures) {
+  Json json = Json::object();
+  add_run(json, *figures.run);
+  json["parameters"] = parameters_json(figures.run->parameters);
+  simulator::add_figures(json, simulator::named_figures(simulator::measured_figures(), figures));
+  return json;
+}
+
+Json values_json(const std::vector<double>& values) {
+  Json json = Json::array();
+  for (const double value : values) json.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
+  return json;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string csv_line(const Json& row) {
+  std::string line;
+  bool is_first = true;
+  for (const auto& [key, value] : row.items()) {
+    if (!is_first) line += ',';
+    is_first = false;
+    if (value.is_string())
+      line += csv_field(value.get<std::string>());
+    else if (!value.is_null())
+      line += value.dump();
+  }
+  return line + '\n';
+}
+
+std::string csv_header(const Json& row) {
+  std::string line;
+  for (const auto& [key, value] : row.items()) line += (line.empty() ? "" : ",") + csv_field(key);
+  return line + '\n';
+}
 
 std::string report_json(const simulator::MeasuredRecording& measured, bool by_category) {
   Json json = new_document();

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The report for programs; cli/OUTPUT.md describes every key. What is absent is null (JSON) or empty (CSV).
+// The report for programs, and what all documents share: their format number, JSON of recordings and runs,
+// lines of CSV. cli/OUTPUT.md describes every key. What is absent is null (JSON) or empty (CSV).
 
-#include <string>
-
+#include <draftscope/base/json_text.h>
+#include <draftscope/simulator/analysis/figure_json.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace draftscope::cli {
 
@@ -13,5 +19,35 @@ namespace draftscope::cli {
 
 /// One line a run, or a run and category.
 [[nodiscard]] std::string report_csv(const simulator::MeasuredRecording& measured, bool by_category);
+
+using Json = nlohmann::ordered_json;
+
+/// Value of "format" in every document that --json prints. It rises when a key moves or changes its meaning.
+inline constexpr int json_format = 2;
+
+/// An object with the format number, to which a document adds its keys.
+[[nodiscard]] Json new_document();
+
+template <typename T>
+[[nodiscard]] Json json_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// Path, schema version, whether it was closed cleanly, warnings, meta.
+[[nodiscard]] Json recording_json(const simulator::MeasuredRecording& measured);
+/// Adds what tells a run from the others: run_id, strategy, specification, is_baseline.
+void add_run(Json& row, const traces::Run& run);
+/// Row of the run, and all its figures.
+[[nodiscard]] Json figures_json(const simulator::Figures& figures);
+
+/// An array; null where a value is not finite, which JSON can't say.
+[[nodiscard]] Json values_json(const std::vector<double>& values);
+
+/// A field as RFC 4180 has it: quoted if it holds a comma, quote or line break.
+[[nodiscard]] std::string csv_field(const std::string& text);
+/// Scalars of `row` joined by commas and ended by a newline; null is empty.
+[[nodiscard]] std::string csv_line(const Json& row);
+/// The keys of `row`, likewise.
+[[nodiscard]] std::string csv_header(const Json& row);
 
 }  // namespace draftscope::cli

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/report_text.h"
 
-#include "report/figures/figure_text.h"
-#include "report/report_charts.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/figure_text.h"
 #include "report/report_header.h"
+#include "terminal/numbers.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
@@ -13,6 +17,124 @@ namespace {
 using simulator::Figures;
 using simulator::FigureTable;
 using simulator::RecordingFigures;
+
+constexpr std::size_t max_positions = 32;  // drafts are rarely longer; the rest is in --json
+
+std::string_view source_text(simulator::BreakdownSource source) {
+  switch (source) {
+    case simulator::BreakdownSource::spans:
+      return "from phase spans";
+    case simulator::BreakdownSource::rounds:
+      return "from the times of rounds";
+    case simulator::BreakdownSource::none:
+      break;
+  }
+  return "";
+}
+
+std::string breakdown_chart(const Figures& figures, const Glyphs& glyphs) {
+  if (figures.breakdown.source == simulator::BreakdownSource::none)
+    return "  no breakdown: the recorded times contradict the wall time\n";
+  const auto wall_ns = static_cast<double>(figures.throughput.wall_ns);
+  Table table({{"phase", Align::left}, {"time"}, {"share"}, {"", Align::left}});
+  for (std::size_t phase = 0; phase < figures.breakdown.by_phase.size(); ++phase) {
+    const auto phase_ns = static_cast<double>(figures.breakdown.by_phase[phase]);
+    if (phase_ns == 0.0) continue;
+    table.add_row({std::string(traces::phase_name(static_cast<traces::Phase>(phase))),
+                   duration(phase_ns, glyphs), percent(phase_ns / wall_ns),
+                   bar(phase_ns / wall_ns, bar_width, glyphs)});
+  }
+  return fmt::format("  where {} went, {}\n{}", duration(wall_ns, glyphs),
+                     source_text(figures.breakdown.source), table.text(4));
+}
+
+std::string device_chart(const simulator::DeviceTime& device, const Glyphs& glyphs) {
+  const auto wall_ns = static_cast<double>(device.wall_ns);
+  Table table({{"device", Align::left}, {"time"}, {"share"}, {"", Align::left}});
+  const auto add = [&](std::string name, std::int64_t ns) {
+    const double share = static_cast<double>(ns) / wall_ns;
+    table.add_row({std::move(name), duration(static_cast<double>(ns), glyphs), percent(share),
+                   bar(share, bar_width, glyphs)});
+  };
+  for (std::size_t phase = 0; phase < device.busy_by_phase.size(); ++phase)
+    if (device.busy_by_phase[phase] > 0)
+      add(fmt::format("busy, {}", traces::phase_name(static_cast<traces::Phase>(phase))),
+          device.busy_by_phase[phase]);
+  add("gaps", device.gap_ns);
+  add("host alone", device.host_ns);
+  return fmt::format(
+      "  the device in {} rounds with {} activities; {} of their time lies outside their round\n{}",
+      count(device.rounds), count(device.activities),
+      percent(static_cast<double>(device.outside_ns) / wall_ns), table.text(4));
+}
+
+std::string acceptance_chart(const simulator::Acceptance& acceptance, const Glyphs& glyphs) {
+  Table table({{"draft position"},
+               {"drafted"},
+               {"reached"},
+               {"accepted"},
+               {"of drafted"},
+               {"of reached"},
+               {"", Align::left}});
+  const std::size_t shown = std::min(acceptance.by_position.size(), max_positions);
+  for (std::size_t k = 0; k < shown; ++k) {
+    const simulator::PositionAcceptance& position = acceptance.by_position[k];
+    table.add_row({std::to_string(k), count(position.drafted), count(position.reached),
+                   count(position.accepted), percent(position.of_drafted()),
+                   position.reached > 0 ? percent(position.of_reached()) : "",
+                   bar(position.of_reached(), bar_width, glyphs)});
+  }
+  std::string text = "  acceptance by draft position (bar: of reached)\n" + table.text(4);
+  if (shown < acceptance.by_position.size())
+    text += fmt::format("    and {} positions more\n", acceptance.by_position.size() - shown);
+  return text;
+}
+
+std::string length_chart(const simulator::Acceptance& acceptance, const Glyphs& glyphs) {
+  Table table({{"draft length"}, {"rounds"}, {"share"}, {"", Align::left}});
+  std::size_t rows = 0;
+  for (std::size_t length = 0; length < acceptance.draft_lengths.size() && rows < max_positions; ++length) {
+    const std::int64_t rounds = acceptance.draft_lengths[length];
+    if (rounds == 0) continue;
+    ++rows;
+    const double share = static_cast<double>(rounds) / static_cast<double>(acceptance.rounds);
+    table.add_row({std::to_string(length), count(rounds), percent(share), bar(share, bar_width, glyphs)});
+  }
+  std::string ends;
+  for (std::size_t stop = 0; stop < acceptance.draft_stops.size(); ++stop) {
+    if (acceptance.draft_stops[stop] == 0) continue;
+    ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ",
+                        traces::draft_stop_name(static_cast<traces::DraftStop>(stop)),
+                        count(acceptance.draft_stops[stop]));
+  }
+  return fmt::format("  draft lengths\n{}  drafts ended by: {}\n", table.text(4), ends);
+}
+
+/// Bars: where the time of a run went, what was accepted at each draft position, how drafts ended.
+std::string run_charts(const Figures& figures, const Glyphs& glyphs) {
+  std::string text = printable(figures.run->specification) + '\n';
+  if (figures.throughput.requests == 0) return text + "  no finished request\n";
+  text += breakdown_chart(figures, glyphs);
+  if (figures.device.wall_ns > 0) text += device_chart(figures.device, glyphs);
+  if (figures.acceptance.drafted_tokens == 0) return text;
+  return text + acceptance_chart(figures.acceptance, glyphs) + length_chart(figures.acceptance, glyphs);
+}
+
+/// One line: "    qa  2.31 s: prefill 6.1 %, draft 31.0 %, …".
+std::string category_breakdown(const Figures& figures, const Glyphs& glyphs) {
+  if (figures.breakdown.source == simulator::BreakdownSource::none) return {};
+  std::string phases;
+  const auto wall_ns = static_cast<double>(figures.throughput.wall_ns);
+  for (std::size_t phase = 0; phase < figures.breakdown.by_phase.size(); ++phase) {
+    const auto phase_ns = static_cast<double>(figures.breakdown.by_phase[phase]);
+    if (phase_ns == 0.0) continue;
+    phases += fmt::format("{}{} {}", phases.empty() ? "" : ", ",
+                          traces::phase_name(static_cast<traces::Phase>(phase)), percent(phase_ns / wall_ns));
+  }
+  return fmt::format("  {} {}: {}\n",
+                     figures.category.empty() ? "(no category)" : printable(figures.category),
+                     duration(wall_ns, glyphs), phases);
+}
 
 std::string name_of(const Figures& figures) {
   return printable(figures.run->specification);

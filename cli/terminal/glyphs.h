@@ -27,6 +27,9 @@ struct Glyphs {
   [[nodiscard]] std::string_view range() const { return unicode ? "–" : ".."; }
 };
 
+/// Cells of a bar or of a line chart beside figures.
+inline constexpr std::size_t bar_width = 32;
+
 /// Glyphs for standard output as it is now: a terminal whose locale is UTF-8 gets Unicode, and lines of its
 /// width.
 [[nodiscard]] Glyphs glyphs_for_stdout();

@@ -121,6 +121,19 @@ TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
   EXPECT_THAT(refusal(model, {"--chat", "--quiet"}), HasSubstr("template refuses it"));
 }
 
+/// Records one prompt under vanilla and an early exit, once, with shadow tokens; returns the trace.
+std::string record_one_prompt(const TemporaryFolder& folder, std::vector<std::string> more) {
+  const std::string trace = (folder / "run.dstrace").string();
+  const std::string prompts = (folder / "prompts.jsonl").string();
+  std::ofstream(prompts) << R"({"turns": ["def read_file(path):"]})" << '\n';
+  more.insert(more.begin(), {"record", "--model", shipped, "--prompts", prompts, "--strategy", "vanilla",
+                             "--strategy", "layerskip:exit=7,gamma=5", "--repeats", "1", "--warmup", "0",
+                             "--shadow", "--quiet", "--output", trace});
+  const CommandResult recorded = run_command(more);
+  EXPECT_EQ(recorded.exit_code, 0) << recorded.err;
+  return trace;
+}
+
 TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
   const auto generate = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"generate", "--model", shipped, "--prompt",
@@ -139,30 +152,7 @@ TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
     }
 
   const TemporaryFolder folder;
-  const std::string trace = (folder / "run.dstrace").string();
-  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def read_file(path):"]})" << '\n';
-  const CommandResult recorded = run_command({"record",
-                                              "--model",
-                                              shipped,
-                                              "--prompts",
-                                              folder / "prompts.jsonl",
-                                              "--strategy",
-                                              "vanilla",
-                                              "--strategy",
-                                              "layerskip:exit=7,gamma=5",
-                                              "--max-tokens",
-                                              "40",
-                                              "--repeats",
-                                              "1",
-                                              "--warmup",
-                                              "0",
-                                              "--stop",
-                                              stop,
-                                              "--shadow",
-                                              "--quiet",
-                                              "--output",
-                                              trace});
-  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const std::string trace = record_one_prompt(folder, {"--max-tokens", "40", "--stop", stop});
   auto reader = traces::Reader::open(trace);
   ASSERT_TRUE(reader) << reader.error().message;
   const auto recording = reader->recording();
@@ -184,30 +174,7 @@ TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
 
 TEST(RepetitionPenalty, IsRecordedAndItsRoundsAreNotReplayed) {
   const TemporaryFolder folder;
-  const std::string trace = (folder / "run.dstrace").string();
-  std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["def read_file(path):"]})" << '\n';
-  const CommandResult recorded = run_command({"record",
-                                              "--model",
-                                              shipped,
-                                              "--prompts",
-                                              folder / "prompts.jsonl",
-                                              "--strategy",
-                                              "vanilla",
-                                              "--strategy",
-                                              "layerskip:exit=7,gamma=5",
-                                              "--max-tokens",
-                                              "30",
-                                              "--repeats",
-                                              "1",
-                                              "--warmup",
-                                              "0",
-                                              "--repetition-penalty",
-                                              "1.3",
-                                              "--shadow",
-                                              "--quiet",
-                                              "--output",
-                                              trace});
-  ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
+  const std::string trace = record_one_prompt(folder, {"--max-tokens", "30", "--repetition-penalty", "1.3"});
   const json report = json::parse(run_command({"report", trace, "--json"}).out);
   EXPECT_EQ(report["recording"]["meta"]["repetition_penalty"], "1.3");
   EXPECT_THAT(run_command({"report", trace}).out, HasSubstr("repetition penalty 1.3"));

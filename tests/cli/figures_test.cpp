@@ -18,7 +18,7 @@
 #include <sstream>
 
 #include "printed.h"
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {

@@ -7,7 +7,7 @@
 
 #include <array>
 
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 
 namespace draftscope::cli {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "report/answers/check_prediction.h"
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -26,7 +26,7 @@ std::string header_text(const PredictionFile& prediction, const PredictionCheck&
   return text + '\n';
 }
 
-std::string interval_cell(const std::optional<simulator::Interval>& interval, const Glyphs& glyphs) {
+std::string interval_text(const std::optional<simulator::Interval>& interval, const Glyphs& glyphs) {
   return interval ? fmt::format("{:.2f}{}{:.2f}", interval->low, glyphs.range(), interval->high)
                   : std::string(glyphs.absent());
 }
@@ -36,7 +36,7 @@ std::string inside_cell(const MeasuredAnswer& answer, const Glyphs& glyphs) {
   return answer.inside_80().value_or(false) ? "80 %" : *answer.inside_95() ? "95 %" : "outside";
 }
 
-std::string answers_table(const PredictionCheck& check, const Glyphs& glyphs) {
+std::string comparison_table(const PredictionCheck& check, const Glyphs& glyphs) {
   Table table({{"strategy", Align::left},
                {"machine", Align::left},
                {"measured"},
@@ -50,8 +50,8 @@ std::string answers_table(const PredictionCheck& check, const Glyphs& glyphs) {
         {printable(answer.predicted.strategy), printable(answer.predicted.machine),
          factor(answer.measured.speedup, glyphs), factor(answer.predicted.speedup, glyphs),
          answer.error() ? fmt::format("{:+.1f} %", 100.0 * *answer.error()) : std::string(glyphs.absent()),
-         interval_cell(answer.predicted.interval_80, glyphs),
-         interval_cell(answer.predicted.interval_95, glyphs), inside_cell(answer, glyphs)});
+         interval_text(answer.predicted.interval_80, glyphs),
+         interval_text(answer.predicted.interval_95, glyphs), inside_cell(answer, glyphs)});
   return table.text(2, glyphs.columns);
 }
 
@@ -91,7 +91,7 @@ Json csv_row(const Json& answer) {
 std::string check_text(const PredictionFile& prediction, const PredictionCheck& check, bool quiet,
                        const Glyphs& glyphs) {
   std::string text = header_text(prediction, check, glyphs);
-  text += "Decoding without prefill, speedup over vanilla\n" + answers_table(check, glyphs) + '\n';
+  text += "Decoding without prefill, speedup over vanilla\n" + comparison_table(check, glyphs) + '\n';
   for (const MeasuredAnswer& answer : check.answers)
     text += fmt::format("{}, {}: {}\n", printable(answer.predicted.strategy),
                         printable(answer.predicted.machine), answer.meaning());

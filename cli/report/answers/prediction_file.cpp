@@ -12,7 +12,7 @@
 
 #include <set>
 
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 
 namespace draftscope::cli {
 

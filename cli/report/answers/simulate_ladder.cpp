@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/report_json_parts.h"
+#include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 
@@ -15,8 +15,6 @@ namespace draftscope::cli {
 namespace {
 
 using simulator::LadderRung;
-
-constexpr std::size_t ladder_bar_width = 32;
 
 std::string change_cell(const LadderRung& rung, const Glyphs& glyphs) {
   if (rung.rung == simulator::Rung::layer_count) return std::string(glyphs.absent());
@@ -66,7 +64,7 @@ std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& 
     for (const LadderRung& rung : answer.ladder)
       table.add_row({std::string(simulator::rung_name(rung.rung)), std::string(rung_meaning(rung.rung)),
                      factor(rung.speedup, glyphs), change_cell(rung, glyphs), share_cell(rung, glyphs),
-                     bar(rung.speedup / highest, ladder_bar_width, glyphs)});
+                     bar(rung.speedup / highest, bar_width, glyphs)});
     text += table.text(2, glyphs.columns);
   }
   return text;

@@ -11,8 +11,8 @@
 #include <array>
 #include <unordered_set>
 
-#include "report/figures/figure_text.h"
-#include "report/report_json_parts.h"
+#include "report/figure_text.h"
+#include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/simulate/sweep_questions.h"
+#include "commands/sweep_questions.h"
 
 #include <cstdint>
 #include <utility>

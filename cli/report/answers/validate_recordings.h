@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/validation/validate_bounds.h"
+#include "report/answers/validate_answers.h"
 
 namespace draftscope::cli {
 

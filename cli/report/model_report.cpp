@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "report/model/model_report.h"
+#include "report/model_report.h"
 
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tokenizer.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/tune/tune_search.h"
+#include "commands/tune_search.h"
 
 #include <draftscope/base/quote.h>
 #include <draftscope/engine/skip_set.h>

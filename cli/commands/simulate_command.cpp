@@ -4,6 +4,8 @@
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/output_file.h>
 #include <draftscope/base/utc_time.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/trace_target.h>
 
@@ -11,18 +13,14 @@
 #include <memory>
 #include <utility>
 
-#include <draftscope/simulator/answers/what_if.h>
-#include <draftscope/simulator/rounds/strategy_rounds.h>
-
 #include "commands/learning.h"
-#include "commands/simulate/sweep_questions.h"
+#include "commands/sweep_questions.h"
 #include "options/machine_options.h"
 #include "options/numbers.h"
 #include "options/output_options.h"
 #include "report/answers/prediction_file.h"
 #include "report/answers/simulate_ladder.h"
 #include "report/answers/simulate_text.h"
-#include "report/answers/simulate_trace.h"
 #include "report/answers/simulate_waterfall.h"
 #include "terminal/messages.h"
 #include "terminal/progress_bar.h"
@@ -30,6 +28,24 @@
 namespace draftscope::cli {
 
 namespace {
+
+/// Errors: several machines, of which a trace, with its one vanilla run, can only have one.
+Result<void> check_write(const SimulateOptions& options, const std::vector<simulator::Machine>& machines) {
+  if (options.write && machines.size() != 1)
+    return fail("--write {}: found {} machines, expected one, whose vanilla run speedups refer to",
+                *options.write, machines.size());
+  return {};
+}
+
+/// Writes the answers as a trace; a strategy without one is left out. Errors name the option.
+Result<void> write_answers(const SimulateOptions& options, const simulator::WhatIf& what_if,
+                           const traces::Recording& recording, simulator::PredictedTrace trace) {
+  trace.meta = {{"tool_version", DRAFTSCOPE_VERSION}};
+  trace.overwrite = options.overwrite;
+  if (auto written = simulator::write_predicted_trace(what_if, recording, trace, *options.write); !written)
+    return fail("--write: {}", written.error().message);
+  return {};
+}
 
 /// A positive number, if it is given.
 void add_optional_number(CLI::App& command, const std::string& name, std::optional<double>& value,

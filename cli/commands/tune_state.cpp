@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/tune/tune_state.h"
+#include "commands/tune_state.h"
 
 #include <draftscope/base/quote.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "commands/tune/tune_search.h"
+#include "commands/tune_search.h"
 
 namespace draftscope::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "report/figures/figure_text.h"
+#include "report/figure_text.h"
 
 #include <fmt/format.h>
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include <draftscope/simulator/predicted_trace/predicted_trace.h>
 #include "options/machine_options.h"
 #include "report/answers/simulate_ladder.h"
 #include "report/answers/simulate_text.h"
-#include "report/answers/simulate_trace.h"
 
 namespace draftscope::cli {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/validation/validate_answers.h"
+#include "report/answers/validate_answers.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "commands/commands.h"
+#include "chat/chat.h"
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/output_file.h>
@@ -8,38 +8,27 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
-#include <memory>
 
 #include "chat/chat_engine.h"
 #include "chat/chat_input.h"
 #include "chat/conversation.h"
-#include "options/model_options.h"
-#include "options/one_of.h"
 #include "terminal/glyphs.h"
 #include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/numbers.h"
+#include "terminal/outcome.h"
 #include "terminal/token_printer.h"
 
 namespace draftscope::cli {
 
 namespace {
 
-struct ChatCommandOptions {
-  ModelOptions model;
-  engine::DecodingOptions decoding;
-  std::string strategy = "vanilla";
-  std::string system;
-  std::string colour = "auto";
-  bool quiet = false;
-};
-
 /// InterruptScope::exit_code() of the signal that stops a reply and no more.
 constexpr int ended_by_ctrl_c = 128 + SIGINT;
 
 /// A chat under way.
 struct Chat {
-  const ChatCommandOptions& options;
+  const ConversationOptions& options;
   const LoadedModel& model;
   engine::Backend& backend;
   engine::StrategyResources resources;
@@ -125,7 +114,7 @@ Result<void> save(const Chat& chat, const std::string& name) {
   return file.commit(Replacing::refused);
 }
 
-Result<void> obey(Chat& chat, const ChatLine& line) {
+Result<void> handle(Chat& chat, const ChatLine& line) {
   switch (line.verb) {
     case ChatVerb::say:
       return reply(chat, line.text);
@@ -147,24 +136,26 @@ Result<void> obey(Chat& chat, const ChatLine& line) {
   return {};
 }
 
-/// Whether every line was obeyed.
+/// Whether every line was carried out.
 bool talk(Chat& chat) {
   const bool is_terminal = isatty(STDIN_FILENO) != 0;
-  bool all_obeyed = true;
+  bool all_handled = true;
   while (!chat.left) {
     if (is_terminal && !chat.options.quiet) draw("> ");
     const Result<std::optional<ChatLine>> line = read_chat_line(std::cin);
     if (line && !*line) break;
-    const Result<void> obeyed = line ? obey(chat, **line) : tl::unexpected(line.error());
-    if (obeyed) continue;
-    print_error(obeyed.error().message);
-    all_obeyed = false;
+    const Result<void> handled = line ? handle(chat, **line) : tl::unexpected(line.error());
+    if (handled) continue;
+    print_error(handled.error().message);
+    all_handled = false;
   }
   if (is_terminal && !chat.left && !chat.options.quiet) draw("\n");
-  return all_obeyed || is_terminal;
+  return all_handled || is_terminal;
 }
 
-Result<int> chat(const ChatCommandOptions& options) {
+}  // namespace
+
+Result<int> converse(const ConversationOptions& options) {
   DRAFTSCOPE_TRY(engine::check_stop_strings(options.decoding.stop_strings));
   DRAFTSCOPE_TRY(engine::check(options.decoding.sampling));
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
@@ -183,24 +174,8 @@ Result<int> chat(const ChatCommandOptions& options) {
              std::move(strategy),
              std::move(conversation),
              ChatEngine(*backend, model, options.decoding)};
-  const bool all_obeyed = talk(state);
-  return state.exit_code != 0 || all_obeyed ? state.exit_code : exit_failure;
-}
-
-}  // namespace
-
-void add_chat_command(CLI::App& app, Outcome& outcome) {
-  auto options = std::make_shared<ChatCommandOptions>();
-  options->decoding.max_tokens = 512;
-  CLI::App* command = app.add_subcommand("chat", "Talk to a model in the terminal, under a strategy");
-  command->footer("Commands inside:\n" + std::string(chat_help()));
-  add_model_options(*command, options->model);
-  command->add_option("-s,--strategy", options->strategy, "name:key=value,… (see draftscope strategies)")
-      ->capture_default_str();
-  command->add_option("--system", options->system, "The system prompt in front");
-  add_decoding_options(*command, options->decoding);
-  add_colour_options(*command, options->colour, options->quiet);
-  command->callback([options, &outcome] { finish(outcome, chat(*options)); });
+  const bool all_handled = talk(state);
+  return state.exit_code != 0 || all_handled ? state.exit_code : exit_failure;
 }
 
 }  // namespace draftscope::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A conversation in the terminal, under a strategy that can be changed between replies.
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/decode.h>
+#include <string>
+
+#include "options/model_options.h"
+
+namespace draftscope::cli {
+
+struct ConversationOptions {
+  ModelOptions model;
+  engine::DecodingOptions decoding;
+  std::string strategy;
+  std::string system;  ///< system prompt; "" = none
+  std::string colour;  ///< "auto", "always" or "never"
+  bool quiet = false;
+};
+
+/// Reads lines from standard input until they end or say /quit. Returns the exit code.
+[[nodiscard]] Result<int> converse(const ConversationOptions& options);
+
+}  // namespace draftscope::cli
