@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "calibration/calibration_format.h"
-#include "catalogue/earlier_keys.h"
 
 namespace draftscope::simulator {
 
@@ -145,7 +144,6 @@ Result<void> read_machine(const JsonField& machine, MachineCalibration& calibrat
 
 Result<MachineCalibration> parse_calibration(std::string_view text, std::string_view name) {
   DRAFTSCOPE_TRY_ASSIGN(nlohmann::json json, parse_json_object(text, name));
-  rename_earlier_calibration_keys(json);
   const JsonField file(json, name);
   if (file["format"].value() != calibration_format) return file["format"].wrong(quote(calibration_format));
   DRAFTSCOPE_TRY_ASSIGN(const std::int32_t version, file["version"].integer(Range<std::int32_t>{0, 1 << 24}));

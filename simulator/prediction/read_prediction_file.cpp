@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-#include "catalogue/earlier_keys.h"
 #include "prediction/prediction_format.h"
 
 namespace draftscope::simulator {
@@ -63,7 +62,7 @@ Result<PredictedRequest::Counts> counts_of(const JsonField& field) {
   return counts;
 }
 
-/// Files of earlier versions have no requests.
+/// None where the file does not say.
 Result<std::vector<PredictedRequest>> requests_of(const JsonField& field) {
   std::vector<PredictedRequest> requests;
   if (field.is_missing()) return requests;
@@ -127,7 +126,6 @@ Result<PredictionFile> parse_prediction(std::string_view text, const std::string
   if (prediction.digest != actual)
     return fail("{}: digest is {}, expected {} of its content: it was changed after it was written", name,
                 prediction.digest, actual);
-  rename_earlier_prediction_keys(content);
   DRAFTSCOPE_TRY_ASSIGN(prediction.tool_version, field["tool_version"].text());
   DRAFTSCOPE_TRY_ASSIGN(prediction.command_line, field["command_line"].text());
   DRAFTSCOPE_TRY_ASSIGN(prediction.created_realtime_ns, field["created_realtime_ns"].integer<std::int64_t>());

@@ -107,31 +107,6 @@ TEST(PredictionText, DoesNotDependOnTheOrderOfKeysOrWhiteSpace) {
   EXPECT_TRUE(simulator::parse_prediction(sorted, "p.json"));
 }
 
-TEST(PredictionText, IsReadWithTheKeysThatDraftscope01Wrote) {
-  const std::string text = simulator::prediction_text(small_prediction());
-  json content = json::parse(text);
-  for (json& question : content["predictions"])
-    for (const auto& [key, earlier] :
-         {std::pair{"speedup_min_drafted", "speedup_least_drafted"},
-          std::pair{"speedup_max_drafted", "speedup_most_drafted"},
-          std::pair{"target_step_ns", "vanilla_step_ns"},
-          std::pair{"tokens_per_round", "emitted_tokens_per_round"},
-          std::pair{"decode_tokens_per_second", "tokens_per_second"},
-          std::pair{"vanilla_decode_tokens_per_second", "vanilla_tokens_per_second"}}) {
-      json& predicted = question["predicted"];
-      ASSERT_TRUE(predicted.contains(key)) << key;
-      predicted[earlier] = predicted[key];
-      predicted.erase(key);
-    }
-  content.erase("digest");
-  content["digest"] = sha256_of(content.dump());
-  const auto read = simulator::parse_prediction(content.dump(), "p.json");
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(read->questions[0].decoding.speedup_min_drafted, 1.3);
-  EXPECT_EQ(read->questions[0].decoding.speedup_max_drafted, 1.1);
-  EXPECT_EQ(read->questions[0].decoding.vanilla_step_ns, 4e6);
-}
-
 TEST(PredictionText, NamesFieldsThatAreMissingOrOfAnotherType) {
   const auto message = [](const std::function<void(json&)>& change) {
     json content = json::parse(simulator::prediction_text(small_prediction()));

@@ -222,8 +222,9 @@ TEST_F(Window, EveryViewBearsARecordingWhoseRoundsHaveNotBeenRead) {
 }
 
 TEST_F(Window, ShowsARecordingOfAnOlderVersionWithoutAnOverview) {
-  std::filesystem::copy_file(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_3.dstrace",
+  std::filesystem::copy_file(std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/traces/version_4.dstrace",
                              folder_ / "old.dstrace");
+  traces::change(folder_ / "old.dstrace", "DELETE FROM meta WHERE key = 'overview_column_ns'");
   QSignalSpy shown(&window_.state(), &ViewState::recording_changed);
   EXPECT_EQ(open(folder_ / "old.dstrace"), QString());
   EXPECT_EQ(shown.count(), 1);

@@ -43,7 +43,7 @@ TEST(OpeningWhatIsNoTrace, SaysWhyInOneLine) {
   EXPECT_EQ(damaged("DROP TABLE counters; PRAGMA user_version = 7"),
             "found no table counters, expected a whole trace (its schema 7 is newer than this program, which "
             "knows 5)");
-  EXPECT_EQ(damaged("PRAGMA user_version = 0"), "schema version is 0, expected 1 or more");
+  EXPECT_EQ(damaged("PRAGMA user_version = 0"), "schema version is 0, expected 4 or newer");
   EXPECT_EQ(damaged("DROP TABLE counters"), "found no table counters, expected a whole trace");
   EXPECT_EQ(damaged("DROP TABLE counters; CREATE VIEW counters AS SELECT 1 AS track"),
             "found no table counters, expected a whole trace");

@@ -75,7 +75,6 @@ Result<std::vector<TableCount>> BulkReader::highest_ids() {
   OpenTrace& trace = implementation_->trace;
   std::vector<TableCount> ids;
   for (const char* const table : {"rounds", "decisions", "spans", "kernels", "counters"}) {
-    if (!has_table(trace.schema_version, table)) continue;
     trace.budget->steps_left = trace.budget->steps;
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t id,
                           query_integer(trace.database.get(), trace.path.string(),

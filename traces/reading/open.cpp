@@ -121,7 +121,6 @@ using Columns = std::vector<std::pair<std::string_view, std::string_view>>;
 
 Result<void> check_table(sqlite3* database, const std::string& name, int version, std::string_view table,
                          const Columns& columns) {
-  if (!has_table(version, table)) return {};
   DRAFTSCOPE_TRY_ASSIGN(
       const std::int64_t tables,
       query_integer(database, name,
@@ -210,7 +209,8 @@ Result<OpenTrace> open_trace(const fs::path& path) {
   if (id != application_id)
     return fail("{}: is not a trace (application_id {:#x}, expected {:#x})", name, id, application_id);
   DRAFTSCOPE_TRY_ASSIGN(const std::int64_t version, query_integer(handle, name, "PRAGMA user_version"));
-  if (version < 1) return fail("{}: schema version is {}, expected 1 or more", name, version);
+  if (version < oldest_schema_version)
+    return fail("{}: schema version is {}, expected {} or newer", name, version, oldest_schema_version);
   trace.schema_version = static_cast<int>(version);
   // A newer version only adds to what is known: that is read, as long as it is there.
   if (const Result<void> checked = check_tables(handle, name, trace.schema_version); !checked)

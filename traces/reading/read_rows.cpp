@@ -7,7 +7,6 @@
 #include <ranges>
 
 #include "reading/references.h"
-#include "reading/upgrade.h"
 #include "storage/tables.h"
 
 namespace draftscope::traces {
@@ -66,12 +65,10 @@ Result<Recording> read_recording(OpenTrace& trace) {
   if (!std::ranges::is_sorted(recording.rounds, {}, order))
     std::ranges::stable_sort(recording.rounds, {}, order);
   DRAFTSCOPE_TRY(check_references(recording));
-  if (!has_column(trace.schema_version, "rounds", "tree_depth")) add_tree_depths(recording);
   return recording;
 }
 
 Result<std::optional<Overview>> read_overview(OpenTrace& trace) {
-  if (!has_table(trace.schema_version, table_name<LaneColumn>)) return std::nullopt;
   DRAFTSCOPE_TRY_ASSIGN(const Meta meta, read_meta(trace));
   const auto stated = meta.find(std::string(overview_key));
   if (stated == meta.end()) return std::nullopt;

@@ -17,7 +17,6 @@ namespace draftscope::traces {
 template <typename Record, typename Visit, typename Unfit>
 Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view order, Visit visit,
                   Unfit unfit) {
-  if (!has_table(trace.schema_version, table_name<Record>)) return {};
   const std::string name = trace.path.string();
   const std::string sql =
       fmt::format("SELECT {} FROM {}{}{}{}{}", column_list<Record>(trace.schema_version), table_name<Record>,

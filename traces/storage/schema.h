@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The tables of a trace; traces/SCHEMA.md explains them and what each version added.
+// The tables of a trace; traces/SCHEMA.md explains them.
 
 #include <algorithm>
 #include <array>
@@ -14,38 +14,18 @@ namespace draftscope::traces {
 /// "DStr" in ASCII, in the SQLite header's application_id field: `file` and this reader tell a trace by it.
 inline constexpr std::int32_t application_id = 0x44537472;
 inline constexpr int current_schema_version = 5;
+/// Files of earlier versions are refused.
+inline constexpr int oldest_schema_version = 4;
 
 /// Maximum time of a row, 146 years of uptime: differences and sums of two times stay in range.
 inline constexpr std::int64_t max_ns = std::int64_t{1} << 62U;
 
-/// A table or column that a version added to the one before it; `column` is empty for a whole table. A file
-/// of an older version stays as it is: what it lacks reads as no rows, or as zeros.
-struct Addition {
-  int version;
-  std::string_view table;
-  std::string_view column;
-};
-inline constexpr std::array<Addition, 13> additions{{{2, "rounds", "tree_depth"},
-                                                     {2, "rounds", "optimise_ns"},
-                                                     {2, "decisions", ""},
-                                                     {2, "shadow_tokens", ""},
-                                                     {3, "token_texts", ""},
-                                                     {4, "lane_columns", ""},
-                                                     {4, "round_columns", ""},
-                                                     {4, "request_sums", ""},
-                                                     {5, "kernels", "bytes"},
-                                                     {5, "kernels", "wait_ns"},
-                                                     {5, "kernels", "first_end_ns"},
-                                                     {5, "kernels", "first_block"},
-                                                     {5, "kernels", "last_block"}}};
-
+/// Whether files of that schema version have the column. Version 5 added some columns to kernels; in a file
+/// of version 4 they read as zeros. All tables are in both versions.
 [[nodiscard]] constexpr bool has_column(int version, std::string_view table, std::string_view column) {
-  return std::none_of(additions.begin(), additions.end(), [&](const Addition& addition) {
-    return version < addition.version && addition.table == table && addition.column == column;
-  });
-}
-[[nodiscard]] constexpr bool has_table(int version, std::string_view table) {
-  return has_column(version, table, "");
+  constexpr std::array<std::string_view, 5> added{"bytes", "wait_ns", "first_end_ns", "first_block",
+                                                  "last_block"};
+  return version >= 5 || table != "kernels" || std::ranges::find(added, column) == added.end();
 }
 
 /// The key of `meta` that says how wide the overview's columns are, and so that there is one.

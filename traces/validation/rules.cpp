@@ -41,9 +41,8 @@ struct ReferenceRules {
   void value(std::string_view /*name*/, const Field& /*field*/) {}
 };
 
-void add_references(std::vector<Rule>& rules, int schema_version, bool may_lack_spans) {
+void add_references(std::vector<Rule>& rules, bool may_lack_spans) {
   for_each_table([&]<typename Record>(const Table<Record>& table) {
-    if (!has_table(schema_version, table.name)) return;
     const Record record{};
     visit_columns(record, ReferenceRules{rules, table.name, table.key, may_lack_spans});
   });
@@ -94,28 +93,23 @@ void add_request_rules(std::vector<Rule>& rules, bool closed_cleanly) {
                    "(end_ns <> 0 AND first_token_ns > end_ns))"});
 }
 
-void add_round_rules(std::vector<Rule>& rules, int schema_version) {
+void add_round_rules(std::vector<Rule>& rules) {
   const auto add = [&](std::string_view sql) { rules.push_back({"rounds", std::string(sql)}); };
-  if (has_column(schema_version, "rounds", "tree_depth")) {
-    add("SELECT id, printf('its phases take %d ns, the round %d ns', phases_ns, length_ns) FROM (SELECT id, "
-        "draft_ns + verify_ns + accept_ns + optimise_ns + control_ns AS phases_ns, end_ns - start_ns AS "
-        "length_ns FROM rounds) WHERE phases_ns > length_ns");
-    // Down the trees, one level a step; an index that rises ends it in any file.
-    add("WITH RECURSIVE reached (round, \"index\", depth) AS (SELECT round, \"index\", 1 FROM draft_tokens "
-        "WHERE parent = -1 UNION ALL SELECT token.round, token.\"index\", depth + 1 FROM reached JOIN "
-        "draft_tokens AS token ON token.round = reached.round AND token.parent = reached.\"index\" AND "
-        "token.\"index\" > reached.\"index\") "
-        "SELECT id, printf('tree_depth is %d, but its draft_tokens are %d deep', tree_depth, found) "
-        "FROM (SELECT id, tree_depth, coalesce(deepest, 0) AS found FROM rounds LEFT JOIN (SELECT round, "
-        "max(depth) AS deepest FROM reached GROUP BY round) ON round = id) WHERE tree_depth <> found");
-    // Siblings take no step of the draft: a tree may have more tokens than were planned.
-    add("SELECT id, printf('tree_depth is %d, expected at most planned (%d)', tree_depth, planned) FROM "
-        "rounds "
-        "WHERE tree_depth > planned");
-  } else {
-    add("SELECT id, printf('drafted is %d, expected at most planned (%d)', drafted, planned) FROM rounds "
-        "WHERE drafted > planned");
-  }
+  add("SELECT id, printf('its phases take %d ns, the round %d ns', phases_ns, length_ns) FROM (SELECT id, "
+      "draft_ns + verify_ns + accept_ns + optimise_ns + control_ns AS phases_ns, end_ns - start_ns AS "
+      "length_ns FROM rounds) WHERE phases_ns > length_ns");
+  // Down the trees, one level a step; an index that rises ends it in any file.
+  add("WITH RECURSIVE reached (round, \"index\", depth) AS (SELECT round, \"index\", 1 FROM draft_tokens "
+      "WHERE parent = -1 UNION ALL SELECT token.round, token.\"index\", depth + 1 FROM reached JOIN "
+      "draft_tokens AS token ON token.round = reached.round AND token.parent = reached.\"index\" AND "
+      "token.\"index\" > reached.\"index\") "
+      "SELECT id, printf('tree_depth is %d, but its draft_tokens are %d deep', tree_depth, found) "
+      "FROM (SELECT id, tree_depth, coalesce(deepest, 0) AS found FROM rounds LEFT JOIN (SELECT round, "
+      "max(depth) AS deepest FROM reached GROUP BY round) ON round = id) WHERE tree_depth <> found");
+  // Siblings take no step of the draft: a tree may have more tokens than were planned.
+  add("SELECT id, printf('tree_depth is %d, expected at most planned (%d)', tree_depth, planned) FROM "
+      "rounds "
+      "WHERE tree_depth > planned");
   add("SELECT id, printf('accepted is %d, expected at most drafted (%d)', accepted, drafted) FROM rounds "
       "WHERE accepted > drafted");
   add("SELECT id, printf('emitted is %d, expected at most accepted + 1 (%d)', emitted, accepted + 1) FROM "
@@ -213,9 +207,8 @@ void add_shadow_token_rules(std::vector<Rule>& rules) {
       "WHERE requests.end_ns <> 0) WHERE position > length");
 }
 
-void add_span_rules(std::vector<Rule>& rules, int schema_version) {
+void add_span_rules(std::vector<Rule>& rules) {
   for (const std::string_view table : {"spans", "kernels", "decisions"}) {
-    if (!has_table(schema_version, table)) continue;
     rules.push_back({table, fmt::format("SELECT id, printf('end_ns is %d, expected at least start_ns (%d)', "
                                         "end_ns, start_ns) FROM {} WHERE end_ns < start_ns",
                                         table)});
@@ -254,21 +247,20 @@ void add_span_rules(std::vector<Rule>& rules, int schema_version) {
 
 }  // namespace
 
-std::vector<Rule> rules(int schema_version, bool closed_cleanly) {
+std::vector<Rule> rules(bool closed_cleanly) {
   std::vector<Rule> all;
-  add_references(all, schema_version, !closed_cleanly);
+  add_references(all, !closed_cleanly);
   add_run_rules(all);
   add_request_rules(all, closed_cleanly);
-  add_round_rules(all, schema_version);
+  add_round_rules(all);
   add_round_order_rules(all);
   add_draft_token_rules(all);
-  if (has_table(schema_version, "decisions")) add_decision_rules(all);
-  if (has_table(schema_version, "shadow_tokens")) add_shadow_token_rules(all);
-  if (has_table(schema_version, "token_texts"))
-    all.push_back({"token_texts",
-                   "SELECT token, printf('token is %d, expected at least 0', token) FROM token_texts "
-                   "WHERE token < 0"});
-  add_span_rules(all, schema_version);
+  add_decision_rules(all);
+  add_shadow_token_rules(all);
+  all.push_back({"token_texts",
+                 "SELECT token, printf('token is %d, expected at least 0', token) FROM token_texts "
+                 "WHERE token < 0"});
+  add_span_rules(all);
   return all;
 }
 

@@ -16,6 +16,6 @@ struct Rule {
 
 /// `closed_cleanly` is false for a recording that was cut off: there a request may have no end, and a span's
 /// or kernel's parent may be missing.
-[[nodiscard]] std::vector<Rule> rules(int schema_version, bool closed_cleanly);
+[[nodiscard]] std::vector<Rule> rules(bool closed_cleanly);
 
 }  // namespace draftscope::traces

@@ -105,9 +105,9 @@ Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t mos
                                     "SELECT count(*) FROM meta WHERE key = 'closed_cleanly' AND value = '1'");
   // What is wrong with a damaged table, the first of the rules to read it says.
   if (!closed) DRAFTSCOPE_TRY(damage_found(trace, "meta"));
-  for (const Rule& rule : rules(trace.schema_version, closed && *closed == 1))
+  for (const Rule& rule : rules(closed && *closed == 1))
     DRAFTSCOPE_TRY(findings.add_rows(rule.table, rule.sql));
-  if (has_table(trace.schema_version, table_name<LaneColumn>) && !findings.full()) {
+  if (!findings.full()) {
     DRAFTSCOPE_TRY_ASSIGN(std::vector<Violation> differences, overview_differences(trace));
     for (Violation& difference : differences)
       findings.add(difference.table, difference.row, std::move(difference.rule));

@@ -39,24 +39,6 @@ TEST(CalibrationFile, IsReadAsItWasWritten) {
   }
 }
 
-TEST(CalibrationFile, IsReadWithTheKeysThatDraftscope01Wrote) {
-  const std::string text = planted_text();
-  json content = json::parse(text);
-  for (json& law : content["shapes"][0]["laws"]) {
-    if (!law.is_object()) continue;
-    for (const auto& [key, earlier] :
-         {std::pair{"ns_per_byte", "ns_a_byte"}, std::pair{"ns_per_byte_sigma", "ns_a_byte_sigma"},
-          std::pair{"residual_max", "residual_greatest"}}) {
-      ASSERT_TRUE(law.contains(key)) << key;
-      law[earlier] = law[key];
-      law.erase(key);
-    }
-  }
-  const auto read = parse_calibration(content.dump(), "machine.json");
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(calibration_json(*read), text);
-}
-
 struct Contradiction {
   const char* name;
   std::function<void(json&)> change;
