@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "merge/renumbered_ids.h"
+#include "writing/renumbered_ids.h"
 #include "read_everything.h"
 #include "sample.h"
 

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <map>
 
-#include "overview/overview_builder.h"
+#include "storage/overview_builder.h"
 #include "read_everything.h"
 #include "sample.h"
 #include "storage/primary_key.h"

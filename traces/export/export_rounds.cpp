@@ -12,7 +12,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "import/rounds/rounds_fields.h"
+#include "foreign/rounds_fields.h"
 
 namespace draftscope::traces {
 namespace {

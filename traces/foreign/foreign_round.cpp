@@ -7,14 +7,13 @@
 #include <cmath>
 #include <limits>
 
-#include "import/json_fields.h"
+#include "foreign/json_fields.h"
 #include "storage/schema.h"
 
 namespace draftscope::traces {
 namespace {
 
 constexpr std::int64_t max_position = std::numeric_limits<std::int32_t>::max();
-constexpr std::int32_t unknown_token = -1;
 
 Result<void> check(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view name,
                    const std::string& where) {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "foreign/foreign_run.h"
-#include "import/json_fields.h"
+#include "foreign/json_fields.h"
 
 namespace draftscope::traces {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "device_rows.h"
+#include "import/device_rows.h"
 
 #include <algorithm>
 #include <tuple>

@@ -12,9 +12,9 @@
 #include <string>
 #include <utility>
 
-#include "import/answers/answers.h"
-#include "import/answers/json_lines.h"
-#include "import_target.h"
+#include "import/answer_writer.h"
+#include "import/json_lines.h"
+#include "import/import_target.h"
 
 namespace draftscope::traces {
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "frames.h"
+#include "import/frames.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
 
-#include "json_fields.h"
+#include "foreign/json_fields.h"
 
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int32_t unknown_token = -1;
 constexpr std::int64_t max_position = std::numeric_limits<std::int32_t>::max();
 
 template <typename Frame>

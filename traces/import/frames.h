@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "import_target.h"
-#include "intervals.h"
+#include "import/import_target.h"
+#include "import/intervals.h"
 
 namespace draftscope::traces {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "formats.h"
+#include "import/formats.h"
 
 namespace draftscope::traces {
 namespace {

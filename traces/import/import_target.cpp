@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "import_target.h"
+#include "import/import_target.h"
 
 namespace draftscope::traces {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "intervals.h"
+#include "import/intervals.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <charconv>
 
-#include "formats.h"
+#include "import/formats.h"
 
 namespace draftscope::traces {
 

@@ -3,7 +3,7 @@
 
 #include "reading/read_rows.h"
 #include "storage/tables.h"
-#include "validation/validate.h"
+#include "reading/validate.h"
 
 namespace draftscope::traces {
 

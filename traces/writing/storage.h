@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-#include "overview/overview_builder.h"
+#include "storage/overview_builder.h"
 #include "storage/database.h"
 #include "writing/batch.h"
 #include "writing/placed_file.h"

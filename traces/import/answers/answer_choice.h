@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "import/answers/answers.h"
+#include "import/answer_writer.h"
 
 namespace draftscope::traces {
 

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "import/formats.h"
-#include "import/json_fields.h"
+#include "foreign/json_fields.h"
 
 namespace draftscope::traces {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "import/answers/answer_choice.h"
 #include "import/formats.h"
-#include "import/json_fields.h"
+#include "foreign/json_fields.h"
 
 namespace draftscope::traces {
 

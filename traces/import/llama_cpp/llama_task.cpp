@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "import/json_fields.h"
+#include "foreign/json_fields.h"
 
 namespace draftscope::traces {
 namespace {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Chrome trace events, one at a time: an array of them, or an object with the array `traceEvents`. The file
+// is read as a stream, so memory is that of one event.
+
+#include <draftscope/base/result.h>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/json_lines.h"
+
+namespace draftscope::traces {
+
+/// A scalar in an event's `args`. Values live until the next event.
+struct ChromeArgument {
+  std::string key;
+  std::optional<std::int64_t> integer;
+  std::optional<double> number;  ///< of an integer too
+  std::string text;              ///< of a string
+};
+
+struct ChromeEvent {
+  std::int64_t index = 0;  ///< in the file, from 1, as errors count
+  std::string phase;       ///< "X", "B", "E", "C", "M", …
+  std::string name;
+  std::string category;
+  std::string process;  ///< number or text
+  std::string thread;
+  std::string id;  ///< of flows and asynchronous events
+  std::optional<std::int64_t> start_ns;
+  std::optional<std::int64_t> length_ns;
+  std::vector<ChromeArgument> arguments;
+  std::array<std::int32_t, 3> grid{};
+  std::array<std::int32_t, 3> block{};
+
+  [[nodiscard]] const ChromeArgument* argument(std::string_view key) const;
+  /// The integer of that name if there is one within the range.
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::int64_t least,
+                                                    std::int64_t most) const;
+};
+
+/// Calls `take` for each event. Errors: unreadable, no JSON (with the byte), no events, a time that is no
+/// number of microseconds from 0 to 2^62 ns, what `take` returns.
+[[nodiscard]] Result<void> read_chrome_events(const std::filesystem::path& file,
+                                              const ImportProgress& progress,
+                                              const std::function<Result<void>(const ChromeEvent&)>& take);
+
+/// "12.345" microseconds as 12345 ns, exactly where the text has no exponent; absent if it is no number or
+/// out of range.
+[[nodiscard]] std::optional<std::int64_t> microseconds_to_ns(std::string_view text);
+
+}  // namespace draftscope::traces

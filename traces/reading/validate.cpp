@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "reading/validate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "reading/overview_rule.h"
+#include "reading/damage.h"
+#include "reading/scan.h"
+#include "reading/json_object.h"
+#include "reading/rules.h"
+
+namespace draftscope::traces {
+namespace {
+
+/// The integrity check takes a page that the disk or memory does not give for a finding, too: "Tree 3 page 7:
+/// unable to get the page. error code=266", "failed to get page 7".
+bool is_unread_page(std::string_view line) {
+  constexpr std::string_view code_words = "unable to get the page. error code=";
+  const std::size_t at = line.find(code_words);
+  if (at == std::string_view::npos) return line.find("failed to get page ") != std::string_view::npos;
+  int code = 0;
+  const std::string_view digits = line.substr(at + code_words.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), code);
+  return (code & 0xff) != SQLITE_CORRUPT;
+}
+
+class Findings {
+ public:
+  Findings(OpenTrace& trace, std::size_t most) : trace_(trace), max_(most) {}
+
+  [[nodiscard]] bool full() const { return found_.size() >= max_; }
+  std::vector<Violation> take() { return std::move(found_); }
+
+  void add(std::string_view table, std::int64_t row, std::string rule) {
+    if (!full()) found_.push_back({std::string(table), row, std::move(rule)});
+  }
+
+  /// Every (row, words) that a query gives; a query that the file makes fail is itself a finding.
+  Result<void> add_rows(std::string_view table, std::string_view sql) {
+    if (full()) return {};
+    sqlite3* const database = trace_.database.get();
+    trace_.budget->steps_left = trace_.budget->steps;
+    const auto statement = prepare(database, std::string(table), sql);
+    if (!statement) return add_failure(table);
+    int code = SQLITE_DONE;
+    while (!full() && (code = sqlite3_step(statement->get())) == SQLITE_ROW)
+      DRAFTSCOPE_TRY(
+          add_lines(table, sqlite3_column_int64(statement->get(), 0), column_bytes(statement->get(), 1)));
+    if (!full() && code != SQLITE_DONE) return add_failure(table);
+    return {};
+  }
+
+  /// Types, ranges, enumerations and blob lengths: what reading checks field by field.
+  template <typename Record>
+  Result<void> add_unfit_rows() {
+    if (full()) return {};
+    const auto scanned = scan<Record>(
+        trace_, "", "", [](const Record& /*row*/) { return true; },
+        [&](std::int64_t row, const std::string& words) {
+          add(table_name<Record>, row, words);
+          return !full();
+        });
+    return scanned ? Result<void>() : add_failure(table_name<Record>);
+  }
+
+ private:
+  Result<void> add_failure(std::string_view table) {
+    DRAFTSCOPE_TRY_ASSIGN(std::string words, damage_found(trace_, table));
+    add(table, 0, std::move(words));
+    return {};
+  }
+
+  /// SQLite's integrity check may give many findings in one row, a line each below a heading in asterisks.
+  Result<void> add_lines(std::string_view table, std::int64_t row, std::string_view words) {
+    while (!words.empty() && !full()) {
+      const std::string_view line = words.substr(0, words.find('\n'));
+      words.remove_prefix(std::min(line.size() + 1, words.size()));
+      if (is_unread_page(line)) return cant_be_checked(trace_, table, line);
+      if (!line.empty() && !line.starts_with("***")) add(table, row, std::string(line));
+    }
+    return {};
+  }
+
+  OpenTrace& trace_;
+  std::size_t max_;
+  std::vector<Violation> found_;
+};
+
+}  // namespace
+
+Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t most) {
+  if (!add_is_json_object(trace.database.get()))
+    return fail("{}: {}", trace.path.string(), sqlite_error(trace.database.get()));
+  Findings findings(trace, most);
+  // Without an argument: newer versions of SQLite take a number that arrives as text for a table's name.
+  DRAFTSCOPE_TRY(
+      findings.add_rows("file", fmt::format("SELECT 0, integrity_check FROM pragma_integrity_check "
+                                            "WHERE integrity_check <> 'ok' LIMIT {}",
+                                            std::max<std::size_t>(most, 1))));
+  DRAFTSCOPE_TRY(try_each_table(
+      [&]<typename Record>(const Table<Record>& /*table*/) { return findings.add_unfit_rows<Record>(); }));
+  const auto closed = query_integer(trace.database.get(), trace.path.string(),
+                                    "SELECT count(*) FROM meta WHERE key = 'closed_cleanly' AND value = '1'");
+  // What is wrong with a damaged table, the first of the rules to read it says.
+  if (!closed) DRAFTSCOPE_TRY(damage_found(trace, "meta"));
+  for (const Rule& rule : rules(closed && *closed == 1))
+    DRAFTSCOPE_TRY(findings.add_rows(rule.table, rule.sql));
+  if (!findings.full()) {
+    DRAFTSCOPE_TRY_ASSIGN(std::vector<Violation> differences, overview_differences(trace));
+    for (Violation& difference : differences)
+      findings.add(difference.table, difference.row, std::move(difference.rule));
+  }
+  DRAFTSCOPE_TRY(check_unchanged(trace));
+  return findings.take();
+}
+
+}  // namespace draftscope::traces

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "writing/shard_copy.h"
+
+#include <draftscope/traces/reader.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "storage/schema.h"
+
+namespace draftscope::traces {
+namespace {
+
+constexpr std::int64_t rounds_per_part = 4096;
+
+template <typename Id>
+Id id_in(const std::unordered_map<Id, Id>& ids, Id id) {
+  const auto found = ids.find(id);
+  return found == ids.end() ? Id() : found->second;
+}
+
+}  // namespace
+
+ShardCopy::ShardCopy(const ShardRecording& shard, BulkReader reader, PacedTrace& target,
+                     MergeSummary& summary)
+    : shard_(shard), reader_(std::move(reader)), target_(target), summary_(summary) {}
+
+Result<void> ShardCopy::run(const std::vector<RunId>& runs, const std::function<bool(double)>& done) {
+  runs_ = &runs;
+  DRAFTSCOPE_TRY(count_rows());
+  done_ = &done;
+  DRAFTSCOPE_TRY(copy_names());
+  add_prompts_and_tracks();
+  for (const LayerSet& set : shard_.outline.layer_sets) layer_sets_[set.id] = writer().add(set);
+  DRAFTSCOPE_TRY(copy_requests());
+  DRAFTSCOPE_TRY(copy_rounds());
+  DRAFTSCOPE_TRY(copy_decisions());
+  DRAFTSCOPE_TRY(copy_shadow_tokens());
+  DRAFTSCOPE_TRY(copy_spans());
+  DRAFTSCOPE_TRY(copy_kernels());
+  return copy_counters();
+}
+
+template <typename Row>
+void ShardCopy::place(Row& row) const {
+  row.track_id = id_in(tracks_, row.track_id);
+  row.request_id = requests_[row.request_id];
+  row.round_id = rounds_[row.round_id];
+  row.start_ns = shifted(row.start_ns);
+  row.end_ns = shifted(row.end_ns);
+}
+
+/// Within what a row may have: a clock that jumped may have left rows before the beginning or behind the
+/// end.
+std::int64_t ShardCopy::shifted(std::int64_t ns) const {
+  if (shard_.shift_ns > 0 && ns > max_ns - shard_.shift_ns) return max_ns;
+  return std::max<std::int64_t>(ns + shard_.shift_ns, 0);
+}
+
+Result<void> ShardCopy::count_rows() {
+  DRAFTSCOPE_TRY_ASSIGN(const auto ids, reader_.highest_ids());
+  for (const TableCount& table : ids) {
+    all_rows_ += table.rows;
+    if (table.table == "rounds") last_round_ = table.rows;
+  }
+  return {};
+}
+
+/// One more row is copied. False: that is to be the last.
+bool ShardCopy::copied() {
+  constexpr std::int64_t rows_per_word = 16384;
+  if (++copied_rows_ % rows_per_word == 0)
+    is_cancelled_ =
+        !(*done_)(static_cast<double>(copied_rows_) / static_cast<double>(std::max(all_rows_, copied_rows_)));
+  return !is_cancelled_ && !writer().failed();
+}
+
+Result<void> ShardCopy::unless_cancelled() const {
+  if (is_cancelled_) return fail("merge cancelled");
+  return {};
+}
+
+Result<void> ShardCopy::copy_names() {
+  DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader_.strings());
+  for (const auto& [id, text] : strings) strings_[id] = writer().intern(text);
+  DRAFTSCOPE_TRY_ASSIGN(const auto texts, reader_.token_texts());
+  for (const auto& [token, text] : texts) writer().add(TokenText{token, text});
+  return {};
+}
+
+void ShardCopy::add_prompts_and_tracks() {
+  for (const Prompt& prompt : shard_.outline.prompts) prompts_[prompt.id] = writer().add(prompt);
+  // Parents come first: a track refers to one with a lower id.
+  std::vector<const Track*> tracks;
+  for (const Track& track : shard_.outline.tracks) tracks.push_back(&track);
+  std::ranges::sort(tracks, {}, &Track::id);
+  for (const Track* track : tracks) {
+    Track row = *track;
+    row.parent_id = id_in(tracks_, row.parent_id);
+    if (row.parent_id.is_none()) row.name = fmt::format("shard {}: {}", shard_.shard.index, row.name);
+    tracks_[track->id] = writer().add(std::move(row));
+  }
+}
+
+Result<void> ShardCopy::copy_requests() {
+  std::vector<const Request*> requests;
+  for (const Request& request : shard_.outline.requests) requests.push_back(&request);
+  std::ranges::sort(requests, {}, &Request::id);
+  for (const Request* request : requests) {
+    Request row = *request;
+    row.id = writer().next_request_id();
+    requests_.add(request->id, row.id);
+    row.run_id = (*runs_)[run_place(request->run_id)];
+    row.prompt_id = id_in(prompts_, row.prompt_id);
+    for (std::int64_t* time : {&row.start_ns, &row.first_token_ns, &row.end_ns})
+      if (*time != 0) *time = shifted(*time);
+    writer().begin(row);
+    target_.add(row);
+    ++summary_.requests;
+  }
+  return {};
+}
+
+/// Runs of all shards have the same order.
+std::size_t ShardCopy::run_place(RunId id) const {
+  const auto& runs = shard_.outline.runs;
+  return static_cast<std::size_t>(std::ranges::find(runs, id, &Run::id) - runs.begin());
+}
+
+Result<void> ShardCopy::copy_rounds() {
+  std::vector<Round> rounds;
+  std::vector<DraftToken> tokens;
+  for (std::int64_t first = 1; first <= last_round_; first += rounds_per_part) {
+    const IdRange part{first, first + rounds_per_part - 1};
+    rounds.clear();
+    tokens.clear();
+    DRAFTSCOPE_TRY(reader_.rounds(part, [&](const Round& round) {
+      rounds.push_back(round);
+      return copied();
+    }));
+    DRAFTSCOPE_TRY(unless_cancelled());
+    DRAFTSCOPE_TRY(reader_.draft_tokens(part, [&](const DraftToken& token) {
+      tokens.push_back(token);
+      return true;
+    }));
+    add_rounds(rounds, tokens);
+  }
+  return {};
+}
+
+void ShardCopy::add_rounds(const std::vector<Round>& rounds, const std::vector<DraftToken>& tokens) {
+  auto token = tokens.begin();
+  for (Round round : rounds) {
+    const auto begin =
+        std::find_if(token, tokens.end(), [&](const DraftToken& t) { return t.round_id >= round.id; });
+    token = std::find_if(begin, tokens.end(), [&](const DraftToken& t) { return t.round_id > round.id; });
+    const RoundId id = writer().next_round_id();
+    rounds_.add(round.id, id);
+    round.id = id;
+    round.request_id = requests_[round.request_id];
+    round.layer_set_id = id_in(layer_sets_, round.layer_set_id);
+    round.start_ns = shifted(round.start_ns);
+    round.end_ns = shifted(round.end_ns);
+    target_.add(round, std::span(begin, token));
+    ++summary_.rounds;
+  }
+}
+
+Result<void> ShardCopy::copy_decisions() {
+  DRAFTSCOPE_TRY(reader_.decisions([&](Decision decision) {
+    decision.request_id = requests_[decision.request_id];
+    decision.round_id = rounds_[decision.round_id];
+    decision.kind_id = id_in(strings_, decision.kind_id);
+    decision.start_ns = shifted(decision.start_ns);
+    decision.end_ns = shifted(decision.end_ns);
+    target_.add(decision);
+    return copied();
+  }));
+  return unless_cancelled();
+}
+
+Result<void> ShardCopy::copy_shadow_tokens() {
+  DRAFTSCOPE_TRY_ASSIGN(Reader reader, Reader::open(shard_.path));
+  std::vector<ShadowToken> of_request;
+  const auto flush = [&] {
+    if (!of_request.empty()) target_.add(std::span<const ShadowToken>(of_request));
+    of_request.clear();
+  };
+  DRAFTSCOPE_TRY(reader.shadow_tokens([&](ShadowToken token) {
+    token.request_id = requests_[token.request_id];
+    if (!of_request.empty() && of_request.front().request_id != token.request_id) flush();
+    of_request.push_back(token);
+    return copied();
+  }));
+  DRAFTSCOPE_TRY(unless_cancelled());
+  flush();
+  return {};
+}
+
+Result<void> ShardCopy::copy_spans() {
+  DRAFTSCOPE_TRY(reader_.spans({}, [&](Span span) {
+    const SpanId id = writer().next_span_id();
+    spans_.add(span.id, id);
+    span.id = id;
+    span.parent_id = spans_[span.parent_id];
+    place(span);
+    span.name_id = id_in(strings_, span.name_id);
+    target_.add(span);
+    ++summary_.spans;
+    return copied();
+  }));
+  return unless_cancelled();
+}
+
+Result<void> ShardCopy::copy_kernels() {
+  DRAFTSCOPE_TRY(reader_.kernels({}, [&](Kernel kernel) {
+    kernel.id = writer().next_kernel_id();
+    kernel.span_id = spans_[kernel.span_id];
+    place(kernel);
+    kernel.short_name_id = id_in(strings_, kernel.short_name_id);
+    target_.add(kernel);
+    ++summary_.kernels;
+    return copied();
+  }));
+  return unless_cancelled();
+}
+
+Result<void> ShardCopy::copy_counters() {
+  DRAFTSCOPE_TRY(reader_.counters([&](Counter counter) {
+    counter.track_id = id_in(tracks_, counter.track_id);
+    counter.timestamp_ns = shifted(counter.timestamp_ns);
+    target_.add(counter);
+    return copied();
+  }));
+  return unless_cancelled();
+}
+
+}  // namespace draftscope::traces
