@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "foreign/foreign_run.h"
 #include "foreign/json_fields.h"
 
 namespace draftscope::traces {

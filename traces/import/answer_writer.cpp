@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "foreign/foreign_run.h"
+#include "foreign/foreign_writer.h"
 #include "foreign/json_fields.h"
 #include "storage/schema.h"
 
@@ -31,7 +31,7 @@ RunId AnswerWriter::run(const std::string& specification, bool is_baseline, cons
     const bool drafts = !row.is_baseline;
     entry->second = target_.writer().add(std::move(row));
     if (!drafts) baselines_.insert(entry->second);
-    target_.count_run();
+    ++target_.counts().runs;
   }
   return entry->second;
 }

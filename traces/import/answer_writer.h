@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "import/import_target.h"
+#include "writing/paced_trace.h"
 
 namespace draftscope::traces {
 
@@ -40,7 +40,7 @@ struct Answer {
 class AnswerWriter {
  public:
   /// `draft_length` is ImportOptions'. The target must outlive this.
-  AnswerWriter(ImportTarget& target, std::int32_t draft_length)
+  AnswerWriter(PacedTrace& target, std::int32_t draft_length)
       : target_(target), draft_length_(draft_length) {}
 
   /// The run of that specification, made when it is new: files of several repeats share one. A run named
@@ -55,7 +55,7 @@ class AnswerWriter {
   [[nodiscard]] Result<void> add_round(RunId run_id, const AnswerRound& row, Round& round,
                                        const std::string& where);
 
-  ImportTarget& target_;
+  PacedTrace& target_;
   std::int32_t draft_length_;
   std::int64_t now_ns_ = 0;
   std::map<std::string, RunId> runs_;

@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "foreign/json_fields.h"
 #include "import/chrome_events.h"
 #include "import/device_rows.h"
 #include "import/formats.h"
 #include "import/frames.h"
 #include "import/intervals.h"
-#include "foreign/json_fields.h"
 #include "storage/schema.h"
 
 namespace draftscope::traces {
@@ -70,7 +70,7 @@ class ChromeImport {
       : target_(context.target), file_(file.string()), run_name_(run_name(file, context)) {}
 
   Result<void> take(const ChromeEvent& event) {
-    if (target_.failed()) return fail("{}: the trace can't be written", file_);  // commit() says why
+    if (target_.writer().failed()) return fail("{}: the trace can't be written", file_);  // commit() says why
     if (event.phase == "X") return take_complete(event);
     if (event.phase == "B") return take_begin(event);
     if (event.phase == "E") return take_end(event);
@@ -391,7 +391,7 @@ class ChromeImport {
     target_.writer().add(decision.row);
   }
 
-  ImportTarget& target_;
+  PacedTrace& target_;
   std::string file_;
   RunName run_name_;
   std::vector<Thread> threads_;

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "import/json_lines.h"
+#include "import/text_lines.h"
 
 namespace draftscope::traces {
 

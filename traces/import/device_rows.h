@@ -5,9 +5,11 @@
 // activity share.
 
 #include <draftscope/traces/records.h>
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace draftscope::traces {
@@ -28,9 +30,19 @@ class Launches {
   void add(std::uint32_t process, std::uint32_t number, std::uint32_t range) {
     rows_.push_back({process, number, range});
   }
-  void sort();
+  void sort() {
+    std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+      return std::tie(a.process, a.number) < std::tie(b.process, b.number);
+    });
+  }
   /// The range that was given with the first launch of that number, after sort(). O(log n).
-  [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t process, std::uint32_t number) const;
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t process, std::uint32_t number) const {
+    const auto found = std::lower_bound(
+        rows_.begin(), rows_.end(), std::tuple(process, number),
+        [](const Row& row, const auto& key) { return std::tuple(row.process, row.number) < key; });
+    if (found == rows_.end() || found->process != process || found->number != number) return std::nullopt;
+    return found->range;
+  }
 
  private:
   struct Row {

@@ -12,16 +12,17 @@
 #include <string>
 #include <utility>
 
+#include "foreign/foreign_writer.h"
 #include "import/answer_writer.h"
-#include "import/json_lines.h"
-#include "import/import_target.h"
+#include "import/text_lines.h"
+#include "writing/paced_trace.h"
 
 namespace draftscope::traces {
 
 /// State that the files of one import share.
 struct ImportContext {
   const ImportOptions& options;
-  ImportTarget& target;
+  PacedTrace& target;
   AnswerWriter& answers;
   ForeignWriter& foreign;
   ImportProgress progress;

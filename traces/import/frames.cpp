@@ -114,7 +114,7 @@ RequestId Frames::request_at(std::int64_t time_ns) const {
   return {};
 }
 
-void Frames::write_requests(ImportTarget& target) {
+void Frames::write_requests(PacedTrace& target) {
   std::map<std::string, RunId> runs;
   std::map<std::int64_t, PromptId> prompts;
   std::vector<std::int64_t> emitted(requests_.size(), 0);
@@ -124,7 +124,7 @@ void Frames::write_requests(ImportTarget& target) {
     if (const auto [run, is_new] = runs.try_emplace(frame.specification); is_new) {
       const std::string strategy = frame.specification.substr(0, frame.specification.find(':'));
       run->second = target.writer().add(Run{0, strategy, frame.specification, "{}", strategy == "vanilla"});
-      target.count_run();
+      ++target.counts().runs;
     }
     if (const auto [prompt, is_new] = prompts.try_emplace(frame.question_id); is_new)
       prompt->second = target.writer().add(
@@ -151,7 +151,7 @@ void Frames::write_requests(ImportTarget& target) {
     target.note(missing);
 }
 
-void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times) {
+void Frames::write_rounds(PacedTrace& target, const std::vector<Times>& times) {
   std::int32_t index = 0;
   std::int64_t position = 0;
   for (std::size_t i = 0; i < rounds_.size(); ++i) {
@@ -195,7 +195,7 @@ void Frames::write_rounds(ImportTarget& target, const std::vector<Times>& times)
   }
 }
 
-void Frames::write(ImportTarget& target, Intervals& intervals) {
+void Frames::write(PacedTrace& target, Intervals& intervals) {
   std::vector<Times> times(rounds_.size());
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     const Interval& row = intervals.rows()[i];

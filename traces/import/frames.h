@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "import/import_target.h"
 #include "import/intervals.h"
+#include "writing/paced_trace.h"
 
 namespace draftscope::traces {
 
@@ -74,14 +74,14 @@ class Frames {
   [[nodiscard]] RequestId request_at(std::int64_t time_ns) const;
 
   /// Takes the times of the phases from the spans at depth 0 and writes everything.
-  void write(ImportTarget& target, Intervals& intervals);
+  void write(PacedTrace& target, Intervals& intervals);
 
  private:
   struct Times {
     std::array<std::int64_t, phase_count> by_phase{};
   };
-  void write_requests(ImportTarget& target);
-  void write_rounds(ImportTarget& target, const std::vector<Times>& times);
+  void write_requests(PacedTrace& target);
+  void write_rounds(PacedTrace& target, const std::vector<Times>& times);
 
   std::vector<RequestFrame> requests_;
   std::vector<RoundFrame> rounds_;

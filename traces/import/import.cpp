@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -107,6 +108,35 @@ void set_identity(const std::vector<fs::path>& files, const std::vector<ImportFo
 
 }  // namespace
 
+RunName run_name(const std::filesystem::path& file, const ImportContext& context) {
+  RunName name{file.filename().string(), 0};
+  for (const std::string_view ending : {".jsonl", ".json", ".csv", ".txt", ".log"})
+    if (name.specification.size() > ending.size() && name.specification.ends_with(ending)) {
+      name.specification.resize(name.specification.size() - ending.size());
+      break;
+    }
+  constexpr std::string_view mark = ".repeat-";
+  if (const std::size_t at = name.specification.rfind(mark); at != std::string::npos && at > 0) {
+    const char* const first = name.specification.data() + at + mark.size();
+    const char* const last = name.specification.data() + name.specification.size();
+    std::int32_t repeat = 0;
+    const auto [end, error] = std::from_chars(first, last, repeat);
+    if (error == std::errc{} && end == last && repeat >= 0) {
+      name.repeat = repeat;
+      name.specification.resize(at);
+    }
+  }
+  if (!context.options.specification.empty() && !context.is_baseline)
+    name.specification = context.options.specification;
+  return name;
+}
+
+Result<void> take_run(const std::filesystem::path& file, const RunName& name, ImportContext& context) {
+  if (context.taken.insert({name.specification, name.repeat}).second) return {};
+  return fail("{}: repeat {} of {} is there already, expected a run or repeat of its own", file.string(),
+              name.repeat, name.specification);
+}
+
 std::string_view import_format_name(ImportFormat format) {
   return row_of(format).name;
 }
@@ -174,7 +204,7 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
   }
   DRAFTSCOPE_TRY(check_options(all, formats, options));
 
-  DRAFTSCOPE_TRY_ASSIGN(ImportTarget whole, ImportTarget::create(target, options.overwrite));
+  DRAFTSCOPE_TRY_ASSIGN(PacedTrace whole, PacedTrace::create(target, options.overwrite));
   AnswerWriter answers(whole, options.draft_length);
   ForeignWriter foreign(whole.writer());
   ImportContext context{options, whole, answers, foreign, {progress, 0, all_bytes}, false, {}, {}, {}, 0};
@@ -185,11 +215,23 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
     const auto bytes = fs::file_size(all[i], error);
     if (!error) context.progress.done_bytes += static_cast<std::int64_t>(bytes);
   }
-  whole.took(foreign);
+  RowCounts& counts = whole.counts();
+  counts.runs += foreign.counts().runs;
+  counts.requests += foreign.counts().requests;
+  counts.rounds += foreign.counts().rounds;
+  whole.missing().insert(foreign.missing().begin(), foreign.missing().end());
   set_identity(all, formats, options, context);
   DRAFTSCOPE_TRY(context.progress.update(0));
-  DRAFTSCOPE_TRY_ASSIGN(ImportSummary summary, whole.commit());
-  summary.formats = std::move(formats);
+  ImportSummary summary{.formats = std::move(formats),
+                        .missing = {whole.missing().begin(), whole.missing().end()},
+                        .runs = counts.runs,
+                        .requests = counts.requests,
+                        .rounds = counts.rounds,
+                        .spans = counts.spans,
+                        .kernels = counts.kernels};
+  whole.writer().set_meta("lacks", missing_data_text(summary.missing));
+  // From here on nothing may fail for want of memory: the trace is in its place.
+  DRAFTSCOPE_TRY(whole.commit());
   return summary;
 }
 

@@ -101,7 +101,7 @@ Result<void> Intervals::place(Writer& writer, const std::string& name,
   return nest(&writer, name, lane_names);
 }
 
-void Intervals::write(ImportTarget& target) {
+void Intervals::write(PacedTrace& target) {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const SpanId id = target.writer().next_span_id();
     if (i == 0) first_id_ = id;

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "import/import_target.h"
+#include "writing/paced_trace.h"
 
 namespace draftscope::traces {
 
@@ -60,7 +60,7 @@ class Intervals {
                                    const std::vector<std::string>& lane_names);
 
   /// All ranges as spans, after place(); the row of index i has the id `first_id() + i`.
-  void write(ImportTarget& target);
+  void write(PacedTrace& target);
   [[nodiscard]] SpanId span_id(std::size_t index) const {
     return SpanId::from(first_id_.value() + static_cast<std::int64_t>(index));
   }

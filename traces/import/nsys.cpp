@@ -371,7 +371,7 @@ class NsysImport {
     kernel.phase = ranges_.placed()[*launch].phase;
   }
 
-  ImportTarget& target_;
+  PacedTrace& target_;
   std::string name_;
   RunName run_name_;
   NsysDatabase database_;

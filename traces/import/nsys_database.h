@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "import/json_lines.h"
+#include "import/text_lines.h"
 #include "storage/untrusted.h"
 
 namespace draftscope::traces {

@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "foreign/foreign_writer.h"
-#include "import/formats.h"
 #include "foreign/json_fields.h"
-#include "import/line_fields.h"
 #include "foreign/rounds_fields.h"
+#include "import/formats.h"
+#include "import/line_fields.h"
 #include "storage/schema.h"
 
 namespace draftscope::traces {

@@ -14,8 +14,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "storage/database.h"
 #include "storage/schema.h"
-#include "storage/side_file.h"
 #include "storage/tables.h"
 
 namespace draftscope::traces {

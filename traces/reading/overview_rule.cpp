@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "storage/overview_builder.h"
 #include "reading/damage.h"
 #include "reading/scan.h"
+#include "storage/overview_builder.h"
 #include "storage/primary_key.h"
 
 namespace draftscope::traces {

@@ -2,8 +2,8 @@
 #include <draftscope/traces/reader.h>
 
 #include "reading/read_rows.h"
-#include "storage/tables.h"
 #include "reading/validate.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
 

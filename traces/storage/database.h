@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// SQLite handles that close themselves, and its errors as one line.
+// SQLite handles that close themselves, its errors as one line, and the files that it keeps beside a
+// database: write-ahead log, its index, rollback journal.
 
 #include <draftscope/base/result.h>
 #include <sqlite3.h>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,5 +44,15 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
 /// The bytes of a column of text or blob; empty for NULL.
 [[nodiscard]] std::string_view column_bytes(sqlite3_stmt* statement, int column);
+
+inline constexpr const char* side_file_suffixes[] = {"-wal", "-shm", "-journal"};
+
+[[nodiscard]] inline std::filesystem::path side_file(std::filesystem::path path, const char* suffix) {
+  path += suffix;
+  return path;
+}
+
+/// Removes them, as far as they are there. Needs no memory.
+void remove_side_files(const std::filesystem::path& path) noexcept;
 
 }  // namespace draftscope::traces

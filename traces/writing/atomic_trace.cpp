@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "storage/side_file.h"
+#include "storage/database.h"
 #include "writing/target.h"
 
 namespace draftscope::traces {

@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "writing/merged_identity.h"
-#include "writing/shard_copy.h"
 #include "storage/schema.h"
+#include "writing/merged_identity.h"
 #include "writing/paced_trace.h"
+#include "writing/shard_copy.h"
 
 namespace draftscope::traces {
 namespace {

@@ -2,6 +2,7 @@
 #include "writing/paced_trace.h"
 
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 namespace draftscope::traces {
@@ -18,8 +19,8 @@ Result<PacedTrace> PacedTrace::create(const std::filesystem::path& target, bool 
   return PacedTrace(std::move(trace));
 }
 
-void PacedTrace::took(std::size_t rows) {
-  added_rows_ += static_cast<std::int64_t>(rows);
+void PacedTrace::took(std::int64_t rows) {
+  added_rows_ += rows;
   while (added_rows_ - writer().counts().written_rows > max_waiting_rows && !writer().failed())
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -27,7 +28,7 @@ void PacedTrace::took(std::size_t rows) {
 template <typename Record>
 void PacedTrace::flush(std::vector<Record>& batch) {
   writer().add(std::span<const Record>(batch));
-  took(batch.size());
+  took(std::ssize(batch));
   batch.clear();
 }
 
@@ -38,20 +39,24 @@ void PacedTrace::add_to(std::vector<Record>& batch, const Record& row) {
 }
 
 void PacedTrace::add(const Request& request) {
+  ++counts_.requests;
   writer().finish(request);
   took(1);
 }
 
 void PacedTrace::add(const Round& round, std::span<const DraftToken> draft_tokens) {
+  ++counts_.rounds;
   writer().add(round, draft_tokens);
-  took(1 + draft_tokens.size());
+  took(1 + std::ssize(draft_tokens));
 }
 
 void PacedTrace::add(const Span& span) {
+  ++counts_.spans;
   add_to(spans_, span);
 }
 
 void PacedTrace::add(const Kernel& kernel) {
+  ++counts_.kernels;
   add_to(kernels_, kernel);
 }
 
@@ -66,7 +71,7 @@ void PacedTrace::add(const Decision& decision) {
 
 void PacedTrace::add(std::span<const ShadowToken> shadow_tokens) {
   writer().add(shadow_tokens);
-  took(shadow_tokens.size());
+  took(std::ssize(shadow_tokens));
 }
 
 Result<void> PacedTrace::commit() {

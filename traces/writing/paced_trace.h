@@ -2,17 +2,27 @@
 #pragma once
 
 // A trace that is made of something else, whole or not at all, from more rows than memory holds: who adds
-// rows waits while the disk is behind.
+// rows waits while the disk has not caught up. It counts its rows and collects what the source lacks.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/atomic_trace.h>
+#include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/writer.h>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace draftscope::traces {
+
+struct RowCounts {
+  std::int64_t runs = 0;  ///< by those who add them: the writer takes runs itself
+  std::int64_t requests = 0;
+  std::int64_t rounds = 0;
+  std::int64_t spans = 0;
+  std::int64_t kernels = 0;
+};
 
 class PacedTrace {
  public:
@@ -32,8 +42,15 @@ class PacedTrace {
   /// All of a request's.
   void add(std::span<const ShadowToken> shadow_tokens);
 
-  /// Rows that others gave the writer.
-  void took(std::size_t rows);
+  /// Waits for rows that others gave the writer, too.
+  void took(std::int64_t rows);
+
+  /// Rows that were added, and those that others count here.
+  [[nodiscard]] RowCounts& counts() { return counts_; }
+
+  /// Notes that the source does not have something.
+  void note(MissingData missing) { missing_.insert(missing); }
+  [[nodiscard]] std::set<MissingData>& missing() { return missing_; }
 
   /// Writes what is left, and puts the file in its place.
   [[nodiscard]] Result<void> commit();
@@ -50,6 +67,8 @@ class PacedTrace {
   std::vector<Kernel> kernels_;
   std::vector<Counter> counters_;
   std::int64_t added_rows_ = 0;
+  RowCounts counts_;
+  std::set<MissingData> missing_;
 };
 
 }  // namespace draftscope::traces

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "storage/side_file.h"
+#include "storage/database.h"
 
 namespace draftscope::traces {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "writing/merged_identity.h"
-#include "writing/renumbered_ids.h"
 #include "writing/paced_trace.h"
+#include "writing/renumbered_ids.h"
 
 namespace draftscope::traces {
 

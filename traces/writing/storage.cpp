@@ -9,8 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "storage/database.h"
 #include "storage/schema.h"
-#include "storage/side_file.h"
 #include "writing/bind.h"
 #include "writing/target.h"
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "storage/overview_builder.h"
 #include "storage/database.h"
+#include "storage/overview_builder.h"
 #include "writing/batch.h"
 #include "writing/placed_file.h"
 

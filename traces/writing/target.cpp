@@ -11,7 +11,6 @@
 
 #include "storage/database.h"
 #include "storage/schema.h"
-#include "storage/side_file.h"
 #include "storage/untrusted.h"
 
 namespace draftscope::traces {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "import/formats.h"
 #include "foreign/json_fields.h"
+#include "import/formats.h"
 
 namespace draftscope::traces {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "import/formats.h"
 #include "foreign/json_fields.h"
+#include "import/formats.h"
 
 namespace draftscope::traces {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "foreign/foreign_writer.h"
-#include "import/formats.h"
 #include "import/answers/response_fields.h"
+#include "import/formats.h"
 
 namespace draftscope::traces {
 

@@ -3,9 +3,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "foreign/json_fields.h"
 #include "import/answers/answer_choice.h"
 #include "import/formats.h"
-#include "foreign/json_fields.h"
 
 namespace draftscope::traces {
 

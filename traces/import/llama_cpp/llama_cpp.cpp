@@ -11,11 +11,11 @@
 #include <optional>
 
 #include "foreign/foreign_writer.h"
-#include "import/text_lines.h"
-#include "import/formats.h"
 #include "foreign/json_fields.h"
+#include "import/formats.h"
 #include "import/llama_cpp/llama_task.h"
 #include "import/llama_cpp/log_lines.h"
+#include "import/text_lines.h"
 
 namespace draftscope::traces {
 namespace {
