@@ -232,7 +232,8 @@ class ChromeImport {
     frame.specification =
         event.name == "request" || event.name.empty() ? run_name_.specification : event.name;
     frame.question_id = event.integer("prompt", 0, max_id).value_or(0);
-    frame.repeat = static_cast<std::int32_t>(event.integer("repeat", 0, std::numeric_limits<std::int32_t>::max()).value_or(0));
+    frame.repeat = static_cast<std::int32_t>(
+        event.integer("repeat", 0, std::numeric_limits<std::int32_t>::max()).value_or(0));
     if (event.argument("tokens") != nullptr) {
       const auto tokens = event.integer("tokens", 0, max_answer_tokens);
       if (!tokens)
