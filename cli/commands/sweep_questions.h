@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include <draftscope/simulator/predicted_trace/predicted_trace.h>
+#include <draftscope/simulator/answers/predicted_trace.h>
 #include "options/machine_options.h"
 #include "report/answers/simulate_ladder.h"
 #include "report/answers/simulate_text.h"

@@ -72,6 +72,23 @@ TEST_P(RandomFigures, ThroughputIsTotalTokensOverTotalTime) {
   }
 }
 
+TEST_P(RandomFigures, FirstTokenTimesAreSummarisedOverRequests) {
+  for (const RunFigures& run : figures_.runs) {
+    std::vector<double> times_ns;
+    for (const Request& request : requests_of(run.all.run->id))
+      if (request.end_ns > 0 && request.first_token_ns > 0)
+        times_ns.push_back(static_cast<double>(request.first_token_ns - request.start_ns));
+    if (times_ns.empty()) continue;
+    ASSERT_TRUE(run.all.throughput.time_to_first_token);
+    const TimeSummary& summary = *run.all.throughput.time_to_first_token;
+    std::ranges::sort(times_ns);
+    const std::size_t n = times_ns.size();
+    EXPECT_EQ(summary.minimum_ns, times_ns.front());
+    EXPECT_EQ(summary.maximum_ns, times_ns.back());
+    EXPECT_EQ(summary.median_ns, (times_ns[(n - 1) / 2] + times_ns[n / 2]) / 2.0);
+  }
+}
+
 TEST_P(RandomFigures, AcceptanceIsCountedOverRounds) {
   for (const RunFigures& run : figures_.runs) {
     const Acceptance& found = run.all.acceptance;

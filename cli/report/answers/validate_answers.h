@@ -4,7 +4,7 @@
 // Predictions beside measurements, for a terminal and for programs (keys: cli/OUTPUT.md).
 
 #include <draftscope/base/result.h>
-#include <draftscope/simulator/validation/checked_answer.h>
+#include <draftscope/simulator/answers/checked_answer.h>
 
 #include <span>
 #include <string>

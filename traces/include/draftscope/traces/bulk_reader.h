@@ -44,7 +44,7 @@ class BulkReader {
 
   /// The recording without its rounds and draft tokens: what is read at once of any file.
   [[nodiscard]] Result<Recording> outline();
-  /// The stored overview; none if the recording was not closed, if nothing lasted, or before version 4.
+  /// The stored overview; none if the recording was not closed, or if nothing lasted.
   [[nodiscard]] Result<std::optional<Overview>> overview();
   [[nodiscard]] Result<Recording> recording();
   [[nodiscard]] Result<std::unordered_map<StringId, std::string>> strings();

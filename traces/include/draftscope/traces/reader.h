@@ -71,7 +71,7 @@ class Reader {
   [[nodiscard]] Result<std::unordered_map<std::int32_t, std::string>> token_texts();
   [[nodiscard]] Result<std::vector<TableCount>> row_counts();
 
-  // Each streams rows until the callback returns false. A file of a version that lacks the table has none.
+  // Each streams rows until the callback returns false.
 
   /// Streams decisions in the order of start_ns.
   [[nodiscard]] Result<void> decisions(const std::function<bool(const Decision&)>& visit);

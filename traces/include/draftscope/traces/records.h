@@ -109,7 +109,7 @@ struct Round {
   std::int64_t draft_ns = 0;
   std::int64_t verify_ns = 0;
   std::int64_t accept_ns = 0;
-  std::int64_t optimise_ns = 0;  ///< searching for better parameters; in schema version 1 part of control
+  std::int64_t optimise_ns = 0;  ///< searching for better parameters
   std::int64_t control_ns = 0;   ///< planning, observing
 };
 
