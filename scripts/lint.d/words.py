@@ -50,7 +50,7 @@ BUDGETED_RULES = [
 ]
 # How many findings of each rule on comments are left. A number may only fall: lower it where you mend comments.
 COMMENT_BUDGET = {
-    "behind in a comment": 277,
+    "behind in a comment": 274,
     "comment that leans on another": 147,
     "comment in lower case": 590,
 }
