@@ -139,7 +139,7 @@ Judgement judge_draft_too_long(const Evidence& of) {
   const double even = price->break_even();
   const std::size_t first = first_lost_position(positions, even);
   const PositionAcceptance tail = tail_of(positions, first);
-  // Where not even a sure token would pay, or acceptance is no lower behind, length is not what is wrong.
+  // Where not even a sure token would pay, or acceptance is no lower later, length is not what is wrong.
   if (tail.drafted == 0 || even > 1.0 || tail.of_drafted() >= positions.front().of_drafted()) return {};
   const double cost =
       per_round(tail.drafted, of.round) * price->steps - per_round(tail.accepted, of.round) * price->worth;

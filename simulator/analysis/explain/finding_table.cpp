@@ -65,13 +65,13 @@ std::vector<FindingRow> rows_of_drafts() {
        .judge = judge_nothing_accepted},
       {.key = "draft_too_long",
        .title = "drafts too long",
-       .figure = "acceptance of the draft positions behind the last one that pays",
+       .figure = "acceptance of the draft positions after the last one that pays",
        .threshold =
            "below the price of a position: a draft step and its row of the verification, in what an accepted "
            "token is worth; together at least 3 % of the round's time",
        .because = "a position that costs more than it brings makes the round slower, however cheap it is",
-       .sentence = "Drafts go on past position {position}, where acceptance has fallen: of the positions "
-                   "behind it {rate} are accepted, and one pays from {even} on.",
+       .sentence = "Drafts go on past position {position}, where acceptance has fallen: of the draft tokens "
+                   "after it {rate} are accepted, and drafting one pays from {even} on.",
        .look = "acceptance by draft position in draftscope report; view Confidence",
        .remedy = "a smaller speculation length, or a stop by confidence (mix:stop=threshold)",
        .no_simulation = {},
@@ -80,13 +80,13 @@ std::vector<FindingRow> rows_of_drafts() {
        .judge = judge_draft_too_long},
       {.key = "tail_rejected",
        .title = "far positions rejected",
-       .figure = "acceptance of the draft positions behind the last one with 10 %, where no times are known",
+       .figure = "acceptance of the draft positions after the last one with 10 %, where no times are known",
        .threshold = "below 10 %, and at least 20 % of all positions",
        .because = "a draft step and its row seldom cost less than a tenth of a vanilla step, so that such a "
                   "position "
                   "hardly ever pays",
        .sentence = "Drafts go on past position {position}, where acceptance has fallen: {share} of the "
-                   "positions lie behind it, and {rate} of those are accepted.",
+                   "draft tokens come after it, and {rate} of those are accepted.",
        .look = "acceptance by draft position in draftscope report",
        .remedy = "a smaller speculation length, or a stop by confidence",
        .no_simulation = {},

@@ -23,7 +23,7 @@ inline constexpr double nothing_accepted_rate = 0.01;
 /// less than a tenth of a step together with its row.
 inline constexpr double hardly_accepted_rate = 0.1;
 
-/// Share of the draft positions that must lie behind that point.
+/// Share of the draft positions that must come after that point.
 inline constexpr double lost_tail_share = 0.2;
 
 /// Vanilla steps per round from which on deciding, or time outside of passes, is looked at.

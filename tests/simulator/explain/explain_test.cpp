@@ -68,19 +68,19 @@ std::vector<Case> cases() {
                  "In 240 rounds no draft token was accepted.",
                  0.0,
                  std::nullopt});
-  // 8 steps of 0.1, rows free: behind position 2 nothing is accepted, 6 steps bring nothing.
+  // 8 steps of 0.1, rows free: after position 2 nothing is accepted, 6 steps bring nothing.
   all.push_back({"draft_too_long",
                  {.specification = "layerskip:exit=4,gamma=8,verify=all-layers",
                   .round = [](int) { return MadeRound{.drafted = 8, .accepted = 2, .draft_us = 800}; }},
-                 "Drafts go on past position 2, where acceptance has fallen: of the positions behind it 0 % "
-                 "are accepted, and one pays from 17 % on.",
+                 "Drafts go on past position 2, where acceptance has fallen: of the draft tokens after it "
+                 "0 % are accepted, and drafting one pays from 17 % on.",
                  0.0,
                  0.6});
   all.push_back({"tail_rejected",
                  {.round = [](int) { return MadeRound{.drafted = 4, .accepted = 2}; },
                   .meta = imported({MissingData::round_times, MissingData::phase_times})},
-                 "Drafts go on past position 2, where acceptance has fallen: 50 % of the positions lie "
-                 "behind it, and 0 % of those are accepted.",
+                 "Drafts go on past position 2, where acceptance has fallen: 50 % of the draft tokens come "
+                 "after it, and 0 % of those are accepted.",
                  0.0,
                  std::nullopt});
   all.push_back(
