@@ -4,8 +4,8 @@
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/output_file.h>
 #include <draftscope/base/utc_time.h>
-#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/simulator/answers/what_if.h>
+#include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/trace_target.h>
 
