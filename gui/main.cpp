@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "views/appearance.h"
+#include "widgets/appearance.h"
 #include "window/main_window.h"
 #include "window/snapshot.h"
 

@@ -198,7 +198,7 @@ def main():
                          *(f"agreement_{e}" for e in watched), "agreement_full"])
     source, saved, shown, recent = endless_batches(rows, arguments.rows, arguments.seed + step), time.time(), 0.0, []
     print(f"{len(rows)} rows, {sum(p.numel() for p in parameters) / 1e6:.1f} M parameters", flush=True)
-    stopped = []                   # by SIGTERM, which ends training behind a whole step
+    stopped = []                   # by SIGTERM, which ends training after a whole step
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     while True:
         left = begun + seconds - time.time()

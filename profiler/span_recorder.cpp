@@ -7,7 +7,7 @@
 #include <new>
 #include <span>
 
-#include "nvtx/nvtx_ranges.h"
+#include "nvtx_ranges.h"
 
 namespace draftscope::profiler {
 

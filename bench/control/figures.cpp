@@ -29,7 +29,7 @@ std::optional<double> median_ms(const std::vector<std::int64_t>& times_ns) {
   return median(times);
 }
 
-/// Times of the optimise() calls behind a round; the one behind the prefill has a pass more to make.
+/// Times of the optimise() calls after a round. The call after the prefill makes one pass more.
 std::vector<std::int64_t> calls_ns(const Measurement& one, bool own) {
   std::vector<std::int64_t> times;
   for (const Optimisation& call : one.optimisations)

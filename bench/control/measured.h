@@ -49,19 +49,19 @@ class TimedBackend final : public engine::Backend {
 struct Optimisation {
   bool after_prefill = false;
   std::int64_t ns = 0;
-  std::int64_t model_ns = 0;  ///< of it in the backend
+  std::int64_t model_ns = 0;  ///< Share of `ns` in the backend.
 };
 
-/// One request behind its prefill. All in ns but for the counts.
+/// One request after its prefill. Times are ns.
 struct Measurement {
   std::int64_t rounds = 0;
-  std::int64_t tokens = 0;       ///< that the rounds emitted
-  std::int64_t decoding_ns = 0;  ///< from the first token to the end
+  std::int64_t tokens = 0;       ///< Tokens that the rounds emitted.
+  std::int64_t decoding_ns = 0;  ///< From the first token to the end.
   std::int64_t rounds_ns = 0;
-  std::int64_t model_ns = 0;     ///< of the decoding in the backend
-  std::int64_t strategy_ns = 0;  ///< of the decoding in the strategy's functions, the backend left out
+  std::int64_t model_ns = 0;     ///< Share of `decoding_ns` in the backend.
+  std::int64_t strategy_ns = 0;  ///< Share of `decoding_ns` in the strategy's functions, without the backend.
   std::int64_t optimise_ns = 0;
-  std::vector<std::int64_t> verifications_ns;  ///< of rounds that drafted
+  std::vector<std::int64_t> verifications_ns;  ///< One for each round that drafted.
   std::vector<Optimisation> optimisations;
 };
 

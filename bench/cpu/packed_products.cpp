@@ -35,8 +35,8 @@ constexpr int repeats = 15;
 /// Copies of one matrix, as many as held_bytes has room for.
 struct Contender {
   std::string name;
-  const PackedLayout* layout = nullptr;  ///< null = bf16
-  std::size_t bytes = 0;                 ///< of one copy
+  const PackedLayout* layout = nullptr;  ///< Null = bf16.
+  std::size_t bytes = 0;                 ///< Bytes of one copy.
   Memory copies;
   std::vector<std::byte> set;
   double fastest[max_rows + 1] = {};

@@ -200,7 +200,7 @@ void Benchmark::add_speculation(json& result, const Measured& measured) const {
       prediction = tokens / (static_cast<double>(decoded.drafted) / rounds * c + v);
       speedups.push_back(vanilla.seconds_per_token / decoded.seconds_per_token);
       against_prediction.push_back(speedups.back() / prediction);
-      // The same with the costs that the rounds themselves had, as a recording has them.
+      // The prediction again, with the costs of the rounds themselves, as a recording has them.
       const double unit = vanilla.round_seconds / static_cast<double>(vanilla.rounds);
       const double cost = (decoded.draft_seconds + decoded.verify_seconds) / rounds / unit;
       rounds_against_prediction.push_back(speedups.back() / (tokens / cost));

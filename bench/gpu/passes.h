@@ -28,7 +28,7 @@ class Passes {
 
   /// Gives the first `rows` cache rows values.
   void prefill(std::int32_t rows);
-  /// Seconds of `rows` rows behind `context` committed ones through layers [0, n_layers) and the head.
+  /// Seconds of `rows` rows after `context` committed ones through layers [0, n_layers) and the head.
   [[nodiscard]] double seconds(std::int32_t rows, std::int32_t context, std::int32_t n_layers);
 
  private:

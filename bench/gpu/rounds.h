@@ -17,7 +17,7 @@ struct RoundTime {
   double verify_seconds = 0.0;  ///< the device's own measure
 };
 
-/// One round of `gamma` draft tokens from layers [0, exit), none of which stops it, behind `context` rows.
+/// One round of `gamma` draft tokens from layers [0, exit) after `context` rows. No token stops the draft.
 [[nodiscard]] RoundTime time_round(engine::Backend& backend, std::int32_t context, std::int32_t exit,
                                    std::int32_t gamma);
 

@@ -18,8 +18,8 @@
 #include "large_trace.h"
 #include "offscreen.h"
 #include "stall_watch.h"
-#include "window/pages/view_pages.h"
 #include "window/snapshot.h"
+#include "window/view_pages.h"
 
 namespace {
 
@@ -89,7 +89,7 @@ Result<void> measure_opening(bench::StallWatch& application, const std::filesyst
   };
   row("first paint", opening.painted);
   row("all loaded and painted", opening.loaded);
-  // Of a small recording most is what the window takes for itself.
+  // Most memory of a small recording is the window's own.
   constexpr std::size_t many_slices = 1'000'000;
   if (state.timeline()->slices() >= many_slices) print_memory(state, bench::resident_bytes() - before);
   fmt::print("\n| longest stall, ms | computed | on the clock | by |\n|---|---|---|---|\n");

@@ -50,7 +50,7 @@ void wait_for_painting() {
   }
 }
 
-/// Steps from `first` to the answer that is painted; pictures start behind it and are dropped by the next
+/// Steps from `first` to the answer that is painted; pictures start after it and are dropped by the next
 /// step.
 void measure(WhatIfView& page, const Question& first, const Slider& slider) {
   std::vector<double> clock;

@@ -18,7 +18,7 @@
 #include "offscreen.h"
 #include "stall_watch.h"
 #include "timeline/timeline_view.h"
-#include "views/filter/filter_bar.h"
+#include "views/rounds/filter_bar.h"
 
 namespace draftscope::bench {
 
@@ -149,7 +149,7 @@ void print_frames(MainWindow& window) {
   };
   constexpr std::array<std::string_view, 4> over_time{"skip-map", "confidence", "breakdown", "decisions"};
   constexpr std::array<std::string_view, 2> over_rounds{"rounds", "replay"};
-  // Those that stay on their pages first: they are brought up there.
+  // Views that stay on their pages come first: they are brought up there.
   for (const NamedView& view : window.views()) {
     const std::string name = view.name.toStdString();
     const bool is_walked = std::ranges::count(over_time, name) + std::ranges::count(over_rounds, name) > 0;

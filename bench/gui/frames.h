@@ -11,7 +11,7 @@
 namespace draftscope::bench {
 
 /// Prints a row of a table for every view: median, 95 % and worst of what the main thread computed, and the
-/// worst on the clock, in milliseconds. Takes views out of the window, which nobody can use behind it.
+/// worst on the clock, in milliseconds. It takes views out of the window, which is useless afterwards.
 void print_frames(gui::MainWindow& window);
 
 }  // namespace draftscope::bench

@@ -11,14 +11,14 @@
 namespace draftscope::bench {
 
 struct LargeTrace {
-  std::int64_t rounds = 1'000'000;  ///< of all runs
-  std::int64_t spans = 9'000'000;   ///< with the rounds: the events
+  std::int64_t rounds = 1'000'000;  ///< Rounds of all runs.
+  std::int64_t spans = 9'000'000;   ///< Spans of all runs.
   std::int32_t rounds_per_request = 2000;
   std::int32_t layers = 32;
   /// Take turns, a request each; the first of several is vanilla decoding, whose rounds draft nothing.
   std::int32_t runs = 1;
-  std::int32_t prompts = 1;           ///< that the runs go through, again and again
-  std::int32_t rounds_per_mask = 97;  ///< that a mask stays, for which a decision is to blame
+  std::int32_t prompts = 1;           ///< Prompts that the runs decode by turns.
+  std::int32_t rounds_per_mask = 97;  ///< Rounds between decisions that change the mask.
 };
 
 /// 14 runs of 48 requests: 24 prompts, twice.

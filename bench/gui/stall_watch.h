@@ -23,7 +23,7 @@ class StallWatch : public QApplication {
 
   struct Stall {
     double ms = 0.0;
-    double busy_ms = 0.0;  ///< of which the thread computed; the rest it waited, for a processor or a worker
+    double busy_ms = 0.0;  ///< Share of `ms` that the thread computed. It waited otherwise.
     std::string what;      ///< "MetaCall of RecordingLoader"
   };
 
@@ -34,13 +34,13 @@ class StallWatch : public QApplication {
     return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
   }
 
-  /// The longest since the last call.
+  /// The longest stall since the last call.
   Stall take_longest() { return std::exchange(longest_, {}); }
 
   bool notify(QObject* receiver, QEvent* event) override {
     if (is_inside_ || QThread::currentThread() != thread()) return QApplication::notify(receiver, event);
     is_inside_ = true;
-    // Neither may be there any more behind it.
+    // Receiver and event may be deleted when the event has been handled.
     const std::string_view name = receiver->metaObject()->className();
     const QEvent::Type type = event->type();
     QElapsedTimer timer;

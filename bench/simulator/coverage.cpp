@@ -46,7 +46,7 @@ struct Population {
 };
 
 struct MadeRound {
-  std::int32_t root = 0;  ///< position in the text, of `length` draft tokens behind it
+  std::int32_t root = 0;  ///< Position in the text; `drafted` tokens follow it.
   std::int32_t drafted = 0;
   std::int32_t accepted = 0;
   std::int32_t emitted = 0;
@@ -201,10 +201,10 @@ class Recorder {
 
 struct Question {
   const char* name;
-  std::int32_t recorded = 4;  ///< γ
+  std::int32_t recorded = 4;  ///< Recorded speculation length γ.
   std::int32_t asked = 4;
-  double drift = 0.0;  ///< between hours, of which what is asked about has its own
-  double shift = 0.0;  ///< of the ease of the texts that the answer is held against
+  double drift = 0.0;  ///< Spread of the machine's speed between hours; the asked hour has its own.
+  double shift = 0.0;  ///< How much easier the asked texts are, in log-odds.
   /// Kinds in the recording, if the texts asked about are of another: the ease of each is drawn.
   int kinds = 0;
   double kind_spread = 0.0;  ///< standard deviation of kinds' ease

@@ -29,10 +29,16 @@ struct ImportOptions {
   bool quiet = false;
 };
 
-std::optional<traces::ImportFormat> import_format_named(const std::string& name) {
+std::vector<traces::ImportFormat> import_formats() {
+  std::vector<traces::ImportFormat> formats;
   for (int i = 0; i < traces::import_format_count; ++i)
-    if (traces::import_format_name(static_cast<traces::ImportFormat>(i)) == name)
-      return static_cast<traces::ImportFormat>(i);
+    formats.push_back(static_cast<traces::ImportFormat>(i));
+  return formats;
+}
+
+std::optional<traces::ImportFormat> import_format_named(const std::string& name) {
+  for (const traces::ImportFormat format : import_formats())
+    if (traces::import_format_name(format) == name) return format;
   return std::nullopt;  // "auto"
 }
 
@@ -74,26 +80,20 @@ Result<int> import_files(const ImportOptions& options) {
 void add_import_command(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<ImportOptions>();
   CLI::App* command = app.add_subcommand("import", "Make a trace of others' recordings");
+  std::vector<std::string> names{"auto"};
+  std::string formats;
+  for (const traces::ImportFormat format : import_formats()) {
+    names.emplace_back(traces::import_format_name(format));
+    formats += fmt::format("{:<10}  {}\n", names.back(), traces::import_format_about(format));
+  }
   command->footer(
-      "spec-bench  answer JSONL of Spec-Bench, or of export --to spec-bench; a run a file\n"
-      "swift       SWIFT's answer JSONL; a run a file\n"
-      "layerskip   benchmark JSON or sweep CSV of LayerSkip and DEL: figures without rounds\n"
-      "acceptance  JSONL with accepted lengths a request, such as vLLM's per-request metrics\n"
-      "chrome      Chrome trace events: export --to chrome, PyTorch's profiler, others\n"
-      "nsys        SQLite export of Nsight Systems\n"
-      "rounds      neutral JSONL, a line a request and a round: docs/rounds-format.md\n"
-      "llama-cpp   log of llama-server with LLAMA_TRACE=1, or --verbose\n"
-      "llama-answers  its answers a line, with timings\n"
-      "sglang      SGLang's answers a line, with meta_info or sglext\n"
-      "trtllm      TensorRT-LLM's iteration statistics, a line an iteration\n"
-      "aiperf      AIPerf's profile_export.jsonl\n"
+      formats +
       "What a source lacks is named, and kept in the trace. The fields: traces/import/FORMATS.md.\n"
       "Example: draftscope import swift.jsonl --baseline vanilla.jsonl -o swift.dstrace");
   command->add_option("FILE", options->files, "Files to read")->required();
   command->add_option("-o,--output", options->output, "Trace to write")->required();
   command->add_option("--from", options->from, "Format; auto tells it from the file's beginning")
-      ->check(one_of({"auto", "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys", "rounds",
-                      "llama-cpp", "llama-answers", "sglang", "trtllm", "aiperf"}))
+      ->check(one_of(names))
       ->capture_default_str();
   command->add_option("--baseline", options->baseline, "Another file, with the answers of vanilla decoding");
   command->add_option("--model", options->import.model, "Name of the model, where the files lack it");

@@ -9,19 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "batch_limits.h"
 #include "buffers.h"
 #include "checkpoint/file_watch.h"
 #include "cpu/key_lists.h"
 #include "cpu/validate.h"
+#include "cuda/passes/batch_limits.h"
+#include "cuda/passes/host_state.h"
+#include "cuda/passes/pass_launcher.h"
+#include "cuda/passes/program_runner.h"
+#include "cuda/weights/model_upload.h"
 #include "device_memory.h"
 #include "device_states.h"
-#include "host_state.h"
 #include "kernels/launch_shape.h"
-#include "model_upload.h"
 #include "numbers/rope.h"
-#include "pass_launcher.h"
-#include "program_runner.h"
 
 namespace draftscope::engine::cuda {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string>
 
+#include "cuda/passes/pass_launcher.h"
+#include "cuda/weights/model_upload.h"
 #include "kernels/launch_shape.h"
-#include "model_upload.h"
-#include "pass_launcher.h"
 
 namespace draftscope::engine::cuda {
 

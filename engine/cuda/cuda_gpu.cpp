@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cuda_gpu.h"
+// The Gpu that is one: the CUDA runtime, one stream, cuBLAS.
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
+#include <draftscope/engine/cuda_backend.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "backend.h"
+#include "gpu.h"
 #include "launch_kernel.h"
 
 namespace draftscope::engine::cuda {
@@ -62,6 +65,8 @@ class CudaGpu final : public Gpu {
     if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
   }
 
+  /// Fails with one line if the driver is too old, there is no such device, it is older than compute
+  /// capability 8.0, or this build has no code for it.
   Result<void> open(std::int32_t device) {
     DRAFTSCOPE_TRY(check_driver());
     int count = 0;
@@ -260,10 +265,14 @@ class CudaGpu final : public Gpu {
 
 }  // namespace
 
-Result<std::unique_ptr<Gpu>> make_cuda_gpu(std::int32_t device) {
-  auto gpu = std::make_unique<CudaGpu>();
-  DRAFTSCOPE_TRY(gpu->open(device));
-  return gpu;
+}  // namespace draftscope::engine::cuda
+
+namespace draftscope::engine {
+
+Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint, const CudaOptions& options) {
+  auto gpu = std::make_unique<cuda::CudaGpu>();
+  DRAFTSCOPE_TRY(gpu->open(options.device));
+  return cuda::make_backend(std::move(gpu), checkpoint, options);
 }
 
-}  // namespace draftscope::engine::cuda
+}  // namespace draftscope::engine

@@ -8,9 +8,9 @@
 #include <cstddef>
 
 #include "buffers.h"
+#include "cuda/passes/pass_launcher.h"
 #include "device_memory.h"
 #include "gpu.h"
-#include "pass_launcher.h"
 
 namespace draftscope::engine::cuda {
 

@@ -19,13 +19,13 @@
 
 #include "advise/advice_charts.h"
 #include "advise/advice_text.h"
+#include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "export/chart_pane.h"
-#include "export/policy_saving.h"
+#include "charts/policy_saving.h"
 #include "models/copy_rows.h"
-#include "views/scrollable.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
+#include "widgets/scrollable.h"
 
 namespace draftscope::gui {
 
@@ -162,6 +162,8 @@ QWidget* AdviseView::make_answers() {
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
   offer_copying(*table_);
+  thresholds_->setObjectName(QStringLiteral("advise-threshold"));
+  lengths_->setObjectName(QStringLiteral("advise-length"));
   curves_->addTab(thresholds_, tr("over &threshold"));
   curves_->addTab(lengths_, tr("over &length"));
   curves_->setAccessibleName(tr("Curves"));
@@ -400,10 +402,6 @@ void AdviseView::show_report() {
 
 QString AdviseView::sentence() const {
   return sentence_->text();
-}
-
-std::vector<AdviseView::NamedPane> AdviseView::panes() const {
-  return {{QStringLiteral("threshold"), thresholds_}, {QStringLiteral("length"), lengths_}};
 }
 
 void AdviseView::ask_what_if() {

@@ -10,8 +10,8 @@
 
 #include "advise/advice_report.h"
 #include "state/view_state.h"
-#include "views/background_job.h"
-#include "what_if/answers/numbers_model.h"
+#include "what_if/questions/numbers_model.h"
+#include "widgets/background_job.h"
 
 class QComboBox;
 class QLabel;
@@ -47,12 +47,6 @@ class AdviseView : public QWidget {
 
   /// Writes what is advised as a policy file. Errors: nothing is advised, and as simulator::advised_policy().
   [[nodiscard]] Result<void> write_policy(const QString& path) const;
-
-  struct NamedPane {
-    QString name;  ///< "threshold"
-    ChartPane* pane = nullptr;
-  };
-  [[nodiscard]] std::vector<NamedPane> panes() const;
 
  signals:
   void settled();

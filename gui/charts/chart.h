@@ -2,7 +2,7 @@
 #pragma once
 
 // A chart as data: what is plotted, in which order, and the same as a table. The window draws it
-// (chart_plot.h), and so do files for a paper (export/figure_file.h), each in its own size and colours.
+// (chart_plot.h), and so do files for a paper (charts/figure_file.h), each in its own size and colours.
 
 #include <QString>
 #include <QStringList>
@@ -32,8 +32,7 @@ enum class ChartMark : std::uint8_t {
   points,
   line,
   line_with_points,
-  steps_to_left,   ///< between two points as high as the left one
-  steps_to_right,  ///< between two points as high as the right one
+  steps_to_left,  ///< between two points as high as the left one
   bars,
   filled_steps,  ///< steps_to_left, filled down to the series before it in the panel, or to 0
 };
@@ -41,8 +40,7 @@ enum class ChartMark : std::uint8_t {
 struct ChartSeries {
   QString name;  ///< in the legend; empty: not listed
   ChartMark mark = ChartMark::points;
-  std::size_t color = 1;  ///< an index of series_color() and series_shape()
-  bool is_strong = false;
+  std::size_t color = 1;          ///< an index of series_color() and series_shape()
   bool is_hollow = false;         ///< marks are outlines
   std::vector<double> x, y;       ///< places on the axes
   std::vector<double> low, high;  ///< interval of each value; empty, or NaN where there is none
@@ -80,7 +78,6 @@ struct Chart {
   ChartAxis x;                     ///< of all panels
   std::vector<ChartPanel> panels;  ///< from the top
   double scale_limit = 2.0;        ///< cells have their strongest colours from here, and from its inverse, on
-  bool can_zoom = false;
   ChartTable table;
 
   [[nodiscard]] bool empty() const { return panels.empty(); }

@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "charts/chart_colors.h"
-#include "views/plot_style.h"
-#include "views/theme.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 
@@ -99,7 +99,7 @@ class PanelDrawing {
     auto* graph = new QCPGraph(key(), value());
     graph->setName(series.name);
     const QColor color = series_color(series.color, is_dark_);
-    graph->setPen(QPen(color, series.is_strong ? 2.5 : 1.5));
+    graph->setPen(QPen(color, 1.5));
     switch (series.mark) {
       case ChartMark::points:
       case ChartMark::bars:
@@ -111,9 +111,6 @@ class PanelDrawing {
         break;
       case ChartMark::steps_to_left:
         graph->setLineStyle(QCPGraph::lsStepLeft);
-        break;
-      case ChartMark::steps_to_right:
-        graph->setLineStyle(QCPGraph::lsStepRight);
         break;
       case ChartMark::filled_steps:
         graph->setLineStyle(QCPGraph::lsStepLeft);
@@ -151,7 +148,7 @@ class PanelDrawing {
     whiskers->setErrorType(QCPErrorBars::etValueError);
     const QColor color = series.mark == ChartMark::bars ? look_.palette.color(QPalette::WindowText)
                                                         : series_color(series.color, is_dark_);
-    whiskers->setPen(QPen(color, series.is_strong ? 2.0 : 1.25));
+    whiskers->setPen(QPen(color, 1.25));
     whiskers->setWhiskerWidth(0.5 * QFontMetricsF(look_.font).height());
     whiskers->setSymbolGap(0.0);
     whiskers->setData(below, above);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "views/time_text.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "charts/chart_drawing.h"
-#include "views/plot_style.h"
-#include "views/theme.h"
-#include "views/tool_tip.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
+#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -34,9 +34,6 @@ ChartPlot::ChartPlot(const QString& name, QWidget* parent) : QCustomPlot(parent)
 void ChartPlot::set_chart(Chart chart) {
   chart_ = std::move(chart);
   if (place_ && !is_in(chart_, *place_)) place_.reset();
-  marks_.clear();
-  cursor_.reset();
-  setInteractions(chart_.can_zoom ? QCP::iRangeDrag | QCP::iRangeZoom : QCP::Interactions());
   QStringList spoken{chart_.name};
   // Long ones are read by the arrow keys.
   constexpr qsizetype max_spoken = 20;
@@ -50,88 +47,15 @@ void ChartPlot::set_chart(Chart chart) {
 }
 
 void ChartPlot::redraw() {
-  mark_graphs_.clear();
-  cursor_lines_.clear();
   drawn_width_ = width();
   draw_chart(*this, chart_, {.palette = palette(), .font = font(), .size = size(), .has_legend = true});
   setMinimumHeight(chart_.empty() ? 60 : min_chart_height(chart_, font(), std::max(width(), minimumWidth())));
-  link_panels();
-  for (QCPAxisRect* area : axisRects()) {
-    auto* line = new QCPItemStraightLine(this);
-    for (QCPItemPosition* point : {line->point1, line->point2}) {
-      point->setAxes(area->axis(QCPAxis::atBottom), area->axis(QCPAxis::atLeft));
-      point->setAxisRect(area);
-    }
-    line->setClipAxisRect(area);
-    line->setPen(QPen(cursor_color(is_dark(palette())), 1.5));
-    cursor_lines_.push_back(line);
-  }
-  set_cursor(cursor_);
-  draw_marks();
   replot_when_painted();
 }
 
 void ChartPlot::replot_when_painted() {
   is_to_replot_ = true;
   update();
-}
-
-void ChartPlot::replot_soon() {
-  if (isVisible() && !is_to_replot_)
-    replot(QCustomPlot::rpQueuedReplot);
-  else
-    replot_when_painted();
-}
-
-void ChartPlot::link_panels() {
-  // What is scrolled in one panel is scrolled in all.
-  const QList<QCPAxisRect*> areas = axisRects();
-  for (QCPAxisRect* from : areas)
-    for (QCPAxisRect* to : areas)
-      if (from != to)
-        connect(from->axis(QCPAxis::atBottom), qOverload<const QCPRange&>(&QCPAxis::rangeChanged),
-                to->axis(QCPAxis::atBottom), [axis = to->axis(QCPAxis::atBottom)](const QCPRange& range) {
-                  if (axis->range() != range) axis->setRange(range);
-                });
-}
-
-void ChartPlot::set_cursor(std::optional<double> x) {
-  cursor_ = x;
-  for (QCPItemStraightLine* line : cursor_lines_) {
-    line->setVisible(x.has_value());
-    line->point1->setCoords(x.value_or(0.0), 0.0);
-    line->point2->setCoords(x.value_or(0.0), 1.0);
-  }
-  replot_soon();
-}
-
-void ChartPlot::set_marks(std::size_t panel, const std::vector<QPointF>& places) {
-  const bool is_as_many = panel == marked_panel_ && places.size() == mark_graphs_.size();
-  marked_panel_ = panel;
-  marks_ = places;
-  if (!is_as_many) {
-    for (QCPGraph* graph : mark_graphs_) removePlottable(graph);
-    mark_graphs_.clear();
-  }
-  draw_marks();
-  replot_soon();
-}
-
-void ChartPlot::draw_marks() {
-  if (marked_panel_ >= chart_.panels.size()) return;
-  const QCPAxisRect* area = axisRect(static_cast<int>(marked_panel_));
-  const std::vector<ChartSeries>& series = chart_.panels[marked_panel_].series;
-  for (std::size_t i = 0; i < marks_.size(); ++i) {
-    if (i == mark_graphs_.size()) {
-      auto* graph = new QCPGraph(area->axis(QCPAxis::atBottom), area->axis(QCPAxis::atLeft));
-      const std::size_t of = i < series.size() ? series[i].color : i;
-      const QColor color = series_color(of, is_dark(palette()));
-      graph->setLineStyle(QCPGraph::lsNone);
-      graph->setScatterStyle(QCPScatterStyle(series_shape(of), color, color, 10));
-      mark_graphs_.push_back(graph);
-    }
-    mark_graphs_[i]->setData({marks_[i].x()}, {marks_[i].y()}, true);
-  }
 }
 
 QPointF ChartPlot::pixel_of(const ChartPlace& place) const {
@@ -208,15 +132,7 @@ void ChartPlot::mouseReleaseEvent(QMouseEvent* event) {
   }
 }
 
-void ChartPlot::mouseDoubleClickEvent(QMouseEvent* event) {
-  QCustomPlot::mouseDoubleClickEvent(event);
-  // Back to all of it.
-  if (chart_.can_zoom) redraw();
-}
-
 void ChartPlot::wheelEvent(QWheelEvent* event) {
-  if (chart_.can_zoom && event->modifiers().testFlag(Qt::ControlModifier))
-    return QCustomPlot::wheelEvent(event);
   // The page scrolls.
   event->ignore();
 }
@@ -253,15 +169,8 @@ void ChartPlot::resizeEvent(QResizeEvent* /*event*/) {
   setViewport(rect());
   replot_when_painted();
   if (width() == drawn_width_ || chart_.empty()) return;
-  // Legend and names take another form; what was zoomed to stays.
-  std::vector<std::pair<QCPRange, QCPRange>> ranges;
-  for (const QCPAxisRect* area : axisRects())
-    ranges.emplace_back(area->axis(QCPAxis::atBottom)->range(), area->axis(QCPAxis::atLeft)->range());
+  // Legend and names take another form.
   redraw();
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    axisRect(static_cast<int>(i))->axis(QCPAxis::atBottom)->setRange(ranges[i].first);
-    axisRect(static_cast<int>(i))->axis(QCPAxis::atLeft)->setRange(ranges[i].second);
-  }
 }
 
 void ChartPlot::paintEvent(QPaintEvent* event) {

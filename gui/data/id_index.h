@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "data/lanes/lane_slices.h"
+#include "data/time_range.h"
 
 namespace draftscope::gui {
 

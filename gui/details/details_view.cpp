@@ -23,7 +23,7 @@
 #include "details/names_model.h"
 #include "models/copy_rows.h"
 #include "timeline/timeline_view.h"
-#include "views/time_text.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -12,7 +12,7 @@
 #include "data/details/round_details.h"
 #include "data/details/slice_details.h"
 #include "state/view_state.h"
-#include "views/background_job.h"
+#include "widgets/background_job.h"
 
 class QComboBox;
 class QLabel;

@@ -6,9 +6,9 @@
 #include <QPainter>
 #include <algorithm>
 
-#include "views/theme.h"
-#include "views/time_text.h"
-#include "views/tool_tip.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
+#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "models/column_text.h"
-#include "views/time_text.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -24,6 +24,8 @@ TimelinePanel::TimelinePanel(ViewState& state, QWidget* parent)
       timeline_(new TimelineView(state)),
       details_(new DetailsView(state, *timeline_)),
       split_(new QSplitter(Qt::Horizontal)) {
+  timeline_->setObjectName(QStringLiteral("timeline"));
+  details_->setObjectName(QStringLiteral("details"));
   split_->setChildrenCollapsible(false);
   split_->addWidget(timeline_);
   split_->addWidget(details_);

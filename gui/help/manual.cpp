@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "manual.h"
 
-#include <map>
 #include <string_view>
 
 namespace draftscope::gui {
@@ -33,25 +32,6 @@ QString manual_text() {
 const std::vector<ManualSection>& manual_sections() {
   static const std::vector<ManualSection> sections = sections_of(manual_text());
   return sections;
-}
-
-QString section_of_view(const QString& view, const QString& title) {
-  static const std::map<QString, QString> sections{
-      {QStringLiteral("strip"), QStringLiteral("Strip of rounds")},
-      {QStringLiteral("summary"), QStringLiteral("Overview")},
-      {QStringLiteral("why"), QStringLiteral("Overview")},
-      {QStringLiteral("replay"), QStringLiteral("Text replay")},
-      {QStringLiteral("start"), QStringLiteral("Opening")}};
-  if (const auto found = sections.find(view); found != sections.end()) return found->second;
-  QString words = view;
-  // A part of a page is explained with it.
-  for (const QString& page : {QStringLiteral("what-if"), QStringLiteral("compare"), QStringLiteral("advise")})
-    if (view.startsWith(page + u'-')) words = page;
-  words.replace(u'-', u' ');
-  for (const QString& wanted : {words, title})
-    for (const ManualSection& section : manual_sections())
-      if (section.title.compare(wanted, Qt::CaseInsensitive) == 0) return section.title;
-  return {};
 }
 
 QString section_link(const QString& title) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The manual as it is compiled in, and which of its sections is about what.
+// The manual as it is compiled in, and its sections.
 
 #include <QString>
 #include <QStringList>
@@ -19,10 +19,6 @@ struct ManualSection {
 
 /// In the order of the text.
 [[nodiscard]] const std::vector<ManualSection>& manual_sections();
-
-/// Title of the section about a view by its name, "what-if-heat-map"; else that with the view's title; empty
-/// if there is none.
-[[nodiscard]] QString section_of_view(const QString& view, const QString& title = {});
 
 /// The name that links to a section have: "Text replay" is "text-replay".
 [[nodiscard]] QString section_link(const QString& title);

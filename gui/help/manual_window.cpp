@@ -3,11 +3,9 @@
 
 #include <QAbstractTextDocumentLayout>
 #include <QAction>
-#include <QApplication>
 #include <QDesktopServices>
 #include <QDir>
 #include <QFile>
-#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -20,8 +18,7 @@
 #include <QVBoxLayout>
 
 #include "help/manual.h"
-#include "record/shipped_files.h"
-#include "views/theme.h"
+#include "widgets/shipped_files.h"
 
 namespace draftscope::gui {
 
@@ -31,7 +28,7 @@ constexpr QSize manual_size(980, 680);
 constexpr int picture_width = 640;
 constexpr int contents_width = 220;
 
-/// A file that the manual names, "../docs/gui/strip.png", where the documents ship; empty if they don't.
+/// A file that the manual names, "../docs/gui/window.png", where the documents ship; empty if they don't.
 QString shipped_path(const QString& link) {
   const QString folder = shipped_folder(QStringLiteral("docs"), QStringLiteral("docs"));
   if (folder.isEmpty()) return {};
@@ -47,12 +44,7 @@ class ManualText : public QTextBrowser {
  public:
   QVariant loadResource(int type, const QUrl& name) override {
     if (type != QTextDocument::ImageResource) return {};
-    // Each picture is there in dark colours, too, in a folder beside it.
-    const QString path = shipped_path(name.toString());
-    const QFileInfo light(path);
-    const QString dark = light.dir().filePath(QStringLiteral("dark/") + light.fileName());
-    // The application's colours: this widget's own change after its window's.
-    QImage picture(is_dark(QApplication::palette()) && QFile::exists(dark) ? dark : path);
+    QImage picture(shipped_path(name.toString()));
     // A picture that does not ship leaves no hole.
     if (picture.isNull()) return QImage(1, 1, QImage::Format_ARGB32_Premultiplied);
     const qreal ratio = devicePixelRatioF();
@@ -120,8 +112,6 @@ ManualWindow::ManualWindow(QWidget* parent)
 
 void ManualWindow::show_manual() {
   if (is_manual_shown_) return;
-  // With the pictures that were loaded for the colours before.
-  text_->document()->clear();
   text_->document()->setMarkdown(manual_text(), QTextDocument::MarkdownDialectGitHub);
   // Even the last heading can stand at the top.
   QTextFrameFormat frame = text_->document()->rootFrame()->frameFormat();
@@ -198,7 +188,7 @@ void ManualWindow::find_next(bool forward) {
 
 void ManualWindow::changeEvent(QEvent* event) {
   QDialog::changeEvent(event);
-  // Colours of links are the text's own once it is made, and pictures are those of the look.
+  // Colours of links are the text's own once it is made.
   if (event->type() != QEvent::PaletteChange || !is_manual_shown_) return;
   const QString shown = section();
   is_manual_shown_ = false;

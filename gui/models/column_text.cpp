@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "views/time_text.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

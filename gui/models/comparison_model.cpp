@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "models/column_text.h"
-#include "views/plot_style.h"
-#include "views/theme.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 

@@ -7,7 +7,7 @@
 #include <draftscope/simulator/analysis/figure.h>
 #include <QAbstractTableModel>
 
-#include "data/run_comparison/run_comparison.h"
+#include "data/details/run_comparison.h"
 
 namespace draftscope::gui {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "data/sql/sql_link.h"
+#include "data/sql_link.h"
 
 namespace draftscope::gui {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/column_text.h"
-#include "views/time_text.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

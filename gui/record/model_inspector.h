@@ -7,7 +7,7 @@
 #include <QObject>
 #include <QProcess>
 
-#include "record/plan/model_facts.h"
+#include "record/form/model_facts.h"
 
 namespace draftscope::gui {
 

@@ -22,10 +22,10 @@
 #include "record/form/prompt_preview.h"
 #include "record/form/record_form.h"
 #include "record/form/strategy_chooser.h"
-#include "record/live/live_panel.h"
-#include "record/live/live_reader.h"
-#include "record/shipped_files.h"
-#include "views/time_text.h"
+#include "record/live_panel.h"
+#include "record/live_reader.h"
+#include "widgets/shipped_files.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
+#include "record/form/plan_problems.h"
 #include "record/model_inspector.h"
-#include "record/plan/plan_problems.h"
 #include "record/recorder_process.h"
-#include "views/background_job.h"
+#include "widgets/background_job.h"
 
 class QLineEdit;
 class QPushButton;

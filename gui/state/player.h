@@ -8,7 +8,7 @@
 #include <QObject>
 #include <QTimer>
 
-#include "data/replay/replayed_text.h"
+#include "data/details/replayed_text.h"
 #include "state/view_state.h"
 
 namespace draftscope::gui {

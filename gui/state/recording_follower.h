@@ -14,7 +14,7 @@
 #include <filesystem>
 
 #include "state/recording_loader.h"
-#include "views/background_job.h"
+#include "widgets/background_job.h"
 
 namespace draftscope::gui {
 

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <memory>
 
-#include "data/load_recording.h"
+#include "data/lanes/load_recording.h"
 
 namespace draftscope::gui {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "views/whole_pixels.h"
+#include "widgets/whole_pixels.h"
 
 namespace draftscope::gui {
 

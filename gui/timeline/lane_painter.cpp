@@ -10,7 +10,7 @@
 
 #include "data/rounds/round_times.h"
 #include "timeline/lane_canvas.h"
-#include "views/theme.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "data/filter/left_rounds.h"
 #include "data/lanes/cut_sums.h"
 #include "data/lanes/lane_groups.h"
 #include "data/lanes/timeline.h"
+#include "data/rounds/left_rounds.h"
 #include "timeline/label_font.h"
 #include "timeline/time_axis.h"
 

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "data/details/draft_steps.h"
-#include "views/time_text.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -6,7 +6,7 @@
 #include <QMenu>
 #include <QToolButton>
 
-#include "views/phase_legend.h"
+#include "widgets/phase_legend.h"
 
 namespace draftscope::gui {
 

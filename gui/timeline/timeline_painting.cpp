@@ -13,8 +13,8 @@
 #include "timeline/timeline_bar.h"
 #include "timeline/timeline_measures.h"
 #include "timeline_view.h"
-#include "views/theme.h"
-#include "views/time_text.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -13,9 +13,9 @@
 #include "timeline/lane_painter.h"
 #include "timeline/timeline_bar.h"
 #include "timeline/timeline_measures.h"
-#include "views/phase_legend.h"
-#include "views/time_text.h"
-#include "views/tool_tip.h"
+#include "widgets/phase_legend.h"
+#include "widgets/time_text.h"
+#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "data/filter/left_rounds.h"
 #include "data/lanes/cut_sums.h"
 #include "data/lanes/slice_place.h"
+#include "data/rounds/left_rounds.h"
 #include "state/range_navigation.h"
 #include "state/view_state.h"
 #include "timeline/label_font.h"

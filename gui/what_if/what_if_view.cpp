@@ -14,10 +14,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "export/policy_saving.h"
-#include "views/scrollable.h"
-#include "views/time_text.h"
-#include "what_if/answers/answer_panel.h"
+#include "charts/policy_saving.h"
+#include "what_if/answer_panel.h"
+#include "what_if/gpus_pane.h"
 #include "what_if/pictures/bar_rows.h"
 #include "what_if/pictures/heat_map_plot.h"
 #include "what_if/pictures/picture_charts.h"
@@ -25,8 +24,9 @@
 #include "what_if/pictures/picture_text.h"
 #include "what_if/pictures/roofline_plot.h"
 #include "what_if/questions/question_panel.h"
-#include "what_if/scenarios/gpus_pane.h"
-#include "what_if/scenarios/scenarios_pane.h"
+#include "what_if/scenarios_pane.h"
+#include "widgets/scrollable.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 
@@ -107,9 +107,9 @@ void WhatIfView::ask_about_place(int exit, int gamma) {
 
 void WhatIfView::make_pictures_again() {
   draw_again_->hide();
-  for (const NamedPane& named : panes_)
-    if (!named.is_current && !named.pane->picture().message().isEmpty())
-      named.pane->set_message(tr("Computing …"));
+  for (const AnswerPane& shown : panes_)
+    if (!shown.is_current && !shown.pane->picture().message().isEmpty())
+      shown.pane->set_message(tr("Computing …"));
   since_question_.restart();
   worker_.make_pictures_again();
 }
@@ -127,8 +127,8 @@ QWidget* WhatIfView::make_controls() {
   buttons->addWidget(write_);
   buttons->addWidget(pin_);
   auto* numbers = new QCheckBox(tr("show the numbers of pictures"));
-  connect(numbers, &QCheckBox::toggled, this, [this](bool shown) {
-    for (const NamedPane& named : panes_) named.pane->show_numbers(shown);
+  connect(numbers, &QCheckBox::toggled, this, [this](bool has_numbers) {
+    for (const AnswerPane& shown : panes_) shown.pane->show_numbers(has_numbers);
   });
   column->addWidget(question_);
   column->addLayout(buttons);
@@ -152,12 +152,13 @@ void WhatIfView::make_layout() {
                           const QString& spoken) {
     auto* pane = new PicturePane(picture, spoken);
     tabs_->addTab(pane, title);
-    panes_.push_back({QString::fromUtf8(name), pane});
+    pane->setObjectName(QString::fromUtf8(name));
+    panes_.push_back({pane});
   };
-  add("heat-map", map_, tr("Heat map"), tr("What if: speedup by exit and length"));
-  add("ladder", ladder_, tr("Correction ladder"), tr("What if: correction ladder"));
-  add("waterfall", waterfall_, tr("Waterfall"), tr("What if: waterfall to the oracle"));
-  add("roofline", roofline_, tr("Roofline"), tr("What if: roofline"));
+  add("what-if-heat-map", map_, tr("Heat map"), tr("What if: speedup by exit and length"));
+  add("what-if-ladder", ladder_, tr("Correction ladder"), tr("What if: correction ladder"));
+  add("what-if-waterfall", waterfall_, tr("Waterfall"), tr("What if: waterfall to the oracle"));
+  add("what-if-roofline", roofline_, tr("Roofline"), tr("What if: roofline"));
   add_scenarios();
   auto* right = new QSplitter(Qt::Vertical);
   right->addWidget(answer_panel_);
@@ -176,6 +177,8 @@ void WhatIfView::make_layout() {
 }
 
 void WhatIfView::add_scenarios() {
+  scenarios_->setObjectName(QStringLiteral("what-if-scenarios"));
+  gpus_->setObjectName(QStringLiteral("what-if-gpus"));
   tabs_->addTab(scrollable(scenarios_), tr("Scenarios"));
   tabs_->addTab(gpus_, tr("All GPUs"));
   pin_->setToolTip(tr("Keep this setting on this machine beside others, in the tab Scenarios"));
@@ -316,10 +319,10 @@ void WhatIfView::hide_progress() {
 
 void WhatIfView::show_stopped() {
   hide_progress();
-  for (const NamedPane& named : panes_) {
-    const WhatIfPicture& picture = named.pane->picture();
-    if (!named.is_current && (picture.is_stale() || !picture.message().isEmpty()))
-      named.pane->set_message(tr("Stopped before it was computed."));
+  for (const AnswerPane& shown : panes_) {
+    const WhatIfPicture& picture = shown.pane->picture();
+    if (!shown.is_current && (picture.is_stale() || !picture.message().isEmpty()))
+      shown.pane->set_message(tr("Stopped before it was computed."));
   }
   draw_again_->show();
 }
@@ -335,7 +338,7 @@ void WhatIfView::show_message(const QString& message) {
   draw_again_->hide();
   words_->clear();
   answer_panel_->set_message(message);
-  for (const NamedPane& named : panes_) named.pane->set_message(message);
+  for (const AnswerPane& shown : panes_) shown.pane->set_message(message);
 }
 
 void WhatIfView::take_trained() {
@@ -344,7 +347,7 @@ void WhatIfView::take_trained() {
   question_->setEnabled(true);
   reset_->setEnabled(true);
   question_->set_recording(worker_.trained());
-  for (const NamedPane& named : panes_) named.pane->set_message(tr("Computing …"));
+  for (const AnswerPane& shown : panes_) shown.pane->set_message(tr("Computing …"));
   const std::string shown =
       state_.run_rounds() == nullptr ? std::string() : state_.run_rounds()->run->specification;
   first_question_ = worker_.trained()->first_question(shown);
@@ -361,7 +364,7 @@ void WhatIfView::ask() {
   hide_progress();
   words_->clear();
   draw_again_->hide();
-  for (NamedPane& named : panes_) named.is_current = false;
+  for (AnswerPane& shown : panes_) shown.is_current = false;
   answer_panel_->set_stale(true);
   ladder_->set_stale(true);
   waterfall_->set_stale(true);

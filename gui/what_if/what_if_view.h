@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "state/view_state.h"
-#include "views/background_job.h"
 #include "what_if/questions/what_if_worker.h"
+#include "widgets/background_job.h"
 
 class QLabel;
 class QProgressBar;
@@ -51,12 +51,12 @@ class WhatIfView : public QWidget {
   /// Null before the first answer.
   [[nodiscard]] const AnswerPointer& answer() const { return answer_; }
 
-  struct NamedPane {
-    QString name;  ///< "heat-map"
+  /// A picture of the answer; its object name is "what-if-heat-map", and so on.
+  struct AnswerPane {
     PicturePane* pane = nullptr;
     bool is_current = false;  ///< shows the newest answer, or why it can't
   };
-  [[nodiscard]] const std::vector<NamedPane>& panes() const { return panes_; }
+  [[nodiscard]] const std::vector<AnswerPane>& panes() const { return panes_; }
   [[nodiscard]] ScenariosPane& scenarios() const { return *scenarios_; }
   [[nodiscard]] GpusPane& gpus() const { return *gpus_; }
 
@@ -119,7 +119,7 @@ class WhatIfView : public QWidget {
   ScenariosPane* scenarios_;
   GpusPane* gpus_;
   QTabWidget* tabs_;
-  std::vector<NamedPane> panes_;
+  std::vector<AnswerPane> panes_;
   QLabel* words_;
   QProgressBar* progress_;
   QPushButton* cancel_;

@@ -22,38 +22,31 @@
 #include <QVBoxLayout>
 
 #include "advise/advise_view.h"
+#include "data/details/token_waterfall.h"
 #include "details/details_view.h"
 #include "details/timeline_panel.h"
-#include "export/chart_pane.h"
+#include "help/tour.h"
 #include "help/widget_mark.h"
 #include "record/record_page.h"
 #include "timeline/timeline_view.h"
-#include "tour/tour.h"
-#include "views/breakdown/breakdown_view.h"
-#include "views/compare/compare_view.h"
-#include "views/confidence/confidence_view.h"
+#include "views/compare_view.h"
 #include "views/decisions/decisions_view.h"
-#include "views/filter/filter_bar.h"
-#include "views/pin/pinned_pair.h"
-#include "views/replay/replay_view.h"
+#include "views/decisions/skip_map.h"
+#include "views/rounds/filter_bar.h"
 #include "views/rounds/rounds_strip.h"
 #include "views/rounds/rounds_view.h"
-#include "views/scrollable.h"
-#include "views/skip_map/skip_map.h"
-#include "views/sql/sql_view.h"
-#include "views/summary/summary_view.h"
-#include "views/summary/why_card.h"
-#include "views/time_text.h"
-#include "what_if/pictures/picture_pane.h"
-#include "what_if/scenarios/gpus_pane.h"
-#include "what_if/scenarios/scenarios_pane.h"
+#include "views/sql_view.h"
+#include "views/summary_view.h"
 #include "what_if/what_if_view.h"
+#include "widgets/paths.h"
+#include "widgets/scrollable.h"
+#include "widgets/time_text.h"
 #include "window/notice_bar.h"
-#include "window/pages/view_pages.h"
-#include "window/paths.h"
+#include "window/pinned_pair.h"
 #include "window/recent_files.h"
 #include "window/recording_tabs.h"
 #include "window/start_page.h"
+#include "window/view_pages.h"
 
 /// Resources of a static library are only there once somebody asks for them, outside of every namespace.
 static void take_icons() {
@@ -72,8 +65,8 @@ QIcon window_icon() {
   return icon;
 }
 
-/// By which column, and which way, the rounds come first that a part of the time per token is about.
-std::pair<std::string_view, Qt::SortOrder> rounds_behind(TokenTime what) {
+/// Column and order that list first the rounds in which this part of the time per token is largest.
+std::pair<std::string_view, Qt::SortOrder> rounds_by_cost(TokenTime what) {
   switch (what) {
     case TokenTime::vanilla:
     case TokenTime::fewer_steps:
@@ -127,6 +120,7 @@ MainWindow::MainWindow(Memory memory)
   setWindowIcon(window_icon());
   resize(first_size());
   make_views();
+  connect_views();
   make_tabs();
   make_actions();
   connect(&queue_, &OpenQueue::began, this, &MainWindow::show_opening);
@@ -163,99 +157,78 @@ QSize MainWindow::first_size() const {
 
 void MainWindow::make_views() {
   auto* strip = new RoundsStrip(state_);
+  strip->setObjectName(QStringLiteral("strip"));
+  record_page_->setObjectName(QStringLiteral("record"));
   filter_ = new FilterBar(state_);
   pages_ = new ViewPages(make_controls(), stacked({filter_, strip}), timeline_panel_);
-  const auto named = [this](const char* name, QWidget* view) {
-    views_.push_back({QString::fromUtf8(name), view});
-    return view;
-  };
-  named("strip", strip);
-  named("timeline", timeline_);
-  named("details", &timeline_panel_->details());
-  auto* what_if = new WhatIfView(state_);
-  auto* summary = new SummaryView(state_);
-  auto* skip_map = new SkipMap(state_);
-  auto* sql = new SqlView(state_);
-  auto* decisions = new DecisionsView(state_);
-  auto* rounds = new RoundsView(state_);
-  // Beside what shows the chosen run stands the same of the pinned one.
-  const auto pair = [&](const char* name, QWidget* view, Qt::Orientation orientation, auto make) {
-    return new PinnedPair(pinned_, orientation, named(name, view), make);
-  };
-  const auto alone = [](QWidget* view) { return std::vector{PageRow{{PlacedView{view, {}}}, 1}}; };
-  pages_->add_page(QStringLiteral("overview"), tr("Overview"), alone(named("summary", summary)), false);
-  named("why", &summary->why_card());
-  pages_->add_page(QStringLiteral("rounds"), tr("Rounds"),
-                   {PageRow{{PlacedView{pair("breakdown", new BreakdownView(state_), Qt::Vertical,
-                                             [](ViewState& state) { return new BreakdownView(state); }),
-                                        tr("Breakdown")}},
-                            2},
-                    PageRow{{PlacedView{named("rounds", rounds), tr("Rounds")},
-                             PlacedView{pair("replay", new ReplayView(state_), Qt::Horizontal,
-                                             [](ViewState& state) {
-                                               auto* replay = new ReplayView(state);
-                                               replay->only_follow();
-                                               return replay;
-                                             }),
-                                        tr("Text replay")}},
-                            3}},
-                   true);
-  pages_->add_page(QStringLiteral("skip-map"), tr("Skip map"),
-                   {PageRow{{PlacedView{pair("skip-map", skip_map, Qt::Vertical,
-                                             [](ViewState& state) { return new SkipMap(state); }),
-                                        tr("Skip map")}},
-                            1},
-                    PageRow{{PlacedView{pair("confidence", new ConfidenceView(state_), Qt::Vertical,
-                                             [](ViewState& state) { return new ConfidenceView(state); }),
-                                        tr("Confidence")}},
-                            1}},
-                   true);
-  pages_->add_page(QStringLiteral("decisions"), tr("Decisions"), alone(named("decisions", decisions)), false);
-  auto* compare = new CompareView(state_);
-  pages_->add_page(QStringLiteral("compare"), tr("Compare"), alone(named("compare", compare)), false);
-  pages_->add_page(QStringLiteral("what-if"), tr("What if"), alone(named("what-if", what_if)), false);
-  auto* advise = new AdviseView(state_, *what_if);
-  pages_->add_page(QStringLiteral("advise"), tr("Advise"), alone(named("advise", advise)), false);
-  pages_->add_page(QStringLiteral("sql"), tr("SQL"), alone(named("sql", sql)), false);
-  pages_->add_page_of_its_own(QStringLiteral("record"), tr("Record"), named("record", record_page_));
+  for (const PageDescription& page : page_descriptions()) add_page(page);
+  pages_->add_page_of_its_own(QStringLiteral("record"), tr("Record"), record_page_);
   pages_->offer_recording(false);
-  for (const WhatIfView::NamedPane& pane : what_if->panes())
-    views_.push_back({QStringLiteral("what-if-%1").arg(pane.name), pane.pane});
-  views_.push_back({QStringLiteral("what-if-scenarios"), &what_if->scenarios()});
-  views_.push_back({QStringLiteral("what-if-gpus"), &what_if->gpus()});
-  for (const CompareView::NamedPane& pane : compare->panes())
-    views_.push_back({QStringLiteral("compare-%1").arg(pane.name), pane.pane});
-  connect(compare, &CompareView::request_asked, this, &MainWindow::replay_request);
-  for (const AdviseView::NamedPane& pane : advise->panes())
-    views_.push_back({QStringLiteral("advise-%1").arg(pane.name), pane.pane});
-  connect(advise, &AdviseView::question_asked, this, [this, what_if](const Question& question) {
-    what_if->ask_about(question);
-    show_view(*what_if);
-  });
+  views_.clear();
+  for (const ViewRow& row : view_rows()) {
+    const QString name = QString::fromUtf8(row.name);
+    views_.push_back({name, pages_->findChild<QWidget*>(name)});
+    views_.back().view->installEventFilter(this);
+  }
   stack_->addWidget(scrollable(start_page_));
   stack_->addWidget(pages_);
   setCentralWidget(stacked({notices_, tabs_, stack_}));
-  for (const NamedView& view : views_) view.view->installEventFilter(this);
-  connect(summary, &SummaryView::rounds_asked, this, [this, rounds](TokenTime what) {
-    const auto [key, order] = rounds_behind(what);
-    show_view(*rounds);
-    rounds->show_first_by(key, order);
+}
+
+void MainWindow::add_page(const PageDescription& page) {
+  std::vector<PageRow> rows;
+  for (const int share : page.shares) rows.push_back({{}, share});
+  for (const ViewRow& row : view_rows()) {
+    if (row.make == nullptr || page.name != QLatin1StringView(row.page)) continue;
+    QWidget* view = row.make(state_, views_);
+    view->setObjectName(QString::fromUtf8(row.name));
+    views_.push_back({view->objectName(), view});
+    QWidget* placed = view;
+    if (row.pinned)
+      placed = new PinnedPair(pinned_, *row.pinned, view, [&row](ViewState& state) {
+        QWidget* pinned_view = row.make(state, {});
+        if (row.prepare_pinned != nullptr) row.prepare_pinned(*pinned_view);
+        return pinned_view;
+      });
+    const QString title = page.shares.size() > 1 ? QString::fromUtf8(row.section) : QString();
+    rows[static_cast<std::size_t>(row.row)].views.push_back({placed, title});
+  }
+  pages_->add_page(page.name, page.title, rows, page.has_timeline);
+}
+
+void MainWindow::connect_views() {
+  auto& summary = view<SummaryView>("summary");
+  auto& rounds = view<RoundsView>("rounds");
+  auto& decisions = view<DecisionsView>("decisions");
+  auto& what_if = view<WhatIfView>("what-if");
+  connect(&view<CompareView>("compare"), &CompareView::request_asked, this, &MainWindow::replay_request);
+  connect(&view<AdviseView>("advise"), &AdviseView::question_asked, this,
+          [this, &what_if](const Question& question) {
+            what_if.ask_about(question);
+            show_view(what_if);
+          });
+  connect(&summary, &SummaryView::rounds_asked, this, [this, &rounds](TokenTime what) {
+    const auto [key, order] = rounds_by_cost(what);
+    show_view(rounds);
+    rounds.show_first_by(key, order);
   });
   connect(&timeline_panel_->details(), &DetailsView::round_asked, this,
-          [this, rounds](std::uint32_t round_index) {
+          [this, &rounds](std::uint32_t round_index) {
             state_.go_to_round(round_index);
-            show_view(*rounds);
+            show_view(rounds);
           });
-  connect(&timeline_panel_->details(), &DetailsView::run_asked, this, [this, summary](std::size_t run_index) {
-    state_.set_run(run_index);
-    show_view(*summary);
-  });
-  connect(sql, &SqlView::link_followed, this, &MainWindow::follow_link);
+  connect(&timeline_panel_->details(), &DetailsView::run_asked, this,
+          [this, &summary](std::size_t run_index) {
+            state_.set_run(run_index);
+            show_view(summary);
+          });
+  connect(&view<SqlView>("sql"), &SqlView::link_followed, this, &MainWindow::follow_link);
   connect(filter_, &FilterBar::ended, pages_, &ViewPages::focus_view);
-  connect(skip_map, &SkipMap::decision_asked, this, [this, decisions](std::uint32_t round_index) {
-    show_view(*decisions);
-    decisions->show_mask_decision(round_index);
-  });
+  connect(&view<SkipMap>("skip-map"), &SkipMap::decision_asked, this,
+          [this, &decisions](std::uint32_t round_index) {
+            show_view(decisions);
+            decisions.show_mask_decision(round_index);
+          });
   connect(record_page_, &RecordPage::recorded, this, qOverload<const QString&>(&MainWindow::open));
   connect(start_page_, &StartPage::record_requested, this, &MainWindow::show_record_page);
   connect(start_page_, &StartPage::tour_requested, this, &MainWindow::start_tour);
@@ -270,8 +243,7 @@ void MainWindow::make_views() {
 void MainWindow::replay_request(const ComparedRun& run, std::size_t request_index) {
   if (run.recording != state_.recording()) state_.show(run.recording);
   state_.go_to_token(request_index, 0);
-  for (const NamedView& named : views_)
-    if (named.name == u"replay") show_view(*named.view);
+  show_view(view<QWidget>("replay"));
 }
 
 void MainWindow::make_tabs() {
@@ -514,27 +486,24 @@ void MainWindow::follow_link(SqlLink link, qint64 id) {
   const RecordingPointer& recording = state_.recording();
   if (!recording) return;
   const traces::Recording& rows = recording->recording();
-  const auto view_named = [this](const char* name) -> QWidget& {
-    return *std::ranges::find(views_, QString::fromUtf8(name), &NamedView::name)->view;
-  };
   const auto with_id = [id](const auto& row) { return row.id.value() == id; };
   if (link == SqlLink::round) {
     const auto found = std::ranges::find_if(rows.rounds, with_id);
     if (found != rows.rounds.end()) {
       state_.go_to_round(static_cast<std::uint32_t>(found - rows.rounds.begin()));
-      return show_view(view_named("rounds"));
+      return show_view(view<QWidget>("rounds"));
     }
   } else if (link == SqlLink::request) {
     const auto found = std::ranges::find_if(rows.requests, with_id);
     if (found != rows.requests.end()) {
       state_.go_to_token(static_cast<std::size_t>(found - rows.requests.begin()), 0);
-      return show_view(view_named("replay"));
+      return show_view(view<QWidget>("replay"));
     }
   } else if (link == SqlLink::run) {
     const auto found = std::ranges::find_if(rows.runs, with_id);
     if (found != rows.runs.end()) {
       state_.set_run(static_cast<std::size_t>(found - rows.runs.begin()));
-      return show_view(view_named("summary"));
+      return show_view(view<QWidget>("summary"));
     }
   }
   statusBar()->showMessage(tr("The recording that is shown has none with the id %1.").arg(id));

@@ -6,12 +6,14 @@
 
 #include <QMainWindow>
 #include <QStringList>
+#include <algorithm>
 #include <vector>
 
 #include "state/pinned_run.h"
 #include "state/recording_follower.h"
 #include "state/view_state.h"
 #include "window/open_queue.h"
+#include "window/view_rows.h"
 
 class QComboBox;
 class QLabel;
@@ -42,12 +44,6 @@ class ViewPages;
 /// Whether the window reads and writes recent files and its layout.
 enum class Memory : std::uint8_t { kept, none };
 
-/// A view by the name that --snapshot and settings know it by.
-struct NamedView {
-  QString name;  ///< "rounds"
-  QWidget* view = nullptr;
-};
-
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
@@ -76,6 +72,7 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] ViewState& state() { return state_; }
   [[nodiscard]] RecordingLoader& loader() { return queue_.loader(); }
   [[nodiscard]] RecordingFollower& follower() { return follower_; }
+  /// In the order of view_rows().
   [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
   [[nodiscard]] ViewPages& pages() { return *pages_; }
   [[nodiscard]] PinnedRun& pinned() { return pinned_; }
@@ -104,6 +101,11 @@ class MainWindow : public QMainWindow {
   /// Size of a window that nobody has resized yet; within the screen.
   [[nodiscard]] QSize first_size() const;
   void make_views();
+  void add_page(const PageDescription& page);
+  void connect_views();
+  /// The view of the row with this name.
+  template <typename View>
+  [[nodiscard]] View& view(const char* name) const;
   void make_actions();
   void make_file_menu();
   void make_view_menu();
@@ -187,5 +189,10 @@ class MainWindow : public QMainWindow {
   QAction* follow_ = nullptr;
   QLabel* range_text_;
 };
+
+template <typename View>
+View& MainWindow::view(const char* name) const {
+  return static_cast<View&>(*std::ranges::find(views_, QString::fromUtf8(name), &NamedView::name)->view);
+}
 
 }  // namespace draftscope::gui

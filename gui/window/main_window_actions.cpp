@@ -18,19 +18,19 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "charts/export_dialog.h"
+#include "charts/picture_export.h"
 #include "details/timeline_panel.h"
-#include "export/export_dialog.h"
 #include "main_window.h"
 #include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
-#include "views/filter/filter_bar.h"
-#include "views/picture_export.h"
-#include "views/time_text.h"
+#include "views/rounds/filter_bar.h"
+#include "widgets/paths.h"
+#include "widgets/time_text.h"
 #include "window/notice_bar.h"
-#include "window/pages/view_pages.h"
-#include "window/paths.h"
 #include "window/recent_files.h"
 #include "window/recording_tabs.h"
+#include "window/view_pages.h"
 
 namespace draftscope::gui {
 

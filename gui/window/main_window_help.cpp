@@ -17,15 +17,15 @@
 #include "help/manual.h"
 #include "help/manual_window.h"
 #include "help/shortcut_sheet.h"
+#include "help/tour.h"
+#include "help/tour_steps.h"
 #include "main_window.h"
 #include "record/record_page.h"
-#include "tour/tour.h"
-#include "tour/tour_steps.h"
-#include "views/appearance.h"
-#include "window/pages/view_pages.h"
+#include "widgets/appearance.h"
 #include "window/recent_files.h"
 #include "window/recording_tabs.h"
 #include "window/start_page.h"
+#include "window/view_pages.h"
 
 namespace draftscope::gui {
 
@@ -83,7 +83,7 @@ void MainWindow::show_manual() {
 void MainWindow::show_manual_of(const QWidget* view) {
   QString section = section_of_view(QStringLiteral("start"));
   for (const NamedView& named : views_)
-    if (named.view == view) section = section_of_view(named.name, view->accessibleName());
+    if (named.view == view) section = section_of_view(named.name);
   if (manual_ == nullptr) manual_ = new ManualWindow(this);
   manual_->show();
   manual_->raise();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "open_queue.h"
 
-#include "window/paths.h"
+#include "widgets/paths.h"
 
 namespace draftscope::gui {
 

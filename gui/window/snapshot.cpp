@@ -14,23 +14,18 @@
 #include <QThreadPool>
 #include <algorithm>
 
-#include "advise/advise_view.h"
+#include "charts/figure_file.h"
 #include "charts/figure_source.h"
-#include "export/figure_file.h"
-#include "export/table_file.h"
-#include "record/record_page.h"
-#include "tour/tour.h"
-#include "tour/tour_steps.h"
-#include "views/appearance.h"
-#include "views/compare/compare_view.h"
+#include "charts/table_file.h"
+#include "help/tour.h"
+#include "help/tour_steps.h"
 #include "views/decisions/decisions_view.h"
-#include "views/filter/filter_bar.h"
-#include "views/pin/pinned_pair.h"
 #include "views/replay/replay_document.h"
-#include "what_if/scenarios/gpus_pane.h"
-#include "what_if/what_if_view.h"
+#include "views/rounds/filter_bar.h"
+#include "widgets/appearance.h"
+#include "widgets/paths.h"
 #include "window/main_window.h"
-#include "window/paths.h"
+#include "window/pinned_pair.h"
 
 namespace draftscope::gui {
 
@@ -188,26 +183,6 @@ Result<void> pin_and_filter(MainWindow& window, const SnapshotRequest& request) 
   return {};
 }
 
-/// Waits for what workers predict when the page is first seen.
-void wait_for_predictions(WhatIfView& page) {
-  QEventLoop loop;
-  QObject::connect(&page, &WhatIfView::settled, &loop, [&] {
-    if (page.is_settled()) loop.quit();
-  });
-  page.start();
-  if (!page.is_settled()) loop.exec();
-}
-
-/// Waits for what is advised when the page is first seen.
-void wait_for_advice(AdviseView& page) {
-  QEventLoop loop;
-  QObject::connect(&page, &AdviseView::settled, &loop, [&] {
-    if (page.is_settled()) loop.quit();
-  });
-  page.start();
-  if (!page.is_settled()) loop.exec();
-}
-
 /// "tour:4": the window with the fifth step of the tour.
 Result<void> go_to_tour_step(MainWindow& window, const QString& name) {
   const int steps = static_cast<int>(tour_steps().size());
@@ -221,11 +196,18 @@ Result<void> go_to_tour_step(MainWindow& window, const QString& name) {
   return {};
 }
 
-/// Waits until model and prompts have been looked at.
-void wait_for_settled(const RecordPage& page) {
-  QEventLoop loop;
-  QObject::connect(&page, &RecordPage::settled, &loop, &QEventLoop::quit);
-  if (!page.is_settled()) loop.exec();
+/// Waits for what is computed for the view, for the page that it is a part of, and for what is seen.
+void settle_views(const MainWindow& window, const QString& name) {
+  QLatin1StringView page;
+  for (const ViewRow& row : view_rows())
+    if (name == QLatin1StringView(row.name)) page = QLatin1StringView(row.page);
+  for (std::size_t place = 0; place < view_rows().size(); ++place) {
+    const ViewRow& row = view_rows()[place];
+    if (row.settle == nullptr) continue;
+    const QLatin1StringView of(row.name);
+    QWidget& view = *window.views()[place].view;
+    if (name == of || page == of || view.isVisible()) row.settle(view);
+  }
 }
 
 QPixmap rendered(QWidget& widget, const Look& look) {
@@ -257,38 +239,9 @@ void use_fixed_look(bool dark) {
 }
 
 QStringList snapshot_names() {
-  // The views' names are the window's; this list stands in the help, before there is a window.
-  return {QStringLiteral("window"),
-          QStringLiteral("start"),
-          QStringLiteral("tour"),
-          QStringLiteral("record"),
-          QStringLiteral("strip"),
-          QStringLiteral("timeline"),
-          QStringLiteral("details"),
-          QStringLiteral("summary"),
-          QStringLiteral("why"),
-          QStringLiteral("rounds"),
-          QStringLiteral("skip-map"),
-          QStringLiteral("confidence"),
-          QStringLiteral("decisions"),
-          QStringLiteral("breakdown"),
-          QStringLiteral("compare"),
-          QStringLiteral("compare-forest"),
-          QStringLiteral("compare-categories"),
-          QStringLiteral("compare-prompts"),
-          QStringLiteral("compare-race"),
-          QStringLiteral("sql"),
-          QStringLiteral("replay"),
-          QStringLiteral("what-if"),
-          QStringLiteral("what-if-ladder"),
-          QStringLiteral("what-if-waterfall"),
-          QStringLiteral("what-if-heat-map"),
-          QStringLiteral("what-if-roofline"),
-          QStringLiteral("what-if-scenarios"),
-          QStringLiteral("what-if-gpus"),
-          QStringLiteral("advise"),
-          QStringLiteral("advise-threshold"),
-          QStringLiteral("advise-length")};
+  QStringList names{QStringLiteral("window"), QStringLiteral("start"), QStringLiteral("tour")};
+  for (const ViewRow& row : view_rows()) names << QString::fromUtf8(row.name);
+  return names;
 }
 
 Result<void> render_snapshot(const SnapshotRequest& request) {
@@ -304,7 +257,6 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
   window.show();
   if (name == u"record") {
     window.show_record_page();
-    wait_for_settled(window.record_page());
   } else if (name != u"start") {
     if (request.files.isEmpty()) return fail("--snapshot: expected a FILE to show");
     DRAFTSCOPE_TRY(load(window, request.files.front()));
@@ -312,15 +264,10 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     DRAFTSCOPE_TRY(pin_and_filter(window, request));
   }
   if (name == u"tour") DRAFTSCOPE_TRY(go_to_tour_step(window, request.view));
-  const bool is_what_if_seen = window.findChild<WhatIfView*>()->isVisible();
-  if (request.view.startsWith(u"what-if") || is_what_if_seen)
-    wait_for_predictions(*window.findChild<WhatIfView*>());
   // The search that a policy file tells of stands beside the recording's decisions.
   if (name == u"decisions" && request.files.size() > 1)
     window.findChild<DecisionsView*>()->open_search(request.files[1]);
-  if (name == u"what-if-gpus") window.findChild<WhatIfView*>()->gpus().start();
-  if (request.view.startsWith(u"compare")) window.findChild<CompareView*>()->start();
-  if (request.view.startsWith(u"advise")) wait_for_advice(*window.findChild<AdviseView*>());
+  settle_views(window, name);
   QWidget* shown = &window;
   for (const NamedView& named : window.views())
     if (named.name == name) shown = request.pin.isEmpty() ? named.view : with_pinned(named.view);

@@ -5,7 +5,6 @@
 #include <array>
 #include <string>
 
-#include "callbacks.h"
 #include "launch_calls.h"
 
 namespace draftscope::profiler::cupti {
@@ -25,6 +24,28 @@ constexpr CUpti_ExternalCorrelationKind operation_numbers = CUPTI_EXTERNAL_CORRE
 
 constexpr std::size_t buffers_ahead = 4;
 constexpr std::size_t device_buffers_ahead = 8;  // a later allocation stalls the launching thread
+
+/// The buffers of all sessions. Never destroyed: CUPTI's threads may call late, even while the process ends.
+ActivityBuffers& activity_buffers() {
+  static auto* const buffers = new ActivityBuffers;
+  return *buffers;
+}
+
+// Functions that CUPTI calls back. They carry no user data.
+std::uint64_t CUPTIAPI on_timestamp() {
+  return static_cast<std::uint64_t>(now_ns());
+}
+
+void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
+  *buffer = activity_buffers().request();
+  *bytes = *buffer != nullptr ? ActivityBuffers::buffer_bytes : 0;
+  *max_records = 0;  // as many as fit
+}
+
+void CUPTIAPI on_buffer_completed(CUcontext /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,
+                                  std::size_t /*bytes*/, std::size_t valid_bytes) {
+  if (buffer != nullptr) activity_buffers().complete({buffer, valid_bytes});
+}
 
 // A subscriber has a callback; nothing that would call it is enabled.
 void CUPTIAPI on_nothing(void* /*user_data*/, CUpti_CallbackDomain /*domain*/, CUpti_CallbackId /*id*/,

@@ -6,17 +6,48 @@
 #include <cupti.h>
 #include <draftscope/base/clock.h>
 #include <draftscope/profiler/device_trace.h>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "activity_buffers.h"
 #include "activity_rows.h"
-#include "failures.h"
 #include "library.h"
 #include "operations.h"
 
 namespace draftscope::profiler::cupti {
+
+/// Calls to CUPTI that failed after a session had started. Host spans go on, so nothing is aborted; but a
+/// recording says that something may be missing, and which call failed first. All functions are thread-safe:
+/// scopes of any thread add.
+class Failures {
+ public:
+  struct Call {
+    std::string_view what;  ///< a literal
+    CUptiResult result = CUPTI_SUCCESS;
+  };
+
+  /// Counts the call unless it succeeded.
+  void note(CUptiResult result, std::string_view what) {
+    if (result == CUPTI_SUCCESS) return;
+    const std::lock_guard lock(mutex_);
+    if (count_++ == 0) first_ = {what, result};
+  }
+  [[nodiscard]] std::int64_t count() const {
+    const std::lock_guard lock(mutex_);
+    return count_;
+  }
+  [[nodiscard]] Call first() const {
+    const std::lock_guard lock(mutex_);
+    return first_;
+  }
+
+ private:
+  mutable std::mutex mutex_;  // guards all below
+  std::int64_t count_ = 0;
+  Call first_;
+};
 
 class Session final : public DeviceTrace {
  public:

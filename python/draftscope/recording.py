@@ -9,6 +9,7 @@ import struct
 import urllib.parse
 
 APPLICATION_ID = 0x44537472
+OLDEST_SCHEMA = 4
 NEWEST_SCHEMA = 5
 
 FIGURES = """
@@ -63,8 +64,8 @@ class Recording:
         where = urllib.parse.quote(os.path.abspath(self.path))
         self._database = sqlite3.connect(f"file:{where}?mode=ro" + ("" if log else "&immutable=1"), uri=True)
         version = self._database.execute("PRAGMA user_version").fetchone()[0]
-        if version > NEWEST_SCHEMA:
-            raise ValueError(f"{self.path}: has schema version {version}, expected at most {NEWEST_SCHEMA}")
+        if not OLDEST_SCHEMA <= version <= NEWEST_SCHEMA:
+            raise ValueError(f"{self.path}: has schema version {version}, expected {OLDEST_SCHEMA} to {NEWEST_SCHEMA}")
 
     def close(self):
         self._database.close()

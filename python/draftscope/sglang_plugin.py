@@ -140,6 +140,6 @@ class Rounds:
         if request.rid not in self.requests or not request.finished():
             return
         lines, last_ns = self.requests.pop(request.rid)
-        # A verification may run past the stop; nobody is sent what lies behind it.
+        # A verification may run past the stop; nobody is sent the tokens after it.
         tokens = getattr(request, "output_ids_through_stop", getattr(request, "output_ids", None))
         lines.end(end_ns=last_ns, n_tokens=len(tokens) if tokens is not None else None)

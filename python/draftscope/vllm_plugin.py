@@ -48,7 +48,7 @@ class Steps:
 
     def wrap(self, update):
         def update_from_output(scheduler, scheduler_output, model_runner_output, *arguments, **named):
-            # The scheduler cuts what lies behind a request's end off the very lists.
+            # The scheduler cuts these lists at a request's end.
             sampled = [list(tokens) for tokens in getattr(model_runner_output, "sampled_token_ids", None) or ()]
             result = update(scheduler, scheduler_output, model_runner_output, *arguments, **named)
             if not self.is_off:

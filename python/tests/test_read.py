@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Frames of the recording that ships, held to what SQL and draftscope report say of it."""
 
+import contextlib
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -54,6 +56,18 @@ class Read(unittest.TestCase):
                        "drafted_tokens", "accepted_tokens", "acceptance_rate", "tokens_per_round"):
             pandas.testing.assert_series_equal(report[column].astype(float), figures[column].astype(float), check_names=False,
                                                rtol=1e-9)
+
+    def test_refuses_schema_versions_that_it_does_not_know(self):
+        import draftscope
+
+        with tempfile.TemporaryDirectory() as folder:
+            for version in (3, 6):
+                path = pathlib.Path(folder) / f"{version}.dstrace"
+                path.write_bytes(SAMPLE.read_bytes())
+                with contextlib.closing(sqlite3.connect(path)) as database:
+                    database.execute(f"PRAGMA user_version = {version}")
+                with self.assertRaisesRegex(ValueError, f"has schema version {version}, expected 4 to 5"):
+                    draftscope.read(path)
 
     def test_refuses_what_is_no_trace(self):
         import draftscope

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads paths of sources, one a line, and prints those that clang-tidy must read for the change at hand: sources that
-differ from the commit in .ci/landed, and for each header that differs one source that includes it."""
+"""Reads paths of sources, one a line, and prints those that clang-tidy must read for the change at hand: sources whose code
+differs from the commit in .ci/landed, and for each such header one source that includes it. A file that moved, or in which
+comments, blank lines or includes alone differ, has the code that it had."""
 
 import posixpath
+import re
 import subprocess
 import sys
 from collections import deque
@@ -70,13 +72,39 @@ def chosen(units, changed, sources):
     return sorted(picked)
 
 
+COMMENT = re.compile(r"\s*//(?!.*NOLINT)[^\"]*$")
+
+
+def code_of(lines):
+    """The lines without comments, includes and blank lines."""
+    without = (COMMENT.sub("", line) for line in lines if not INCLUDE.match(line))
+    return [line for line in without if line.strip()]
+
+
+def git(*arguments):
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True, errors="replace").stdout
+
+
+def has_other_code(landed, before, path):
+    return code_of(git("show", f"{landed}:{before}").splitlines()) != code_of(lines_of(path))
+
+
 def changed_files():
     landed = (ROOT / ".ci/landed").read_text().strip()
     known = subprocess.run(["git", "merge-base", "--is-ancestor", landed, "HEAD"], cwd=ROOT, capture_output=True)
     if known.returncode:
         sys.exit(f"draftscope: lint: .ci/landed: found {landed}, expected a commit before this one (a whole clone has it)")
-    output = subprocess.run(["git", "diff", "--name-only", "-z", landed], cwd=ROOT, check=True, capture_output=True, text=True)
-    return set(output.stdout.split("\0")) - {""}
+    # A status, and a path, or for a file that moved its two paths.
+    fields = iter(git("diff", "--name-status", "--find-renames=50%", "-l0", "-z", landed).split("\0"))
+    changed = set()
+    for status in fields:
+        if not status:
+            break
+        before = next(fields)
+        path = next(fields) if status[0] in "RC" else before
+        if status[0] != "D" and path.endswith(CODE) and (status[0] == "A" or has_other_code(landed, before, path)):
+            changed.add(path)
+    return changed
 
 
 def self_check():
@@ -95,6 +123,10 @@ def self_check():
     expect("a header that a changed source includes", count("cli/deep/b.h", "tests/cli/b_test.cpp"), ["tests/cli/b_test.cpp"])
     expect("a header of two steps", count("base/include/draftscope/base/a.h", "cli/deep/b.cpp"), ["cli/deep/b.cpp"])
     expect("a page", count("README.md"), [])
+    code = ['#include "a.h"', "int a = 1;", "// One.", "", "int b = 2;  ///< two"]
+    expect("other includes and comments", code_of(code), ["int a = 1;", "int b = 2;"])
+    expect("what a string holds stays", code_of(['auto url = "http://x";']), ['auto url = "http://x";'])
+    expect("what a check is told stays", code_of(["int c;  // NOLINT(x)"]), ["int c;  // NOLINT(x)"])
 
 
 if __name__ == "__main__":

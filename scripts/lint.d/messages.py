@@ -8,7 +8,7 @@ from tree import CODE, LIBRARIES, expect, lines_of, report, tracked
 
 CALL = re.compile(r'\bfail\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)')
 PIECE = re.compile(r'"((?:[^"\\]|\\.)*)"')
-# What was expected; why the system refused; work that somebody ended; a message handed on behind its place.
+# What was expected; why the system refused; work that somebody ended; a message passed on after its place.
 SAYS_ENOUGH = re.compile(
     r"expected|can't|cannot|no such|not valid JSON|is not implemented|out of memory|cancelled|stopped"
     r"|^(?:\{[^}]*\}(?:: )?)+$|\{\}\)?$")

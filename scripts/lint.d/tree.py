@@ -24,7 +24,7 @@ def lines_of(path):
 
 
 def comment_of(line, is_inside_block):
-    """The comment's part of a line of C++, and whether a /* block goes on behind it."""
+    """The comment's part of a line of C++, and whether a /* block goes on after it."""
     if is_inside_block:
         end = line.find("*/")
         return (line, True) if end < 0 else (line[:end], False)

@@ -7,9 +7,9 @@
 #include <QMenu>
 #include <QMenuBar>
 
-#include "views/compare/compare_view.h"
+#include "views/compare_view.h"
 #include "views/replay/replay_view.h"
-#include "views/sql/sql_view.h"
+#include "views/sql_view.h"
 #include "what_if/what_if_view.h"
 #include "window_fixture.h"
 

@@ -6,14 +6,11 @@
 #include <QTableView>
 #include <QTreeWidget>
 
+#include "charts/chart_pane.h"
 #include "charts/chart_plot.h"
-#include "export/chart_pane.h"
 #include "models/column_text.h"
-#include "views/compare/compare_view.h"
-#include "views/compare/comparison_charts.h"
-#include "views/compare/race_player.h"
-#include "views/compare/race_texts.h"
-#include "views/compare/race_view.h"
+#include "views/compare_view.h"
+#include "views/comparison_charts.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -28,14 +25,14 @@ class Comparing : public Window {
     raise(QStringLiteral("compare"));
   }
 
-  /// Runs that share requests, which a race needs.
+  /// Runs that share requests.
   void compare_three() {
     ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
     const RecordingPointer sample = window_.state().opened().back();
     ASSERT_EQ(sample->name(), "sample.dstrace");
     view_.set_runs({{sample, 0}, {sample, 1}, {sample, 2}}, 0);
     settle();
-    ASSERT_FALSE(view_.model().comparison().requests.empty());
+    ASSERT_GT(view_.model().comparison().shared_requests, 0U);
   }
 
   CompareView& view_ = view_of<CompareView>(window_, QStringLiteral("compare"));
@@ -204,28 +201,6 @@ TEST_F(Comparing, AClickOnAPromptReplaysIt) {
   EXPECT_EQ(window_.pages().page_of(view_of<QWidget>(window_, QStringLiteral("replay"))),
             QStringLiteral("rounds"));
   EXPECT_TRUE(view_of<QWidget>(window_, QStringLiteral("replay")).isVisible());
-}
-
-TEST_F(Comparing, TheTextsOfARaceShowWhatEachRunHas) {
-  compare_three();
-  auto& race = view_of<RaceView>(window_, QStringLiteral("compare-race"));
-  window_.show_view(race);
-  settle();
-  auto& player = *race.findChild<RacePlayer*>();
-  auto& texts = *race.findChild<RaceTexts*>();
-  const auto lengths = [&] {
-    std::vector<qsizetype> all;
-    for (std::size_t run = 0; run < player.places().size(); ++run) all.push_back(texts.seen(run).size());
-    return all;
-  };
-  ASSERT_FALSE(player.places().empty());
-  const std::vector<qsizetype> whole = lengths();
-  player.seek(0);
-  const std::vector<qsizetype> first = lengths();
-  for (std::size_t run = 0; run < whole.size(); ++run) EXPECT_LE(first[run], whole[run]);
-  EXPECT_NE(first, whole);
-  player.advance(std::numeric_limits<std::int64_t>::max() / 2);
-  EXPECT_EQ(lengths(), whole);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <QProcess>
 #include <QTableView>
 
-#include "views/skip_map/skip_map.h"
-#include "views/time_text.h"
+#include "views/decisions/skip_map.h"
+#include "widgets/time_text.h"
 #include "window/start_page.h"
 #include "window_fixture.h"
 

@@ -15,8 +15,8 @@
 
 #include "small_disk.h"
 #include "state/trace_exporter.h"
-#include "views/sql/sql_view.h"
-#include "window/paths.h"
+#include "views/sql_view.h"
+#include "widgets/paths.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {

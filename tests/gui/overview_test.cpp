@@ -9,9 +9,9 @@
 #include <QTableView>
 
 #include "models/rounds_model.h"
-#include "views/summary/run_cells.h"
-#include "views/summary/summary_view.h"
-#include "views/summary/why_card.h"
+#include "views/run_cells.h"
+#include "views/summary_view.h"
+#include "views/why_card.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {

@@ -42,7 +42,7 @@ case $1 in
       "share/icons/hicolor/scalable/apps/$id.svg" share/draftscope/samples/early-exit.dstrace
       share/draftscope/samples/h200-smollm2-graph.dstrace share/draftscope/samples/h200-smollm2-node.dstrace share/draftscope/samples/h200-llama-1b-operations.dstrace
       share/draftscope/docs/samples.md
-      share/draftscope/docs/concepts.md share/draftscope/docs/gui/strip.png share/draftscope/traces/SCHEMA.md
+      share/draftscope/docs/concepts.md share/draftscope/docs/gui/window.png share/draftscope/traces/SCHEMA.md
       bin/draftscope include/draftscope/base/result.h include/draftscope/traces/reader.h include/draftscope/simulator/answers/what_if.h)
     for size in 16 32 48 64 128; do files+=("share/icons/hicolor/${size}x$size/apps/$id.png"); done
     for file in "${files[@]}"; do

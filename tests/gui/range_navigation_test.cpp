@@ -5,7 +5,7 @@
 #include <QMouseEvent>
 #include <QWheelEvent>
 
-#include "data/load_recording.h"
+#include "data/lanes/load_recording.h"
 #include "state/range_navigation.h"
 #include "timeline/time_axis.h"
 #include "timeline/timeline_view.h"

@@ -11,7 +11,7 @@
 #include <QTabBar>
 #include <set>
 
-#include "export/export_dialog.h"
+#include "charts/export_dialog.h"
 #include "help/command_palette.h"
 #include "help/manual_window.h"
 #include "help/shortcut_sheet.h"

@@ -14,16 +14,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "charts/figure_file.h"
 #include "charts/figure_source.h"
 #include "drawn_texts.h"
-#include "export/figure_file.h"
 #include "sample.h"
 #include "settle.h"
-#include "views/appearance.h"
-#include "views/background_job.h"
-#include "views/mark_pictures.h"
 #include "views/replay/replay_view.h"
-#include "views/text_cell.h"
+#include "widgets/appearance.h"
+#include "widgets/background_job.h"
+#include "widgets/mark_pictures.h"
+#include "widgets/text_cell.h"
 #include "window/main_window.h"
 
 namespace draftscope::gui {

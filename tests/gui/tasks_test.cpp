@@ -12,15 +12,15 @@
 #include <set>
 
 #include "advise/advise_view.h"
+#include "charts/export_dialog.h"
 #include "data/rounds/round_times.h"
 #include "drawn_texts.h"
-#include "export/export_dialog.h"
 #include "models/rounds_model.h"
 #include "models/runs_model.h"
-#include "views/compare/comparison_charts.h"
-#include "views/skip_map/skip_map.h"
-#include "views/summary/why_card.h"
-#include "views/time_text.h"
+#include "views/comparison_charts.h"
+#include "views/decisions/skip_map.h"
+#include "views/why_card.h"
+#include "widgets/time_text.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {

@@ -12,8 +12,8 @@
 #include "timeline/label_font.h"
 #include "timeline/timeline_bar.h"
 #include "timeline/timeline_view.h"
-#include "views/phase_legend.h"
-#include "views/theme.h"
+#include "widgets/phase_legend.h"
+#include "widgets/theme.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {

@@ -14,7 +14,7 @@
 #include "sample.h"
 #include "settle.h"
 #include "window/main_window.h"
-#include "window/pages/view_pages.h"
+#include "window/view_pages.h"
 
 namespace draftscope::gui {
 

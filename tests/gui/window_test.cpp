@@ -10,8 +10,7 @@
 #include <QWheelEvent>
 
 #include "timeline/timeline_view.h"
-#include "views/compare/compare_view.h"
-#include "views/compare/race_player.h"
+#include "views/compare_view.h"
 #include "views/replay/replay_view.h"
 #include "window/snapshot.h"
 #include "window_fixture.h"
@@ -119,26 +118,6 @@ TEST_F(Window, ComparesRunsOfTwoRecordings) {
   ASSERT_TRUE(compared.wait(10000));
   EXPECT_EQ(view.model().rowCount(), 2);
   EXPECT_EQ(view.model().comparison().settings.size(), 1U);
-}
-
-TEST_F(Window, ARaceIsPlayedInRealTimeAndInLockstep) {
-  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-  auto& view = *qobject_cast<CompareView*>(&raise(QStringLiteral("compare")));
-  auto& player = *view.findChild<RacePlayer*>();
-  ASSERT_GE(view.model().comparison().requests.size(), 1U);
-  const std::vector<RacePlace> end = player.places();
-  ASSERT_EQ(end.size(), view.runs().size());
-  QSignalSpy moved(&player, &RacePlayer::moved);
-  player.play();
-  EXPECT_TRUE(player.is_playing());
-  EXPECT_EQ(player.position_ns(), 0);
-  player.advance(1);
-  EXPECT_FALSE(moved.isEmpty());
-  player.advance(std::numeric_limits<std::int64_t>::max() / 2);
-  EXPECT_FALSE(player.is_playing());
-  player.findChild<QComboBox*>()->setCurrentIndex(1);
-  EXPECT_EQ(player.pace(), Pace::lockstep);
-  for (std::size_t run = 0; run < end.size(); ++run) EXPECT_EQ(player.places()[run].token, end[run].token);
 }
 
 TEST_F(Window, SaysInOneLineWhatIsWrongWithAFileAndGoesOn) {

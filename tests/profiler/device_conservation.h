@@ -23,7 +23,7 @@ struct DeviceConservation {
   // Of the device's own times, which the round's host times do not bound.
   std::int64_t busy_ns = 0;         ///< some activity of the round ran
   std::int64_t gap_ns = 0;          ///< none ran, between the first and the last
-  std::int64_t host_ns = 0;         ///< before the first and behind the last, where they lie within the round
+  std::int64_t host_ns = 0;         ///< before the first and after the last, where they lie within the round
   double worst_share = 0.0;         ///< |busy + gap + host − wall| / wall of the worst round
   std::vector<std::string> broken;  ///< a line a broken rule
 };

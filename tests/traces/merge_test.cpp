@@ -9,9 +9,9 @@
 #include <map>
 #include <random>
 
-#include "writing/renumbered_ids.h"
 #include "read_everything.h"
 #include "sample.h"
+#include "writing/renumbered_ids.h"
 
 namespace draftscope::traces {
 namespace {

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <map>
 
-#include "storage/overview_builder.h"
 #include "read_everything.h"
 #include "sample.h"
+#include "storage/overview_builder.h"
 #include "storage/primary_key.h"
 
 namespace draftscope::traces {

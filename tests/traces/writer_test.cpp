@@ -142,15 +142,21 @@ TEST(Writer, DropsAndCountsSpansWhenTheQueueIsFullButNeverRounds) {
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 
+/// A request of vanilla decoding that has begun.
+Request begun_request(Writer& writer) {
+  Request request;
+  request.id = writer.next_request_id();
+  request.run_id = writer.add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+  request.prompt_id = writer.add(Prompt{});
+  writer.begin(request);
+  return request;
+}
+
 TEST(Writer, FreesTheSpansOfARoundThatNeverCame) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
-  Request request;
-  request.id = (*writer)->next_request_id();
-  request.run_id = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-  request.prompt_id = (*writer)->add(Prompt{});
-  (*writer)->begin(request);
+  Request request = begun_request(**writer);
   std::vector<Span> spans(1);
   spans[0].id = (*writer)->next_span_id();
   spans[0].track_id = (*writer)->add(Track{0, "host", "decoding", 0, 0});
@@ -171,11 +177,7 @@ TEST(Writer, KeepsTheDecisionsOfARoundThatNeverCameWithTheirRequest) {
   const TestFolder folder;
   auto writer = Writer::create(folder / "trace.dstrace", {});
   ASSERT_TRUE(writer);
-  Request request;
-  request.id = (*writer)->next_request_id();
-  request.run_id = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-  request.prompt_id = (*writer)->add(Prompt{});
-  (*writer)->begin(request);
+  Request request = begun_request(**writer);
   Decision decision;
   decision.request_id = request.id;
   decision.round_id = (*writer)->next_round_id();

@@ -14,7 +14,6 @@ namespace draftscope::traces {
 namespace {
 
 constexpr std::int64_t max_position = std::numeric_limits<std::int32_t>::max();
-constexpr std::int32_t unknown_token = -1;
 
 Result<void> check(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view name,
                    const std::string& where) {

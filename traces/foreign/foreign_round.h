@@ -2,7 +2,7 @@
 #pragma once
 
 // What another engine says of a request and its rounds, and the rows that it makes. Importers of rounds and
-// draftscope/record.h go through here, so that the schema's rules and the names of what is missing stand in
+// draftscope/record.h go through here, so that the schema's rules and the names of what is missing are in
 // one place.
 //
 // Times are nanoseconds of one monotonic clock; -1 = unknown. Lengths are in tokens. Thread-safety: as any
@@ -28,7 +28,7 @@ struct ForeignRound {
   std::int64_t drafted = -1;  ///< -1 = unknown
   std::int64_t accepted = 0;
   std::int64_t emitted = -1;      ///< -1 = the accepted ones and one of the target's own
-  std::int64_t position = -1;     ///< of the last emitted token; -1 = behind prompt and earlier rounds
+  std::int64_t position = -1;     ///< of the last emitted token; -1 = after prompt and earlier rounds
   std::int64_t verify_rows = -1;  ///< -1 = the draft tokens and the root
   std::int64_t exit_layer = 0;
   std::int64_t bonus_token = -1;

@@ -12,6 +12,8 @@
 
 namespace draftscope::traces {
 
+/// Token id of a row whose source does not say which token it was.
+inline constexpr std::int32_t unknown_token = -1;
 /// Longest draft that is believed, in tokens.
 inline constexpr std::int64_t max_draft_tokens = 512;
 /// Longest answer that is believed, in tokens.

@@ -11,8 +11,6 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int32_t unknown_token = -1;
-
 /// The draft as a chain of unknown tokens; the verifier gets one token beyond the accepted ones.
 std::vector<DraftToken> chain(const Round& round) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();

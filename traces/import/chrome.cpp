@@ -20,9 +20,7 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_id = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t max_layer = std::numeric_limits<std::int16_t>::max();
 
 struct Thread {
   std::uint32_t lane = 0;
@@ -234,7 +232,8 @@ class ChromeImport {
     frame.specification =
         event.name == "request" || event.name.empty() ? run_name_.specification : event.name;
     frame.question_id = event.integer("prompt", 0, max_id).value_or(0);
-    frame.repeat = static_cast<std::int32_t>(event.integer("repeat", 0, max_int32).value_or(0));
+    frame.repeat = static_cast<std::int32_t>(
+        event.integer("repeat", 0, std::numeric_limits<std::int32_t>::max()).value_or(0));
     if (event.argument("tokens") != nullptr) {
       const auto tokens = event.integer("tokens", 0, max_answer_tokens);
       if (!tokens)

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "foreign/foreign_writer.h"
 #include "import/answer_writer.h"
 #include "import/text_lines.h"
 #include "writing/paced_trace.h"

@@ -11,7 +11,6 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr std::int32_t unknown_token = -1;
 constexpr std::int64_t max_position = std::numeric_limits<std::int32_t>::max();
 
 template <typename Frame>

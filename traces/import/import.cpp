@@ -17,25 +17,31 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t head_bytes = std::size_t{1} << 16U;
-/// One format, in the order of ImportFormat.
+/// One format, in the order of ImportFormat: with formats.h, which declares its reader, and import.h, which
+/// has its number, the only place that names it.
 struct FormatRow {
   std::string_view name;
+  std::string_view about;
   Result<void> (*read)(const fs::path& file, ImportContext& context);
   bool stands_alone = false;  ///< it has its own clock and names its runs
 };
 
-constexpr std::array<FormatRow, import_format_count> format_rows{{{"spec-bench", import_spec_bench},
-                                                                  {"swift", import_swift},
-                                                                  {"layerskip", import_layerskip},
-                                                                  {"acceptance", import_acceptance},
-                                                                  {"chrome", import_chrome, true},
-                                                                  {"nsys", import_nsys, true},
-                                                                  {"rounds", import_rounds, true},
-                                                                  {"llama-cpp", import_llama_cpp},
-                                                                  {"llama-answers", import_llama_answers},
-                                                                  {"sglang", import_sglang},
-                                                                  {"trtllm", import_trtllm},
-                                                                  {"aiperf", import_aiperf}}};
+constexpr std::array<FormatRow, import_format_count> format_rows{
+    {{"spec-bench", "answer JSONL of Spec-Bench, or of export --to spec-bench; a run a file",
+      import_spec_bench},
+     {"swift", "SWIFT's answer JSONL; a run a file", import_swift},
+     {"layerskip", "benchmark JSON or sweep CSV of LayerSkip and DEL: figures without rounds",
+      import_layerskip},
+     {"acceptance", "JSONL with accepted lengths a request, such as vLLM's per-request metrics",
+      import_acceptance},
+     {"chrome", "Chrome trace events: export --to chrome, PyTorch's profiler, others", import_chrome, true},
+     {"nsys", "SQLite export of Nsight Systems", import_nsys, true},
+     {"rounds", "neutral JSONL, a line a request and a round: docs/rounds-format.md", import_rounds, true},
+     {"llama-cpp", "log of llama-server with LLAMA_TRACE=1, or --verbose", import_llama_cpp},
+     {"llama-answers", "its answers a line, with timings", import_llama_answers},
+     {"sglang", "SGLang's answers a line, with meta_info or sglext", import_sglang},
+     {"trtllm", "TensorRT-LLM's iteration statistics, a line an iteration", import_trtllm},
+     {"aiperf", "AIPerf's profile_export.jsonl", import_aiperf}}};
 
 const FormatRow& row_of(ImportFormat format) {
   return format_rows.at(static_cast<std::size_t>(format));
@@ -139,6 +145,10 @@ Result<void> take_run(const std::filesystem::path& file, const RunName& name, Im
 
 std::string_view import_format_name(ImportFormat format) {
   return row_of(format).name;
+}
+
+std::string_view import_format_about(ImportFormat format) {
+  return row_of(format).about;
 }
 
 Result<ImportFormat> detect_import_format(const fs::path& file) {

@@ -10,6 +10,7 @@
 #include <draftscope/base/result.h>
 #include <draftscope/traces/records.h>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@
 namespace draftscope::traces {
 
 inline constexpr std::int8_t no_phase = -1;
+/// Maximum number that a layer of a timeline may have.
+inline constexpr std::int64_t max_layer = std::numeric_limits<std::int16_t>::max();
 
 /// 48 bytes, of which there may be millions.
 struct Interval {

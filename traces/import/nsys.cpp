@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Nsight Systems' SQLite export: NVTX ranges become spans, device activities kernels. Ranges of the domain
-// "draftscope" (profiler/nvtx) say phases, rounds and layers; where there are none, there is no request.
+// "draftscope" (profiler/nvtx_ranges.h) say phases, rounds and layers; where there are none, there is no
+// request.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -22,7 +23,6 @@ constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t max_uint32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::int64_t min_int64 = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t max_int64 = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t max_layer = std::numeric_limits<std::int16_t>::max();
 constexpr std::int64_t push_pop_range = 59;
 constexpr std::int64_t start_end_range = 60;
 constexpr std::int64_t domain_create = 75;

@@ -20,14 +20,14 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t max_id = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t max_number = std::numeric_limits<std::int64_t>::max();
 
 Result<void> read_header(const json& object, const std::string& where, ImportContext& context) {
   LineFields fields(object, where);
   DRAFTSCOPE_TRY_ASSIGN(const std::string format, fields.required_text("format"));
   if (format != rounds_format)
     return fail("{}: format is {}, expected {}", where, quote(format), rounds_format);
-  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t version, fields.integer("version", 1, max_id, 0));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t version, fields.integer("version", 1, max_number, 0));
   if (version == 0) return fail("{}: version is missing, expected {}", where, rounds_version);
   if (version > rounds_version)
     return fail("{}: version is {}, expected at most {}; a newer draftscope reads it", where, version,
@@ -94,7 +94,7 @@ Result<void> read_request(const json& object, const std::string& where, ForeignW
   DRAFTSCOPE_TRY_ASSIGN(start.prompt, fields.text("prompt"));
   DRAFTSCOPE_TRY_ASSIGN(start.prompt_tokens, fields.tokens("prompt_tokens", -1));
   DRAFTSCOPE_TRY_ASSIGN(start.n_prompt_tokens, fields.integer("n_prompt_tokens", 0, max_answer_tokens, -1));
-  DRAFTSCOPE_TRY_ASSIGN(start.question_id, fields.integer("question_id", 0, max_id, -1));
+  DRAFTSCOPE_TRY_ASSIGN(start.question_id, fields.integer("question_id", 0, max_number, -1));
   DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
   start.category = category.value_or("");
   DRAFTSCOPE_TRY_ASSIGN(start.turn, fields.integer("turn", 0, max_line_token, 0));

@@ -45,7 +45,7 @@ struct Batch {
   }
 };
 
-/// Moves the rows of `source` behind those of `target`. Both keep their capacity, so that the steady state
+/// Moves the rows of `source` to the end of `target`. Both keep their capacity, so that the steady state
 /// does not allocate.
 template <typename Row>
 void append(std::vector<Row>& target, std::vector<Row>& source) {

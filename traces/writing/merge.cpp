@@ -52,8 +52,7 @@ Stretch stretch_of(const Recording& outline) {
   return stretch;
 }
 
-/// Lays the shards one behind another; returns when the last one ends. Errors: that is later than a row may
-/// be.
+/// Lays the shards one after another; returns when the last one ends. Error: it ends later than a row may.
 Result<std::int64_t> lay_out(std::vector<ShardRecording>& shards) {
   std::int64_t end_ns = stretch_of(shards.front().outline).start_ns;
   for (ShardRecording& shard : shards) {

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 12> counted_keys{
     "device_rows",         "device_dropped",     "device_rejected",     "device_other_records",
     "device_unattributed", "device_before_span", "device_failed_calls", "device_overhead_ns",
     "dropped_spans",       "dropped_kernels",    "dropped_counters",    "device_clock_drift_ns"};
-// What an entry of merged_shards keeps.
+// Keys of a shard's meta that its entry in merged_shards repeats.
 constexpr std::array<std::string_view, 9> kept_keys{"hostname",
                                                     "processor",
                                                     "kernel_release",

@@ -17,7 +17,7 @@
 namespace draftscope::traces {
 
 struct RowCounts {
-  std::int64_t runs = 0;  ///< by those who add them: the writer takes runs itself
+  std::int64_t runs = 0;  ///< counted by the caller
   std::int64_t requests = 0;
   std::int64_t rounds = 0;
   std::int64_t spans = 0;
@@ -42,10 +42,10 @@ class PacedTrace {
   /// All of a request's.
   void add(std::span<const ShadowToken> shadow_tokens);
 
-  /// Waits for rows that others gave the writer, too.
+  /// Counts rows that the caller gave the writer directly, and waits while the disk has not caught up.
   void took(std::int64_t rows);
 
-  /// Rows that were added, and those that others count here.
+  /// Rows added so far. Callers count runs, and rows that they gave the writer directly.
   [[nodiscard]] RowCounts& counts() { return counts_; }
 
   /// Notes that the source does not have something.

@@ -51,8 +51,8 @@ void ShardCopy::place(Row& row) const {
   row.end_ns = shifted(row.end_ns);
 }
 
-/// Within what a row may have: a clock that jumped may have left rows before the beginning or behind the
-/// end.
+/// The time on the merged clock, clamped to what a row may have: a clock that jumped may have left rows
+/// before the beginning or after the end.
 std::int64_t ShardCopy::shifted(std::int64_t ns) const {
   if (shard_.shift_ns > 0 && ns > max_ns - shard_.shift_ns) return max_ns;
   return std::max<std::int64_t>(ns + shard_.shift_ns, 0);

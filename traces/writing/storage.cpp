@@ -102,7 +102,7 @@ Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& m
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(path));
   file.write(bytes);
   DRAFTSCOPE_TRY(file.sync());
-  // From here on nothing lacks but the place.
+  // The new file is whole; what is left is to put it in its place.
   DRAFTSCOPE_TRY(fold_log_of_old(path));
   DRAFTSCOPE_TRY_ASSIGN(PlacedFile placed, PlacedFile::put(std::move(file), path, replaces));
   DRAFTSCOPE_TRY_ASSIGN(Database database, open_with_log(path));

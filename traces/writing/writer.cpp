@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -27,16 +28,16 @@ class Writer::Implementation {
       : storage_(std::move(storage)),
         options_(options),
         no_memory_{fmt::format("{}: can't be written: out of memory", storage_.name())} {
-    thread_ = std::thread([this] { kept([this] { write_until_closed(); }); });
+    thread_ = std::thread([this] { catch_bad_alloc([this] { write_until_closed(); }); });
   }
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
   ~Implementation() { end(); }
 
-  /// Does what may need memory. Where there is none, that is the recording's error, and the rows that were
-  /// to be staged are lost like all that follow.
+  /// Calls `work`. Where it finds no memory, that is the recording's error, and the rows that it was to stage
+  /// are lost like all that follow.
   template <typename Work>
-  auto kept(Work work) noexcept -> decltype(work()) {
+  auto catch_bad_alloc(Work work) noexcept -> decltype(work()) {
     try {
       return work();
     } catch (const std::bad_alloc&) {
@@ -44,6 +45,12 @@ class Writer::Implementation {
       keep_no_memory();
     }
     return decltype(work())();
+  }
+
+  /// Calls a method, as above.
+  template <typename Method, typename... Arguments>
+  auto call(Method method, Arguments&&... arguments) noexcept {
+    return catch_bad_alloc([&] { return std::invoke(method, *this, std::forward<Arguments>(arguments)...); });
   }
 
   // ---- recording thread ----
@@ -161,7 +168,7 @@ class Writer::Implementation {
 
   void end() noexcept {
     if (!thread_.joinable()) return;
-    kept([this] {
+    catch_bad_alloc([this] {
       abandon_rounds();
       publish_at_boundary();
     });
@@ -171,7 +178,7 @@ class Writer::Implementation {
     }
     wake_.notify_one();
     thread_.join();
-    kept([this] {
+    catch_bad_alloc([this] {
       if (failed_) return;
       if (auto finished = storage_.finish(counts(), open_requests_ == 0); !finished)
         keep_error(std::move(finished).error());
@@ -315,34 +322,31 @@ Result<std::unique_ptr<Writer>> Writer::create(const std::filesystem::path& path
 }
 
 void Writer::set_meta(std::string key, std::string text) {
-  implementation_->kept([&] { implementation_->set_meta(std::move(key), std::move(text)); });
+  implementation_->call(&Implementation::set_meta, std::move(key), std::move(text));
 }
 
 StringId Writer::intern(std::string_view text) {
-  return implementation_->kept([&] { return implementation_->intern(text); });
+  return implementation_->call(&Implementation::intern, text);
 }
 
 RunId Writer::add(Run run) {
-  return implementation_->kept([&] { return implementation_->add_with_id(std::move(run)); });
+  return implementation_->call(&Implementation::add_with_id<Run>, std::move(run));
 }
-
 PromptId Writer::add(Prompt prompt) {
-  return implementation_->kept([&] { return implementation_->add_with_id(std::move(prompt)); });
+  return implementation_->call(&Implementation::add_with_id<Prompt>, std::move(prompt));
 }
-
 TrackId Writer::add(Track track) {
-  return implementation_->kept([&] { return implementation_->add_with_id(std::move(track)); });
+  return implementation_->call(&Implementation::add_with_id<Track>, std::move(track));
 }
-
 LayerSetId Writer::add(LayerSet layer_set) {
-  return implementation_->kept([&] { return implementation_->intern_layer_set(std::move(layer_set)); });
+  return implementation_->call(&Implementation::intern_layer_set, std::move(layer_set));
 }
 
 RequestId Writer::next_request_id() {
   return implementation_->next_id<Request>();
 }
 RoundId Writer::next_round_id() {
-  return implementation_->kept([&] { return implementation_->open_round(); });
+  return implementation_->call(&Implementation::open_round);
 }
 SpanId Writer::next_span_id() {
   return implementation_->next_id<Span>();
@@ -353,42 +357,36 @@ KernelId Writer::next_kernel_id() {
 
 void Writer::begin(Request request) {
   request.end_ns = 0;  // what tells a request that a crash cut off
-  implementation_->kept([&] { implementation_->stage(std::move(request)); });
+  implementation_->call(&Implementation::stage<Request>, std::move(request));
   implementation_->request_began();
 }
 
 void Writer::finish(Request request) {
   implementation_->request_ended();
-  implementation_->kept([&] { implementation_->abandon_rounds(); });
-  implementation_->kept([&] { implementation_->stage(std::move(request)); });
+  implementation_->call(&Implementation::abandon_rounds);
+  implementation_->call(&Implementation::stage<Request>, std::move(request));
 }
 
 void Writer::add(Round round, std::span<const DraftToken> draft_tokens) {
-  implementation_->kept([&] { implementation_->add_round(round, draft_tokens); });
+  implementation_->call(&Implementation::add_round, round, draft_tokens);
 }
-
 DecisionId Writer::add(Decision decision) {
-  return implementation_->kept([&] { return implementation_->add_decision(std::move(decision)); });
+  return implementation_->call(&Implementation::add_decision, std::move(decision));
 }
-
 void Writer::add(std::span<const ShadowToken> shadow_tokens) {
-  implementation_->kept([&] { implementation_->add_shadow_tokens(shadow_tokens); });
+  implementation_->call(&Implementation::add_shadow_tokens, shadow_tokens);
 }
-
 void Writer::add(TokenText token_text) {
-  implementation_->kept([&] { implementation_->stage(std::move(token_text)); });
+  implementation_->call(&Implementation::stage<TokenText>, std::move(token_text));
 }
-
 void Writer::add(std::span<const Span> spans) {
-  implementation_->kept([&] { implementation_->add_droppable(spans); });
+  implementation_->call(&Implementation::add_droppable<Span>, spans);
 }
-
 void Writer::add(std::span<const Kernel> kernels) {
-  implementation_->kept([&] { implementation_->add_kernels(kernels); });
+  implementation_->call(&Implementation::add_kernels, kernels);
 }
-
 void Writer::add(std::span<const Counter> counters) {
-  implementation_->kept([&] { implementation_->add_droppable(counters); });
+  implementation_->call(&Implementation::add_droppable<Counter>, counters);
 }
 
 bool Writer::failed() const {

@@ -8,25 +8,13 @@
 #include <draftscope/traces/records.h>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "data/time_range.h"
+
 namespace draftscope::gui {
-
-/// Index that says that there is none.
-inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
-
-struct TimeRange {
-  std::int64_t start_ns = 0;
-  std::int64_t end_ns = 0;
-
-  [[nodiscard]] std::int64_t duration_ns() const { return end_ns - start_ns; }
-  friend bool operator==(const TimeRange& a, const TimeRange& b) {
-    return a.start_ns == b.start_ns && a.end_ns == b.end_ns;
-  }
-};
 
 /// One slice, as it is added and shown.
 struct LaneSlice {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "busy_columns.h"
-#include "data/pyramids/busy_pyramid.h"
+#include "data/lanes/busy_pyramid.h"
 #include "lane_slices.h"
 
 namespace draftscope::gui {

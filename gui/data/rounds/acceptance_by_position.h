@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "data/opened_recording.h"
-#include "data/pyramids/sum_pyramid.h"
+#include "data/sum_pyramid.h"
 
 namespace draftscope::gui {
 

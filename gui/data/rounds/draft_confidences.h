@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/opened_recording.h"
-#include "data/pyramids/value_pyramid.h"
+#include "data/value_pyramid.h"
 
 namespace draftscope::gui {
 

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/pyramids/sum_pyramid.h"
 #include "data/rounds/draft_confidences.h"
+#include "data/sum_pyramid.h"
 
 namespace draftscope::gui {
 

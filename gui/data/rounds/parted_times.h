@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/pyramids/sum_pyramid.h"
+#include "data/sum_pyramid.h"
 
 namespace draftscope::gui {
 

@@ -11,7 +11,7 @@
 #include <QToolButton>
 #include <algorithm>
 
-#include "record/plan/strategy_text.h"
+#include "record/form/strategy_text.h"
 
 namespace draftscope::gui {
 

@@ -4,8 +4,8 @@
 #include <QApplication>
 #include <QEvent>
 
-#include "views/appearance.h"
-#include "views/theme.h"
+#include "widgets/appearance.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 

@@ -13,7 +13,7 @@
 
 #include "data/shell_words.h"
 #include "record/form/problem_label.h"
-#include "record/shipped_files.h"
+#include "widgets/shipped_files.h"
 
 namespace draftscope::gui {
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "record/plan/plan_problems.h"
+#include "record/form/plan_problems.h"
 
 class QCheckBox;
 class QComboBox;

@@ -9,10 +9,10 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "record/form/plan_problems.h"
 #include "record/form/strategy_form.h"
-#include "record/plan/plan_problems.h"
-#include "views/appearance.h"
-#include "views/theme.h"
+#include "widgets/appearance.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 

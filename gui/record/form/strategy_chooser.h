@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "record/plan/model_facts.h"
+#include "record/form/model_facts.h"
 
 class QListWidget;
 class QListWidgetItem;

@@ -8,9 +8,9 @@
 #include <QVBoxLayout>
 
 #include "record/form/parameter_edit.h"
+#include "record/form/plan_problems.h"
 #include "record/form/problem_label.h"
-#include "record/plan/plan_problems.h"
-#include "record/plan/strategy_text.h"
+#include "record/form/strategy_text.h"
 
 namespace draftscope::gui {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "record/plan/model_facts.h"
+#include "record/form/model_facts.h"
 
 class QLabel;
 class QLineEdit;

@@ -8,12 +8,12 @@
 #include <cmath>
 
 #include "views/decisions/quarter_lines.h"
-#include "views/legend_row.h"
-#include "views/mark_pictures.h"
-#include "views/plot_style.h"
-#include "views/step_line.h"
-#include "views/theme.h"
-#include "views/time_text.h"
+#include "widgets/legend_row.h"
+#include "widgets/mark_pictures.h"
+#include "widgets/plot_style.h"
+#include "widgets/step_line.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

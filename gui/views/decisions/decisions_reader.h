@@ -4,7 +4,7 @@
 // The decisions of the shown recording, read on a worker when a view first asks for them.
 
 #include "data/decisions/decision_history.h"
-#include "views/background_job.h"
+#include "widgets/background_job.h"
 
 namespace draftscope::gui {
 

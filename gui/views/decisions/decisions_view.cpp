@@ -20,8 +20,8 @@
 #include "views/decisions/decision_plot.h"
 #include "views/decisions/exit_grid_plot.h"
 #include "views/decisions/numbered_plot.h"
-#include "views/first_focus.h"
 #include "views/rounds/round_axis.h"
+#include "widgets/first_focus.h"
 
 namespace draftscope::gui {
 

@@ -11,8 +11,8 @@
 #include "data/decisions/decision_pictures.h"
 #include "models/decisions_model.h"
 #include "state/view_state.h"
-#include "views/background_job.h"
 #include "views/decisions/decisions_reader.h"
+#include "widgets/background_job.h"
 
 class QComboBox;
 class QLabel;

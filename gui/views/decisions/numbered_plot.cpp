@@ -11,11 +11,11 @@
 
 #include "views/decisions/decision_plot.h"
 #include "views/decisions/quarter_lines.h"
-#include "views/legend_row.h"
-#include "views/plot_style.h"
-#include "views/theme.h"
-#include "views/time_text.h"
-#include "views/tool_tip.h"
+#include "widgets/legend_row.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
+#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

@@ -5,7 +5,7 @@
 #include <QPalette>
 #include <cmath>
 
-#include "views/theme.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 

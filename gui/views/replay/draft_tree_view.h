@@ -6,7 +6,7 @@
 
 #include <QScrollArea>
 
-#include "data/replay/draft_tree.h"
+#include "data/details/draft_tree.h"
 
 namespace draftscope::gui {
 

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-#include "views/whole_pixels.h"
+#include "widgets/whole_pixels.h"
 
 namespace draftscope::gui {
 

@@ -10,10 +10,10 @@
 #include <limits>
 #include <utility>
 
-#include "views/appearance.h"
 #include "views/replay/lazy_text_layout.h"
-#include "views/theme.h"
-#include "views/time_text.h"
+#include "widgets/appearance.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

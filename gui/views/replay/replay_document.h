@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/replay/replayed_text.h"
+#include "data/details/replayed_text.h"
 
 namespace draftscope::gui {
 

@@ -14,13 +14,13 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/appearance.h"
 #include "views/replay/draft_tree_view.h"
 #include "views/replay/replay_document.h"
 #include "views/replay/request_chooser.h"
-#include "views/theme.h"
-#include "views/time_text.h"
-#include "views/tool_tip.h"
+#include "widgets/appearance.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
+#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

@@ -11,12 +11,12 @@
 #include <optional>
 #include <vector>
 
-#include "data/replay/replayed_text.h"
-#include "data/replay/shadow_ranks.h"
+#include "data/details/replayed_text.h"
+#include "data/details/shadow_ranks.h"
 #include "state/player.h"
 #include "state/view_state.h"
-#include "views/background_job.h"
 #include "views/replay/replay_document.h"
+#include "widgets/background_job.h"
 
 class QCheckBox;
 class QDoubleSpinBox;

@@ -9,7 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "views/time_text.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

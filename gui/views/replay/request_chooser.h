@@ -7,7 +7,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "data/replay/listed_prompts.h"
+#include "data/details/listed_prompts.h"
 #include "state/view_state.h"
 
 class QComboBox;

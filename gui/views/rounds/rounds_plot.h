@@ -9,8 +9,8 @@
 
 #include "charts/figure_source.h"
 #include "state/range_navigation.h"
-#include "views/background_job.h"
 #include "views/rounds/round_axis.h"
+#include "widgets/background_job.h"
 
 class QComboBox;
 

@@ -7,8 +7,8 @@
 #include <QPainter>
 #include <algorithm>
 
-#include "views/theme.h"
-#include "views/tool_tip.h"
+#include "widgets/theme.h"
+#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

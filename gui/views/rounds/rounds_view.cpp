@@ -8,7 +8,7 @@
 #include <QVBoxLayout>
 
 #include "models/copy_rows.h"
-#include "views/text_cell.h"
+#include "widgets/text_cell.h"
 
 namespace draftscope::gui {
 

@@ -4,8 +4,8 @@
 #include <QPainter>
 #include <algorithm>
 
-#include "views/plot_style.h"
-#include "views/theme.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "charts/chart_colors.h"
-#include "views/theme.h"
-#include "views/time_text.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -10,8 +10,8 @@
 #include <map>
 #include <optional>
 
-#include "what_if/pictures/heat_map.h"
 #include "what_if/pictures/what_if_picture.h"
+#include "what_if/questions/heat_map.h"
 
 namespace draftscope::gui {
 

@@ -5,8 +5,8 @@
 
 #include "charts/chart.h"
 #include "what_if/pictures/bar_rows.h"
-#include "what_if/pictures/heat_map.h"
 #include "what_if/pictures/picture_text.h"
+#include "what_if/questions/heat_map.h"
 
 namespace draftscope::gui {
 

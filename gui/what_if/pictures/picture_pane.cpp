@@ -7,10 +7,10 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "export/chart_pane.h"
+#include "charts/chart_pane.h"
 #include "models/copy_rows.h"
-#include "views/scrollable.h"
 #include "what_if/pictures/what_if_picture.h"
+#include "widgets/scrollable.h"
 
 namespace draftscope::gui {
 

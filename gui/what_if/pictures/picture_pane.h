@@ -6,7 +6,7 @@
 #include <QWidget>
 
 #include "charts/chart.h"
-#include "what_if/answers/numbers_model.h"
+#include "what_if/questions/numbers_model.h"
 
 class QTableView;
 

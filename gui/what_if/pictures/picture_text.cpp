@@ -3,8 +3,8 @@
 
 #include <QCoreApplication>
 
-#include "views/time_text.h"
-#include "what_if/answers/numbers_model.h"
+#include "what_if/questions/numbers_model.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

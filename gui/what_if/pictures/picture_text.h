@@ -8,8 +8,8 @@
 
 #include "charts/chart.h"
 #include "what_if/pictures/bar_rows.h"
-#include "what_if/pictures/heat_map.h"
-#include "what_if/pictures/waterfall_picture.h"
+#include "what_if/questions/heat_map.h"
+#include "what_if/questions/waterfall_picture.h"
 
 namespace draftscope::gui {
 

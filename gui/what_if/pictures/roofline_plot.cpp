@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/plot_style.h"
-#include "views/theme.h"
-#include "views/time_text.h"
+#include "widgets/plot_style.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
 
 namespace draftscope::gui {
 

@@ -5,7 +5,7 @@
 #include <QPaintEngine>
 #include <QPainter>
 
-#include "views/tool_tip.h"
+#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 

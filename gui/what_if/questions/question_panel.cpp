@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "what_if/pictures/heat_map.h"
+#include "what_if/questions/heat_map.h"
 #include "what_if/questions/question_roles.h"
 
 namespace draftscope::gui {

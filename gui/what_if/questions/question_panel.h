@@ -6,9 +6,9 @@
 
 #include <QWidget>
 
-#include "views/background_job.h"
 #include "what_if/questions/question.h"
 #include "what_if/questions/trained_recording.h"
+#include "widgets/background_job.h"
 
 class QCheckBox;
 class QComboBox;

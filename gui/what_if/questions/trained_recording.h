@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "data/opened_recording.h"
-#include "what_if/answers/measured_run.h"
+#include "what_if/questions/measured_run.h"
 #include "what_if/questions/question.h"
 
 namespace draftscope::gui {

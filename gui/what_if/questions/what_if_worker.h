@@ -13,10 +13,10 @@
 #include <memory>
 #include <optional>
 
-#include "what_if/answers/what_if_answer.h"
-#include "what_if/pictures/heat_map.h"
-#include "what_if/pictures/waterfall_picture.h"
+#include "what_if/questions/heat_map.h"
 #include "what_if/questions/trained_recording.h"
+#include "what_if/questions/waterfall_picture.h"
+#include "what_if/questions/what_if_answer.h"
 
 namespace draftscope::gui {
 

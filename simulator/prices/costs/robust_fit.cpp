@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-
 namespace draftscope::simulator {
 
 namespace {

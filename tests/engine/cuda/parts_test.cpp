@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cuda/backend.h"
-#include "cuda/model_upload.h"
+#include "cuda/weights/model_upload.h"
 #include "cuda_shapes.h"
 #include "decoded_text.h"
 #include "drawn_rounds.h"

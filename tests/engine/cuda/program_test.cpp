@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cuda/backend.h"
-#include "cuda/model_upload.h"
-#include "cuda/program_runner.h"
+#include "cuda/passes/program_runner.h"
+#include "cuda/weights/model_upload.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
 #include "noted_gpu.h"

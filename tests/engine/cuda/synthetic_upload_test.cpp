@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "cuda/model_upload.h"
+#include "cuda/weights/model_upload.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
 

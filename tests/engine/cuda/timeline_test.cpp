@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cuda/backend.h"
-#include "cuda/program_timeline.h"
+#include "cuda/passes/program_timeline.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
 #include "random_model.h"

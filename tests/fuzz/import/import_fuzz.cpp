@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Input: the bytes of a file of one format (DRAFTSCOPE_IMPORT_FORMAT). Whatever comes becomes a trace in
-// which every rule holds, or is refused in one line and leaves nothing behind.
+// which every rule holds, or is refused in one line and leaves no file.
 
 #include <draftscope/traces/import.h>
 #include <draftscope/traces/reader.h>

@@ -45,8 +45,8 @@ Statement prepare(sqlite3* database, const std::string& sql) {
 
 struct Table {
   std::string name;
-  std::vector<std::string> columns;  ///< quoted
-  std::string key;                   ///< of a row: rowid, or the primary key's columns
+  std::vector<std::string> columns;  ///< Quoted names.
+  std::string key;                   ///< Key of a row: rowid, or the primary key's columns.
 };
 
 std::string column_text(sqlite3_stmt* row, int column) {

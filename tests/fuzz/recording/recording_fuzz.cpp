@@ -21,10 +21,10 @@
 #include <limits>
 
 #include "../promises.h"
-#include "data/load_recording.h"
-#include "data/replay/replayed_text.h"
-#include "data/replay/shadow_ranks.h"
-#include "data/run_comparison/run_comparison.h"
+#include "data/details/replayed_text.h"
+#include "data/details/run_comparison.h"
+#include "data/details/shadow_ranks.h"
+#include "data/lanes/load_recording.h"
 #include "edits.h"
 
 namespace {

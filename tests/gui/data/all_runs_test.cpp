@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "data/run_comparison/all_runs.h"
+#include "data/details/all_runs.h"
 #include "sample.h"
 
 namespace draftscope::gui {

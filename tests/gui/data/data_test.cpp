@@ -9,16 +9,17 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
+#include "data/details/replayed_text.h"
+#include "data/details/run_comparison.h"
 #include "data/id_index.h"
 #include "data/lanes/lane_builder.h"
+#include "data/lanes/load_recording.h"
 #include "data/lanes/timeline.h"
-#include "data/load_recording.h"
 #include "data/opened_recording.h"
-#include "data/pyramids/skip_pyramid.h"
-#include "data/replay/replayed_text.h"
 #include "data/rounds/round_times.h"
-#include "data/run_comparison/run_comparison.h"
+#include "data/skip_pyramid.h"
 #include "sample.h"
 
 namespace draftscope::gui {
@@ -452,22 +453,25 @@ TEST_P(Recordings, GiveEachTokenOfATextItsOriginAndItsRound) {
   }
 }
 
-TEST_P(Recordings, AlignRunsOnTheRequestsOfAll) {
+TEST_P(Recordings, CountTheRequestsThatAllRunsDecoded) {
   std::vector<ComparedRun> runs;
   for (std::size_t run = 0; run < opened_->runs().size(); ++run) runs.push_back({opened_, run});
   const RunsComparison comparison = compare(runs, 0);
   ASSERT_EQ(comparison.runs.size(), runs.size());
   EXPECT_TRUE(comparison.runs[0].is_baseline);
-  EXPECT_FALSE(comparison.requests.empty());
-  for (const AlignedRequest& aligned : comparison.requests)
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      const traces::Request& request = opened_->recording().requests[aligned.requests[i]];
-      EXPECT_EQ(request.run_id, runs[i].row().id);
-      EXPECT_EQ(opened_->prompt_of(request)->text,
-                opened_->prompt_of(opened_->recording().requests[aligned.requests[0]])->text);
-      const std::vector<std::int64_t> times = token_times_ns(*opened_, aligned.requests[i]);
-      EXPECT_TRUE(std::is_sorted(times.begin(), times.end()));
-    }
+  // Of the baseline's requests, each run keeps those that it can be paired on.
+  const std::vector<simulator::RunRows> rows = simulator::rows_by_run(opened_->recording());
+  std::set<const traces::Request*> shared;
+  for (const simulator::RequestRows& request : rows[0].requests) shared.insert(request.request);
+  for (std::size_t run = 1; run < rows.size(); ++run) {
+    std::set<const traces::Request*> paired;
+    for (const simulator::RequestPair& pair :
+         simulator::pair_requests(simulator::Baseline(rows[0]), simulator::Comparison(rows[run])).pairs)
+      paired.insert(pair.baseline);
+    std::erase_if(shared, [&](const traces::Request* request) { return !paired.contains(request); });
+  }
+  EXPECT_EQ(comparison.shared_requests, shared.size());
+  EXPECT_GT(comparison.shared_requests, 0U);
 }
 
 TEST(BusyColumns, SumUpToTheirPartsOverAnyStretch) {

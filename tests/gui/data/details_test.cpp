@@ -13,7 +13,7 @@
 #include "data/details/range_profile.h"
 #include "data/details/round_details.h"
 #include "data/details/slice_details.h"
-#include "data/load_recording.h"
+#include "data/lanes/load_recording.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "data/diagnosis/recording_diagnosis.h"
-#include "data/diagnosis/token_waterfall.h"
+#include "data/details/recording_diagnosis.h"
+#include "data/details/token_waterfall.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <random>
 
-#include "data/filter/filter_histogram.h"
-#include "data/filter/left_rounds.h"
-#include "data/filter/matching_rounds.h"
-#include "data/filter/round_filter.h"
+#include "data/rounds/filter_histogram.h"
+#include "data/rounds/left_rounds.h"
+#include "data/rounds/matching_rounds.h"
+#include "data/rounds/round_filter.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -10,8 +10,8 @@
 
 #include "data/details/range_profile.h"
 #include "data/details/slice_details.h"
+#include "data/lanes/load_recording.h"
 #include "data/lanes/readable_name.h"
-#include "data/load_recording.h"
 #include "data/rounds/detailed_times.h"
 #include "sample.h"
 

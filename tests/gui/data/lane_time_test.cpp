@@ -13,7 +13,7 @@
 #include "data/lanes/cut_time.h"
 #include "data/lanes/distinct_names.h"
 #include "data/lanes/lane_groups.h"
-#include "data/load_recording.h"
+#include "data/lanes/load_recording.h"
 #include "sample.h"
 
 namespace draftscope::gui {

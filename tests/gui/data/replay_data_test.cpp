@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "data/replay/draft_tree.h"
-#include "data/replay/listed_prompts.h"
+#include "data/details/draft_tree.h"
+#include "data/details/listed_prompts.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -9,11 +9,11 @@
 #include <numeric>
 #include <random>
 
-#include "data/pyramids/sum_pyramid.h"
-#include "data/pyramids/value_pyramid.h"
 #include "data/rounds/draft_density.h"
 #include "data/rounds/quantiles.h"
 #include "data/rounds/round_times.h"
+#include "data/sum_pyramid.h"
+#include "data/value_pyramid.h"
 #include "sample.h"
 
 namespace draftscope::gui {

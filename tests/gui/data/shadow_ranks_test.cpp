@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/replay/shadow_ranks.h"
+#include "data/details/shadow_ranks.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <random>
 
-#include "data/sql/sql_completion.h"
-#include "data/sql/sql_link.h"
-#include "data/sql/sql_schema.h"
+#include "data/sql_completion.h"
+#include "data/sql_link.h"
+#include "data/sql_schema.h"
 #include "sample.h"
 
 namespace draftscope::gui {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Light and dark: every text on every page can be read, boxes that are not checked are seen, so is the focus,
 // and a window whose look is changed is as one that began with it.
-#include "views/appearance.h"
+#include "widgets/appearance.h"
 
 #include <gmock/gmock.h>
 
@@ -22,7 +22,7 @@
 #include "help/shortcut_sheet.h"
 #include "help/widget_mark.h"
 #include "record/record_page.h"
-#include "views/theme.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 namespace {

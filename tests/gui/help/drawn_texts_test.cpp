@@ -14,14 +14,14 @@
 
 #include "../window_fixture.h"
 #include "advise/advise_view.h"
-#include "export/export_dialog.h"
+#include "charts/export_dialog.h"
 #include "help/about.h"
 #include "help/command_palette.h"
 #include "help/manual_window.h"
 #include "help/shortcut_sheet.h"
 #include "record/record_page.h"
-#include "views/appearance.h"
-#include "views/theme.h"
+#include "widgets/appearance.h"
+#include "widgets/theme.h"
 
 namespace draftscope::gui {
 namespace {
@@ -139,8 +139,8 @@ TEST_F(Drawn, EveryTextOfEveryDialogueCanBeReadInBothLooks) {
 }
 
 TEST_F(Drawn, WordsOfChartsAreWhole) {
-  for (const char* name : {"compare", "compare-categories", "compare-prompts", "compare-race",
-                           "advise-threshold", "what-if-gpus"}) {
+  for (const char* name :
+       {"compare", "compare-categories", "compare-prompts", "advise-threshold", "what-if-gpus"}) {
     QWidget& view = raise(QString::fromUtf8(name));
     wait_for_answers();
     for (QCustomPlot* plot : view.findChildren<QCustomPlot*>()) {

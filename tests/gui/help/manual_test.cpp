@@ -10,11 +10,9 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 #include <QToolButton>
-#include <set>
 
 #include "../window_fixture.h"
 #include "help/manual_window.h"
-#include "views/appearance.h"
 
 namespace draftscope::gui {
 namespace {
@@ -48,7 +46,7 @@ TEST_F(Manual, IsTheFileOfTheSource) {
 
 TEST_F(Manual, EveryViewHasASectionInIt) {
   for (const NamedView& named : window_.views()) {
-    const std::string section = section_of_view(named.name, named.view->accessibleName()).toStdString();
+    const std::string section = section_of_view(named.name).toStdString();
     EXPECT_THAT(titles(), testing::Contains(section)) << named.name.toStdString();
   }
   EXPECT_THAT(titles(), testing::Contains(section_of_view(QStringLiteral("start")).toStdString()));
@@ -69,8 +67,7 @@ TEST_F(Manual, OpensAtWhatHasTheFocus) {
     if (window_.pages().page_of(*named.view).isEmpty() || named.name.startsWith(u"what-if-")) continue;
     QWidget& view = raise(named.name);
     view.setFocus();
-    EXPECT_EQ(shown_section(), section_of_view(named.name, view.accessibleName()).toStdString())
-        << named.name.toStdString();
+    EXPECT_EQ(shown_section(), section_of_view(named.name).toStdString()) << named.name.toStdString();
   }
   window_.close_all_recordings();
   EXPECT_EQ(shown_section(), section_of_view(QStringLiteral("start")).toStdString());
@@ -116,28 +113,6 @@ TEST_F(Manual, HasItsPicturesAndGoesWhereLinksAndContentsLead) {
   auto* contents = manual.findChild<QListWidget*>();
   contents->setCurrentRow(1);
   EXPECT_EQ(text->textCursor().block().text(), manual_sections()[1].title) << "back in the manual";
-}
-
-TEST_F(Manual, HasItsPicturesInTheColoursOfTheLook) {
-  (void)shown_section();
-  auto* text = window_.manual()->findChild<QTextBrowser*>();
-  std::set<QString> names;
-  for (QTextBlock block = text->document()->begin(); block.isValid(); block = block.next())
-    for (auto part = block.begin(); !part.atEnd(); ++part)
-      if (const QTextImageFormat image = part.fragment().charFormat().toImageFormat(); image.isValid())
-        names.insert(image.name());
-  ASSERT_GT(names.size(), 10U);
-  for (const Appearance appearance : {Appearance::dark, Appearance::light}) {
-    use_appearance(appearance);
-    settle();
-    for (const QString& name : names) {
-      const QVariant loaded = text->document()->resource(QTextDocument::ImageResource, QUrl(name));
-      // The mean of all pixels: a picture of a strip of rounds is the least clear, and has no background.
-      const QImage one = loaded.value<QImage>().scaled(1, 1, Qt::IgnoreAspectRatio, Qt::SmoothTransformation);
-      if (name.endsWith(u"strip.png")) continue;
-      EXPECT_EQ(one.pixelColor(0, 0).lightness() < 128, appearance == Appearance::dark) << name.toStdString();
-    }
-  }
 }
 
 TEST_F(Manual, IsSearched) {

@@ -14,7 +14,7 @@
 
 #include "../window_fixture.h"
 #include "state/pinned_run.h"
-#include "views/filter/filter_bar.h"
+#include "views/rounds/filter_bar.h"
 
 namespace draftscope::gui {
 namespace {

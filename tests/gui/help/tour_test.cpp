@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The first minutes: the start page, the samples that ship, and the tour through the first of them.
-#include "tour/tour.h"
+#include "help/tour.h"
 
 #include <gmock/gmock.h>
 
@@ -11,8 +11,8 @@
 #include <set>
 
 #include "../window_fixture.h"
+#include "help/tour_steps.h"
 #include "help/widget_mark.h"
-#include "tour/tour_steps.h"
 #include "window/start_page.h"
 
 namespace draftscope::gui {

@@ -15,12 +15,12 @@
 #include "advise/advice_charts.h"
 #include "advise/advice_text.h"
 #include "advise/advise_view.h"
-#include "what_if/answers/what_if_answer.h"
 #include "what_if/questions/question_panel.h"
+#include "what_if/questions/what_if_answer.h"
 #include "what_if/what_if_view.h"
 #include "what_if_window.h"
 #include "window/main_window.h"
-#include "window/pages/view_pages.h"
+#include "window/view_pages.h"
 
 namespace draftscope::gui {
 namespace {

@@ -11,9 +11,9 @@
 #include <random>
 
 #include "../cli/trace_files.h"
-#include "what_if/answers/what_if_answer.h"
-#include "what_if/pictures/heat_map.h"
-#include "what_if/pictures/waterfall_picture.h"
+#include "what_if/questions/heat_map.h"
+#include "what_if/questions/waterfall_picture.h"
+#include "what_if/questions/what_if_answer.h"
 #include "what_if_recordings.h"
 
 namespace draftscope::gui {

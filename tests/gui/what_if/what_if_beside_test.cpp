@@ -15,14 +15,14 @@
 #include <QTest>
 #include <QToolTip>
 
-#include "what_if/answers/answer_bars.h"
-#include "what_if/answers/answer_panel.h"
-#include "what_if/answers/measured_run.h"
-#include "what_if/answers/what_if_answer.h"
+#include "what_if/answer_bars.h"
+#include "what_if/answer_panel.h"
+#include "what_if/gpus_pane.h"
 #include "what_if/pictures/heat_map_plot.h"
+#include "what_if/questions/measured_run.h"
 #include "what_if/questions/question_panel.h"
-#include "what_if/scenarios/gpus_pane.h"
-#include "what_if/scenarios/scenarios_pane.h"
+#include "what_if/questions/what_if_answer.h"
+#include "what_if/scenarios_pane.h"
 #include "what_if/what_if_view.h"
 #include "what_if_window.h"
 #include "window/main_window.h"

@@ -17,8 +17,8 @@
 #include <QTest>
 
 #include "../cli/trace_files.h"
-#include "views/picture_export.h"
-#include "what_if/answers/answer_panel.h"
+#include "charts/picture_export.h"
+#include "what_if/answer_panel.h"
 #include "what_if/pictures/picture_pane.h"
 #include "what_if/pictures/what_if_picture.h"
 #include "what_if/questions/question_panel.h"
@@ -34,8 +34,8 @@ using testing::HasSubstr;
 class WhatIfPage : public WhatIfWindow<WhatIfView> {
  protected:
   [[nodiscard]] PicturePane& pane(const QString& name) {
-    for (const WhatIfView::NamedPane& named : page().panes())
-      if (named.name == name) return *named.pane;
+    for (const WhatIfView::AnswerPane& named : page().panes())
+      if (named.pane->objectName() == QStringLiteral("what-if-") + name) return *named.pane;
     throw std::runtime_error(name.toStdString());
   }
   [[nodiscard]] double speedup() { return page().answer()->prediction.speedup.min_drafted.total.value; }
@@ -54,10 +54,10 @@ TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {
   EXPECT_EQ(page().answer()->question.recorded, "layerskip:exit=3,gamma=4") << "the run that is shown";
   EXPECT_EQ(control<QSpinBox>("Exit layer")->value(), 3);
   EXPECT_EQ(control<QSpinBox>("Draft length")->value(), 4);
-  for (const WhatIfView::NamedPane& named : page().panes()) {
-    EXPECT_FALSE(named.pane->picture().is_stale()) << named.name.toStdString();
-    EXPECT_EQ(named.pane->picture().message(), QString()) << named.name.toStdString();
-    EXPECT_GT(named.pane->numbers().rowCount(), 3) << named.name.toStdString();
+  for (const WhatIfView::AnswerPane& named : page().panes()) {
+    EXPECT_FALSE(named.pane->picture().is_stale()) << named.pane->objectName().toStdString();
+    EXPECT_EQ(named.pane->picture().message(), QString()) << named.pane->objectName().toStdString();
+    EXPECT_GT(named.pane->numbers().rowCount(), 3) << named.pane->objectName().toStdString();
   }
 }
 
@@ -223,14 +223,15 @@ TEST_F(WhatIfPage, NumbersOfEveryPictureComeOutAsCsvAndThePictureAsFile) {
   open(write());
   raise();
   wait_until_settled();
-  for (const WhatIfView::NamedPane& named : page().panes()) {
+  for (const WhatIfView::AnswerPane& named : page().panes()) {
     auto* table = named.pane->findChild<QTableView*>();
     ASSERT_NE(table, nullptr);
-    const QString csv = QString::fromStdString((folder_ / (named.name.toStdString() + ".csv")).string());
+    const QString csv =
+        QString::fromStdString((folder_ / (named.pane->objectName().toStdString() + ".csv")).string());
     ASSERT_TRUE(write_csv(*table->model(), csv));
     EXPECT_GT(std::filesystem::file_size(csv.toStdString()), 100U);
     for (const char* ending : {".png", ".svg", ".pdf"}) {
-      const std::filesystem::path picture = folder_ / (named.name.toStdString() + ending);
+      const std::filesystem::path picture = folder_ / (named.pane->objectName().toStdString() + ending);
       ASSERT_TRUE(write_picture(*named.pane, QString::fromStdString(picture.string())));
       EXPECT_GT(std::filesystem::file_size(picture), 500U);
     }
@@ -382,8 +383,8 @@ TEST_F(WhatIfPage, PicturesCanBeStoppedAndMadeAfterAll) {
       button->click();
     }
   wait_until_settled();
-  for (const WhatIfView::NamedPane& named : page().panes())
-    EXPECT_EQ(named.pane->picture().message(), QString()) << named.name.toStdString();
+  for (const WhatIfView::AnswerPane& named : page().panes())
+    EXPECT_EQ(named.pane->picture().message(), QString()) << named.pane->objectName().toStdString();
 }
 
 TEST_F(WhatIfPage, PicturesOfAClosedRecordingAreStopped) {

@@ -10,7 +10,7 @@
 #include <QScrollBar>
 #include <QSvgGenerator>
 
-#include "what_if/answers/answer_bars.h"
+#include "what_if/answer_bars.h"
 #include "what_if/pictures/bar_rows.h"
 #include "what_if/pictures/heat_map_plot.h"
 #include "what_if/pictures/picture_pane.h"

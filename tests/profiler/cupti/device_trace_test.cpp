@@ -310,7 +310,7 @@ TEST_F(DeviceTraceTest, SaysThatABufferCouldNotBeReadToItsEnd) {
   in_phase(Phase::draft, [] { fake_cupti::launch_kernel("kernel"); });
   const CUpti_Activity unknown{CUPTI_ACTIVITY_KIND_INVALID};
   fake_cupti::emit(&unknown, sizeof unknown);
-  in_phase(Phase::draft, [] { fake_cupti::launch_kernel("behind it"); });
+  in_phase(Phase::draft, [] { fake_cupti::launch_kernel("after it"); });
   const DeviceRows read = finish();
   EXPECT_EQ(read.rows.size(), 1U);
   EXPECT_EQ(read.meta.at("device_failed_calls"), "1");

@@ -36,16 +36,16 @@ inline constexpr std::array verify_step_names{"spec_verify_ct", "num_spec_steps"
 [[nodiscard]] Result<std::int64_t> duration_in(const nlohmann::json* object, const char* name, double unit_ns,
                                                const std::string& where);
 
-/// The rounds of one request, from its ordered lists; none without such.
+/// The rounds of one request, from its ordered lists; no rounds where it has no lists.
 [[nodiscard]] Result<std::vector<ForeignRound>> ordered_rounds(const JsonFields& fields,
                                                                const std::string& where);
 
-/// Whole-run sums of what has no order.
+/// Sums over a whole run of counts that a request does not order by round.
 struct ResponseSums {
   std::map<std::string, std::int64_t> counts;
   std::map<std::int64_t, std::int64_t> histogram;  ///< by accepted draft tokens, without the bonus token
 
-  /// Those of one request. Errors: counts that contradict each other, or are none.
+  /// Adds the counts of one request. Errors: counts that contradict each other, or are no counts.
   [[nodiscard]] Result<void> add(const JsonFields& fields, const std::string& where);
   /// As JSON, for stated_figures.
   [[nodiscard]] std::string text() const;

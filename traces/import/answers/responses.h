@@ -21,7 +21,7 @@ inline constexpr std::int64_t max_response_ns = std::int64_t{1} << 60U;
 
 /// A request as the sources say it; -1 = unknown.
 struct Response {
-  std::int64_t start_ns = -1;  ///< of a clock; else requests stand one behind the other
+  std::int64_t start_ns = -1;  ///< on the source's clock; unknown: requests follow one another
   std::int64_t wall_ns = -1;
   std::int64_t first_token_ns = -1;  ///< after the start
   std::int64_t prompt_tokens = -1;
@@ -42,7 +42,7 @@ class Responses {
   /// `number`: the request's, in its file. Errors begin with `where`: what breaks a rule of the schema.
   [[nodiscard]] Result<void> add(Response& response, std::int64_t number, const std::string& where);
 
-  /// Keeps the sums.
+  /// Stores the sums for `stated_figures`.
   void finish();
 
  private:
@@ -54,7 +54,7 @@ class Responses {
   std::int64_t taken_rows_ = rows_.counts().rows;
 };
 
-/// A reader of one line, of a source whose lines are requests; sums go to `sums`.
+/// Reads one line of a source that has a request per line, and adds to `sums`.
 using ReadResponse = Result<Response> (*)(const nlohmann::json& object, const std::string& where,
                                           ResponseSums& sums);
 

@@ -51,7 +51,7 @@ Result<void> add_round(const LlamaLine& line, LlamaTask& task, const std::string
     return fail(
         "{}: accepts {} of {} draft tokens, expected at most as many as were drafted, and these at most {}",
         where, accepted, drafted, max_draft_tokens);
-  // Both LLAMA_TRACE's line and that of --verbose speak of one round.
+  // LLAMA_TRACE and --verbose each have a line about the same round.
   if (line.event == LlamaEvent::verified && task.may_repeat && !task.rounds.empty() &&
       task.rounds.back().accepted == accepted && task.rounds.back().drafted == drafted) {
     task.may_repeat = false;
@@ -109,7 +109,7 @@ Result<void> take_token(const LlamaLine& line, LlamaTask& task, const std::strin
 }
 
 void take_own_token(const LlamaLine& line, LlamaTask& task) {
-  // Behind LLAMA_TRACE's line, before that of --verbose, which does not come where the task ends in the
+  // This line comes after LLAMA_TRACE's and before --verbose's, which is missing if the task ends in the
   // round.
   if (task.may_repeat && !task.rounds.empty()) {
     task.rounds.back().bonus_token = token_of(line.values[0]);

@@ -22,7 +22,7 @@ struct LlamaCandidate {
   double probability = 0.0;
 };
 
-/// One text, from its beginning to its end. Times are those of the log's clock; -1 = not said, of counts too.
+/// One text, from its beginning to its end. Times are on the log's clock. A time or count of -1 is unknown.
 struct LlamaTask {
   std::int64_t id = -1;
   std::int64_t line = 0;         ///< where it began
@@ -39,20 +39,20 @@ struct LlamaTask {
   std::int64_t end_us = -1;
   std::vector<std::int32_t> tokens;
   std::vector<ForeignRound> rounds;   ///< their times are still microseconds
-  std::vector<LlamaCandidate> draft;  ///< of the round under way
-  std::int64_t draft_tokens = -1;     ///< of that round
-  std::int64_t own_token = -1;        ///< the target's, of that round
+  std::vector<LlamaCandidate> draft;  ///< of the current round
+  std::int64_t draft_tokens = -1;     ///< of the current round
+  std::int64_t own_token = -1;        ///< the target's token in the current round
   std::int64_t replayed = -1;         ///< accepted tokens whose replay is to come; -1 = none
   bool may_repeat = false;            ///< the last round's line may come again, in --verbose's words
   std::optional<LlamaLine> unsaid;    ///< a round whose line has not come yet
   bool is_plain = false;              ///< a step without a draft is under way
 };
 
-/// Takes a line about the task, but for those of its beginning and end. Errors begin with `where`: counts
-/// that no round can have; too many of anything.
+/// Takes a line between the task's first and last. Errors begin with `where`: counts that no round can have;
+/// too many of anything.
 [[nodiscard]] Result<void> take_line(const LlamaLine& line, LlamaTask& task, const std::string& where);
 
-/// Takes the line of its end.
+/// Takes the task's last line.
 [[nodiscard]] Result<void> take_end(const LlamaLine& line, LlamaTask& task, const std::string& where);
 
 /// Where a task's rows go, and how it is named there.
@@ -60,8 +60,8 @@ struct LlamaPlace {
   ForeignWriter& rows;
   std::string run;
   std::int32_t repeat = 0;
-  std::int64_t number = 1;     ///< the task's, among those of its log
-  std::int64_t offset_ns = 0;  ///< of the log's clock
+  std::int64_t number = 1;     ///< number of the task in its log
+  std::int64_t offset_ns = 0;  ///< added to the log's clock
 };
 
 struct LlamaWritten {
@@ -69,8 +69,8 @@ struct LlamaWritten {
   std::int64_t undrafted = 0;  ///< tokens of steps without a draft, which have no line
 };
 
-/// The task's rows. `is_cut`: the log ends within it, and its sums are not those of its lines. Errors begin
-/// with `where`: the task says other sums than its lines give; what breaks a rule of the schema.
+/// Writes the task's rows. `is_cut`: the log ends within the task, whose sums then differ from its lines'.
+/// Errors begin with `where`: the task states other sums than its lines give; a rule of the schema is broken.
 [[nodiscard]] Result<LlamaWritten> write_task(LlamaTask& task, bool is_cut, const LlamaPlace& place,
                                               const std::string& where);
 

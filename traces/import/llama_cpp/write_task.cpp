@@ -40,8 +40,9 @@ std::int64_t place_in_time(LlamaTask& task) {
   return task.first_token_us >= 0 ? task.first_token_us : task.start_us;
 }
 
-/// The same of a command-line program, which says at its end how long everything took. Its first round gives
-/// the first token; that counts as the prefill's, as everywhere, so that no time is both prefill and round.
+/// Places the task of a command-line program, which says at its end how long everything took. Its first round
+/// gives the first token, which counts as the prefill's, as everywhere, so that no time is both prefill and
+/// round.
 std::int64_t place_program_in_time(LlamaTask& task) {
   const std::int64_t prompt_us = us_of(task.prompt_ms);
   const std::int64_t decode_us = us_of(task.decode_ms);
@@ -57,7 +58,7 @@ std::int64_t place_program_in_time(LlamaTask& task) {
   return has_clock ? decoding_us : -1;
 }
 
-/// Tokens of a text whose every draft was shown.
+/// Fills in the task's tokens if the log shows every draft.
 void add_tokens(LlamaTask& task) {
   std::vector<std::int32_t> tokens;
   for (const ForeignRound& round : task.rounds) {
@@ -69,7 +70,7 @@ void add_tokens(LlamaTask& task) {
   task.tokens = std::move(tokens);
 }
 
-/// Gives the round its place behind `last_us`; returns when it ended.
+/// Places the round after `last_us`; returns when it ended.
 std::int64_t place_round(ForeignRound& round, std::int64_t last_us, std::int64_t offset_ns) {
   const auto ns = [&](std::int64_t us) { return us < 0 ? -1 : offset_ns + us * 1000; };
   const std::int64_t end_us = last_us < 0 ? -1 : round.end_ns;

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/backend.h"
-#include "cuda/model_upload.h"
+#include "cuda/weights/model_upload.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"

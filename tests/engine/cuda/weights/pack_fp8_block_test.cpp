@@ -12,7 +12,7 @@
 
 #include "checkpoint/element_bits.h"
 #include "cuda/kernels/grouped_layout.h"
-#include "cuda/packing/pack_fp8_block.h"
+#include "cuda/weights/pack_groups.h"
 #include "cuda_shapes.h"
 #include "e4m3.h"
 #include "in_fp8_block.h"

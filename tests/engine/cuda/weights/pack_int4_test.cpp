@@ -12,7 +12,7 @@
 
 #include "checkpoint/element_bits.h"
 #include "cuda/kernels/grouped_layout.h"
-#include "cuda/packing/pack_int4.h"
+#include "cuda/weights/pack_groups.h"
 #include "in_int4.h"
 #include "numbers/bf16.h"
 

@@ -12,7 +12,7 @@
 
 #include "checkpoint/element_bits.h"
 #include "checkpoint/gguf/unpack.h"
-#include "cuda/packing/pack_groups.h"
+#include "cuda/weights/pack_groups.h"
 #include "in_q4_k.h"
 #include "numbers/bf16.h"
 

@@ -40,9 +40,10 @@ enum class ImportFormat : std::uint8_t {
   aiperf,         ///< AIPerf's profile_export.jsonl
 };
 inline constexpr int import_format_count = 12;
-/// "spec-bench", "swift", "layerskip", "acceptance", "chrome", "nsys", "rounds", "llama-cpp",
-/// "llama-answers", "sglang", "trtllm", "aiperf".
+/// The format's name in the command and in `meta`: "spec-bench".
 [[nodiscard]] std::string_view import_format_name(ImportFormat format);
+/// One line about such a file, for the command's help.
+[[nodiscard]] std::string_view import_format_about(ImportFormat format);
 
 struct ImportOptions {
   std::optional<ImportFormat> format;  ///< absent: told from the file's first bytes, each file for itself

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "cuda/model_upload.h"
+#include "cuda/weights/model_upload.h"
 #include "cuda_shapes.h"
 #include "weights/device_memory.h"
 #include "weights/in_blocks.h"

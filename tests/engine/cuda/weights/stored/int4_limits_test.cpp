@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cuda/model_upload.h"
+#include "cuda/weights/model_upload.h"
 #include "cuda_device.h"
 #include "weights/device_memory.h"
 #include "weights/in_int4.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cuda/model_upload.h"
+#include "cuda/weights/model_upload.h"
 #include "cuda_device.h"
 #include "weights/device_memory.h"
 #include "weights/in_blocks.h"

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A checkpoint's weights in device memory.
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/cuda_backend.h>
+#include <draftscope/speculation/weight_format.h>
+#include <string_view>
+#include <vector>
+
+#include "cuda/device_memory.h"
+#include "cuda/gpu.h"
+#include "packed_weights.h"
+
+namespace draftscope::engine::cuda {
+
+struct UploadedModel {
+  speculation::ModelShape shape;
+  WeightFormat stored = WeightFormat::bf16;  ///< the embedding
+  WeightFormat head = WeightFormat::bf16;
+  WeightFormat layers = WeightFormat::bf16;  ///< the layers' matrices; others may be in bf16 beside it
+  DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in
+  std::vector<DeviceLayer> host_layers;      ///< keys and values are not filled in
+  std::vector<PackedLayer> weights;          ///< by layer
+  PackedProduct head_weights;
+  DeviceMemory memory;  ///< all of it
+};
+
+/// The layers once more, their matrices in another format; all else is the model's.
+struct UploadedDraftLayers {
+  std::vector<DeviceLayer> layers;
+  std::vector<PackedLayer> weights;
+  DeviceMemory memory;  ///< weights and their scales
+};
+
+/// "fp8", "q4_0", "bf16": a format as files and recordings name it.
+[[nodiscard]] std::string_view weights_name(WeightFormat format);
+
+/// The format that upload_model() will hold the layers' matrices in.
+[[nodiscard]] WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights);
+
+/// Whether the kernels can run this shape and these types on such a device.
+[[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
+                                       const GpuDescription& device);
+
+/// Bytes that upload_model() will allocate.
+struct UploadBytes {
+  std::size_t kept = 0;     ///< for the weights to stay
+  std::size_t passing = 0;  ///< for matrices on their way, given back before it returns
+};
+[[nodiscard]] UploadBytes upload_bytes(const Checkpoint& checkpoint, CudaWeights weights);
+
+[[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
+
+/// The kernels' format that layers can be held in for drafts beside the model's. Errors: it is none, the
+/// model's layers have other activations or are in fp8 themselves, or widths that its kernels do not take.
+[[nodiscard]] Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint,
+                                                      const UploadedModel& model,
+                                                      speculation::WeightFormat format);
+
+/// The layers' matrices in a format of draft_layer_format(), rounded from the checkpoint's. Errors: memory is
+/// short, numbers that are none.
+[[nodiscard]] Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
+                                                              const UploadedModel& model,
+                                                              WeightFormat format);
+
+}  // namespace draftscope::engine::cuda

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "chart_pane.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "charts/chart_plot.h"
+#include "charts/export_dialog.h"
+
+namespace draftscope::gui {
+
+ExportButton::ExportButton(const QString& of, std::function<Chart()> chart, QWidget* parent)
+    : QToolButton(parent), chart_(std::move(chart)) {
+  setText(tr("Export figure…"));
+  setAccessibleName(tr("Export figure: %1").arg(of));
+  setToolTip(tr("Write this picture for a paper, its data, or a table of them"));
+  setFocusPolicy(Qt::StrongFocus);
+  setAutoRaise(true);
+  setEnabled(false);
+  connect(this, &QToolButton::clicked, this, [this] { ask_and_export({exportable(figure())}, *window()); });
+}
+
+ChartPane::ChartPane(const QString& name, QWidget* parent)
+    : QWidget(parent),
+      plot_(new ChartPlot(name)),
+      why_empty_(new QLabel),
+      button_(new ExportButton(name, [this] { return plot_->chart(); })),
+      row_(new QHBoxLayout) {
+  setAccessibleName(tr("Pane: %1").arg(name));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  row_->addStretch(1);
+  row_->addWidget(button_);
+  column->addLayout(row_);
+  column->addWidget(plot_, 1);
+  why_empty_->setWordWrap(true);
+  why_empty_->setAlignment(Qt::AlignCenter);
+  why_empty_->hide();
+  column->addWidget(why_empty_, 1);
+}
+
+void ChartPane::set_chart(Chart chart, const QString& why_empty) {
+  const bool is_said = chart.empty() && !why_empty.isEmpty();
+  why_empty_->setText(why_empty);
+  why_empty_->setVisible(is_said);
+  plot_->setVisible(!is_said);
+  button_->setEnabled(!chart.empty());
+  plot_->set_chart(std::move(chart));
+}
+
+void ChartPane::add_control(QWidget* control) {
+  row_->insertWidget(row_->count() - 2, control);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "export_dialog.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QDir>
+#include <QDoubleSpinBox>
+#include <QFileDialog>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QScrollArea>
+#include <QStatusTipEvent>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <array>
+
+#include "charts/figure_source.h"
+#include "charts/table_file.h"
+#include "widgets/paths.h"
+#include "widgets/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+struct FileKind {
+  const char* ending;
+  const char* words;
+  bool is_picture;
+};
+constexpr std::array<FileKind, 6> file_kinds{{{"pdf", "PDF (*.pdf)", true},
+                                              {"svg", "SVG (*.svg)", true},
+                                              {"png", "PNG (*.png)", true},
+                                              {"csv", "CSV of the data (*.csv)", false},
+                                              {"tex", "LaTeX table (*.tex)", false},
+                                              {"md", "Markdown table (*.md)", false}}};
+
+}  // namespace
+
+Exportable exportable(const Chart& chart) {
+  return {.name = chart.name, .chart = chart, .data = chart.table, .shown_data = chart.table};
+}
+
+Exportable exportable(const QString& name, const QAbstractItemModel& model) {
+  return {.name = ExportDialog::tr("Table: %1").arg(name),
+          .chart = {},
+          .data = raw_table(model),
+          .shown_data = shown_table(model)};
+}
+
+std::vector<Exportable> exportables(const QWidget& widget) {
+  std::vector<Exportable> all;
+  for (const PlacedFigure& figure : figure_sources(widget)) {
+    if (!figure.widget->isVisible()) continue;
+    if (const Chart chart = figure.source->figure(); !chart.empty()) all.push_back(exportable(chart));
+  }
+  for (const QTableView* table : widget.findChildren<QTableView*>())
+    if (table->isVisible() && table->model() != nullptr && table->model()->rowCount() > 0)
+      all.push_back(exportable(table->accessibleName(), *table->model()));
+  return all;
+}
+
+QString suggested_file(const QString& recording_path, const QString& figure, const QString& ending) {
+  static const QRegularExpression others(QStringLiteral("[^a-z0-9]+"));
+  const QFileInfo recording(recording_path);
+  const bool is_beside = !recording_path.isEmpty() && QFileInfo(recording.path()).isWritable();
+  const QDir folder = is_beside ? recording.dir() : QDir::current();
+  QStringList words{recording.completeBaseName(), figure.toLower().replace(others, QStringLiteral("-"))};
+  words.removeAll(QString());
+  const QString stem = words.join(u'-').remove(QRegularExpression(QStringLiteral("-+$")));
+  const auto path = [&](const QString& number) {
+    return QDir::cleanPath(folder.absoluteFilePath(QStringLiteral("%1%2.%3").arg(stem, number, ending)));
+  };
+  QString free = path({});
+  for (int number = 2; QFileInfo::exists(free); ++number) free = path(QStringLiteral("-%1").arg(number));
+  return free;
+}
+
+ExportDialog::ExportDialog(std::vector<Exportable> what, const QString& recording_path, QWidget* parent)
+    : QDialog(parent),
+      what_(std::move(what)),
+      recording_path_(recording_path),
+      which_(new QComboBox),
+      format_(new QComboBox),
+      width_kind_(new QComboBox),
+      width_(new QDoubleSpinBox),
+      height_(new QDoubleSpinBox),
+      font_(new QDoubleSpinBox),
+      dots_(new QSpinBox),
+      legend_(new QCheckBox(tr("&legend"))),
+      light_(new QCheckBox(tr("&black on white"))),
+      file_(new QLineEdit),
+      preview_(new QLabel),
+      problem_(new QLabel) {
+  setWindowTitle(tr("Export figure"));
+  format_->setObjectName(QStringLiteral("format"));
+  for (const Exportable& one : what_) which_->addItem(one.name);
+  width_kind_->addItem(tr("one column (3.3 in)"), single_column_inches);
+  width_kind_->addItem(tr("both columns (7 in)"), double_column_inches);
+  width_kind_->addItem(tr("other"));
+  width_->setRange(1.0, 40.0);
+  width_->setValue(single_column_inches);
+  height_->setRange(0.0, 80.0);
+  height_->setSpecialValueText(tr("as it needs"));
+  for (QDoubleSpinBox* inches : {width_, height_}) {
+    inches->setSuffix(tr(" in"));
+    inches->setSingleStep(0.1);
+  }
+  font_->setRange(4.0, 48.0);
+  font_->setDecimals(0);
+  font_->setValue(FigureOptions().font_points);
+  font_->setSuffix(tr(" pt"));
+  dots_->setRange(30, 1200);
+  dots_->setValue(FigureOptions().dots_per_inch);
+  dots_->setSuffix(tr(" per inch"));
+  legend_->setChecked(true);
+  light_->setChecked(true);
+  preview_->setAlignment(Qt::AlignCenter);
+  problem_->setWordWrap(true);
+  problem_->setAccessibleName(tr("What went wrong"));
+  problem_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  problem_->hide();
+  lay_out();
+  choose_what();
+}
+
+void ExportDialog::lay_out() {
+  auto* form = new QFormLayout;
+  const auto add = [&](const QString& label, QWidget* field) {
+    form->addRow(label, field);
+    field->setAccessibleName(QString(label).remove(u'&'));
+  };
+  add(tr("&Figure"), which_);
+  add(tr("F&ormat"), format_);
+  add(tr("&Column width"), width_kind_);
+  add(tr("&Width"), width_);
+  add(tr("&Height"), height_);
+  add(tr("Font &size"), font_);
+  add(tr("&Dots of a PNG"), dots_);
+  form->addRow({}, legend_);
+  form->addRow({}, light_);
+  auto* browse = new QPushButton(tr("&Browse…"));
+  browse->setAutoDefault(false);
+  auto* file_row = new QHBoxLayout;
+  auto* file_label = new QLabel(tr("F&ile"));
+  file_label->setBuddy(file_);
+  file_->setAccessibleName(tr("File"));
+  for (QWidget* part : std::initializer_list<QWidget*>{file_label, file_, browse}) file_row->addWidget(part);
+  auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel);
+  auto* write = buttons->addButton(tr("&Export"), QDialogButtonBox::AcceptRole);
+  auto* scroll = new QScrollArea;
+  scroll->setWidget(preview_);
+  scroll->setWidgetResizable(true);
+  scroll->setAccessibleName(tr("The figure as it will be"));
+  scroll->setMinimumSize(320, 220);
+  auto* beside = new QHBoxLayout;
+  beside->addLayout(form);
+  beside->addWidget(scroll, 1);
+  auto* column = new QVBoxLayout(this);
+  column->addLayout(beside, 1);
+  column->addLayout(file_row);
+  column->addWidget(problem_);
+  column->addWidget(buttons);
+  // Which it can be only within the dialogue.
+  write->setDefault(true);
+  resize(820, 500);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  connect(write, &QPushButton::clicked, this, &ExportDialog::export_file);
+  connect(browse, &QPushButton::clicked, this, &ExportDialog::browse);
+  connect(format_, &QComboBox::currentIndexChanged, this, &ExportDialog::suggest_file);
+  connect(which_, &QComboBox::currentIndexChanged, this, &ExportDialog::choose_what);
+  connect(width_kind_, &QComboBox::currentIndexChanged, this, [this] {
+    if (const QVariant inches = width_kind_->currentData(); inches.isValid())
+      width_->setValue(inches.toDouble());
+  });
+  connect(width_, &QDoubleSpinBox::valueChanged, this, [this](double inches) {
+    const int known = width_kind_->findData(inches);
+    width_kind_->setCurrentIndex(known >= 0 ? known : width_kind_->count() - 1);
+    show_preview();
+  });
+  for (QDoubleSpinBox* number : {height_, font_})
+    connect(number, &QDoubleSpinBox::valueChanged, this, &ExportDialog::show_preview);
+  for (QCheckBox* choice : {legend_, light_})
+    connect(choice, &QCheckBox::toggled, this, &ExportDialog::show_preview);
+}
+
+const Exportable& ExportDialog::chosen() const {
+  return what_[static_cast<std::size_t>(std::max(0, which_->currentIndex()))];
+}
+
+void ExportDialog::choose_what() {
+  const bool has_chart = !chosen().chart.empty();
+  const QVariant before = format_->currentData();
+  format_->clear();
+  for (const FileKind& kind : file_kinds)
+    if (has_chart || !kind.is_picture) format_->addItem(tr(kind.words), QString::fromLatin1(kind.ending));
+  format_->setCurrentIndex(std::max(0, format_->findData(before)));
+  for (QWidget* field :
+       std::initializer_list<QWidget*>{width_kind_, width_, height_, font_, dots_, legend_, light_})
+    field->setEnabled(has_chart);
+  suggest_file();
+  show_preview();
+}
+
+void ExportDialog::suggest_file() {
+  const QString ending = format_->currentData().toString();
+  if (!ending.isEmpty()) file_->setText(suggested_file(recording_path_, chosen().name, ending));
+  file_->setCursorPosition(static_cast<int>(file_->text().size()));
+}
+
+QString ExportDialog::file() const {
+  return with_ending(file_->text().trimmed(), format_->currentText());
+}
+
+FigureOptions ExportDialog::options() const {
+  return {.width_inches = width_->value(),
+          .height_inches = height_->value(),
+          .font_points = font_->value(),
+          .has_legend = legend_->isChecked(),
+          .is_dark = !light_->isChecked(),
+          .dots_per_inch = dots_->value()};
+}
+
+void ExportDialog::show_preview() {
+  if (chosen().chart.empty()) {
+    preview_->setText(counted(static_cast<std::int64_t>(chosen().data.rows.size()), tr("a table of 1 row"),
+                              tr("a table of %1 rows")));
+    return;
+  }
+  FigureOptions on_screen = options();
+  on_screen.dots_per_inch = 96;
+  preview_->setPixmap(QPixmap::fromImage(figure_image(chosen().chart, on_screen)));
+}
+
+Result<void> ExportDialog::write(const QString& path) {
+  const bool is_read =
+      path.endsWith(u".tex", Qt::CaseInsensitive) || path.endsWith(u".md", Qt::CaseInsensitive);
+  Result<void> written = is_table_path(path)
+                             ? write_table(is_read ? chosen().shown_data : chosen().data, path)
+                             : write_figure(chosen().chart, options(), path);
+  problem_->setVisible(!written);
+  if (!written) problem_->setText(QString::fromStdString(written.error().message));
+  return written;
+}
+
+void ExportDialog::browse() {
+  QString type = format_->currentText();
+  const QString path = with_ending(QFileDialog::getSaveFileName(this, windowTitle(), file(), type), type);
+  if (path.isEmpty()) return;
+  file_->setText(path);
+  to_replace_ = path;
+}
+
+void ExportDialog::export_file() {
+  const QString path = file();
+  if (QFileInfo::exists(path) && path != to_replace_ &&
+      QMessageBox::question(this, windowTitle(), tr("%1 is there. Replace it?").arg(path)) !=
+          QMessageBox::Yes)
+    return;
+  if (!write(path)) return;
+  emit written(path);
+  accept();
+}
+
+void ask_and_export(std::vector<Exportable> what, QWidget& parent) {
+  if (what.empty()) return;
+  auto* dialog = new ExportDialog(std::move(what), parent.windowFilePath(), &parent);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QObject::connect(dialog, &ExportDialog::written, &parent, [&parent](const QString& path) {
+    QStatusTipEvent said(ExportDialog::tr("Written: %1").arg(path));
+    QApplication::sendEvent(&parent, &said);
+  });
+  dialog->open();
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Ranges of time and indices of rows, as all of the app's data has them. Times are nanoseconds of the
+// recording's clock, ranges are half-open.
+
+#include <cstdint>
+#include <limits>
+
+namespace draftscope::gui {
+
+/// Index that says that there is none.
+inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
+
+struct TimeRange {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+
+  [[nodiscard]] std::int64_t duration_ns() const { return end_ns - start_ns; }
+  friend bool operator==(const TimeRange& a, const TimeRange& b) {
+    return a.start_ns == b.start_ns && a.end_ns == b.end_ns;
+  }
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "plan_problems.h"
+
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <draftscope/traces/trace_target.h>
+
+#include <algorithm>
+#include <set>
+
+#include "record/form/strategy_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+/// Whether a file or a set of layers is given: only without one does a strategy lack something.
+bool gives_text(const StrategyText& strategy) {
+  const auto parameters = parameters_of(strategy);
+  return std::any_of(parameters.begin(), parameters.end(), [&](const speculation::ParameterRow& parameter) {
+    const bool is_text = parameter.type == speculation::ParameterType::text ||
+                         parameter.type == speculation::ParameterType::layers;
+    return is_text && given_value(strategy, parameter) != nullptr;
+  });
+}
+
+std::optional<std::string> problem_of_model(const RecordPlan& plan, const PlanContext& context) {
+  if (plan.model.empty()) return "model: found nothing, expected a folder, a .gguf file or synthetic:NAME";
+  if (!context.model_problem.empty()) return context.model_problem;
+  if (context.model && !context.model->tokenizer_problem.empty()) return context.model->tokenizer_problem;
+  if (plan.chat && context.model && !context.model->has_chat_template)
+    return fmt::format("{}: has no chat template, expected one or no chat", context.model->name);
+  return std::nullopt;
+}
+
+std::optional<std::string> problem_of_strategies(const RecordPlan& plan, const PlanContext& context) {
+  if (plan.strategies.empty()) return "strategies: found none, expected at least one";
+  std::set<std::string> seen;
+  const std::int32_t n_layers = context.model ? context.model->n_layers : 0;
+  for (const std::string& strategy : plan.strategies) {
+    if (auto problem = problem_on_model(strategy, context.model)) return problem;
+    const auto parsed = speculation::parse_strategy(strategy, std::max(n_layers, 1));
+    const std::string identity = parsed ? parsed->name() + parsed->json() : strategy;
+    if (!seen.insert(identity).second)
+      return fmt::format("strategy: {} is given twice, expected each once (repeats record it more often)",
+                         strategy);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> problem_of_output(const RecordPlan& plan) {
+  if (plan.output.empty()) return "output: found nothing, expected a file to write (.dstrace)";
+  std::vector<std::filesystem::path> inputs;
+  for (const std::string& input : {plan.model, plan.prompts})
+    if (!input.empty()) inputs.emplace_back(input);
+  const auto checked = traces::check_trace_target(plan.output, {inputs, plan.overwrite});
+  if (!checked) return checked.error().message;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> problem_on_model(const std::string& strategy,
+                                            const std::optional<ModelFacts>& model) {
+  if (auto problem = problem_of_strategy(strategy, model ? model->n_layers : 0)) return problem;
+  if (!model) return std::nullopt;
+  const StrategyText text = strategy_text_of(strategy);
+  const auto lacking = model->lacks.find(text.name);
+  if (lacking == model->lacks.end() || gives_text(text)) return std::nullopt;
+  return fmt::format("strategy {}: {}", text.name, lacking->second);
+}
+
+bool has_baseline(const RecordPlan& plan) {
+  return std::any_of(plan.strategies.begin(), plan.strategies.end(), [](const std::string& strategy) {
+    return speculation::strategy_name(strategy) == "vanilla";
+  });
+}
+
+std::map<PlanField, std::string> problems_of(const RecordPlan& plan, const PlanContext& context) {
+  std::map<PlanField, std::string> problems;
+  const auto add = [&](PlanField field, std::optional<std::string> problem) {
+    if (problem) problems.emplace(field, *std::move(problem));
+  };
+  const auto said = [](const std::string& problem) {
+    return problem.empty() ? std::nullopt : std::optional(problem);
+  };
+  add(PlanField::model, problem_of_model(plan, context));
+  add(PlanField::prompts, plan.prompts.empty()
+                              ? std::optional<std::string>("prompts: found nothing, expected a .jsonl file")
+                              : said(context.prompts_problem));
+  add(PlanField::strategies, problem_of_strategies(plan, context));
+  if (!plan.system.empty() && !plan.chat)
+    add(PlanField::system, "system prompt: given without the chat template, expected both");
+  add(PlanField::output, problem_of_output(plan));
+  add(PlanField::further, said(context.further_problem));
+  return problems;
+}
+
+}  // namespace draftscope::gui

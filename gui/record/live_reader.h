@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A recording that is being written, as its gauges show it: figures of the requests that have finished, and
+// the text of the one at hand. Each reading takes up only the rounds that are new.
+//
+// Thread-safety: one thread at a time, but for stop().
+
+#include <draftscope/simulator/analysis/figures.h>
+#include <draftscope/traces/bulk_reader.h>
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "data/details/replayed_text.h"
+
+namespace draftscope::gui {
+
+struct LiveRun {
+  std::string specification;
+  bool is_baseline = false;
+  std::int64_t requests = 0;  ///< that have finished
+  std::optional<double> tokens_per_second;
+  std::optional<simulator::Speedup> speedup;  ///< absent without a baseline, and for the baseline
+  std::optional<double> acceptance_rate;
+  std::optional<double> mean_accepted_length;  ///< M, tokens per target forward
+};
+
+struct LiveToken {
+  std::string text;  ///< empty while the trace does not hold it: a token that no finished request had
+  TokenOrigin origin = TokenOrigin::bonus;
+};
+
+/// The request that is being decoded, as far as its rounds are committed. Its first token, the prefill's, is
+/// written with its end.
+struct LiveText {
+  std::string specification;  ///< of its run
+  std::int64_t question_id = 0;
+  std::string category;
+  std::int32_t repeat = 0;
+  std::string prompt;
+  std::vector<LiveToken> tokens;
+};
+
+struct LiveFigures {
+  bool closed_cleanly = false;
+  std::int64_t requests = 0;  ///< that have finished
+  std::int64_t rounds = 0;
+  std::vector<LiveRun> runs;  ///< in the recording's order
+  std::optional<LiveText> at_hand;
+};
+
+class LiveReader {
+ public:
+  explicit LiveReader(std::filesystem::path path) : path_(std::move(path)) {}
+
+  /// Everything that is committed by now. Errors: not a readable trace; something soon after stop().
+  [[nodiscard]] Result<LiveFigures> read();
+  void stop() { stopped_ = true; }
+
+ private:
+  struct OpenRound {
+    traces::Round round;
+    std::vector<std::int32_t> accepted;  ///< draft tokens, in the order of the text
+  };
+
+  Result<void> take_rounds(traces::BulkReader& reader, traces::RequestId at_hand);
+  [[nodiscard]] Result<LiveText> text_of(traces::BulkReader& reader, const traces::Recording& outline,
+                                         const traces::Request& request) const;
+
+  std::filesystem::path path_;
+  std::atomic<bool> stopped_{false};
+  std::int64_t last_round_id_ = 0;
+  std::unordered_map<traces::RequestId, traces::RequestSum> sums_;
+  traces::RequestId open_request_;
+  std::vector<OpenRound> open_rounds_;  ///< of open_request_
+};
+
+}  // namespace draftscope::gui

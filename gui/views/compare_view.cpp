@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "compare_view.h"
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QScrollArea>
+#include <QSplitter>
+#include <QStyledItemDelegate>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTimer>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "charts/chart_pane.h"
+#include "charts/chart_plot.h"
+#include "models/column_text.h"
+#include "models/copy_rows.h"
+#include "views/comparison_charts.h"
+#include "widgets/scrollable.h"
+#include "widgets/text_cell.h"
+#include "widgets/theme.h"
+#include "widgets/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int widest_name = 300;
+
+QString notes_of(const RunsComparison& comparison) {
+  QStringList lines;
+  for (const auto& [name, differences] : comparison.settings) {
+    QStringList facts;
+    for (const simulator::MetaDifference& difference : differences) {
+      const QString words = QStringLiteral("%1: %2 → %3")
+                                .arg(QString::fromStdString(difference.key).toHtmlEscaped(),
+                                     QString::fromStdString(difference.baseline).toHtmlEscaped(),
+                                     QString::fromStdString(difference.comparison).toHtmlEscaped());
+      facts << (difference.changes_experiment ? QStringLiteral("<b>%1</b>").arg(words) : words);
+    }
+    lines << CompareView::tr("%1 was recorded with other settings: %2")
+                 .arg(QString::fromStdString(name).toHtmlEscaped(),
+                      facts.isEmpty() ? CompareView::tr("none") : facts.join(QStringLiteral("; ")));
+  }
+  std::size_t different = 0;
+  for (const RunAgainstBaseline& run : comparison.runs) different += run.identity.differing_prompts;
+  if (comparison.runs.size() > 1) {
+    if (comparison.shared_requests == 0)
+      lines << CompareView::tr("These runs share no request: there is nothing to align.");
+    else
+      lines << (different == 0
+                    ? CompareView::tr("All texts are identical, token for token (%1 requests of each run).")
+                          .arg(comparison.shared_requests)
+                    : CompareView::tr(
+                          "⚠ Texts differ from the baseline's: this compares different outputs."));
+  }
+  bool is_told = false;
+  for (const RunAgainstBaseline& run : comparison.runs) {
+    if (!interval_and_p_disagree(run)) continue;
+    const simulator::Interval& interval = *run.ratio->interval;
+    const bool is_by_interval = interval.low > 1.0 || interval.high < 1.0;
+    const QString differs = CompareView::tr("there is a difference");
+    const QString may_not = CompareView::tr("there may be none");
+    lines << CompareView::tr(
+                 "%1: by the interval (%2–%3) %4, by p (%5) %6; it is faster on %7 of %8 prompts.")
+                 .arg(QString::fromStdString(run.run.row().specification).toHtmlEscaped(),
+                      number_text(interval.low), number_text(interval.high),
+                      is_by_interval ? differs : may_not,
+                      figure_text(simulator::FigureFormat::p_value, *run.adjusted_p_value),
+                      is_by_interval ? may_not : differs)
+                 .arg(run.faster_prompts)
+                 .arg(run.prompts);
+    is_told = true;
+  }
+  if (is_told)
+    lines << CompareView::tr(
+        "The interval is of all prompts' time, which long prompts decide; p is of how many prompts gain, "
+        "corrected for "
+        "the number of runs, and few prompts can't make it small.");
+  return lines.join(QStringLiteral("<br>"));
+}
+
+/// The newest recording's runs that have rounds, as many as can be compared.
+std::vector<ComparedRun> first_choice(const RecordingPointer& recording) {
+  std::vector<ComparedRun> runs;
+  for (std::size_t run = 0; run < recording->runs().size() && runs.size() < CompareView::max_runs; ++run)
+    if (!recording->runs()[run].rounds.empty()) runs.push_back({recording, run});
+  return runs;
+}
+
+}  // namespace
+
+CompareView::CompareView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      choice_(new QTreeWidget),
+      notes_(new QLabel),
+      table_(new QTableView),
+      tabs_(new QTabWidget),
+      forest_(new ChartPane(tr("Speedup of all runs"))),
+      categories_(new ChartPane(tr("Which wins where"))),
+      prompts_(new ChartPane(tr("Gain by prompt"))) {
+  setAccessibleName(tr("Comparison"));
+  set_up_widgets();
+  lay_out();
+  style_choice();
+  connect(choice_, &QTreeWidget::itemChanged, this, [this] {
+    if (!is_listing_) take_checked();
+  });
+  connect(&state_, &ViewState::opened_changed, this, &CompareView::take_opened);
+  connect(&prompts_->plot(), &ChartPlot::chosen, this, &CompareView::ask_for_request);
+  take_opened();
+}
+
+void CompareView::set_up_widgets() {
+  choice_->setHeaderLabels({tr("compare (2 to 6)"), tr("baseline")});
+  choice_->setAccessibleName(tr("Runs to compare, and the baseline"));
+  choice_->header()->setStretchLastSection(false);
+  choice_->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+  notes_->setAccessibleName(tr("What is compared"));
+  notes_->setWordWrap(true);
+  notes_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  table_->setModel(&model_);
+  table_->setItemDelegate(new TextCell(table_));
+  // This one has the colours of the runs beside its texts.
+  table_->setItemDelegateForColumn(ComparisonModel::run, new QStyledItemDelegate(table_));
+  table_->setAccessibleName(tr("Compared runs"));
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
+  table_->setTextElideMode(Qt::ElideMiddle);
+  table_->setWordWrap(false);
+  table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
+  forest_->setObjectName(QStringLiteral("compare-forest"));
+  categories_->setObjectName(QStringLiteral("compare-categories"));
+  prompts_->setObjectName(QStringLiteral("compare-prompts"));
+  tabs_->addTab(scrollable(forest_), tr("&All runs"));
+  tabs_->addTab(scrollable(categories_), tr("By &category"));
+  tabs_->addTab(scrollable(prompts_), tr("By pro&mpt"));
+}
+
+void CompareView::lay_out() {
+  auto* below = new QSplitter(Qt::Vertical);
+  below->addWidget(table_);
+  below->addWidget(tabs_);
+  below->setChildrenCollapsible(false);
+  below->setStretchFactor(0, 1);
+  below->setStretchFactor(1, 3);
+  below->setSizes({140, 480});
+  // A divider would not know how many lines the notes take.
+  auto* right = new QWidget;
+  auto* column = new QVBoxLayout(right);
+  column->setContentsMargins(4, 4, 0, 0);
+  column->addWidget(notes_);
+  column->addWidget(below, 1);
+  auto* splitter = new QSplitter;
+  splitter->addWidget(choice_);
+  splitter->addWidget(right);
+  splitter->setStretchFactor(1, 1);
+  splitter->setSizes({320, 1280});
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(splitter);
+}
+
+void CompareView::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (event->type() == QEvent::PaletteChange) style_choice();
+}
+
+void CompareView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // What is painted has been seen.
+  if (is_stale_) QTimer::singleShot(0, this, &CompareView::start);
+}
+
+bool CompareView::is_open(const ComparedRun& run) const {
+  return std::ranges::find(state_.opened(), run.recording) != state_.opened().end();
+}
+
+void CompareView::follow_opened() {
+  // What was read again takes the place of what it was.
+  for (ComparedRun& run : runs_)
+    for (const RecordingPointer& recording : state_.opened())
+      if (recording->recording().path == run.recording->recording().path &&
+          run.run < recording->runs().size())
+        run.recording = recording;
+  std::erase_if(runs_, [&](const ComparedRun& run) { return !is_open(run); });
+  // At first: the newest recording's baseline and the runs after it.
+  if (runs_.empty() && !state_.opened().empty()) {
+    runs_ = first_choice(state_.opened().back());
+    baseline_ = 0;
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      if (runs_[i].row().is_baseline) baseline_ = i;
+  }
+  baseline_ = std::min(baseline_, runs_.empty() ? 0 : runs_.size() - 1);
+}
+
+void CompareView::take_opened() {
+  const std::vector<ComparedRun> before = runs_;
+  const std::size_t baseline_before = baseline_;
+  follow_opened();
+  list_runs();
+  if (runs_ == before && baseline_ == baseline_before && !before.empty()) return;
+  job_.cancel();
+  const auto& shown = model_.comparison().runs;
+  if (!std::ranges::all_of(shown, [&](const RunAgainstBaseline& run) { return is_open(run.run); }))
+    show_comparison({});
+  is_stale_ = true;
+  update();
+}
+
+void CompareView::list_runs() {
+  is_listing_ = true;
+  listed_.clear();
+  choice_->clear();
+  for (const RecordingPointer& recording : state_.opened()) {
+    auto* file = new QTreeWidgetItem(choice_, {QString::fromStdString(recording->name())});
+    file->setToolTip(0, QString::fromStdString(recording->recording().path.string()));
+    for (std::size_t run = 0; run < recording->runs().size(); ++run) {
+      auto* item =
+          new QTreeWidgetItem(file, {QString::fromStdString(recording->runs()[run].run->specification)});
+      item->setToolTip(0, item->text(0));
+      listed_.emplace_back(item, ComparedRun{recording, run});
+    }
+    file->setExpanded(true);
+  }
+  is_listing_ = false;
+  check_chosen();
+}
+
+void CompareView::check_chosen() {
+  is_listing_ = true;
+  for (const auto& [item, run] : listed_) {
+    const auto place = std::find(runs_.begin(), runs_.end(), run);
+    const bool is_baseline =
+        place != runs_.end() && static_cast<std::size_t>(place - runs_.begin()) == baseline_;
+    item->setCheckState(0, place != runs_.end() ? Qt::Checked : Qt::Unchecked);
+    item->setCheckState(1, is_baseline ? Qt::Checked : Qt::Unchecked);
+  }
+  is_listing_ = false;
+}
+
+void CompareView::take_checked() {
+  std::vector<ComparedRun> chosen;
+  std::optional<ComparedRun> baseline;
+  const ComparedRun before = runs_.empty() ? ComparedRun{} : runs_[baseline_];
+  for (const auto& [item, run] : listed_) {
+    const bool is_baseline = item->checkState(1) == Qt::Checked;
+    if (item->checkState(0) != Qt::Checked && !is_baseline) continue;
+    chosen.push_back(run);
+    // Of two that are checked, the new one is meant.
+    if (is_baseline && (!baseline || *baseline == before)) baseline = run;
+  }
+  if (chosen.size() > max_runs) {
+    check_chosen();
+    notes_->setText(
+        tr("<b>Six runs at most can be compared: uncheck one of them first.</b><br>%1").arg(notes()));
+    return;
+  }
+  std::size_t place = 0;
+  if (baseline)
+    if (const auto found = std::find(chosen.begin(), chosen.end(), *baseline); found != chosen.end())
+      place = static_cast<std::size_t>(found - chosen.begin());
+  set_runs(std::move(chosen), place);
+}
+
+void CompareView::set_runs(std::vector<ComparedRun> runs, std::size_t baseline) {
+  runs_ = std::move(runs);
+  baseline_ = std::min(baseline, runs_.empty() ? 0 : runs_.size() - 1);
+  check_chosen();
+  is_stale_ = true;
+  start();
+}
+
+void CompareView::start() {
+  if (!is_stale_) return;
+  is_stale_ = false;
+  job_.start(read_and_take(
+      [runs = runs_, baseline = baseline_,
+       opened = state_.opened()](const BackgroundJob::ShouldContinue& should_continue) {
+        Compared result{compare(runs, baseline), {}, runs};
+        if (!runs.empty()) result.all = all_runs(opened, runs[baseline], should_continue);
+        return result;
+      },
+      [this](Compared result) {
+        show_comparison(std::move(result));
+        emit compared();
+      }));
+  notes_->setText(notes());
+}
+
+QString CompareView::notes() const {
+  if (runs_.size() < 2)
+    return tr("Check two to six runs on the left, of this recording or of others that are open.");
+  if (job_.is_running() || is_stale_) return tr("Comparing …");
+  return notes_of(model_.comparison());
+}
+
+void CompareView::show_comparison(Compared compared) {
+  model_.set_comparison(std::move(compared.comparison));
+  all_ = std::move(compared.all);
+  compared_ = std::move(compared.runs);
+  notes_->setText(notes());
+  table_->resizeColumnsToContents();
+  table_->setColumnWidth(ComparisonModel::run,
+                         std::min(table_->columnWidth(ComparisonModel::run), widest_name));
+  forest_->set_chart(forest_chart(all_));
+  categories_->set_chart(category_chart(all_));
+  prompts_->set_chart(prompts_chart(all_, compared_));
+}
+
+void CompareView::ask_for_request(const ChartPlace& place) {
+  const RunStanding* standing = standing_of_series(all_, compared_, place.series);
+  if (standing != nullptr && place.point < standing->by_prompt.size())
+    emit request_asked(standing->run, standing->by_prompt[place.point].request);
+}
+
+void CompareView::style_choice() {
+  // Styles draw the boxes of unchecked items in a shade of the window that is lost on a dark background.
+  QPalette boxes = palette();
+  if (is_dark(boxes)) boxes.setColor(QPalette::Window, boxes.color(QPalette::Mid).lighter(400));
+  choice_->setPalette(boxes);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Layers as the rounds' drafts ran or skipped them, a column a round, layer 0 at the bottom. Switchable
+// between
+//   ran or skipped      two rows a layer, attention below MLP: skipped is hatched and pale, run is filled
+//   how often skipped   the same rows: the share of the rounds around that skipped each
+//   time per layer      a row a layer: what the round took in it, draft and verification together
+// A line marks the exit layer, ticks on top where the mask changed. On the right: the same of all that is
+// shown. Return, or a double click, leads to the decision that a round's mask goes back to.
+
+#include <functional>
+
+#include "data/skip_pyramid.h"
+#include "views/decisions/decisions_reader.h"
+#include "views/rounds/detailed_times_reader.h"
+#include "views/rounds/rounds_plot.h"
+
+namespace draftscope::gui {
+
+class SkipMap : public RoundsPlot {
+  Q_OBJECT
+
+ public:
+  explicit SkipMap(ViewState& state, QWidget* parent = nullptr);
+
+ signals:
+  /// The decision that chose the mask of this round is to be shown.
+  void decision_asked(std::uint32_t round_index);
+
+ protected:
+  [[nodiscard]] int right_margin() const override { return 190; }
+  [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
+                                               std::size_t run_index) override;
+  void forget_run() override;
+  void paint(QPainter& painter, const RoundAxis& axis) override;
+  [[nodiscard]] Chart figure_of(const RoundAxis& axis) const override;
+  [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+
+ private:
+  enum class Mode : std::uint8_t { runs, share, time };
+
+  [[nodiscard]] Mode mode() const;
+  void take(SkipPyramid skips);
+  void paint_runs(QPainter& painter, const RoundAxis& axis) const;
+  void paint_share(QPainter& painter, const RoundAxis& axis) const;
+  /// By sublayer, of the shown rounds that draft.
+  [[nodiscard]] std::vector<double> skipped_shares(const RoundAxis& axis) const;
+  /// Beside the cells: the share of the shown rounds that skipped each sublayer; `color` of (sublayer,
+  /// share).
+  void paint_skipped(QPainter& painter, const RoundAxis& axis,
+                     const std::function<QColor(std::size_t, double)>& color) const;
+  void paint_times(QPainter& painter, const RoundAxis& axis, const DetailedTimes::Side& times) const;
+  void paint_times_or_why_not(QPainter& painter, const RoundAxis& axis);
+  void paint_exit(QPainter& painter, const RoundAxis& axis) const;
+  void paint_layer_ticks(QPainter& painter, std::size_t layers) const;
+  /// Bars on the right, each from 0 to 1.
+  void paint_bars(QPainter& painter, const QString& title, const std::vector<double>& lengths,
+                  const std::function<QColor(std::size_t row)>& color) const;
+  [[nodiscard]] QRect row_box(std::size_t row, std::size_t rows) const;
+  /// Why the mask changed at a round, as far as that is known yet; empty if it did not.
+  [[nodiscard]] QString change_text(std::size_t place) const;
+  [[nodiscard]] QString layer_text(std::size_t first, std::size_t last, std::size_t layer) const;
+
+  QComboBox& choice_;
+  SkipPyramid skips_;
+  QString description_;  ///< of the whole run, in words
+  DetailedTimesReader times_;
+  DecisionsReader decisions_;
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Parts of the time of rounds: a stacked column a round, or the mean of those that share a pixel; the parts
+// add up to the round. By phase, by layer or by operation. Beside it what each part took of the round under
+// the cursor and of what is shown; of phases, the percentiles too.
+
+#include "data/rounds/round_times.h"
+#include "views/rounds/detailed_times_reader.h"
+#include "views/rounds/rounds_plot.h"
+
+namespace draftscope::gui {
+
+class BreakdownView : public RoundsPlot {
+  Q_OBJECT
+
+ public:
+  explicit BreakdownView(ViewState& state, QWidget* parent = nullptr);
+
+ protected:
+  [[nodiscard]] int right_margin() const override { return 490; }
+  [[nodiscard]] int min_area_height() const override;
+  [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
+                                               std::size_t run_index) override;
+  void forget_run() override;
+  void paint(QPainter& painter, const RoundAxis& axis) override;
+  [[nodiscard]] Chart figure_of(const RoundAxis& axis) const override;
+  [[nodiscard]] QString tooltip_at(const RoundAxis& axis, const QPoint& point) const override;
+
+ private:
+  enum class Mode : std::uint8_t { phases, layers, operations };
+  /// The parts that a column consists of, from the bottom to the top.
+  struct Parts {
+    QStringList names;
+    std::vector<QColor> colors;
+    std::function<std::vector<std::int64_t>(std::size_t first, std::size_t last)> sum;
+  };
+
+  [[nodiscard]] Mode mode() const;
+  /// Null while they are not there.
+  [[nodiscard]] const DetailedTimes::Side* side(const DetailedTimes* times) const;
+  [[nodiscard]] Parts phase_parts() const;
+  [[nodiscard]] Parts detailed_parts(const DetailedTimes::Side& times) const;
+  /// Parts of the shown mode; nothing where they are not recorded, or not read yet.
+  [[nodiscard]] std::optional<Parts> parts() const;
+  [[nodiscard]] QString why_no_parts() const;
+
+  /// Returns what the top of the plot stands for.
+  [[nodiscard]] double paint_scale(QPainter& painter, const RoundAxis& axis) const;
+  void paint_columns(QPainter& painter, const RoundAxis& axis, const Parts& parts, double top_ns) const;
+  /// The place on the axis of the round under the cursor, shown or not; nothing where that is another run's.
+  [[nodiscard]] std::optional<std::size_t> cursor_place() const;
+  /// Its parts, and behind them their sum; empty without one.
+  [[nodiscard]] std::vector<std::int64_t> cursor_times(const Parts& parts) const;
+  void paint_percentiles(QPainter& painter, const RoundAxis& axis, const Parts& parts);
+  void paint_shares(QPainter& painter, const RoundAxis& axis, const Parts& parts);
+  /// A row of the table beside the plot; without a colour there is no sign.
+  void paint_row(QPainter& painter, int row, const QColor& color, const QString& name,
+                 const QStringList& cells) const;
+
+  QComboBox& choice_;
+  RoundTimes times_;
+  DetailedTimesReader details_;
+  // Percentiles of the shown rounds, kept until these change.
+  std::size_t first_ = 0;
+  std::size_t last_ = 0;
+  RoundPercentiles percentiles_{};
+};
+
+}  // namespace draftscope::gui

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "sql_view.h"
+
+#include <QComboBox>
+#include <QElapsedTimer>
+#include <QFileDialog>
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QInputDialog>
+#include <QLabel>
+#include <QPushButton>
+#include <QSettings>
+#include <QSplitter>
+#include <QTableView>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <array>
+
+#include "charts/picture_export.h"
+#include "models/copy_rows.h"
+#include "views/sql_edit.h"
+#include "widgets/first_focus.h"
+#include "widgets/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr std::size_t max_rows = 100'000;
+
+struct NamedQuery {
+  const char* name;
+  const char* sql;
+};
+constexpr std::array<NamedQuery, 5> shipped{{
+    {QT_TRANSLATE_NOOP("SqlView", "Figures of the runs"), "SELECT * FROM run_figures"},
+    {QT_TRANSLATE_NOOP("SqlView", "Slowest rounds"),
+     "SELECT round, specification, category, drafted, accepted, duration_ns / 1e6 AS ms\nFROM round_figures "
+     "ORDER BY duration_ns DESC LIMIT 50"},
+    {QT_TRANSLATE_NOOP("SqlView", "Acceptance by draft position"),
+     "SELECT specification, draft_tokens.\"index\" AS position, count(*) AS drafted,\n       "
+     "sum(draft_tokens.accepted) AS accepted, avg(draft_tokens.accepted) AS acceptance, avg(confidence) AS "
+     "confidence\n"
+     "FROM draft_tokens JOIN round_figures USING (round)\nGROUP BY specification, position ORDER BY "
+     "specification, position"},
+    {QT_TRANSLATE_NOOP("SqlView", "Why drafts ended"),
+     "SELECT specification, draft_stop, count(*) AS rounds, avg(accepted) AS accepted\nFROM round_figures "
+     "GROUP BY specification, draft_stop"},
+    {QT_TRANSLATE_NOOP("SqlView", "Time by span name"),
+     "SELECT strings.text AS name, count(*) AS spans, sum(end_ns - start_ns) / 1e6 AS ms\nFROM spans JOIN "
+     "strings ON strings.id = spans.name GROUP BY name ORDER BY ms DESC"},
+}};
+
+}  // namespace
+
+SqlView::SqlView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      queries_(new QComboBox),
+      sql_(new SqlEdit),
+      tree_(new QTreeWidget),
+      run_(new QPushButton(tr("Run"))),
+      stop_(new QPushButton(tr("S&top"))),
+      words_(new QLabel),
+      table_(new QTableView) {
+  setAccessibleName(tr("SQL"));
+  set_up_widgets();
+  lay_out();
+  connect(queries_, &QComboBox::activated, this,
+          [this](int index) { sql_->setPlainText(queries_->itemData(index).toString()); });
+  connect(run_, &QPushButton::clicked, this, &SqlView::run);
+  connect(stop_, &QPushButton::clicked, this, &SqlView::stop);
+  connect(&state_, &ViewState::recording_changed, this, &SqlView::forget);
+  list_queries();
+  sql_->setPlainText(queries_->itemData(0).toString());
+  forget();
+}
+
+void SqlView::set_up_widgets() {
+  queries_->setAccessibleName(tr("Queries to start from"));
+  sql_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+  sql_->setAccessibleName(tr("SQL, one statement that reads"));
+  sql_->setMaximumHeight(150);
+  // Files that are dropped here are to be opened.
+  sql_->setAcceptDrops(false);
+  run_->setShortcut(QKeySequence(tr("Ctrl+Return")));
+  stop_->setEnabled(false);
+  table_->setModel(&model_);
+  table_->setAccessibleName(tr("Result"));
+  table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
+  tree_->setAccessibleName(tr("Tables and columns"));
+  tree_->setToolTip(tr("Double click, or Return: put the name into the statement"));
+  tree_->setHeaderHidden(true);
+  tree_->setMinimumWidth(120);
+  connect(tree_, &QTreeWidget::itemActivated, this,
+          [this](const QTreeWidgetItem* item) { sql_->insert_word(item->data(0, Qt::UserRole).toString()); });
+  connect(table_, &QTableView::activated, this, &SqlView::follow);
+  // SQLite quotes what it was given, which is no markup and may be long.
+  words_->setTextFormat(Qt::PlainText);
+  words_->setWordWrap(true);
+  words_->setAccessibleName(tr("What became of the statement"));
+  words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+}
+
+void SqlView::lay_out() {
+  auto* save = new QPushButton(tr("&Save query…"));
+  auto* csv = new QPushButton(tr("Write &CSV…"));
+  auto* row = new QHBoxLayout;
+  row->addWidget(queries_, 1);
+  row->addWidget(save);
+  row->addWidget(run_);
+  row->addWidget(stop_);
+  row->addWidget(csv);
+  auto* asking = new QWidget;
+  auto* column = new QVBoxLayout(asking);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->addWidget(sql_);
+  column->addWidget(words_);
+  column->addWidget(table_, 1);
+  auto* split = new QSplitter;
+  split->addWidget(tree_);
+  split->addWidget(asking);
+  split->setStretchFactor(1, 1);
+  split->setSizes({220, 900});
+  split->setChildrenCollapsible(false);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(4, 4, 4, 4);
+  layout->addLayout(row);
+  layout->addWidget(split, 1);
+  set_first_focus(*this, *sql_);
+  connect(save, &QPushButton::clicked, this, &SqlView::save_query);
+  connect(csv, &QPushButton::clicked, this, &SqlView::write_result);
+}
+
+void SqlView::write_result() {
+  const QString path =
+      QFileDialog::getSaveFileName(this, tr("Write the result"), QString(), tr("CSV (*.csv)"));
+  if (path.isEmpty()) return;
+  const Result<void> written = write_csv(model_, path);
+  words_->setText(written ? tr("Written: %1").arg(path) : QString::fromStdString(written.error().message));
+}
+
+void SqlView::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // What is painted has been seen.
+  if (!schema_ && !schema_job_.is_running() && state_.recording() && state_.recording()->has_rows())
+    read_schema();
+  if (!has_run_ && state_.recording() && state_.recording()->has_rows())
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+          if (!has_run_) run();
+        },
+        Qt::QueuedConnection);
+}
+
+void SqlView::forget() {
+  const std::filesystem::path path =
+      state_.recording() ? state_.recording()->recording().path : std::filesystem::path();
+  if (path == path_ && !path.empty()) return;
+  path_ = path;
+  has_run_ = false;
+  job_.cancel();
+  schema_job_.cancel();
+  schema_.reset();
+  sql_->set_schema(nullptr);
+  tree_->clear();
+  model_.set_result({});
+  run_->setEnabled(!path.empty());
+  stop_->setEnabled(false);
+  words_->setText(path.empty() ? tr("Open a recording first.") : QString());
+  update();
+}
+
+void SqlView::read_schema() {
+  schema_job_.start(read_and_take(
+      [path = path_](const auto& should_continue) { return read_sql_schema(path, should_continue); },
+      [this](Result<SqlSchema> read) {
+        // Of a file that can't be read any more a statement says why.
+        schema_ = std::make_shared<const SqlSchema>(read ? *std::move(read) : SqlSchema());
+        sql_->set_schema(schema_);
+        list_schema();
+      }));
+}
+
+void SqlView::list_schema() {
+  tree_->clear();
+  for (const SqlTable& table : schema_->tables) {
+    const QString name = QString::fromStdString(table.name);
+    auto* item = new QTreeWidgetItem(tree_, {table.is_view ? tr("%1 (view)").arg(name) : name});
+    item->setData(0, Qt::UserRole, QString::fromStdString(quoted_name(table.name)));
+    for (const SqlColumn& column : table.columns) {
+      const QString of_column = QString::fromStdString(column.name);
+      auto* below = new QTreeWidgetItem(
+          item, {column.type.empty() ? of_column
+                                     : QStringLiteral("%1 %2").arg(
+                                           of_column, QString::fromStdString(column.type).toLower())});
+      below->setData(0, Qt::UserRole, QString::fromStdString(quoted_name(column.name)));
+    }
+  }
+}
+
+void SqlView::follow(const QModelIndex& index) {
+  if (const auto link = model_.link(index)) emit link_followed(link->first, link->second);
+}
+
+void SqlView::list_queries() {
+  queries_->clear();
+  for (const NamedQuery& query : shipped) queries_->addItem(tr(query.name), QString::fromUtf8(query.sql));
+  QSettings settings;
+  const int count = settings.beginReadArray(QStringLiteral("queries"));
+  for (int i = 0; i < count; ++i) {
+    settings.setArrayIndex(i);
+    queries_->addItem(settings.value(QStringLiteral("name")).toString(),
+                      settings.value(QStringLiteral("sql")).toString());
+  }
+  settings.endArray();
+}
+
+void SqlView::save_query() {
+  const QString name = QInputDialog::getText(this, tr("Save query"), tr("Name:"));
+  if (name.isEmpty()) return;
+  queries_->addItem(name, sql_->toPlainText());
+  QSettings settings;
+  settings.beginWriteArray(QStringLiteral("queries"));
+  const auto first = static_cast<int>(shipped.size());
+  for (int i = first; i < queries_->count(); ++i) {
+    settings.setArrayIndex(i - first);
+    settings.setValue(QStringLiteral("name"), queries_->itemText(i));
+    settings.setValue(QStringLiteral("sql"), queries_->itemData(i));
+  }
+  settings.endArray();
+}
+
+void SqlView::set_sql(const QString& sql) {
+  sql_->setPlainText(sql);
+}
+
+void SqlView::stop() {
+  if (!job_.is_running()) return;
+  job_.cancel();
+  show_result(fail("stopped"), 0);
+}
+
+void SqlView::run() {
+  if (job_.is_running()) return;
+  if (!state_.recording()) {
+    words_->setText(tr("Open a recording first."));
+    emit finished();
+    return;
+  }
+  has_run_ = true;
+  run_->setEnabled(false);
+  stop_->setEnabled(true);
+  words_->setText(tr("Running …"));
+  asked_ = sql_->toPlainText().toStdString();
+  struct Answer {
+    Result<traces::QueryResult> result;
+    qint64 milliseconds = 0;
+  };
+  job_.start(read_and_take(
+      [path = state_.recording()->recording().path, sql = asked_](const auto& should_continue) {
+        QElapsedTimer timer;
+        timer.start();
+        Answer answer{traces::query(path, sql, max_rows, should_continue)};
+        answer.milliseconds = timer.elapsed();
+        return answer;
+      },
+      [this](Answer answer) { show_result(std::move(answer.result), answer.milliseconds); }));
+}
+
+void SqlView::show_result(Result<traces::QueryResult> result, qint64 milliseconds) {
+  run_->setEnabled(true);
+  stop_->setEnabled(false);
+  if (!result) {
+    words_->setText(QString::fromStdString(result.error().message));
+    model_.set_result({});
+  } else {
+    words_->setText(
+        tr("%1 in %2 ms%3")
+            .arg(counted(static_cast<std::int64_t>(result->rows.size()), tr("1 row"), tr("%1 rows")))
+            .arg(milliseconds)
+            .arg(result->is_cut ? tr("; there are more") : QString()));
+    std::vector<SqlLink> links = sql_links(schema_ ? *schema_ : SqlSchema(), asked_, result->columns);
+    model_.set_result(*std::move(result), std::move(links));
+    table_->resizeColumnsToContents();
+  }
+  emit finished();
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "summary_view.h"
+
+#include <QComboBox>
+#include <QHeaderView>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QScrollBar>
+#include <QTabWidget>
+#include <QTableView>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "models/column_menu.h"
+#include "models/copy_rows.h"
+#include "views/run_cells.h"
+#include "views/why_card.h"
+#include "widgets/first_focus.h"
+#include "widgets/phase_legend.h"
+#include "widgets/text_cell.h"
+#include "widgets/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int widest_name = 240;
+/// Lines of warnings: more would push the table out of sight.
+constexpr qsizetype max_warnings = 6;
+
+QString value_of(const traces::Meta& meta, const std::string& key) {
+  return QString::fromStdString(simulator::meta_value(meta, key)).toHtmlEscaped();
+}
+
+QString identity_text(const OpenedRecording& opened) {
+  const traces::Meta& meta = opened.recording().meta;
+  QStringList model{value_of(meta, "model")};
+  if (const std::int32_t layers = simulator::model_layers(opened.recording()); layers > 0)
+    model << counted(layers, SummaryView::tr("1 layer"), SummaryView::tr("%1 layers"));
+  model << value_of(meta, "dtype");
+  if (const QString stored = value_of(meta, "stored_as");
+      !stored.isEmpty() && stored != QStringLiteral("safetensors ") + value_of(meta, "dtype"))
+    model << SummaryView::tr("from %1").arg(stored);
+  if (value_of(meta, "synthetic") == u"1") model << SummaryView::tr("<b>synthetic weights</b>");
+  QStringList machine{value_of(meta, "hostname"), value_of(meta, "processor"), value_of(meta, "device")};
+  if (const QString threads = value_of(meta, "threads"); !threads.isEmpty() && threads != u"0")
+    machine << (threads == u"1" ? SummaryView::tr("1 thread") : SummaryView::tr("%1 threads").arg(threads));
+  QStringList decoding{simulator::is_greedy(meta)
+                           ? SummaryView::tr("greedy")
+                           : SummaryView::tr("temperature %1").arg(value_of(meta, "temperature"))};
+  const auto count = [](std::size_t of) { return static_cast<std::int64_t>(of); };
+  decoding << counted(count(opened.recording().prompts.size()), SummaryView::tr("1 prompt"),
+                      SummaryView::tr("%1 prompts"));
+  decoding << counted(count(opened.recording().requests.size()), SummaryView::tr("1 request"),
+                      SummaryView::tr("%1 requests"));
+  decoding << counted(count(opened.round_count()), SummaryView::tr("1 round"), SummaryView::tr("%1 rounds"));
+  for (QStringList* parts : {&model, &machine, &decoding}) parts->removeAll(QString());
+  const auto line = [](const QString& label, const QStringList& parts) {
+    return QStringLiteral("<tr><td style='padding-right:12px'>%1</td><td>%2</td></tr>")
+        .arg(label, parts.join(QStringLiteral(" · ")));
+  };
+  return QStringLiteral("<h2>%1</h2><table>%2%3%4</table>")
+      .arg(QString::fromStdString(opened.name()).toHtmlEscaped(), line(SummaryView::tr("model"), model),
+           line(SummaryView::tr("machine"), machine), line(SummaryView::tr("decoding"), decoding));
+}
+
+}  // namespace
+
+SummaryView::SummaryView(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      identity_(new QLabel),
+      warnings_(new QLabel),
+      table_(new QTableView),
+      phases_(new PhasesCell(runs_, this)),
+      span_(new QComboBox),
+      why_(new WhyCard(state)),
+      details_(new QTreeWidget) {
+  setAccessibleName(tr("Summary"));
+  why_->setObjectName(QStringLiteral("why"));
+  set_first_focus(*this, *table_);
+  identity_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  identity_->setAccessibleName(tr("Recording"));
+  warnings_->setAccessibleName(tr("Warnings"));
+  warnings_->setWordWrap(true);
+  warnings_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  set_up_table();
+  details_->setHeaderLabels({tr("parameter or fact"), tr("value")});
+  details_->setAccessibleName(tr("Parameters of the run, and facts of the recording"));
+  details_->setRootIsDecorated(true);
+  auto* layout = new QVBoxLayout(this);
+  layout->addWidget(identity_);
+  layout->addWidget(warnings_);
+  auto* above = new QHBoxLayout;
+  above->addWidget(span_);
+  above->addSpacing(16);
+  above->addWidget(new PhaseLegend, 1);
+  layout->addLayout(above);
+  layout->addWidget(table_, 3);
+  auto* more = new QTabWidget;
+  more->setDocumentMode(true);
+  more->addTab(why_, tr("&Why"));
+  more->addTab(details_, tr("Parame&ters and facts"));
+  layout->addWidget(more, 2);
+  connect(why_, &WhyCard::rounds_asked, this, &SummaryView::rounds_asked);
+  connect(&state_, &ViewState::recording_changed, this, &SummaryView::show_recording);
+  connect(&state_, &ViewState::run_changed, this, &SummaryView::show_run);
+  connect(span_, &QComboBox::currentIndexChanged, this, &SummaryView::show_span);
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& current) {
+            if (current.isValid())
+              state_.set_run(static_cast<std::size_t>(sorted_.mapToSource(current).row()));
+          });
+  show_recording();
+}
+
+void SummaryView::set_up_table() {
+  sorted_.setSourceModel(&runs_);
+  sorted_.setSortRole(RunsModel::sort_role);
+  table_->setModel(&sorted_);
+  offer_columns(*table_, RunsModel::shown_columns());
+  offer_copying(*table_);
+  const int tokens_per_second = RunsModel::column_of("tokens_per_second");
+  const int speedup = RunsModel::column_of("speedup.value");
+  const int decode_tokens_per_second = RunsModel::column_of("decode_tokens_per_second");
+  const int decode_speedup = RunsModel::column_of("speedup.decode_value");
+  table_->setItemDelegate(new TextCell(table_));
+  table_->setItemDelegateForColumn(speedup, new SpeedupCell(runs_, RunSpan::whole, this));
+  table_->setItemDelegateForColumn(decode_speedup, new SpeedupCell(runs_, RunSpan::decoding, this));
+  table_->setItemDelegateForColumn(RunsModel::phases_column(), phases_);
+  for (const int column : {RunsModel::phases_column(), RunsModel::rows_column()}) table_->showColumn(column);
+  // Speed, its mark and where the time went stand beside the name; the rows of a round where their cost is.
+  int place = 1;
+  for (const int column : {tokens_per_second, decode_tokens_per_second, speedup, decode_speedup,
+                           RunsModel::phases_column(), RunsModel::column_of("mean_accepted_length"),
+                           RunsModel::column_of("acceptance_rate"), RunsModel::rows_column()})
+    table_->horizontalHeader()->moveSection(table_->horizontalHeader()->visualIndex(column), place++);
+  table_->setAccessibleName(tr("Runs"));
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 8);
+  table_->setAlternatingRowColors(true);
+  table_->setTextElideMode(Qt::ElideMiddle);
+  table_->setWordWrap(false);
+  table_->setSortingEnabled(true);
+  table_->sortByColumn(tokens_per_second, Qt::DescendingOrder);
+  constexpr int min_rows = 4;
+  table_->setMinimumHeight((min_rows + 1) * (table_->fontMetrics().height() + 8));
+  span_->addItems({tr("with the prefill"), tr("decoding alone")});
+  span_->setAccessibleName(tr("What speed and time are of"));
+  show_span();
+}
+
+void SummaryView::show_span() {
+  const bool is_decoding = span_->currentIndex() == static_cast<int>(RunSpan::decoding);
+  for (const auto& [whole, decoding] : {std::pair("tokens_per_second", "decode_tokens_per_second"),
+                                        std::pair("speedup.value", "speedup.decode_value")}) {
+    const int of_whole = RunsModel::column_of(whole);
+    const int of_decoding = RunsModel::column_of(decoding);
+    // What is hidden has no width.
+    const int width = std::max(table_->columnWidth(of_whole), table_->columnWidth(of_decoding));
+    table_->setColumnHidden(of_whole, is_decoding);
+    table_->setColumnHidden(of_decoding, !is_decoding);
+    table_->setColumnWidth(is_decoding ? of_decoding : of_whole, width);
+    // What was sorted by stays what is sorted by.
+    const QHeaderView& header = *table_->horizontalHeader();
+    if (header.sortIndicatorSection() == (is_decoding ? of_whole : of_decoding))
+      table_->sortByColumn(is_decoding ? of_decoding : of_whole, header.sortIndicatorOrder());
+  }
+  phases_->set_span(is_decoding ? RunSpan::decoding : RunSpan::whole);
+  table_->viewport()->update();
+}
+
+void SummaryView::show_recording() {
+  const RecordingPointer recording = state_.recording();
+  runs_.set_recording(recording);
+  identity_->setText(recording ? identity_text(*recording) : QString());
+  QStringList lines;
+  if (recording)
+    for (const std::string& warning : recording->warnings())
+      lines << QStringLiteral("⚠ %1").arg(QString::fromStdString(warning).toHtmlEscaped());
+  warnings_->setToolTip(lines.join(QStringLiteral("<br>")));
+  if (lines.size() > max_warnings) {
+    const qsizetype others = lines.size() - max_warnings + 1;
+    lines = lines.first(max_warnings - 1) << tr("and %1 more (see tooltip)").arg(others);
+  }
+  warnings_->setText(lines.join(QStringLiteral("<br>")));
+  warnings_->setVisible(!lines.isEmpty());
+  table_->resizeColumnsToContents();
+  // Long specifications must not push the figures out of sight; the tool tip has them whole.
+  table_->setColumnWidth(RunsModel::run, std::min(table_->columnWidth(RunsModel::run), widest_name));
+  // What the rows do not need is room for the words below them.
+  const QHeaderView& rows = *table_->verticalHeader();
+  table_->setMaximumHeight(
+      std::max(table_->minimumHeight(), (runs_.rowCount() + 1) * rows.defaultSectionSize() +
+                                            table_->horizontalScrollBar()->sizeHint().height() +
+                                            2 * table_->frameWidth()));
+  show_span();
+  show_run();
+}
+
+void SummaryView::show_run() {
+  details_->clear();
+  const RunRounds* run = state_.run_rounds();
+  if (run == nullptr) return;
+  table_->setCurrentIndex(sorted_.mapFromSource(runs_.index(static_cast<int>(state_.run()), 0)));
+  auto* parameters =
+      new QTreeWidgetItem(details_, {tr("parameters of %1").arg(QString::fromStdString(run->run->strategy))});
+  const QJsonObject values =
+      QJsonDocument::fromJson(QByteArray::fromStdString(run->run->parameters)).object();
+  for (auto value = values.begin(); value != values.end(); ++value)
+    new QTreeWidgetItem(parameters, {value.key(), value.value().toVariant().toString()});
+  auto* facts = new QTreeWidgetItem(details_, {tr("facts of the recording")});
+  for (const auto& [key, text] : state_.recording()->recording().meta)
+    new QTreeWidgetItem(facts, {QString::fromStdString(key), QString::fromStdString(text)});
+  parameters->setExpanded(true);
+  details_->resizeColumnToContents(0);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A recording's facts, its machine, its figures, and what to be wary of: the first thing to read of a
+// recording.
+
+#include <QSortFilterProxyModel>
+#include <QWidget>
+
+#include "models/runs_model.h"
+#include "state/view_state.h"
+
+class QComboBox;
+class QLabel;
+class QTableView;
+class QTreeWidget;
+
+namespace draftscope::gui {
+
+class PhasesCell;
+class WhyCard;
+enum class TokenTime : std::uint8_t;
+
+class SummaryView : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit SummaryView(ViewState& state, QWidget* parent = nullptr);
+
+ signals:
+  /// The rounds behind a part of the run's time are asked for.
+  void rounds_asked(TokenTime what);
+
+ private:
+  void set_up_table();
+  void show_recording();
+  void show_run();
+  /// Shows the figures with the prefill, or of decoding alone.
+  void show_span();
+
+  ViewState& state_;
+  RunsModel runs_;
+  QSortFilterProxyModel sorted_;
+  QLabel* identity_;
+  QLabel* warnings_;
+  QTableView* table_;
+  PhasesCell* phases_;
+  QComboBox* span_;
+  WhyCard* why_;
+  QTreeWidget* details_;
+};
+
+}  // namespace draftscope::gui

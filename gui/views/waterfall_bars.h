@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From vanilla decoding to a run in time per token: a bar a step, each beginning where the one above ended. A
+// click on a bar, or Return on the one that the arrow keys chose, asks for the rounds behind it.
+
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "data/details/token_waterfall.h"
+
+namespace draftscope::gui {
+
+class WaterfallBars : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit WaterfallBars(QWidget* parent = nullptr);
+
+  /// The steps of a run that yields so many tokens a round; steps that can't be seen are left out.
+  void set_steps(std::vector<TokenTimeStep> steps, double tokens_per_round);
+  /// Shows words in place of bars.
+  void set_message(const QString& words);
+
+  [[nodiscard]] const std::vector<TokenTimeStep>& steps() const { return steps_; }
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override;
+
+ signals:
+  void chosen(TokenTime what);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  [[nodiscard]] QString name_of(TokenTime what) const;
+  [[nodiscard]] QString words_of(const TokenTimeStep& step) const;
+  [[nodiscard]] std::optional<std::size_t> step_at(const QPoint& point) const;
+  /// Left of the bars; of all names.
+  [[nodiscard]] int names_width() const;
+  [[nodiscard]] int numbers_width() const;
+  /// Widths that all steps share.
+  struct Columns {
+    int names = 0;
+    int numbers = 0;
+    double ns_per_pixel = 1.0;
+  };
+  void paint_step(QPainter& painter, std::size_t place, const Columns& columns) const;
+
+  std::vector<TokenTimeStep> steps_;
+  double tokens_per_round_ = 0.0;
+  QString message_;
+  std::size_t current_ = 0;  ///< of the keyboard's
+};
+
+}  // namespace draftscope::gui

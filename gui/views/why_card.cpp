@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "why_card.h"
+
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QTextBrowser>
+#include <QVBoxLayout>
+
+#include "widgets/time_text.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+QString html(const std::string& sentence) {
+  return QString::fromStdString(sentence).toHtmlEscaped();
+}
+
+QString headline(const simulator::Figures& figures) {
+  if (!figures.speedup) return {};
+  QString words = WhyCard::tr("<b style='font-size:large'>%1</b> with the prefill")
+                      .arg(speedup_text(figures.speedup->value));
+  if (figures.speedup->interval)
+    words += WhyCard::tr(" (95 % interval over prompts: %1)")
+                 .arg(range_text(figures.speedup->interval->low, figures.speedup->interval->high));
+  return words + QStringLiteral(". ");
+}
+
+QString finding_text(const simulator::Finding& finding, Remedies remedies) {
+  QString said = QStringLiteral("<b>%1</b>").arg(html(finding.sentence));
+  if (!finding.cost_sentence.empty()) said += u' ' + html(finding.cost_sentence);
+  QStringList lines{said};
+  if (!finding.row->look.empty()) lines << WhyCard::tr("Look: %1").arg(html(std::string(finding.row->look)));
+  if (!finding.row->remedy.empty())
+    lines << WhyCard::tr("Try: %1").arg(html(std::string(finding.row->remedy)));
+  if (remedies == Remedies::simulated && !finding.simulation.empty()) lines << html(finding.simulation);
+  return QStringLiteral("<li>%1</li>").arg(lines.join(QStringLiteral("<br>")));
+}
+
+}  // namespace
+
+QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures& figures,
+                 Remedies remedies) {
+  QString text = QStringLiteral("<p>%1%2</p><ol>").arg(headline(figures), html(diagnosis.summary));
+  for (const simulator::Finding& finding : diagnosis.findings) text += finding_text(finding, remedies);
+  text += QStringLiteral("</ol>");
+  for (const simulator::Unjudged& unjudged : diagnosis.unjudged)
+    text += WhyCard::tr("<p>Not judged: %1 (%2)</p>")
+                .arg(html(std::string(unjudged.row->title)), html(unjudged.reason));
+  return text;
+}
+
+WhyCard::WhyCard(ViewState& state, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      words_(new QTextBrowser),
+      ask_(new QPushButton(tr("Ask the simulator what that would &bring"))),
+      bars_(new WaterfallBars) {
+  setAccessibleName(tr("Why the run is as fast as it is"));
+  words_->setAccessibleName(tr("Explanation of the run"));
+  words_->setOpenLinks(false);
+  words_->setFrameShape(QFrame::NoFrame);
+  constexpr int min_width = 260;
+  constexpr int min_height = 110;
+  words_->setMinimumSize(min_width, min_height);
+  auto* told = new QVBoxLayout;
+  told->addWidget(words_, 1);
+  told->addWidget(ask_, 0, Qt::AlignLeft);
+  auto* drawn = new QVBoxLayout;
+  drawn->addWidget(bars_);
+  drawn->addStretch(1);
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(4, 4, 4, 4);
+  row->addLayout(told, 3);
+  row->addLayout(drawn, 2);
+  connect(&state_, &ViewState::recording_changed, this, &WhyCard::forget);
+  connect(&state_, &ViewState::run_changed, this, &WhyCard::show_run);
+  connect(ask_, &QPushButton::clicked, this, [this] { start(Remedies::simulated); });
+  connect(bars_, &WaterfallBars::chosen, this, &WhyCard::rounds_asked);
+  forget();
+}
+
+QString WhyCard::words() const {
+  return words_->toPlainText();
+}
+
+void WhyCard::paintEvent(QPaintEvent* event) {
+  QWidget::paintEvent(event);
+  // What is painted has been seen.
+  if (is_stale_ && state_.recording() && state_.recording()->has_rows())
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+          if (is_stale_ && state_.recording() && state_.recording()->has_rows()) start(Remedies::named);
+        },
+        Qt::QueuedConnection);
+}
+
+void WhyCard::forget() {
+  is_stale_ = true;
+  job_.cancel();
+  diagnosis_.reset();
+  show_run();
+  update();
+}
+
+void WhyCard::start(Remedies remedies) {
+  if (!state_.recording()) return;
+  is_stale_ = false;
+  ask_->setEnabled(false);
+  job_.start(read_and_take(
+      [recording = state_.recording(), remedies](const auto&) { return diagnose(recording, remedies); },
+      [this](DiagnosisPointer made) {
+        diagnosis_ = std::move(made);
+        show_run();
+        emit explained();
+      }));
+}
+
+void WhyCard::show_run() {
+  ask_->setVisible(false);
+  const RunRounds* run = state_.run_rounds();
+  if (run == nullptr) {
+    words_->clear();
+    return bars_->set_message({});
+  }
+  if (diagnosis_ == nullptr) {
+    words_->setPlainText(tr("Explaining …"));
+    return bars_->set_message({});
+  }
+  const simulator::Diagnosis* diagnosis = diagnosis_->of(state_.run());
+  if (diagnosis == nullptr) {
+    words_->setPlainText(
+        tr("This is vanilla decoding, by which the other runs are measured: choose one of them."));
+    return bars_->set_message({});
+  }
+  words_->setHtml(why_text(*diagnosis, state_.recording()->measured().figures.runs[state_.run()].all,
+                           diagnosis_->remedies));
+  std::vector<TokenTimeStep> steps = token_waterfall(diagnosis->round);
+  if (steps.empty())
+    bars_->set_message(
+        tr("The way from vanilla decoding to this run in time per token needs a vanilla run, and the "
+           "times of phases."));
+  else
+    bars_->set_steps(std::move(steps), diagnosis->round.yields.value_or(0.0));
+  ask_->setVisible(diagnosis_->remedies == Remedies::named);
+  ask_->setEnabled(!job_.is_running());
+}
+
+}  // namespace draftscope::gui

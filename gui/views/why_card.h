@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Why the shown run is as fast as it is: the sentences of `draftscope explain`, and the way from vanilla
+// decoding to this run in time per token. Explained on a worker when the card is first seen; what remedies
+// would bring the simulator says when it is asked.
+
+#include <QWidget>
+
+#include "data/details/recording_diagnosis.h"
+#include "state/view_state.h"
+#include "views/waterfall_bars.h"
+#include "widgets/background_job.h"
+
+class QPushButton;
+class QTextBrowser;
+
+namespace draftscope::gui {
+
+class WhyCard : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// `state` must outlive the card.
+  explicit WhyCard(ViewState& state, QWidget* parent = nullptr);
+
+  /// Null until the worker is done.
+  [[nodiscard]] const DiagnosisPointer& diagnosis() const { return diagnosis_; }
+  /// The card's text without its markup.
+  [[nodiscard]] QString words() const;
+
+ signals:
+  /// The recording is explained, and shown.
+  void explained();
+  void rounds_asked(TokenTime what);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void forget();
+  void start(Remedies remedies);
+  void show_run();
+
+  ViewState& state_;
+  DiagnosisPointer diagnosis_;
+  BackgroundJob job_;
+  bool is_stale_ = true;
+  QTextBrowser* words_;
+  QPushButton* ask_;
+  WaterfallBars* bars_;
+};
+
+/// The card's words of a run, as rich text.
+[[nodiscard]] QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures& figures,
+                               Remedies remedies);
+
+}  // namespace draftscope::gui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "all_gpus.h"
+
+#include <draftscope/simulator/analysis/gpu.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "what_if/questions/what_if_answer.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+GpuAnswer on_gpu(const TrainedRecording& trained, Question question, const simulator::GpuSpecification& gpu) {
+  question.machine_file.reset();
+  question.gpu = gpu.name;
+  GpuAnswer made{.gpu = gpu.name};
+  made.usable_bytes = simulator::usable_memory(gpu);
+  if (const auto what_if = trained.what_if(question))
+    if (const auto machine = machine_of(question, (*what_if)->recorded_scenario()))
+      made.needed_bytes = simulator::memory_need(machine->scenario).total();
+  // Means and intervals need fewer draws where there are as many GPUs.
+  simulator::SweepOptions draws;
+  draws.draws = 400;
+  const WhatIfAnswer answer = answer_of(trained, question, draws);
+  made.refusal = answer.refusal;
+  if (!made.refusal.empty()) return made;
+  made.speedup = answer.prediction.speedup.min_drafted.total.value;
+  if (answer.prediction.speedup.max_drafted)
+    made.speedup = std::min(made.speedup, answer.prediction.speedup.max_drafted->total.value);
+  made.interval_95 = outermost_interval_95(answer.prediction.speedup);
+  made.tokens_per_second = answer.rate.min_drafted.value;
+  made.vanilla_tokens_per_second = answer.prediction.vanilla_tokens_per_second;
+  return made;
+}
+
+}  // namespace
+
+std::vector<GpuAnswer> on_all_gpus(const TrainedRecording& trained, const Question& question,
+                                   const std::function<bool()>& should_continue) {
+  std::vector<GpuAnswer> all;
+  for (const simulator::GpuSpecification& gpu : simulator::known_gpus()) {
+    if (should_continue && !should_continue()) return {};
+    all.push_back(on_gpu(trained, question, gpu));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const GpuAnswer& a, const GpuAnswer& b) {
+    return std::pair(a.refusal.empty(), a.speedup) > std::pair(b.refusal.empty(), b.speedup);
+  });
+  return all;
+}
+
+}  // namespace draftscope::gui

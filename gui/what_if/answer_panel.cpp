@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "answer_panel.h"
+
+#include <draftscope/simulator/analysis/figure_tables.h>
+#include <draftscope/simulator/answers/answer_figures.h>
+
+#include <QHeaderView>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QTableView>
+#include <QTextBlock>
+#include <QVBoxLayout>
+
+#include "models/copy_rows.h"
+#include "what_if/answer_bars.h"
+#include "widgets/text_cell.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+using simulator::Interval;
+
+NumbersModel::Row row(const QString& name, std::optional<double> value, const std::optional<Interval>& of_80,
+                      const std::optional<Interval>& of_95) {
+  const auto end = [](const std::optional<Interval>& interval, bool low) {
+    return interval ? QVariant(low ? interval->low : interval->high) : QVariant();
+  };
+  return {name, variant_of(value), end(of_80, true), end(of_80, false), end(of_95, true), end(of_95, false)};
+}
+
+std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
+  const simulator::Answer& prediction = answer.prediction;
+  const simulator::PredictedSpeedup& speedup = prediction.speedup;
+  const auto plain = [](const QString& name, std::optional<double> value) {
+    return row(name, value, std::nullopt, std::nullopt);
+  };
+  std::vector<NumbersModel::Row> rows;
+  rows.push_back(row(AnswerPanel::tr("tokens/s"), answer.rate.min_drafted.value, answer.rate.interval_80(),
+                     answer.rate.interval_95()));
+  if (answer.rate.max_drafted)
+    rows.push_back(
+        plain(AnswerPanel::tr("tokens/s with the most draft tokens"), answer.rate.max_drafted->value));
+  rows.push_back(row(AnswerPanel::tr("speedup"), speedup.min_drafted.total.value,
+                     outermost_interval_80(speedup), outermost_interval_95(speedup)));
+  if (speedup.max_drafted)
+    rows.push_back(
+        plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.max_drafted->total.value));
+  if (answer.measured) {
+    rows.push_back(row(AnswerPanel::tr("speedup, measured"), answer.measured->speedup, std::nullopt,
+                       answer.measured->interval_95));
+    rows.push_back(plain(AnswerPanel::tr("tokens/s, measured"), answer.measured->tokens_per_second));
+  }
+  rows.push_back(plain(AnswerPanel::tr("vanilla tokens/s"), prediction.vanilla_tokens_per_second));
+  rows.push_back(plain(AnswerPanel::tr("mean accepted length M"), prediction.mean_accepted_length));
+  rows.push_back(plain(AnswerPanel::tr("acceptance rate α"), prediction.acceptance_rate));
+  rows.push_back(plain(AnswerPanel::tr("draft steps per round"), prediction.steps_per_round));
+  rows.push_back(plain(AnswerPanel::tr("draft-cost coefficient c"), prediction.c));
+  rows.push_back(plain(AnswerPanel::tr("verification v"), prediction.v));
+  rows.push_back(plain(AnswerPanel::tr("overhead o"), prediction.o));
+  for (const char* key : {"cost_per_million_tokens", "vanilla_cost_per_million_tokens"})
+    if (const auto& figure = simulator::answer_figure(key); answer.question.price_per_hour)
+      rows.push_back(
+          plain(QString::fromUtf8(figure.title), simulator::figure_number(figure.get(prediction))));
+  const auto& even = answer.break_even;
+  rows.push_back(plain(AnswerPanel::tr("break-even M"),
+                       even ? std::optional(even->mean_accepted_length) : std::nullopt));
+  rows.push_back(plain(AnswerPanel::tr("break-even acceptance rate"),
+                       even ? std::optional(even->acceptance_rate) : std::nullopt));
+  rows.push_back(plain(AnswerPanel::tr("break-even iid α"), even ? even->alpha : std::nullopt));
+  return rows;
+}
+
+QString break_even_line(const WhatIfAnswer& answer) {
+  if (!answer.break_even) return AnswerPanel::tr("Break-even: none, no draft step is taken");
+  const simulator::BreakEven& even = *answer.break_even;
+  return even.acceptance_rate > 1.0
+             ? AnswerPanel::tr("Break-even: never, whatever is accepted")
+             : AnswerPanel::tr(
+                   "Break-even: pays from M %1 on (here %2), %3 % of the draft tokens accepted "
+                   "(here %4 %)")
+                   .arg(even.mean_accepted_length, 0, 'f', 2)
+                   .arg(answer.prediction.mean_accepted_length, 0, 'f', 2)
+                   .arg(100.0 * even.acceptance_rate, 0, 'f', 1)
+                   .arg(100.0 * answer.prediction.acceptance_rate, 0, 'f', 1);
+}
+
+/// Writes lines of which a slider's step changes a few: those alone are laid out and painted anew.
+void write_lines(const QStringList& lines, QPlainTextEdit& into) {
+  const QTextDocument& document = *into.document();
+  if (document.blockCount() != lines.size()) return into.setPlainText(lines.join(u'\n'));
+  for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+    const QString& line = lines[block.blockNumber()];
+    if (block.text() == line) continue;
+    QTextCursor cursor(block);
+    cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+    cursor.insertText(line);
+  }
+}
+
+}  // namespace
+
+AnswerPanel::AnswerPanel(QWidget* parent)
+    : QWidget(parent),
+      standing_(new QLabel),
+      beside_(new QLabel),
+      bars_(new AnswerBars),
+      table_(new QTableView),
+      notes_(new QPlainTextEdit) {
+  setAccessibleName(tr("Answer"));
+  standing_->setWordWrap(true);
+  standing_->setAccessibleName(tr("What is asked, and how much the answer can be trusted"));
+  standing_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  beside_->setWordWrap(true);
+  beside_->setAccessibleName(tr("What was measured beside the prediction"));
+  beside_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  bars_->setAccessibleName(tr("Tokens a second and speedup with error bars"));
+  table_->setModel(&numbers_);
+  table_->setItemDelegate(new TextCell(table_));
+  table_->setAccessibleName(tr("Figures of the answer"));
+  table_->verticalHeader()->hide();
+  table_->verticalHeader()->setDefaultSectionSize(20);
+  table_->setAlternatingRowColors(true);
+  offer_copying(*table_);
+  notes_->setReadOnly(true);
+  notes_->setUndoRedoEnabled(false);
+  notes_->setAccessibleName(tr("What the answer rests on"));
+  auto* lower = new QHBoxLayout;
+  lower->addWidget(table_, 3);
+  lower->addWidget(notes_, 2);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(standing_);
+  layout->addWidget(bars_);
+  layout->addWidget(beside_);
+  layout->addLayout(lower, 1);
+}
+
+QString AnswerPanel::message() const {
+  return bars_->message();
+}
+
+QString AnswerPanel::standing_text() const {
+  return standing_->text();
+}
+
+void AnswerPanel::forget() {
+  bars_->forget_axes();
+}
+
+QString AnswerPanel::beside_text() const {
+  return beside_->text();
+}
+
+void AnswerPanel::set_message(const QString& words) {
+  beside_->clear();
+  beside_->hide();
+  standing_->setText({});
+  standing_->setVisible(false);
+  bars_->set_message(words);
+  bars_->set_stale(false);
+  numbers_.set_numbers({}, {});
+  notes_->clear();
+  table_->setVisible(false);
+  notes_->setVisible(false);
+}
+
+void AnswerPanel::set_stale(bool is_stale) {
+  bars_->set_stale(is_stale);
+}
+
+void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
+                             const std::string& command_line) {
+  if (!answer->refusal.empty()) {
+    const bool is_choice_missing = answer->what_if == nullptr;
+    set_message((is_choice_missing ? tr("No answer yet: %1") : tr("No answer: %1"))
+                    .arg(QString::fromUtf8(answer->refusal)));
+    return;
+  }
+  standing_->setVisible(true);
+  table_->setVisible(true);
+  notes_->setVisible(true);
+  standing_->setText(tr("%1; machine: %2; %3. %4")
+                         .arg(QString::fromUtf8(answer->prediction.strategy),
+                              QString::fromUtf8(answer->machine.name), QString::fromUtf8(standing(*answer)),
+                              break_even_line(*answer)));
+  bars_->set_answer(answer);
+  beside_->setVisible(answer->measured.has_value());
+  beside_->setText(answer->measured ? QString::fromUtf8(beside_line(*answer, *answer->measured)) : QString());
+  bars_->set_stale(false);
+  numbers_.set_numbers({tr("figure"), tr("value"), tr("80 % from"), tr("to"), tr("95 % from"), tr("to")},
+                       rows_of(*answer));
+  const bool has_interval = answer->rate.interval_80() || answer->rate.interval_95();
+  for (int column = 2; column < numbers_.columnCount(); ++column)
+    table_->setColumnHidden(column, !has_interval);
+  table_->resizeColumnsToContents();
+  QStringList lines;
+  for (const std::string& note : notes_of(*answer)) lines << QString::fromUtf8(note);
+  lines << tr("the same from a terminal: %1").arg(QString::fromUtf8(command_line));
+  write_lines(lines, *notes_);
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The question at hand on every specified GPU, sorted by speedup: computed by a worker while the pane can be
+// seen.
+
+#include <QWidget>
+
+#include "what_if/questions/numbers_model.h"
+#include "what_if/scenario_table.h"
+#include "widgets/background_job.h"
+
+class QLabel;
+class QSortFilterProxyModel;
+class QTableView;
+
+namespace draftscope::gui {
+
+class ChartPane;
+
+class GpusPane : public QWidget {
+  Q_OBJECT
+
+ public:
+  explicit GpusPane(QWidget* parent = nullptr);
+
+  /// Without a recording the pane is empty.
+  void set_question(TrainedPointer trained, const Question& question);
+  void forget();
+  /// Asks, unless that is done or under way.
+  void start();
+  [[nodiscard]] const std::vector<GpuAnswer>& answers() const { return answers_; }
+
+ signals:
+  void chosen(const QString& gpu);
+  /// The newest question is answered everywhere.
+  void answered();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  void take(std::vector<GpuAnswer> answers);
+  void choose();
+
+  TrainedPointer trained_;
+  Question question_;
+  BackgroundJob job_;
+  bool is_stale_ = false;
+  std::vector<GpuAnswer> answers_;
+  NumbersModel numbers_;
+  QSortFilterProxyModel* sorted_;
+  QLabel* words_;
+  QTableView* table_;
+  ChartPane* chart_;
+};
+
+}  // namespace draftscope::gui

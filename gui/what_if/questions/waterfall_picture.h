@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The waterfall to the oracle on a question's machine, with the question's strategy beside it: what
+// `draftscope simulate --waterfall` prints.
+
+#include <draftscope/simulator/answers/recording_waterfall.h>
+#include <functional>
+
+#include "what_if/questions/trained_recording.h"
+#include "what_if/questions/what_if_answer.h"
+
+namespace draftscope::gui {
+
+struct WaterfallLevels {
+  std::string machine;
+  simulator::RecordingWaterfall found;
+};
+
+/// Without a share of the strategy where the question was refused. `progress` as WaterfallOptions has it.
+/// Errors: as recording_waterfall().
+[[nodiscard]] Result<WaterfallLevels> waterfall_of(
+    const TrainedRecording& trained, const WhatIfAnswer& answer,
+    const std::function<bool(std::int64_t, std::int64_t)>& progress = {});
+
+}  // namespace draftscope::gui
