@@ -25,6 +25,10 @@ MAY_INCLUDE = {
 LAYERS = {
     "engine": ["numbers", "checkpoint", "tokenizer cpu", "cuda decode", "strategies search", "recording calibration",
                "tuning"],
+    "gui": ["data", "data/decisions data/lanes", "data/rounds", "data/details", "widgets",
+            "charts help models record/form state what_if/questions",
+            "record timeline views views/replay views/rounds what_if/pictures", "details views/decisions what_if", "advise",
+            "window", "."],
     "simulator": ["analysis", "analysis/figures", "analysis/explain", "prices/costs", "prices", "rounds/replay",
                   "rounds/drafts", "rounds", "answers/uncertainty", "answers", "answers/oracle", "answers/advice",
                   "answers/validation"],
