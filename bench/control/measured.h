@@ -32,8 +32,8 @@ class TimedBackend final : public engine::Backend {
   [[nodiscard]] std::int32_t max_rows() const override { return backend_->max_rows(); }
   [[nodiscard]] std::int32_t max_invariant_rows() const override { return backend_->max_invariant_rows(); }
   [[nodiscard]] bool has_chain_rounds() const override { return backend_->has_chain_rounds(); }
-  [[nodiscard]] Result<void> hold_weights(speculation::WeightFormat format) override {
-    return backend_->hold_weights(format);
+  [[nodiscard]] Result<void> prepare_draft_weights(speculation::WeightFormat format) override {
+    return backend_->prepare_draft_weights(format);
   }
   [[nodiscard]] Result<void> forward(const engine::Batch& batch, engine::Outputs& outputs) override;
   [[nodiscard]] Result<void> chain_round(const engine::ChainRound& round,

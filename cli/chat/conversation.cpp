@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "chat/conversation.h"
 
+#include <draftscope/engine/conversation.h>
+
 #include <nlohmann/json.hpp>
 
 #include "options/chat_options.h"

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/output_file.h>
 #include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/usable_recording.h>
 #include <draftscope/traces/reader.h>
 
 #include <memory>
@@ -26,17 +27,6 @@ struct AdviseOptions {
   bool overwrite = false;
   std::string command_line;
 };
-
-/// Hint on others' traces and crashed recordings: what they lack, and what to record instead.
-Result<void> check_recording(const std::string& file, const traces::Recording& recording) {
-  if (recording.meta.contains("imported_from"))
-    return fail("{}: an imported trace, which says nothing of layers, expected draftscope record", file);
-  const bool has_vanilla = std::any_of(recording.runs.begin(), recording.runs.end(),
-                                       [](const traces::Run& run) { return run.is_baseline; });
-  if (!has_vanilla)
-    return fail("{}: found no vanilla run, expected one to gain over: record with --strategy vanilla", file);
-  return {};
-}
 
 Result<Advices> advise_all(const SimulateOptions& asked, const simulator::WhatIf& what_if,
                            const traces::Recording& recording) {
@@ -87,7 +77,7 @@ Result<int> advise(const AdviseOptions& options) {
   if (options.output) DRAFTSCOPE_TRY(check_output_file(*options.output, {options.inputs, options.overwrite}));
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.asked.file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
-  DRAFTSCOPE_TRY(check_recording(options.asked.file, recording));
+  DRAFTSCOPE_TRY(simulator::check_can_be_advised_on(recording, options.asked.file));
   DRAFTSCOPE_TRY_ASSIGN(const simulator::WhatIf what_if, learn_from(options.asked, reader, recording));
   const auto advices = advise_all(options.asked, what_if, recording);
   if (!advices) return fail("{}: {}", options.asked.file, advices.error().message);

@@ -2,6 +2,7 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/text_file.h>
+#include <draftscope/engine/conversation.h>
 #include <draftscope/engine/decode.h>
 #include <iostream>
 #include <iterator>

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/quote.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/simulator/answers/usable_recording.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
 #include <draftscope/traces/prompt_file.h>
@@ -15,11 +16,6 @@ namespace {
 Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOptions& options,
                                                             const traces::Recording& recording) {
   if (!traces::is_imported(recording.meta)) return std::nullopt;
-  if (!simulator::knows_acceptance(recording.meta))
-    return fail(
-        "{}: is an imported {} timeline without accepted lengths, expected a recording (record, best with "
-        "--shadow) or imported answers",
-        options.file, simulator::meta_value(recording.meta, "imported_format"));
   simulator::Scenario unknown;
   if (options.model.empty()) {
     const std::string name = simulator::meta_value(recording.meta, "model");
@@ -42,8 +38,7 @@ Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOption
 
 Result<simulator::WhatIf> learn_from(const SimulateOptions& options, traces::Reader& reader,
                                      const traces::Recording& recording) {
-  if (simulator::is_predicted(recording.meta))
-    return fail("{}: is predicted itself, expected the recording that it was predicted from", options.file);
+  DRAFTSCOPE_TRY(simulator::check_can_be_asked(recording, options.file));
   simulator::WhatIfOptions learning;
   if (!options.recorded_gpu.empty()) {
     DRAFTSCOPE_TRY_ASSIGN(learning.recorded_on, simulator::find_gpu(options.recorded_gpu));

@@ -3,13 +3,13 @@
 
 #include <draftscope/base/clock.h>
 #include <draftscope/base/sha256.h>
-#include <draftscope/engine/decode.h>
 #include <draftscope/engine/recording/recorder.h>
 #include <draftscope/engine/recording/run_identity.h>
-#include <draftscope/engine/recording/run_memory.h>
+#include <draftscope/engine/recording/session.h>
 #include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/traces/prompt_file.h>
 #include <draftscope/traces/reader.h>
+#include <draftscope/traces/record_help.h>
 #include <draftscope/traces/trace_target.h>
 #include <draftscope/traces/writer.h>
 #include <algorithm>
@@ -33,203 +33,15 @@ namespace draftscope::cli {
 
 namespace {
 
-constexpr std::int32_t max_warmup_tokens = 16;
-
 profiler::Level level_of(const std::string& name) {
   if (name == "rounds") return profiler::Level::off;
   if (name == "phases") return profiler::Level::phases;
   return name == "layers" ? profiler::Level::layers : profiler::Level::ops;
 }
 
-Result<std::vector<engine::ConfiguredStrategy>> make_strategies(const RecordOptions& options,
-                                                                const LoadedModel& model,
-                                                                const engine::StrategyResources& resources) {
-  std::vector<engine::ConfiguredStrategy> strategies;
-  for (const std::string& specification : options.strategies) {
-    DRAFTSCOPE_TRY_ASSIGN(engine::ConfiguredStrategy strategy,
-                          engine::make_strategy(specification, model.checkpoint->shape, resources));
-    const auto same = [&](const engine::ConfiguredStrategy& other) {
-      return other.name == strategy.name && other.parameters == strategy.parameters;
-    };
-    if (std::any_of(strategies.begin(), strategies.end(), same))
-      return fail("strategy: {} is given twice, expected each once (--repeats records it more often)",
-                  strategy.specification);
-    strategies.push_back(std::move(strategy));
-  }
-  return strategies;
-}
-
-/// The text that turn `turn` of a conversation starts from.
-Result<engine::RecordedPrompt> prompt_of_turn(const RecordOptions& options,
-                                              const engine::Tokenizer& tokenizer,
-                                              const traces::Question& question, std::size_t turn,
-                                              std::span<const std::string> answers) {
-  engine::RecordedPrompt prompt{.question_id = question.question_id,
-                                .category = question.category,
-                                .turn = static_cast<std::int32_t>(turn)};
-  if (options.chat.chat) {
-    std::vector<engine::Message> messages;
-    for (std::size_t i = 0; i <= turn; ++i) {
-      messages.push_back({"user", question.turns[i]});
-      if (i < turn) messages.push_back({"assistant", answers[i]});
-    }
-    DRAFTSCOPE_TRY_ASSIGN(prompt.text, conversation_text(tokenizer, options.chat.system, messages));
-  } else {
-    for (std::size_t i = 0; i < turn; ++i) prompt.text += question.turns[i] + answers[i] + "\n\n";
-    prompt.text += question.turns[turn];
-  }
-  DRAFTSCOPE_TRY_ASSIGN(prompt.tokens,
-                        tokenizer.encode(prompt.text, {.add_special_tokens = !options.chat.chat}));
-  return prompt;
-}
-
-/// A request of the recording: all have everything but their prompt in common.
-engine::DecodeRequest request_for(const RecordOptions& options, const LoadedModel& model,
-                                  std::span<const std::int32_t> prompt, engine::TextEnd* text_end = nullptr) {
-  return {.prompt = prompt,
-          .max_new_tokens = options.decoding.max_tokens,
-          .sampling = options.decoding.sampling,
-          .eos_tokens = model.checkpoint->shape.eos_tokens,
-          .text_end = text_end,
-          .cancelled = &InterruptScope::flag()};
-}
-
-/// The same error, behind the place of the file that it is about.
-Error at_turn(const RecordOptions& options, const traces::Question& question, std::size_t turn,
-              const Error& error) {
-  return {fmt::format("{}: question {}, turn {}: {}", options.prompts.string(), question.question_id,
-                      turn + 1, error.message)};
-}
-
-/// Fails on the first question that can't be decoded, while nothing has been written yet. Later turns hold
-/// answers that are not known by now.
-Result<void> check_questions(const RecordOptions& options, const LoadedModel& model,
-                             const engine::Backend& backend, std::span<const traces::Question> questions) {
-  const engine::SeededChooser chooser(options.decoding.seed, 0);
-  for (const traces::Question& question : questions) {
-    const auto prompt = prompt_of_turn(options, model.tokenizer, question, 0, {});
-    if (!prompt) return tl::unexpected(at_turn(options, question, 0, prompt.error()));
-    const auto checked = check_request(backend, request_for(options, model, prompt->tokens), chooser);
-    if (!checked) return tl::unexpected(at_turn(options, question, 0, checked.error()));
-  }
-  return {};
-}
-
-/// One recording under way: what the loops below share.
-struct Session {
-  const RecordOptions& options;
-  const LoadedModel& model;
-  traces::Writer& writer;
-  engine::Recorder& recorder;
-  engine::DeviceRecording& device;
-  const engine::StrategyResources& resources;
-  std::vector<engine::ConfiguredStrategy>& strategies;
-  ProgressBar& progress;
-  engine::RunMemories memories;
-  std::vector<traces::RunId> run_ids;
-  std::int64_t planned;  // requests
-  engine::TextEnd text_end;
-  std::int64_t requests = 0;
-  bool interrupted = false;
-
-  /// All turns of one question under one strategy.
-  Result<void> record_question(std::size_t strategy, const traces::Question& question, std::int32_t repeat) {
-    std::vector<std::string> answers;
-    for (std::size_t turn = 0; turn < question.turns.size() && !interrupted; ++turn) {
-      DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
-                            prompt_of_turn(options, model.tokenizer, question, turn, answers));
-      memories.begin_request();
-      const Result<traces::Request> request =
-          recorder.request(run_ids[strategy], *strategies[strategy].strategy, prompt, repeat,
-                           request_for(options, model, prompt.tokens, &text_end), options.decoding.seed,
-                           options.decoding.stop_strings);
-      device.end_request();
-      memories.end_request(run_ids[strategy], *strategies[strategy].strategy);
-      if (!request) return tl::unexpected(at_turn(options, question, turn, request.error()));
-      answers.push_back(request->text);
-      interrupted = InterruptScope::flag();
-      progress.update(++requests, planned);
-    }
-    return {};
-  }
-
-  /// Prompt by prompt, every strategy in turn, so that speedups are paired and a drift of the machine hits
-  /// all alike. Who goes first rotates, so that no strategy always finds the caches as another left them.
-  /// What a strategy learns it keeps from prompt to prompt, but not into the next repeat: each repeat is the
-  /// same experiment.
-  Result<void> record_questions(std::span<const traces::Question> questions) {
-    for (std::int32_t repeat = 0; repeat < options.repeats; ++repeat) {
-      DRAFTSCOPE_TRY_ASSIGN(strategies, make_strategies(options, model, resources));
-      for (std::size_t q = 0; q < questions.size(); ++q) {
-        for (std::size_t s = 0; s < strategies.size(); ++s) {
-          const std::size_t strategy = (s + q + static_cast<std::size_t>(repeat)) % strategies.size();
-          DRAFTSCOPE_TRY(record_question(strategy, questions[q], repeat));
-          if (interrupted || writer.failed()) return {};
-        }
-      }
-    }
-    return {};
-  }
-};
-
-struct Recorded {
-  std::int64_t requests = 0;
-  std::int64_t planned = 0;
-  bool interrupted = false;
-  std::optional<Error> failure;  ///< what decoding failed with; everything before it is recorded
-};
-
-Recorded record_all(const RecordOptions& options, const LoadedModel& model, const engine::Backend& backend,
-                    traces::Writer& writer, engine::Recorder& recorder, engine::DeviceRecording& device,
-                    const engine::StrategyResources& resources,
-                    std::vector<engine::ConfiguredStrategy>& strategies,
-                    std::span<const traces::Question> questions) {
-  std::int64_t turns = 0;
-  for (const traces::Question& question : questions)
-    turns += static_cast<std::int64_t>(question.turns.size());
-  ProgressBar progress("recording", options.quiet);
-  Session session{options,
-                  model,
-                  writer,
-                  recorder,
-                  device,
-                  resources,
-                  strategies,
-                  progress,
-                  engine::RunMemories(backend),
-                  {},
-                  turns * options.repeats * static_cast<std::int64_t>(strategies.size()),
-                  engine::TextEnd(model.tokenizer, options.decoding.stop_strings)};
-  for (const engine::ConfiguredStrategy& strategy : strategies)
-    session.run_ids.push_back(recorder.add_run(strategy));
-  const Result<void> done = session.record_questions(questions);
-  writer.set_meta("run_memory", session.memories.json());
-  Recorded recorded{session.requests, session.planned, session.interrupted, {}};
-  if (!done) recorded.failure = done.error();
-  return recorded;
-}
-
-/// Decodes without recording: page faults of the mapped weights and the processor's clock settle here.
-Result<void> warm_up(const RecordOptions& options, const LoadedModel& model, engine::Backend& backend,
-                     std::span<engine::ConfiguredStrategy> strategies, const traces::Question& question) {
-  DRAFTSCOPE_TRY_ASSIGN(const engine::RecordedPrompt prompt,
-                        prompt_of_turn(options, model.tokenizer, question, 0, {}));
-  engine::DecodeListener nobody;
-  for (std::int32_t i = 0; i < options.warmup; ++i) {
-    for (engine::ConfiguredStrategy& strategy : strategies) {
-      engine::SeededChooser chooser(options.decoding.seed, 0);
-      engine::DecodeRequest request = request_for(options, model, prompt.tokens);
-      request.max_new_tokens = std::min(request.max_new_tokens, max_warmup_tokens);
-      const auto decoded = engine::decode(backend, *strategy.strategy, request, chooser, nobody);
-      if (!decoded) return tl::unexpected(at_turn(options, question, 0, decoded.error()));
-    }
-  }
-  return {};
-}
-
 using DraftModelShapes = std::map<std::string, speculation::ModelShape>;
 
-/// The same resources; `into`, which must outlive them, learns the shapes of the models that are opened.
+/// `resources` that also note in `into`, which must outlive them, the shapes of the models that are opened.
 engine::StrategyResources noting_shapes(engine::StrategyResources resources, DraftModelShapes& into) {
   if (!resources.open_draft_model) return resources;
   resources.open_draft_model = [open = std::move(resources.open_draft_model),
@@ -256,9 +68,16 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   DRAFTSCOPE_TRY_ASSIGN(const LoadedModel model, load_model(options.model));
   hint_at_chat_template(model, options.chat.chat, options.quiet);
   DraftModelShapes draft_models;
-  const engine::StrategyResources resources =
-      noting_shapes(strategy_resources(options.model, model), draft_models);
-  DRAFTSCOPE_TRY_ASSIGN(auto strategies, make_strategies(options, model, resources));
+  DRAFTSCOPE_TRY_ASSIGN(
+      engine::Session session,
+      engine::Session::create({.decoding = options.decoding,
+                               .form = {.chat = options.chat.chat, .system = options.chat.system},
+                               .repeats = options.repeats,
+                               .warmup = options.warmup,
+                               .prompts_file = options.prompts.string(),
+                               .cancelled = &InterruptScope::flag()},
+                              options.strategies, *model.checkpoint, model.tokenizer,
+                              noting_shapes(strategy_resources(options.model, model), draft_models)));
 
   DRAFTSCOPE_TRY_ASSIGN(engine::DeviceRecording device,
                         engine::DeviceRecording::start(options.device_trace, options.model.device));
@@ -270,8 +89,8 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   if (!draft_models.empty()) meta["draft_model_shapes"] = draft_model_shapes_json(draft_models);
   meta.insert(further_meta.begin(), further_meta.end());
   const InterruptScope interrupt;
-  DRAFTSCOPE_TRY(check_questions(options, model, *backend, questions));
-  DRAFTSCOPE_TRY(warm_up(options, model, *backend, strategies, questions.front()));
+  DRAFTSCOPE_TRY(session.check_questions(*backend, questions));
+  DRAFTSCOPE_TRY(session.warm_up(*backend, questions.front()));
 
   DRAFTSCOPE_TRY_ASSIGN(const auto writer, traces::Writer::create(output, meta, {.overwrite = overwrite}));
   profiler::SpanRecorder spans(level_of(options.level), writer.get());
@@ -279,8 +98,12 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   engine::Recorder recorder(*writer, spans, *backend, model.tokenizer, options.shadow);
   device.begin(*writer, spans);
 
-  const Recorded recorded =
-      record_all(options, model, *backend, *writer, recorder, device, resources, strategies, questions);
+  engine::SessionResult recorded;
+  {
+    ProgressBar bar("recording", options.quiet);
+    recorded = session.record(*backend, *writer, recorder, device, questions,
+                              [&](std::int64_t done, std::int64_t all) { bar.update(done, all); });
+  }
   device.end();
   const ClockPair clock = read_clock_pair();
   writer->set_meta("clock_end_monotonic_ns", std::to_string(clock.monotonic_ns));
@@ -289,10 +112,10 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   if (!closed) return tl::unexpected(closed.error());
   if (recorded.failure) return tl::unexpected(*recorded.failure);
 
-  if (!options.quiet || recorded.interrupted)
-    print_note(fmt::format("{}{} of {} requests recorded in {}", recorded.interrupted ? "interrupted: " : "",
+  if (!options.quiet || recorded.cancelled)
+    print_note(fmt::format("{}{} of {} requests recorded in {}", recorded.cancelled ? "interrupted: " : "",
                            recorded.requests, recorded.planned, output.string()));
-  return recorded.interrupted ? InterruptScope::exit_code() : 0;
+  return recorded.cancelled ? InterruptScope::exit_code() : 0;
 }
 
 /// The shard that a recording says it is. Errors: it has not ended.
@@ -348,27 +171,22 @@ Result<int> record(const RecordOptions& options) {
 
 void add_recording_options(CLI::App& command, RecordOptions& options) {
   add_model_options(command, options.model);
-  command.add_option("--prompts", options.prompts, "Questions, one JSON object a line (Spec-Bench's format)")
-      ->required();
-  command.add_option("-o,--output", options.output, "The trace to write (.dstrace)")->required();
+  command.add_option("--prompts", options.prompts, traces::record_help::prompts)->required();
+  command.add_option("-o,--output", options.output, traces::record_help::output)->required();
   add_decoding_options(command, options.decoding);
   add_device_trace_options(command, options.device_trace);
-  add_number(command, "--repeats", options.repeats,
-             "How often to record each prompt and strategy; each repeat starts every strategy anew",
-             {.min = 1})
+  add_number(command, "--repeats", options.repeats, traces::record_help::repeats, {.min = 1})
       ->capture_default_str();
-  add_number(command, "--warmup", options.warmup, "Unrecorded decodes of the first prompt before the start",
-             {.min = 0})
+  add_number(command, "--warmup", options.warmup, traces::record_help::warmup, {.min = 0})
       ->capture_default_str();
   add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
       ->capture_default_str();
-  command.add_option("--level", options.level, "How fine to record time")
+  command.add_option("--level", options.level, traces::record_help::level)
       ->check(one_of({"rounds", "phases", "layers", "ops"}))
       ->capture_default_str();
-  command.add_flag("--shadow", options.shadow,
-                   "After each request, record what every layer would have predicted at every position");
+  command.add_flag("--shadow", options.shadow, traces::record_help::shadow);
   add_chat_options(command, options.chat, "the turns");
-  command.add_flag("--overwrite", options.overwrite, "Replace an existing trace");
+  command.add_flag("--overwrite", options.overwrite, traces::record_help::overwrite);
   command.add_flag("-q,--quiet", options.quiet, "No progress, no closing line");
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Conversations as a model's chat template writes them, with a system prompt in front if one is given.
+// The options of commands that put texts into the model's chat template.
 
 #include <draftscope/base/result.h>
-#include <draftscope/engine/tokenizer.h>
 #include <CLI/CLI.hpp>
-#include <span>
 #include <string>
 
 namespace draftscope::cli {
@@ -21,11 +19,5 @@ void add_chat_options(CLI::App& command, ChatOptions& options, const std::string
 
 /// Fails on a system prompt without the template that it belongs into.
 [[nodiscard]] Result<void> check(const ChatOptions& options);
-
-/// The text that the assistant's next answer follows. Fails as the template does, and on one that takes
-/// `system` only by raising an error or by leaving it out.
-[[nodiscard]] Result<std::string> conversation_text(const engine::Tokenizer& tokenizer,
-                                                    const std::string& system,
-                                                    std::span<const engine::Message> messages);
 
 }  // namespace draftscope::cli

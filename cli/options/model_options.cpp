@@ -7,6 +7,7 @@
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
 #include <draftscope/speculation/weight_format.h>
+#include <draftscope/traces/record_help.h>
 
 #include <algorithm>
 #include <optional>
@@ -60,10 +61,7 @@ Result<std::optional<speculation::WeightFormat>> rounded_weights(const ModelOpti
 }  // namespace
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
-  command
-      .add_option("-m,--model", options.model,
-                  "Hugging Face folder, GGUF file, or synthetic:NAME[,redundancy=R,…]")
-      ->required();
+  command.add_option("-m,--model", options.model, traces::record_help::model)->required();
   command.add_option("--adapter", options.adapter, "Folder of a PEFT LoRA adapter to merge into the weights");
   command.add_option("--device", options.device, "cpu, cuda, or cuda:N for the N-th GPU")
       ->capture_default_str();
@@ -92,7 +90,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
 }
 
 void add_decoding_options(CLI::App& command, engine::DecodingOptions& options) {
-  add_number(command, "-n,--max-tokens", options.max_tokens, "Tokens to generate at most", {.min = 1})
+  add_number(command, "-n,--max-tokens", options.max_tokens, traces::record_help::max_tokens, {.min = 1})
       ->capture_default_str();
   add_number(command, "--temperature", options.sampling.temperature, "0 = greedy", {0.0, 1000.0})
       ->capture_default_str();

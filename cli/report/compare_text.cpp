@@ -200,7 +200,7 @@ std::string across_section(const Comparisons& comparisons, std::size_t index, co
          difference_cell(a.throughput.tokens_per_second, b.throughput.tokens_per_second, glyphs),
          run.ratio ? factor(run.ratio->value, glyphs) : dash,
          run.ratio ? figure_cell(interval, *run.ratio, glyphs) : dash,
-         run.adjusted_p_value ? p_value(*run.adjusted_p_value) : dash,
+         run.adjusted_p_value ? p_value_text(*run.adjusted_p_value) : dash,
          run.ratio ? verdict(run.ratio->value, run.adjusted_p_value) : "no common prompt",
          difference_cell(a.acceptance.mean_accepted_length, b.acceptance.mean_accepted_length, glyphs),
          difference_cell(a.acceptance.acceptance_rate, b.acceptance.acceptance_rate, glyphs),

@@ -19,7 +19,7 @@ struct Glyphs {
   bool unicode = false;
   std::size_t columns = unlimited_columns;  ///< cells that a line may take
 
-  /// The characters that numbers are written with (number_text.h).
+  /// Characters for the functions of number_text.h.
   [[nodiscard]] Characters characters() const { return unicode ? Characters::unicode : Characters::ascii; }
   [[nodiscard]] std::string_view times() const { return unicode ? "×" : "x"; }
   [[nodiscard]] std::string_view absent() const { return absent_text(characters()); }

@@ -29,7 +29,7 @@ using speculation::KernelKind;
 /// Rounds of the decode loop itself: target steps, drafts and verifications as recordings have them, and what
 /// a round takes beside its passes.
 struct CalibrationRounds {
-  std::string strategy = "vanilla";  ///< of early exits, or vanilla
+  std::string strategy = "vanilla";  ///< a strategy of early exits, or vanilla
   std::int32_t draft_length = 0;     ///< rounds that drafted other than this are left out
   std::int32_t max_tokens = 8;
 };

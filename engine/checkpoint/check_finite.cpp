@@ -51,7 +51,7 @@ Result<void> check_finite(const Checkpoint& checkpoint) {
   const auto parts = row_parts(tensors, part_elements,
                                [](const NamedTensor& tensor) -> const TensorView& { return tensor.view; });
   std::mutex mutex;
-  std::size_t worst = parts.size();  // the lowest part that fails, whichever thread comes first
+  std::size_t worst = parts.size();  // The lowest part that fails, in any order of threads.
   std::int64_t element = 0;
   for_each_index(parts.size(), usable_processors(), [&](std::size_t index) {
     const auto& part = parts[index];

@@ -16,7 +16,7 @@ namespace draftscope::engine {
 /// Writes numbers as a type, each rounded to the nearest, ties to even. `out` has any alignment.
 void store_values(std::span<const float> values, DType dtype, std::byte* out);
 
-/// Rows of a tensor that is held packed (not is_plain()), as numbers of its type.
+/// Rows of a packed tensor (not is_plain()), as numbers of its type.
 [[nodiscard]] std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first,
                                                   std::int64_t rows);
 

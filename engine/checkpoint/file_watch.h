@@ -3,7 +3,7 @@
 
 // Files that are read through a mapping while others may shorten or change them, or their disk may fail. The
 // system answers a read of a page that is gone with SIGBUS, which ends a program. Here such pages become
-// zeros, and whoever used them asks afterwards whether they were there: the request fails with one line, and
+// zeros, and their user asks afterwards whether they were there: the request fails with one line, and
 // what was recorded before it stays.
 
 #include <draftscope/base/result.h>
@@ -32,7 +32,7 @@ class FileWatch {
 /// mapped now; one atomic load while all is well.
 [[nodiscard]] Result<void> check_watched_files();
 
-/// The same, and fails on a file whose size or time of change is not what it was when it was mapped: a system
+/// Does what check_watched_files() does, and fails on a file whose size or time of change differs: a system
 /// call a file.
 [[nodiscard]] Result<void> check_watched_files_unchanged();
 

@@ -58,7 +58,7 @@ Result<Mapping> Mapping::reserve(std::size_t bytes) {
 }
 
 void Mapping::expect(Access access) const {
-  // A hint as well.
+  // A hint, too: a kernel may ignore it.
   static_cast<void>(::madvise(data_, size_, access == Access::scattered ? MADV_RANDOM : MADV_NORMAL));
 }
 

@@ -45,7 +45,7 @@ class Mapping {
   Mapping(std::byte* data, std::size_t size) : data_(data), size_(size) {}
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  std::optional<FileWatch> watch_;  ///< of a file
+  std::optional<FileWatch> watch_;  ///< watch over a file; none for memory
 };
 
 }  // namespace draftscope::engine

@@ -30,7 +30,7 @@ namespace {
 /// The parts of an adapter_config.json that merging needs.
 struct AdapterConfig {
   std::int32_t rank = 0;
-  double scale = 1.0;                               ///< of B · A
+  double scale = 1.0;                               ///< factor of B · A
   std::optional<std::vector<std::string>> modules;  ///< last parts of their names; none = any linear ones
   std::optional<std::vector<std::int32_t>> layers;  ///< none = all
 };

@@ -18,7 +18,7 @@ namespace draftscope::engine {
 
 struct SafetensorsEntry {
   std::string name;
-  std::string dtype;                 ///< as written: "BF16"
+  std::string dtype;                 ///< type as the file writes it: "BF16"
   std::vector<std::uint64_t> shape;  ///< empty = a scalar
   std::uint64_t begin = 0;           ///< bytes from the start of the file, half-open
   std::uint64_t end = 0;

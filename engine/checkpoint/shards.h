@@ -39,7 +39,7 @@ struct FileTensor {
   [[nodiscard]] const std::byte* data() const { return shard->mapping.bytes().data() + entry->begin; }
 };
 
-/// By the name in a file of the decoder alone.
+/// The tensors by the names that they have in a file of the decoder alone.
 using FileTensors = std::unordered_map<std::string, FileTensor>;
 
 /// As Hugging Face looks for them: one file first, then the index of several.

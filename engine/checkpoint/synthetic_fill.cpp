@@ -54,8 +54,8 @@ void fill_run_baseline(std::uint16_t* out, std::uint32_t first, std::uint32_t n,
 }
 
 #if defined(__x86_64__)
-// The same code for wider vectors, some four times as fast; the arithmetic is exact, so the bits are the
-// same.
+// This is the same code for wider vectors, about four times as fast; the arithmetic is exact, so the bits are
+// the same.
 [[gnu::target("avx2")]] void fill_run_avx2(std::uint16_t* out, std::uint32_t first, std::uint32_t n,
                                            const Run& run) {
   fill_run(out, first, n, run);

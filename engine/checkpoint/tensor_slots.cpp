@@ -25,7 +25,7 @@ class LayerSlots {
     if (after)
       add("post_attention_layernorm.weight", TensorKind::attention_output_norm, layer_.attention_output_norm,
           1, model);
-    // Llama's name for the norm before the MLP is what others call the norm behind attention.
+    // Llama's name for the norm before the MLP is what others call the norm after attention.
     if (before)
       add(after ? "pre_feedforward_layernorm.weight" : "post_attention_layernorm.weight",
           TensorKind::mlp_norm, layer_.mlp_norm, 1, model);

@@ -45,8 +45,9 @@ struct TensorSlot {
   TensorView* view = nullptr;  ///< in the Weights the slots were made for
   std::int64_t rows = 1;
   std::int64_t columns = 0;
-  std::int64_t first_row = 0;    ///< of the tensor of that name, where it holds several slots (fused weights)
-  std::int64_t stored_rows = 0;  ///< of that tensor; 0 = rows
+  std::int64_t first_row =
+      0;  ///< first row within the named tensor, which may hold several slots (fused weights)
+  std::int64_t stored_rows = 0;  ///< rows of the named tensor; 0 = as many as `rows`
 
   [[nodiscard]] bool is_fused() const { return stored_rows > 0; }
   [[nodiscard]] std::int64_t rows_in_file() const { return is_fused() ? stored_rows : rows; }

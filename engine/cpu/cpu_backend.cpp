@@ -61,7 +61,7 @@ class CpuBackend final : public Backend {
             .draft_formats = draft_formats()};
   }
 
-  Result<void> hold_weights(speculation::WeightFormat format) override {
+  Result<void> prepare_draft_weights(speculation::WeightFormat format) override {
     if (copies_.contains(format)) return {};
     DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
     DRAFTSCOPE_TRY(note_inputs(*layout));

@@ -59,7 +59,8 @@ void ForwardPass::operator()(std::int32_t thread) {
   load_inputs(thread);
   engine_.team.barrier();
   for (std::int32_t layer = batch_.layers.begin; layer < batch_.layers.end; ++layer) {
-    // Readers of the residual stream need no barrier here: whoever writes it next meets this thread first.
+    // Readers of the residual stream need no barrier here: the thread that writes it next meets this one
+    // first.
     copy_hidden(thread, layer);
     const profiler::ScopedSpan layer_span(thread == 0 ? engine_.recorder : nullptr, profiler::Level::layers,
                                           engine_.names.layer, layer);

@@ -42,7 +42,7 @@ struct Engine {
   const Matrices& matrices;  ///< the model's, or a copy of them in another format
   const Kernels& kernels;
   const Rope& rope;
-  const Rope& local_rope;  ///< of layers with a window
+  const Rope& local_rope;  ///< rotation in layers with a window
   KvCache& cache;
   Workspace& workspace;
   ThreadTeam& team;
@@ -62,7 +62,7 @@ class ForwardPass {
  private:
   struct Share {
     std::int64_t begin, end;
-    std::int64_t granule;  ///< that it is whole multiples of, but for the list's end
+    std::int64_t granule;  ///< Parts are whole multiples of it, but for the last.
   };
 
   /// Whether oneDNN multiplies it.
@@ -102,7 +102,7 @@ class ForwardPass {
   struct LastProduct {
     const Matrix& matrix;
     const float* input;  ///< [rows][columns]
-    const float* norm;   ///< of its output; null = there is none
+    const float* norm;   ///< norm of the output; null = there is none
     std::vector<float>* squares;
     traces::StringId name;
   };

@@ -168,7 +168,7 @@ struct Packing {
   TensorView tensor;
   const PackedLayout* layout;
   Matrix* matrix;
-  std::span<const float> importance;  ///< of its columns; empty = unknown
+  std::span<const float> importance;  ///< importance of each column; empty = unknown
 };
 
 /// Points the matrices at memory that it fills.
@@ -193,12 +193,12 @@ Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
   return {};
 }
 
-/// The layout of a tensor that is held in blocks, else null.
+/// The layout of a tensor in blocks, else null.
 const PackedLayout* stored_layout(const TensorView& tensor) {
   return tensor.blocks == nullptr ? nullptr : packed_layout(*tensor.blocks->multiplied);
 }
 
-/// Packs what is held in blocks, and all else in a layout if one is given.
+/// Packs the tensors in blocks, and all others in a layout if one is given.
 Result<void> pack_matrices_of(const Checkpoint& checkpoint, const PackedLayout* layout,
                               const InputSquares& squares, Matrices& matrices) {
   std::vector<Packing> packings;
@@ -271,7 +271,7 @@ Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
   std::vector<Packing> packings;
   for_each_matrix(checkpoint.weights, squares, copy,
                   [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
-                    // One that is held in the format already is shared.
+                    // A matrix in this format already is shared.
                     if (matrix.layout != &layout) packings.push_back({tensor, &layout, &matrix, inputs});
                   });
   DRAFTSCOPE_TRY(pack(packings, copy.packed));

@@ -79,7 +79,7 @@ struct Model {
 [[nodiscard]] std::string matrix_formats(const Model& model);
 /// Whether any of the matrices is packed.
 [[nodiscard]] bool has_packed_matrices(const Model& model);
-/// Bytes of all tensors, as they are held; a tied embedding counts as the head.
+/// Bytes of all tensors in memory; a tied embedding counts as the head.
 [[nodiscard]] std::size_t held_bytes(const Model& model);
 
 }  // namespace draftscope::engine::cpu

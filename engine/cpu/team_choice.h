@@ -18,7 +18,7 @@ struct TeamSleep {
   static constexpr std::int64_t long_from_ns = 300'000;
 
   std::int64_t ns = 0;
-  std::int64_t long_ns = 0;  ///< of it, in long sleeps
+  std::int64_t long_ns = 0;  ///< part of it that was spent in long sleeps
 
   void add(std::int64_t sleep_ns) {
     ns += sleep_ns;

@@ -107,12 +107,12 @@ class CudaBackend final : public Backend {
     return gpu_->synchronise();
   }
 
-  Result<void> hold_weights(speculation::WeightFormat format) override {
+  Result<void> prepare_draft_weights(speculation::WeightFormat format) override {
     if (drafts_.contains(format)) return {};
     DRAFTSCOPE_TRY_ASSIGN(const WeightFormat held, draft_format(format));
     DRAFTSCOPE_TRY_ASSIGN(UploadedDraftLayers layers, upload_draft_layers(*gpu_, checkpoint_, model_, held));
     // Keys and values are the model's.
-    DRAFTSCOPE_TRY(programs_->hold_draft(format, {layers.layers, layers.weights}));
+    DRAFTSCOPE_TRY(programs_->add_draft(format, {layers.layers, layers.weights}));
     drafts_.try_emplace(format, std::move(layers.memory));
     return {};
   }

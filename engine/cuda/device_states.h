@@ -2,7 +2,7 @@
 #pragma once
 
 // The bank of states in device memory (draftscope/engine/state_bank.h). Its first numbers are the states that
-// the last round kept, [n_layers + 1][rows]; those of reserve() follow.
+// the last round stored, [n_layers + 1][rows]; those of reserve() follow.
 
 #include <draftscope/engine/state_bank.h>
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace draftscope::engine::cuda {
 
 class DeviceStates final : public StateBank {
  public:
-  /// Nothing is owned but the memory of reserved states. `state`: the host's copy of the pass's state, which
-  /// learns where they are.
+  /// Owns only the memory of reserved states. `state`: the host's copy of the pass's state, where their
+  /// address is written.
   DeviceStates(Gpu& gpu, PassLauncher& launcher, const Buffers& buffers, std::size_t d_model,
                std::int32_t rows, PassState& state)
       : gpu_(gpu), launcher_(launcher), buffers_(buffers), d_model_(d_model), rows_(rows), state_(state) {}
@@ -30,7 +30,7 @@ class DeviceStates final : public StateBank {
   [[nodiscard]] Result<void> move(std::span<const StateMove> moves) override;
   [[nodiscard]] Result<void> compare(std::span<const StatePair> pairs, std::vector<double>& cosines) override;
 
-  /// Numbers that there are.
+  /// How many states the bank has.
   [[nodiscard]] std::int32_t size() const { return buffers_.work.n_round_states + reserved_; }
 
  private:

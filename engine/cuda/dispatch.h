@@ -103,7 +103,7 @@ auto visit_prefill_attention(int head_dim, Visit&& visit) {
 template <typename Visit>
 auto visit_program(WeightFormat format, Visit&& visit) {
   return visit_format(format, [&]<typename Format>() {
-    if constexpr (takes_of<Format> == Takes::plain)
+    if constexpr (matrix_support<Format> == MatrixSupport::plain_only)
       return visit.template operator()<Program<PlainWeights<Bf16>>>();
     else
       return visit.template operator()<Program<Format>>();

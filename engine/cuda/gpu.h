@@ -31,7 +31,7 @@ struct WideProduct {
 struct GpuDescription {
   std::string name;
   std::int32_t multiprocessors = 0;
-  std::size_t shared_bytes = 0;  ///< most a block may have
+  std::size_t shared_bytes = 0;  ///< maximum per block
   std::string architecture = "sm90";
 };
 
@@ -53,8 +53,8 @@ class Gpu {
   virtual void release(void* memory) = 0;
   /// `from` may be reused when this returns.
   [[nodiscard]] virtual Result<void> upload(void* to, const void* from, std::size_t bytes) = 0;
-  /// `to` holds the rows, one after another, after the next synchronise() that succeeds; if one fails, they
-  /// are forgotten.
+  /// After the next synchronise() that succeeds, `to` has the rows one after another. If it fails, `to` is
+  /// left as it is.
   [[nodiscard]] virtual Result<void> download_rows(void* to, const void* from, const DeviceRows& rows) = 0;
   [[nodiscard]] Result<void> download(void* to, const void* from, std::size_t bytes) {
     return download_rows(to, from, {bytes, 1, bytes});

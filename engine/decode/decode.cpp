@@ -192,7 +192,7 @@ class Decoder {
     return {};
   }
 
-  /// Node i was verified in cache row root + 1 + i; its place on the path is never behind that.
+  /// Node i was verified in cache row root + 1 + i; its place on the path is never beyond that.
   Result<void> move_accepted_rows() {
     moves_.clear();
     const auto accepted = static_cast<std::int32_t>(verdict_.path.size());
@@ -316,7 +316,7 @@ Result<DecodeResult> decode(Backend& backend, Strategy& strategy, const DecodeRe
   DRAFTSCOPE_TRY(check_request(backend, request, chooser));
   // Before the request's time begins: making a copy takes as long as loading a model.
   for (const speculation::WeightFormat weights : strategy.draft_weights(backend.describe()))
-    DRAFTSCOPE_TRY(backend.hold_weights(weights));
+    DRAFTSCOPE_TRY(backend.prepare_draft_weights(weights));
   return Decoder(backend, strategy, request, chooser, listener, recorder).run();
 }
 

@@ -67,7 +67,7 @@ void DeviceRound::judge(std::span<const DraftNode> nodes, Verdict& verdict) cons
   for (std::size_t i = 0; i < nodes.size(); ++i)
     verdict.tested[i] = static_cast<std::int32_t>(i) <= outputs_.accepted ? 1 : 0;
   verdict.bonus_token = outputs_.bonus_token;
-  // What the device chose from such a row means nothing, nor does what it accepted behind it.
+  // What the device chose from such a row means nothing, nor does what it accepted after it.
   verdict.undefined_row = -1;
   for (std::size_t row = 0; row <= verdict.path.size(); ++row) {
     if (has_distribution(outputs_.verified[row])) continue;

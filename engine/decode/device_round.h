@@ -29,7 +29,7 @@ class DeviceRound {
   /// in `steps` steps, with nothing beside it, without a repetition penalty.
   [[nodiscard]] bool can_run(const RoundPlan& plan, std::int32_t steps) const;
 
-  /// Runs the round behind `text`, whose last token is the root, and hands what was drafted to `drafter`.
+  /// Runs the round after `text`, whose last token is the root, and hands what was drafted to `drafter`.
   /// `stop` is set if anything but the length ended the draft.
   [[nodiscard]] Result<void> run(const RoundPlan& plan, std::int32_t steps,
                                  std::span<const std::int32_t> text, Drafter& drafter,
@@ -38,7 +38,7 @@ class DeviceRound {
   /// Decides on the draft as the device did.
   void judge(std::span<const DraftNode> nodes, Verdict& verdict) const;
 
-  /// The target's best tokens behind the root and behind each draft token.
+  /// The target's best tokens after the root and after each draft token.
   [[nodiscard]] std::span<const TopToken> verified() const { return outputs_.verified; }
   /// Hidden states of those rows, as the plan asked for them.
   [[nodiscard]] std::span<const float> states() const { return outputs_.hidden; }
@@ -52,10 +52,9 @@ class DeviceRound {
   ChainRoundOutputs outputs_;
 };
 
-// Rounds without a draft that the backend runs ahead of the text, several in one go (Backend::runs_ahead()):
-// of a greedy text that nothing but the model decides. Each is taken as a round of its own, with the token
-// and the time that it took on the device.
-
+/// Rounds without a draft that the backend runs ahead of the text, several in one go (Backend::runs_ahead()):
+/// of a greedy text that nothing but the model decides. Each is taken as a round of its own, with the token
+/// and the time that it took on the device.
 class TextAhead {
  public:
   /// Nothing is owned.
@@ -79,8 +78,8 @@ class TextAhead {
   Backend& backend_;
   const DecodeRequest& request_;
   ChainRoundOutputs outputs_;
-  std::size_t taken_ = 0;           ///< of outputs_.drafted
-  std::int32_t root_position_ = 0;  ///< of the round that is taken next
+  std::size_t taken_ = 0;           ///< tokens of outputs_.drafted that were taken
+  std::int32_t root_position_ = 0;  ///< root position of the round that is taken next
   TopToken best_;
 };
 

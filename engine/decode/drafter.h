@@ -26,7 +26,7 @@ class Drafter {
   /// Forgets the last round's draft.
   void clear();
 
-  /// Drafts with a part of the target (plan.mask) or another model (plan.draft_model) behind the text, whose
+  /// Drafts with a part of the target (plan.mask) or another model (plan.draft_model) after the text, whose
   /// last token is the root. `stop` is set if anything but the length ends the draft. Logits that make no
   /// distribution end it too, as a confidence below any threshold does, and what was drafted before stands.
   [[nodiscard]] Result<void> draft(const RoundPlan& plan, std::span<const std::int32_t> text,
@@ -92,7 +92,7 @@ class Drafter {
   std::vector<DraftNode> nodes_;
   std::vector<DraftStep> steps_;
   std::vector<std::int32_t> spine_;
-  std::vector<Distribution> distributions_;  // by step; kept for their memory
+  std::vector<Distribution> distributions_;  // by step; reused for their memory
   std::size_t drawn_ = 0;
   std::vector<std::int32_t> drawn_from_;
   std::vector<double> shares_;            // by node, of a draft in stages

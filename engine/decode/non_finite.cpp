@@ -80,7 +80,7 @@ class SecondLook {
   std::vector<std::int32_t> boundaries_;
   std::vector<Row> rows_;
   Outputs outputs_;
-  // The first that is not finite, of any token; one behind the last = all are finite.
+  // The first that is not finite, of any token; one after the last = all are finite.
   std::int32_t boundary_ = backend_.shape().n_layers + 1;
 };
 

@@ -17,7 +17,7 @@ namespace draftscope::engine {
 struct NonFiniteRow {
   std::span<const std::int32_t> tokens;
   std::int32_t first = 0;  ///< position and cache row of the first of `tokens`; K/V below it is there
-  std::int32_t row = -1;   ///< of the last one in its verification; -1 = it was the prefill
+  std::int32_t row = -1;   ///< row of the last token in its verification; -1 = in the prefill
 };
 
 /// The line for it. Writes K/V of its tokens.

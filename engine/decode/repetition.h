@@ -2,7 +2,7 @@
 #pragma once
 
 // The repetition penalty (SamplingOptions::repetition_penalty) on rows of a pass, each as of its own text: a
-// prefix that all share, and what was drafted behind it on the way to the row.
+// prefix that all share, and what was drafted after it on the way to the row.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/sampling.h>
@@ -24,7 +24,7 @@ class Repetition {
 
   /// The prefix: the text of one request, which only grows from call to call.
   void follow(std::span<const std::int32_t> text);
-  /// A token behind prefix and earlier pushed tokens.
+  /// A token after prefix and earlier pushed tokens.
   void push(std::int32_t token);
   /// Takes the last pushed token back.
   void pop();

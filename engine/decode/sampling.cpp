@@ -190,7 +190,7 @@ std::int32_t coupled_token(const Distribution& distribution, CounterKey key, std
 
 void coupled_tokens(const Distribution& distribution, CounterKey key, std::int32_t position,
                     std::int32_t count, std::vector<std::int32_t>& tokens) {
-  thread_local std::vector<std::pair<double, std::int32_t>> times;  // kept for its memory
+  thread_local std::vector<std::pair<double, std::int32_t>> times;  // reused for its memory
   times.clear();
   for (std::size_t i = 0; i < distribution.tokens.size(); ++i)
     if (distribution.probabilities[i] > 0.0)

@@ -99,7 +99,7 @@ void Target::penalise(std::size_t row) {
       std::span(outputs_.top).subspan(row * static_cast<std::size_t>(top_), static_cast<std::size_t>(top_)));
 }
 
-/// Changes every row as of the text and what is behind it on the way to the row: the path of a draft token,
+/// Penalises every row by the text and by what follows it on the way to the row: the path of a draft token,
 /// the rows that an extra row sees.
 void Target::penalise(std::span<const DraftNode> nodes, std::span<const ExtraRow> extra_rows,
                       std::span<const std::int32_t> text) {

@@ -26,7 +26,7 @@ class Target {
   Target(Backend& backend, const DecodeRequest& request, Chooser& chooser);
 
   /// Writes the prompt's K/V, pass by pass; returns the text's first token. Fails with what non_finite() says
-  /// if the logits behind the prompt make no distribution.
+  /// if the logits after the prompt make no distribution.
   [[nodiscard]] Result<std::int32_t> prefill();
 
   /// Runs the layers that the plan says over the root (`text`'s last token), every draft token and every
@@ -37,7 +37,7 @@ class Target {
   /// Decides on the draft that was verified last.
   void judge(const Drafter& drafter, Acceptance acceptance, std::int32_t root_position, Verdict& verdict);
 
-  /// Best tokens of the last verification: behind the root, the draft tokens and the extra rows.
+  /// Best tokens of the last verification: after the root, the draft tokens and the extra rows.
   [[nodiscard]] std::span<const TopToken> best() const {
     return top_ > 1 ? std::span<const TopToken>(best_) : outputs_.top;
   }
@@ -68,7 +68,7 @@ class Target {
   std::int32_t n_layers_;
   std::vector<Row> rows_;
   std::vector<std::uint64_t> ancestors_;
-  // Of a verification in several passes, the pass at hand.
+  // The present pass of a verification that takes several.
   std::vector<Row> part_rows_;
   std::vector<std::uint64_t> part_ancestors_;
   Outputs part_outputs_;

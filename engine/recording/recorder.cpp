@@ -18,7 +18,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// The target's probability of each token of the chain, behind the text up to the root and the tokens before,
+/// The target's probability of each token of the chain, given the text up to the root and the tokens before,
 /// warped as draws are; the chain ends early where its logits make no distribution. The cache holds the K/V
 /// of the text before the root; rows from the root on are written over. Sampling without a repetition
 /// penalty. Errors: as Backend::forward().
@@ -168,7 +168,7 @@ void Recorder::keep_drawn_chain(const RoundReport& report) {
 
 Result<void> Recorder::record_drawn_chains(const DecodeRequest& request, std::span<const std::int32_t> text) {
   std::vector<std::string> details(drawn_.size());
-  // The last round first: each writes over the rows behind its root.
+  // The last round first: each writes over the rows after its root.
   for (std::size_t i = drawn_.size(); i-- > 0;) {
     DRAFTSCOPE_TRY_ASSIGN(const std::vector<double> probabilities,
                           target_probabilities(backend_, text, drawn_[i], request.sampling));

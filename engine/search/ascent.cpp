@@ -18,7 +18,7 @@ Eigen::VectorXd into_box(const Eigen::VectorXd& point) {
   return point.cwiseMax(0.0).cwiseMin(1.0);
 }
 
-/// One start on its way up.
+/// The ascent from one start.
 class Climber {
  public:
   Climber(const Eigen::VectorXd& start, const AscentLimits& limits)
@@ -98,7 +98,7 @@ class Climber {
   Eigen::VectorXd point_, gradient_, direction_;
   double value_ = 0.0;
   double step_ = 1.0;           ///< Barzilai & Borwein's, along the gradient
-  double expected_gain_ = 0.0;  ///< of the whole direction, by the slope
+  double expected_gain_ = 0.0;  ///< gain along the whole direction, by the slope
   double step_fraction_ = 1.0;  ///< fraction of the direction that is tried
   std::array<double, 10> remembered_{};
   std::size_t oldest_ = 0;

@@ -22,7 +22,7 @@ struct AscentLimits {
   double gradient =
       1e-5;               ///< stops where no component of the projected gradient is larger (L-BFGS-B's pgtol)
   double gain = 2.2e-9;   ///< stops where a step gains less, relative to max(1, |value|) (its ftol)
-  int evaluations = 100;  ///< of every start
+  int evaluations = 100;  ///< maximum evaluations per start
 };
 
 /// The best point that projected gradient steps reach from the columns of `starts`; the lowest column among

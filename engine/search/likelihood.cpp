@@ -13,7 +13,7 @@ namespace {
 
 constexpr double min_scale = 1e-5;
 constexpr double max_scale = 1e5;
-constexpr double tolerance = 1e-3;  ///< of log ℓ
+constexpr double tolerance = 1e-3;  ///< tolerance of log ℓ
 
 /// Logarithms of ℓ from where all points are strangers (K = I) to where all are alike (K = 1), and the upper
 /// bound itself: scores that do not vary are explained best out there.

@@ -11,7 +11,7 @@ namespace draftscope::engine::search {
 
 /// The observations as the likelihood sees them.
 struct Evidence {
-  Table<double> squared_distances;  ///< of pairs i > j, column by column: n(n − 1)/2 × 1
+  Table<double> squared_distances;  ///< pairs i > j, column by column: n(n − 1)/2 × 1
   Eigen::VectorXd scores;           ///< n, of mean 0 and variance 1
   double noise = 0.0;               ///< variance added to the diagonal
 };

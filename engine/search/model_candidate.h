@@ -16,13 +16,13 @@ namespace draftscope::engine::search {
 
 struct LengthScaleFit {
   double length_scale = 1.0;
-  std::size_t observations = 0;  ///< that it was fitted to, the first of all; 0 = never fitted
+  std::size_t observations = 0;  ///< number of first observations that it was fitted to; 0 = never fitted
 };
 
 struct ModelInput {
   SearchOptions options;
   LayerSpace space;
-  Eigen::MatrixXd points;  ///< of the candidates scored, as columns: d × n, n ≥ 1
+  Eigen::MatrixXd points;  ///< the candidates scored, as columns: d × n, n ≥ 1
   Eigen::VectorXd scores;  ///< n
   SearchStream stream;
   std::optional<LengthScaleFit> fit;  ///< to use; none = fits to all n
@@ -30,7 +30,7 @@ struct ModelInput {
 
 struct ModelCandidate {
   Candidate candidate;
-  LengthScaleFit fit;  ///< that was used
+  LengthScaleFit fit;  ///< fit that was used
 };
 
 /// Maximises the upper confidence bound. The same input gives the same bits on one machine.

@@ -17,7 +17,7 @@ enum class SearchDraw : std::uint32_t {
   set = 0x100,  ///< a random candidate
   screen,       ///< the points that the acquisition is screened on
   start,        ///< where its local ascents start
-  tie,          ///< which of equal components is skipped
+  tie,          ///< chooses the one of equal components that is skipped
 };
 
 /// Philox: key = seed, counter = (block, index, proposal, purpose).

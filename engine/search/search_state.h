@@ -2,7 +2,7 @@
 #pragma once
 
 // The memory of a search. Best set, counters and stop follow from the observations in their order; the
-// length scale and when it was fitted are kept because fits may be fewer than proposals.
+// length scale and when it was fitted are stored because fits may be fewer than proposals.
 
 #include <draftscope/engine/search.h>
 #include <future>
@@ -50,17 +50,17 @@ struct LayerSetSearch::State {
   search::Observations observations;
   std::size_t probes_scored = 0;
   const speculation::SublayerMask everything;  ///< runs
-  std::vector<std::int32_t> components = {};   ///< of the last random set; kept for its memory
+  std::vector<std::int32_t> components = {};   ///< components of the last random set; reused for its memory
   speculation::SublayerMask best_set;
   double best_score = 0.0;
   std::int32_t iterations = 0;
   std::int32_t tolerance = 0;
   std::optional<StopReason> stopped;
 
-  search::LengthScaleFit fit = {};  ///< of the model's last candidate that was proposed
+  search::LengthScaleFit fit = {};  ///< fit of the model's last candidate that was proposed
   /// The last that was begun. It holds copies of all it works on; its destructor waits for another thread.
   std::shared_future<search::ModelCandidate> model_candidate = {};
-  std::size_t model_observations = 0;  ///< that it is made from; 0 = none was begun
+  std::size_t model_observations = 0;  ///< observations that it is made from; 0 = none was begun
 };
 
 /// Range of every option, else an error that names it.

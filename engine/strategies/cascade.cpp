@@ -90,7 +90,7 @@ class Cascade final : public Strategy, private DraftStages {
 
   void observe(const RoundOutcome& outcome, DecisionLog* log) override {
     judged_.clear();
-    std::size_t tested = 0;  // tokens of the path behind which a first child was judged
+    std::size_t tested = 0;  // tokens of the path after which a first child was judged
     std::int32_t parent = -1;
     for (;; parent = outcome.accepted_nodes[tested++]) {
       const auto child = std::find_if(outcome.nodes.begin(), outcome.nodes.end(),
@@ -258,7 +258,7 @@ class Cascade final : public Strategy, private DraftStages {
   bool has_begun_ = false;
   std::vector<std::int32_t> eos_;
   std::int64_t rounds_ = 0;
-  // Of the round at hand:
+  // The members below are the present round's:
   std::vector<Drafted> drafted_;  // the root's, then the nodes'
   CascadeRule::Spent spent_;
   std::int32_t leaf_ = -1;

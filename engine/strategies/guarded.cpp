@@ -27,7 +27,7 @@ class Guarded final : public Strategy {
     inner_->begin_request(request);
     guard_.begin_request();
     began_ns_ = -1;
-    // Searches behind the prefill are the strategy's.
+    // Searches after the prefill are the strategy's.
     kind_ = guard_.is_stopped() ? SpeedGuard::Round::vanilla : SpeedGuard::Round::strategy;
   }
 

@@ -16,7 +16,7 @@
 
 namespace draftscope::engine {
 
-/// Without confidences.
+/// The counts of a round, without confidences.
 [[nodiscard]] inline speculation::RoundCounts counts_of(const RoundOutcome& outcome) {
   return {.planned = outcome.planned,
           .drafted = static_cast<std::int32_t>(outcome.steps.size()),

@@ -92,7 +92,7 @@ std::vector<std::int32_t> BpeModel::symbols(std::string_view piece) const {
     const auto byte_token = [&](char byte) { return byte_tokens_[static_cast<unsigned char>(byte)]; };
     if (byte_fallback_ && std::all_of(character.begin(), character.end(),
                                       [&](char byte) { return byte_token(byte) != none; })) {
-      // An unknown character that waits stays behind these: Hugging Face's order.
+      // An unknown character that waits stays after these: Hugging Face's order.
       for (const char byte : character) found.push_back(byte_token(byte));
     } else if (unknown_) {
       // Without an unknown token such a character is dropped, as Hugging Face does.

@@ -31,7 +31,7 @@ struct StripStart {
 };
 struct MetaspaceToSpace {
   std::string replacement;
-  bool drop_first;  ///< those of the first piece are no spaces
+  bool drop_first;  ///< The marks of the first piece are no spaces.
 };
 /// Joins the pieces' bytes and reads them as UTF-8.
 struct JoinBytes {

@@ -13,7 +13,7 @@ namespace draftscope::engine::tokenizer {
 /// Puts special tokens around a sequence.
 class PostProcessor {
  public:
-  /// With these tokens, if any, before and behind a sequence.
+  /// With these tokens, if any, before and after a sequence.
   [[nodiscard]] static PostProcessor around(std::optional<std::int32_t> begin,
                                             std::optional<std::int32_t> end);
   [[nodiscard]] static Result<PostProcessor> parse(const JsonField& field, std::int32_t vocab_size);

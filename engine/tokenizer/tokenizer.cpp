@@ -155,7 +155,7 @@ std::string Tokenizer::decode(std::span<const std::int32_t> tokens, bool skip_sp
 }
 
 std::string Tokenizer::text_of(std::int32_t token) const {
-  // Decoders take a space off the first piece of a text, so the token is read behind itself.
+  // Decoders take a space off the first piece of a text, so the token is read after itself.
   std::string first = decode(std::array{token}, false);
   // Two parts of characters may make one.
   if (first.find(tokenizer::replacement_character) != std::string::npos) return first;

@@ -42,7 +42,7 @@ Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightForm
             .exits = {},
             .gammas = {2, 4, 6, 8},
             .thresholds = {0.4, 0.6, 0.8}};
-  // Of eight bits and of four, the first that the backend makes.
+  // One format of eight bits and one of four: the first that the backend makes.
   for (const std::span<const speculation::WeightFormat> width : {std::span(eight_bits), std::span(four_bits)})
     for (const speculation::WeightFormat format : width) {
       if (std::find(formats.begin(), formats.end(), format) == formats.end()) continue;

@@ -66,7 +66,7 @@ void Halving::observe(double score) {
   if (!remaining_.empty() || rung_ + 1 == prompts_.size()) return;
   ++rung_;
   scored_.resize(survivors(scored_.size()));
-  // The best first: whoever stops the search early has looked at the most promising ones.
+  // The best first: a search that is stopped early has looked at the most promising ones.
   for (auto one = scored_.rbegin(); one != scored_.rend(); ++one) remaining_.push_back(one->setting);
   scored_.clear();
 }

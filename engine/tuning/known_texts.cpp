@@ -75,7 +75,7 @@ Result<std::optional<KnownTexts>> KnownTexts::decode(const ScoringSetup& setup) 
   return std::optional(std::move(texts));
 }
 
-/// Decodes into the cache's first rows, and moves what was written behind those of the texts to come. The
+/// Decodes into the cache's first rows, and moves what was written after those of the texts to come. The
 /// prompt's K/V stays as decode() wrote it: wide passes round otherwise than narrow ones.
 Result<bool> KnownTexts::add(std::span<const std::int32_t> prompt) {
   Backend& backend = setup_->backend;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Texts that vanilla decoding gave, kept as K/V rows and hidden states of their output tokens, so that the
+// Texts that vanilla decoding gave, cached as K/V rows and hidden states of their output tokens, so that the
 // predictions of any draft can be had in wide passes: each output token is a row of its own that attends to
 // the K/V the target wrote for the tokens before it, as the first step of a draft does from that token.
 
@@ -18,7 +18,7 @@ namespace draftscope::engine {
 struct KnownText {
   std::vector<std::int32_t> tokens;  ///< prompt and output
   std::int32_t prompt_size = 0;
-  std::int32_t first_cache_row = 0;  ///< that of the first token's K/V; the others follow
+  std::int32_t first_cache_row = 0;  ///< row of the first token's K/V; the others follow
   std::size_t first = 0;             ///< index of the first output token among those of all texts
   std::size_t count = 0;             ///< output tokens that another one follows, be it one that ends the text
   [[nodiscard]] std::size_t end() const { return first + count; }
@@ -65,8 +65,8 @@ class KnownTexts {
   std::int32_t scratch_ = 0;  ///< first cache row of a pass
   std::int32_t lowest_ = 0;   ///< cache rows from here on are taken
   std::vector<KnownText> texts_;
-  std::vector<Place> places_;       ///< of each output token
-  std::vector<std::int32_t> next_;  ///< behind each output token
+  std::vector<Place> places_;       ///< place of each output token
+  std::vector<std::int32_t> next_;  ///< after each output token
   std::vector<float> states_;       ///< [layer boundary 1 … n_layers][output token][d_model]
   std::vector<Row> rows_;
   std::vector<std::uint64_t> ancestors_;

@@ -89,7 +89,7 @@ class Replay {
     accepted_ = 0;
     for (std::int32_t k = 0; k < limits.steps; ++k) {
       const std::size_t at = root_ + static_cast<std::size_t>(k);
-      if (at >= known_.text.count) return;  // behind a wrong token, beyond the text's end
+      if (at >= known_.text.count) return;  // after a wrong token, beyond the text's end
       const TopToken& best = known_.predictions[at];
       if (!has_distribution(best)) {
         stop = DraftStop::threshold;

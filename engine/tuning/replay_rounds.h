@@ -3,7 +3,7 @@
 
 // The rounds that a strategy would have had over a text that is known, with what its draft predicts after
 // every output token. A draft of one step is exact. Approximate beyond: a draft's later steps see K/V of
-// earlier ones that the draft wrote, here they see what the target wrote; and behind a wrong draft token its
+// earlier ones that the draft wrote, here they see what the target wrote; and after a wrong draft token its
 // later steps count with what the draft predicts along the text.
 
 #include <draftscope/base/result.h>
@@ -30,9 +30,9 @@ struct RoundSums {
 struct KnownRounds {
   const ScoringSetup& setup;
   const KnownText& text;
-  std::span<const std::int32_t> next;     ///< behind each of the text's output tokens
+  std::span<const std::int32_t> next;     ///< after each of the text's output tokens
   std::span<const TopToken> predictions;  ///< the draft's, likewise
-  const DraftSubmodel& draft;             ///< of which they are
+  const DraftSubmodel& draft;             ///< draft whose rounds they are
   const PassCosts& costs;
 };
 

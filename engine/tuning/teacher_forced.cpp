@@ -95,7 +95,7 @@ Result<std::optional<TeacherForcedScore>> TeacherForced::score_on(std::size_t co
   const Checkpoint& checkpoint = state.setup.checkpoint;
   const std::span<const KnownText> texts = state.texts.texts().first(count);
   DRAFTSCOPE_TRY_ASSIGN(const DraftSubmodel draft, submodel_of(setting, checkpoint.shape));
-  if (draft.weights) DRAFTSCOPE_TRY(state.setup.backend.hold_weights(*draft.weights));
+  if (draft.weights) DRAFTSCOPE_TRY(state.setup.backend.prepare_draft_weights(*draft.weights));
   DRAFTSCOPE_TRY_ASSIGN(const auto made, make_strategy(setting, checkpoint.shape, {{}, checkpoint.hash}));
   const double rate = best_rate(state.costs, state.costs.draft_step(draft.mask, draft.weights));
   double to_come = 0.0;

@@ -2,6 +2,7 @@
 #include "advice_report.h"
 
 #include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/usable_recording.h>
 
 #include <algorithm>
 #include <set>
@@ -165,9 +166,7 @@ Result<void> draw_curves(const TrainedRecording& trained, const simulator::WhatI
 
 Result<AdviceReport> advice_of(const TrainedRecording& trained, const AdviceQuestion& question,
                                const AdviceProgress& progress) {
-  if (trained.is_imported())
-    return fail("{}: an imported trace, which says nothing of layers, expected draftscope record",
-                trained.opened()->name());
+  DRAFTSCOPE_TRY(simulator::check_can_be_advised_on(trained.recording(), trained.opened()->name()));
   AdviceReport report{.question = question};
   DRAFTSCOPE_TRY_ASSIGN(const WhatIfPointer what_if, trained.what_if(question.machine));
   DRAFTSCOPE_TRY_ASSIGN(report.machine, machine_of(question.machine, what_if->recorded_scenario()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The advice in words: what to do in a sentence, and what it hangs on in lines.
+// The advice as the page shows it: the simulator's sentences (simulator/answers/advice_text.h) and a table.
 
 #include <QString>
 #include <utility>
@@ -12,7 +12,7 @@
 
 namespace draftscope::gui {
 
-/// "Set X: it decodes 1.32 times as fast as vanilla (95 % 1.21–1.43; …)."
+/// The advice in one sentence.
 [[nodiscard]] QString advice_sentence(const AdviceReport& report);
 
 struct AdviceFact {

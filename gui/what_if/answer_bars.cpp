@@ -62,7 +62,7 @@ Gauge rate_gauge(const WhatIfAnswer& answer) {
               {}};
   if (answer.rate.max_drafted) gauge.values.push_back(answer.rate.max_drafted->value);
   gauge.words = values_text(gauge.values, {});
-  if (answer.measured) gauge.measured = answer.measured->tokens_per_second;
+  if (answer.beside) gauge.measured = answer.beside->run.tokens_per_second;
   return gauge;
 }
 
@@ -76,9 +76,9 @@ Gauge speedup_gauge(const WhatIfAnswer& answer) {
               {}};
   if (speedup.max_drafted) gauge.values.push_back(speedup.max_drafted->total.value);
   gauge.words = values_text(gauge.values, QStringLiteral("×"));
-  if (answer.measured) {
-    gauge.measured = answer.measured->speedup;
-    gauge.measured_95 = answer.measured->interval_95;
+  if (answer.beside) {
+    gauge.measured = answer.beside->run.speedup;
+    gauge.measured_95 = answer.beside->run.interval_95;
   }
   return gauge;
 }

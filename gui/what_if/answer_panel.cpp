@@ -3,6 +3,7 @@
 
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/answers/answer_figures.h>
+#include <draftscope/simulator/answers/answer_text.h>
 
 #include <QHeaderView>
 #include <QLabel>
@@ -46,10 +47,10 @@ std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
   if (speedup.max_drafted)
     rows.push_back(
         plain(AnswerPanel::tr("speedup with the most draft tokens"), speedup.max_drafted->total.value));
-  if (answer.measured) {
-    rows.push_back(row(AnswerPanel::tr("speedup, measured"), answer.measured->speedup, std::nullopt,
-                       answer.measured->interval_95));
-    rows.push_back(plain(AnswerPanel::tr("tokens/s, measured"), answer.measured->tokens_per_second));
+  if (answer.beside) {
+    const simulator::MeasuredSetting& run = answer.beside->run;
+    rows.push_back(row(AnswerPanel::tr("speedup, measured"), run.speedup, std::nullopt, run.interval_95));
+    rows.push_back(plain(AnswerPanel::tr("tokens/s, measured"), run.tokens_per_second));
   }
   rows.push_back(plain(AnswerPanel::tr("vanilla tokens/s"), prediction.vanilla_tokens_per_second));
   rows.push_back(plain(AnswerPanel::tr("mean accepted length M"), prediction.mean_accepted_length));
@@ -72,17 +73,8 @@ std::vector<NumbersModel::Row> rows_of(const WhatIfAnswer& answer) {
 }
 
 QString break_even_line(const WhatIfAnswer& answer) {
-  if (!answer.break_even) return AnswerPanel::tr("Break-even: none, no draft step is taken");
-  const simulator::BreakEven& even = *answer.break_even;
-  return even.acceptance_rate > 1.0
-             ? AnswerPanel::tr("Break-even: never, whatever is accepted")
-             : AnswerPanel::tr(
-                   "Break-even: pays from M %1 on (here %2), %3 % of the draft tokens accepted "
-                   "(here %4 %)")
-                   .arg(even.mean_accepted_length, 0, 'f', 2)
-                   .arg(answer.prediction.mean_accepted_length, 0, 'f', 2)
-                   .arg(100.0 * even.acceptance_rate, 0, 'f', 1)
-                   .arg(100.0 * answer.prediction.acceptance_rate, 0, 'f', 1);
+  return AnswerPanel::tr("Break-even: %1")
+      .arg(QString::fromStdString(simulator::break_even_text(answer.break_even, answer.prediction)));
 }
 
 /// Writes lines of which a slider's step changes a few: those alone are laid out and painted anew.
@@ -185,8 +177,9 @@ void AnswerPanel::set_answer(const std::shared_ptr<const WhatIfAnswer>& answer,
                               QString::fromUtf8(answer->machine.name), QString::fromUtf8(standing(*answer)),
                               break_even_line(*answer)));
   bars_->set_answer(answer);
-  beside_->setVisible(answer->measured.has_value());
-  beside_->setText(answer->measured ? QString::fromUtf8(beside_line(*answer, *answer->measured)) : QString());
+  beside_->setVisible(answer->beside.has_value());
+  beside_->setText(answer->beside ? QString::fromUtf8(beside_line(*answer->beside, Characters::unicode))
+                                  : QString());
   bars_->set_stale(false);
   numbers_.set_numbers({tr("figure"), tr("value"), tr("80 % from"), tr("to"), tr("95 % from"), tr("to")},
                        rows_of(*answer));

@@ -27,7 +27,7 @@ def examples():
     page = (ROOT / "docs/rounds-format.md").read_text()
     block = page.split("```json\n", 1)[1].split("```", 1)[0]
     yield from block.splitlines()
-    for fixture in sorted((ROOT / "tests/fuzz/import/corpus/rounds").glob("*.jsonl")):
+    for fixture in sorted((ROOT / "tests/fuzz/corpus/import/rounds").glob("*.jsonl")):
         yield from fixture.read_text().splitlines()
 
 

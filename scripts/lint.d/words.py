@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Refuses words that the project does not use (CONTRIBUTING.md, Words).
+"""Refuses words that the project does not use, and long sentences in pages (CONTRIBUTING.md, Words).
 
---count prints how many findings a folder has of each rule."""
+Some rules on comments are newer than the comments: of those, COMMENT_BUDGET says how many findings may be left.
+--count prints how many findings each folder has of each rule; --show RULE prints the findings of one rule."""
 
 import re
 import sys
@@ -38,6 +39,26 @@ COMMENT_RULES = [
     ("comment without subject", re.compile(r"^///<? ?(?:What|Of)\b"),
      "a comment on a declaration is a phrase about this symbol"),
 ]
+# "behind" is a place; for time and order the word is "after".
+BEHIND = re.compile(r"\bbehind\b(?! (?:it|them|the (?:marks|plot|text|window|curve|bars?))\b(?= (?:is|are) drawn))", re.IGNORECASE)
+# Beginnings of comments that are understood only with the comment before. A wrapped line is no beginning.
+BUDGETED_RULES = [
+    ("comment that leans on another", re.compile(r"^(?://+<?|/\*+<?) ?(?:The same\b|Those (?:that|of|which)\b|That (?:of|which)\b|As (?:above|before)\b)|^// ?Of\b"),
+     "a comment is understood without its neighbours"),
+    ("comment in lower case", re.compile(r"^///<? ?(?:of|that|as|which|those|the same|whose|by which|in which)\b"),
+     "a comment on a field is a sentence, a phrase about this field, a shape or a unit"),
+]
+# How many findings of each rule on comments are left. A number may only fall: lower it where you mend comments.
+COMMENT_BUDGET = {
+    "behind in a comment": 277,
+    "comment that leans on another": 147,
+    "comment in lower case": 590,
+}
+MAX_SENTENCE_WORDS = 35
+SENTENCE_END = re.compile(r"(?<=[.!?])[)\"*]*\s+|(?<=:)\s+(?=[A-Z])")
+CELL_END = re.compile(r"(?<=[.!?:;])[)\"*]*\s+")  # A cell may list phrases.
+# What the program wrote into a page is held to its source by a test, and mended there.
+GENERATED = re.compile(r"^<!-- (end of )?(?:figures|findings)\b")
 DIALECT_PATTERNS = [(re.compile(rf"\b(?:{word})\b"), better) for word, better in DIALECT.items()]
 MERGE_MARK = re.compile(r"(?:<{7}|>{7}|\|{7})(?: |$)")
 PATH_RULES = [
@@ -57,6 +78,8 @@ def check(path, lines):
         for word, better in DIALECT_PATTERNS:
             for match in word.finditer(line):
                 yield "dialect", f"{path}:{number}: {match.group()}, expected {better}"
+    if path.endswith(".md"):
+        yield from check_page(path, lines)
     if not path.endswith(CODE):
         return
     for number, line in enumerate(lines, 1):
@@ -69,9 +92,54 @@ def check(path, lines):
         starts = not (previous == number - 1 and lines[number - 2].lstrip().startswith("///")
                       and lines[number - 1].lstrip().startswith("///"))
         previous = number
-        for rule, pattern, advice in COMMENT_RULES:
+        if number == 1 and "SPDX" in text:
+            continue
+        for rule, pattern, advice in COMMENT_RULES + BUDGETED_RULES:
             if starts and pattern.search(text.strip()):
                 yield rule, f"{path}:{number}: {text.strip()[:60]}: {advice}"
+        if BEHIND.search(text):
+            yield "behind in a comment", f"{path}:{number}: {text.strip()[:60]}: of time and order, say after"
+
+
+def check_page(path, lines):
+    """(rule, finding) of a page's prose, without code and what a program wrote into it."""
+    for number, text, is_cell in paragraphs(lines):
+        if BEHIND.search(text):
+            yield "behind in a page", f"{path}:{number}: {text[:60]}: of time and order, say after"
+        for sentence in re.split(CELL_END if is_cell else SENTENCE_END, text):
+            count = len([word for word in sentence.split() if re.search(r"\w", word)])
+            if count > MAX_SENTENCE_WORDS:
+                yield "long sentence", (f"{path}:{number}: {count} words in \"{sentence[:60]}\", "
+                                        f"expected at most {MAX_SENTENCE_WORDS}")
+
+
+def paragraphs(lines):
+    """(number of the first line, text, whether it is a cell) of each paragraph, entry of a list and cell of a table."""
+    begins, words, is_code, is_generated = 0, [], False, False
+    for number, line in enumerate([*lines, ""], 1):
+        bare = line.strip()
+        generated = GENERATED.match(bare)
+        is_fence = bare.startswith("```")
+        is_cells = bare.startswith("|") and not (is_code or is_generated)
+        is_text = bool(bare) and not (is_code or is_fence or generated or is_generated or is_cells or bare.startswith(("#", "!["))
+                                      or (line.startswith("    ") and not words))
+        if words and (not is_text or re.match(r"(?:[-*]|\d+\.) ", bare)):
+            yield begins, plain_text(" ".join(words)), False
+            words = []
+        if is_cells:
+            yield from ((number, plain_text(cell), True) for cell in re.split(r"(?<!\\)\|", bare) if cell.strip())
+        if is_text:
+            begins = begins if words else number
+            words.append(bare)
+        is_code ^= is_fence
+        is_generated = not generated.group(1) if generated else is_generated
+
+
+def plain_text(text):
+    """Without marks; a piece of code, and a link, is what a reader reads of it."""
+    text = re.sub(r"`[^`]*`", "X", text)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"^(?:[-*>]|\d+\.) |\*+", "", text).strip()
 
 
 def count_of(key_and_findings):
@@ -96,6 +164,20 @@ def self_check():
     expect("a wrapped line", rules("a/b.h", "/// Maximum rows", "/// Of a verification."), [])
     expect("a good comment", rules("a/b.h", "/// Maximum rows of a verification."), [])
     expect("a vague file", rules("a/string_utils.h"), ["vague file"])
+    expect("the same", rules("a/b.h", "/// The same of a tree.", "int rows();"), ["comment that leans on another"])
+    expect("those that", rules("a/b.cpp", "// Those that a part has."), ["comment that leans on another"])
+    expect("a field in lower case", rules("a/b.h", "int rows = 0;  ///< of the request"), ["comment in lower case"])
+    expect("a unit", rules("a/b.h", "int rows = 0;  ///< ns per row"), [])
+    expect("behind in time", rules("a/b.cpp", "// The tokens behind the prompt."), ["behind in a comment"])
+    expect("after", rules("a/b.cpp", "// The tokens after the prompt."), [])
+    words = " ".join(["word"] * MAX_SENTENCE_WORDS)
+    expect("a long sentence", rules("a/b.md", f"Word {words}", "word."), ["long sentence"])
+    expect("two sentences", rules("a/b.md", f"{words}. One more."), [])
+    expect("a long cell", rules("a/b.md", f"| one | {words} two |"), ["long sentence"])
+    expect("code", rules("a/b.md", "```", f"{words} {words}", "```"), [])
+    expect("entries of a list", rules("a/b.md", f"- {words}", f"- {words}"), [])
+    expect("behind in a page", rules("a/b.md", "The tokens behind it."), ["behind in a page"])
+    expect("a page's generated part", rules("a/b.md", "<!-- findings -->", f"{words} {words}", "<!-- end of findings -->"), [])
 
 
 def main():
@@ -106,7 +188,18 @@ def main():
         for (folder, rule), count in sorted(count_of(found).items()):
             print(f"{folder:12} {rule:24} {count}")
         return
-    report([finding for _, _, finding in found], "words")
+    if "--show" in sys.argv:
+        print(*(finding for _, rule, finding in found if rule == sys.argv[-1]), sep="\n")
+        return
+    counts = Counter(rule for _, rule, _ in found)
+    failures = [finding for _, rule, finding in found if rule not in COMMENT_BUDGET]
+    for rule, budget in COMMENT_BUDGET.items():
+        if counts[rule] > budget:
+            failures.append(f"scripts/lint.d/words.py: {counts[rule]} findings of \"{rule}\", expected at most {budget}: "
+                            f"python3 scripts/lint.d/words.py --show \"{rule}\"")
+        elif counts[rule] < budget:
+            print(f"words: {counts[rule]} of {budget} findings of \"{rule}\" are left: lower its number in COMMENT_BUDGET")
+    report(failures, "words")
 
 
 if __name__ == "__main__":

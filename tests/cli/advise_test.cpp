@@ -80,6 +80,26 @@ TEST_F(Shadowed, ClimbsTheLadderToTheAnswer) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 7);
 }
 
+TEST_F(Shadowed, SaysWhatWasMeasuredWithTheSettingsThatWereAsked) {
+  const std::string path = write({});
+  const Arguments asked{"-s", "layerskip:exit=3,gamma=4", "-s", "layerskip:exit=2,gamma=3"};
+  EXPECT_THAT(run("simulate", path, asked).out,
+              HasSubstr("What was measured with the same settings\n  layerskip:exit=3,gamma=4: Measured "));
+  Arguments more = asked;
+  more.insert(more.end(), {"--json", "--quiet"});
+  const json answers = parsed(run("simulate", path, more))["answers"];
+  EXPECT_NEAR(answers[0]["measured"]["relative_error"].get<double>(),
+              answers[0]["speedup"].get<double>() / answers[0]["measured"]["speedup"].get<double>() - 1.0,
+              1e-12);
+  EXPECT_TRUE(answers[1]["measured"].is_null()) << "that was not recorded";
+  for (const Arguments& elsewhere :
+       {Arguments{"--gpu", "L4"}, {"--batch", "2"}, {"--longer-context", "64"}}) {
+    Arguments other = more;
+    other.insert(other.end(), elsewhere.begin(), elsewhere.end());
+    EXPECT_TRUE(parsed(run("simulate", path, other))["answers"][0]["measured"].is_null()) << elsewhere[0];
+  }
+}
+
 TEST_F(Shadowed, ShowsTheWaterfallOfEachMachine) {
   const std::string path = write({});
   expect_golden("simulate_waterfall.txt",

@@ -105,7 +105,7 @@ TEST(ExplainCommand, KeepsToAHundredColumns) {
   const TemporaryFolder folder;
   const std::string trace = (folder / "answers.dstrace").string();
   ASSERT_EQ(run_command({"import",
-                         std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/import/corpus/swift/answers.jsonl",
+                         std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/corpus/import/swift/answers.jsonl",
                          "-q", "-o", trace})
                 .exit_code,
             0);
@@ -130,7 +130,7 @@ TEST(ExplainCommand, ExplainsOrRefusesEveryImport) {
   std::size_t explained = 0;
   std::size_t files = 0;
   for (const auto& file :
-       fs::recursive_directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/import/corpus")) {
+       fs::recursive_directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import")) {
     if (!file.is_regular_file()) continue;
     const std::string trace = (folder / (std::to_string(++files) + ".dstrace")).string();
     const CommandResult imported = run_command({"import", file.path().string(), "-q", "-o", trace});
@@ -143,7 +143,7 @@ TEST(ExplainCommand, ExplainsOrRefusesEveryImport) {
 
 TEST(ExplainCommand, ExplainsOrRefusesOldAndDamagedFiles) {
   std::size_t explained = 0;
-  for (const char* const folder : {"/tests/traces", "/tests/fuzz/trace/corpus"})
+  for (const char* const folder : {"/tests/traces", "/tests/fuzz/corpus/trace"})
     for (const auto& file : fs::directory_iterator(std::string(DRAFTSCOPE_SOURCE_DIR) + folder))
       if (file.path().extension() == ".dstrace") explained += explains(file.path().string()) ? 1U : 0U;
   EXPECT_GE(explained, 3U) << "files of all versions";

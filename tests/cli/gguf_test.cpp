@@ -19,7 +19,7 @@ TEST(Gguf, IsRecordedAsWhatItIs) {
   const TemporaryFolder folder;
   // A model of one layer and twelve tokens, whose matrices are of three types.
   const std::string model = (folder / "tiny.gguf").string();
-  std::filesystem::copy_file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/gguf/corpus/llama", model);
+  std::filesystem::copy_file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/gguf/llama", model);
   std::ofstream(folder / "prompts.jsonl") << R"({"turns": ["Hello"]})" << '\n';
   const auto trace = folder / "run.dstrace";
   const CommandResult recorded =

@@ -14,7 +14,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 std::string fixture(const std::string& name) {
-  return std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/import/corpus/" + name;
+  return std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/fuzz/corpus/import/" + name;
 }
 
 TEST(ImportCommand, GivesTheFiguresThatTheSourceHoldsAndNoOthers) {

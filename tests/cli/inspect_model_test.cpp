@@ -21,7 +21,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 const std::string inspected_model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
-const std::string tiny_gguf = DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/gguf/corpus/llama";
+const std::string tiny_gguf = DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/gguf/llama";
 
 TEST(InspectModel, ShowsAModelOnOneScreen) {
   const CommandResult result = run_command({"inspect", inspected_model});

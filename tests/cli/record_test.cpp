@@ -69,6 +69,26 @@ TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
   EXPECT_EQ(recording.requests.size(), 6U * 3U * 3U);
 }
 
+TEST(Record, LetsEveryStrategyGoFirstAsOftenAndPairsThemPromptByPrompt) {
+  const TemporaryFolder folder;
+  const auto recorded =
+      record(folder / "run.dstrace", {"vanilla", "layerskip:exit=3,gamma=2", "layerskip:exit=5"});
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  const traces::Recording& recording = *recorded;
+  constexpr std::size_t strategies = 3;
+  constexpr std::size_t prompts = 3;
+  ASSERT_EQ(recording.requests.size(), strategies * prompts * 3);
+  for (std::size_t i = 0; i < recording.requests.size(); ++i) {
+    const traces::Request& request = recording.requests[i];
+    const std::size_t repeat = i / (strategies * prompts);
+    const std::size_t prompt = i / strategies % prompts;
+    const std::size_t first = (prompt + repeat) % strategies;
+    EXPECT_EQ(request.repeat, static_cast<std::int32_t>(repeat));
+    EXPECT_EQ(request.prompt_id, recording.prompts[prompt].id);
+    EXPECT_EQ(request.run_id, recording.runs[(first + i % strategies) % strategies].id);
+  }
+}
+
 TEST(Record, SaysWhatMemoryEachRunTook) {
   const TemporaryFolder folder;
   const auto recorded =

@@ -23,7 +23,7 @@ constexpr std::string_view ended_at_once = "files named *.partial may be left";
 
 const std::string source = DRAFTSCOPE_SOURCE_DIR;
 const std::string model = source + "/models/demo-draft";
-const std::string corpus = source + "/tests/fuzz/import/corpus/";
+const std::string corpus = source + "/tests/fuzz/corpus/import/";
 
 std::vector<std::string> record_arguments(const std::string& prompts, const std::string& output) {
   return {"record",

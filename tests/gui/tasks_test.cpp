@@ -132,7 +132,7 @@ TEST_P(Task, WhyIsThisStrategySlowerThanVanillaHere) {
     ASSERT_NE(diagnosis, expected.end());
     // Which of its beginning fits beside the bars is the window's matter: what a round takes and yields must.
     EXPECT_THAT(seen, testing::HasSubstr(in_one_line(diagnosis->summary)));
-    EXPECT_THAT(seen, testing::HasSubstr(number_text(runs[run].all.speedup->value).toStdString()));
+    EXPECT_THAT(seen, testing::HasSubstr(speedup_text(runs[run].all.speedup->value).toStdString()));
     ASSERT_FALSE(diagnosis->findings.empty());
     EXPECT_THAT(seen, testing::HasSubstr(in_one_line(diagnosis->findings.front().sentence)));
     EXPECT_LE(actions_, 3);
@@ -213,7 +213,7 @@ TEST_P(Task, StrategiesSideBySideAndAFigureForAPaper) {
     EXPECT_THAT(seen,
                 testing::HasSubstr(standing.run.recording->runs()[standing.run.run].run->specification));
     if (standing.ratio) {
-      EXPECT_THAT(seen, testing::HasSubstr(number_text(standing.ratio->value).toStdString()));
+      EXPECT_THAT(seen, testing::HasSubstr(speedup_text(standing.ratio->value).toStdString()));
     }
   }
   press(Qt::Key_E, Qt::ControlModifier);

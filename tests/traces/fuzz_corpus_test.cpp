@@ -16,7 +16,7 @@ namespace {
 TEST(TraceFuzzCorpus, KeepsItsPropertiesOnEveryFile) {
   int count = 0;
   for (const auto& file :
-       std::filesystem::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/trace/corpus")) {
+       std::filesystem::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/trace")) {
     const std::string bytes = read_file(file.path());
     EXPECT_EQ(LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0)
         << file.path();

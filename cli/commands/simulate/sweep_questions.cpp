@@ -15,7 +15,8 @@ SweepQuestions::SweepQuestions(const SimulateOptions& options, const simulator::
       prediction{.machine = machines.front(), .runs = {}, .meta = {}},
       options_(options),
       what_if_(what_if),
-      machines_(machines) {}
+      machines_(machines),
+      measured_(simulator::measured_settings(recording)) {}
 
 void SweepQuestions::ask_all(const std::vector<std::string>& strategies) {
   ProgressBar progress("simulating", options_.quiet);
@@ -68,8 +69,18 @@ void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const 
   if (!answer) return simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
   if (options_.write) prediction.runs.push_back({rounds, *answer});
   if (options_.ladder) add_ladder(rounds, machine);
+  simulation.measured.push_back(measured_beside(*answer, machine));
   simulation.answers.push_back(*std::move(answer));
   simulation.scenarios.push_back(machine.scenario);
+}
+
+std::optional<simulator::MeasuredBeside> SweepQuestions::measured_beside(
+    const simulator::Answer& answer, const simulator::Machine& machine) const {
+  const bool is_as_recorded = !other_texts_ && options_.longer_context == 0 &&
+                              simulator::is_recorded_machine(machine, what_if_.recorded_scenario());
+  const auto* run = is_as_recorded ? simulator::measured_setting_of(answer, measured_) : nullptr;
+  if (run == nullptr) return std::nullopt;
+  return simulator::measured_beside(answer, *run, *simulation.fit, simulation.recording->meta);
 }
 
 void SweepQuestions::add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {

@@ -40,11 +40,15 @@ class SweepQuestions {
   void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   void ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
+  /// The comparison with the run that the answer is about, if that was recorded.
+  [[nodiscard]] std::optional<simulator::MeasuredBeside> measured_beside(
+      const simulator::Answer& answer, const simulator::Machine& machine) const;
   void put_circumstances(simulator::StrategyRounds& rounds) const;
 
   const SimulateOptions& options_;
   const simulator::WhatIf& what_if_;
   const std::vector<simulator::Machine>& machines_;
+  std::vector<simulator::MeasuredSetting> measured_;
   std::optional<std::string> other_texts_;
 };
 

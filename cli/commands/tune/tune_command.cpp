@@ -4,6 +4,7 @@
 #include <draftscope/base/output_file.h>
 #include <draftscope/base/utc_time.h>
 #include <draftscope/engine/decode.h>
+#include <draftscope/engine/recording/session.h>
 #include <draftscope/engine/tuning/pass_costs.h>
 #include <draftscope/engine/tuning/score_setting.h>
 #include <draftscope/engine/tuning/teacher_forced.h>
@@ -34,13 +35,9 @@ Result<std::vector<std::vector<std::int32_t>>> encode_prompts(const TuneOptions&
                                                               std::span<const traces::Question> questions) {
   std::vector<std::vector<std::int32_t>> prompts;
   for (const traces::Question& question : questions) {
-    std::string text = question.turns.front();
-    if (options.chat) {
-      const engine::Message message{.role = "user", .content = text};
-      DRAFTSCOPE_TRY_ASSIGN(text, tokenizer.apply_chat_template(std::span(&message, 1)));
-    }
-    DRAFTSCOPE_TRY_ASSIGN(auto tokens, tokenizer.encode(text, {.add_special_tokens = !options.chat}));
-    prompts.push_back(std::move(tokens));
+    DRAFTSCOPE_TRY_ASSIGN(engine::RecordedPrompt prompt,
+                          engine::prompt_of_turn(tokenizer, {.chat = options.chat, .system = {}}, question));
+    prompts.push_back(std::move(prompt.tokens));
   }
   return prompts;
 }
@@ -77,8 +74,8 @@ engine::Facts machine_facts(const engine::Backend& backend) {
 }
 
 /// Decodes once without a look at the clock: page faults of the mapped weights settle here.
-Result<void> warm_up(const engine::ScoringSetup& calibration) {
-  DRAFTSCOPE_TRY(engine::score_setting(calibration, "vanilla", 1));
+Result<void> warm_up(const engine::ScoringSetup& setup) {
+  DRAFTSCOPE_TRY(engine::score_setting(setup, "vanilla", 1));
   return {};
 }
 
@@ -97,30 +94,28 @@ void widen_cache(TuneOptions& options, std::span<const std::vector<std::int32_t>
 }
 
 /// Costs of passes by the search's objective: times that the policy has, or else measured and put there.
-Result<engine::PassCosts> pass_costs(const engine::ScoringSetup& calibration, engine::Policy& policy) {
-  if (calibration.objective == engine::Objective::acceptance_model)
-    return engine::byte_costs(calibration.checkpoint);
+Result<engine::PassCosts> pass_costs(const engine::ScoringSetup& setup, engine::Policy& policy) {
+  if (setup.objective == engine::Objective::acceptance_model) return engine::byte_costs(setup.checkpoint);
   auto times = engine::pass_times_of(policy.machine);
   if (!times) {
     std::size_t tokens = 0;
-    for (const auto& prompt : calibration.prompts) tokens += prompt.size();
-    const auto context =
-        static_cast<std::int32_t>(tokens / calibration.prompts.size()) + calibration.max_tokens / 2;
-    DRAFTSCOPE_TRY_ASSIGN(times, engine::time_passes(calibration.backend, context));
+    for (const auto& prompt : setup.prompts) tokens += prompt.size();
+    const auto context = static_cast<std::int32_t>(tokens / setup.prompts.size()) + setup.max_tokens / 2;
+    DRAFTSCOPE_TRY_ASSIGN(times, engine::time_passes(setup.backend, context));
     engine::add_pass_times(*times, policy.machine);
   }
-  engine::PassCosts costs = engine::timed_costs(*times, calibration.checkpoint.shape.n_layers);
-  costs.weight_bits = calibration.checkpoint.weights.head.weight_bits();
+  engine::PassCosts costs = engine::timed_costs(*times, setup.checkpoint.shape.n_layers);
+  costs.weight_bits = setup.checkpoint.weights.head.weight_bits();
   return costs;
 }
 
 /// None where the search decodes its candidates, or was interrupted.
 Result<std::optional<engine::TeacherForced>> teacher_forced(const TuneOptions& options,
-                                                            const engine::ScoringSetup& calibration,
+                                                            const engine::ScoringSetup& setup,
                                                             engine::Policy& policy) {
   if (!options.teacher_forced()) return std::nullopt;
-  DRAFTSCOPE_TRY_ASSIGN(auto costs, pass_costs(calibration, policy));
-  return engine::TeacherForced::create(calibration, std::move(costs));
+  DRAFTSCOPE_TRY_ASSIGN(auto costs, pass_costs(setup, policy));
+  return engine::TeacherForced::create(setup, std::move(costs));
 }
 
 int report(const TuneOptions& options, const engine::Policy& policy) {
@@ -129,16 +124,16 @@ int report(const TuneOptions& options, const engine::Policy& policy) {
   return options.quiet ? 0 : print_out(tune_text(policy, options.output.string()));
 }
 
-Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibration,
+Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& setup,
                        engine::CandidateSource& source, std::span<const engine::Trial> taken,
                        engine::Policy& policy) {
-  const bool timed = calibration.objective == engine::Objective::speedup;
-  DRAFTSCOPE_TRY_ASSIGN(auto texts, teacher_forced(options, calibration, policy));
+  const bool timed = setup.objective == engine::Objective::speedup;
+  DRAFTSCOPE_TRY_ASSIGN(auto texts, teacher_forced(options, setup, policy));
   ProgressBar bar("tuning", options.quiet);
   const engine::Tuning tuning{
       .source = source,
       .measure = [&](const std::string& setting,
-                     std::int32_t prompts) { return engine::score_setting(calibration, setting, prompts); },
+                     std::int32_t prompts) { return engine::score_setting(setup, setting, prompts); },
       .score = [&](const engine::Proposed& proposed,
                    double floor) -> Result<std::optional<engine::TeacherForcedScore>> {
         if (!texts) return std::nullopt;
@@ -146,7 +141,7 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& calibra
                                  : texts->score(proposed.setting, floor);
       },
       .same_every_time = !timed,
-      .prompts = static_cast<std::int32_t>(calibration.prompts.size()),
+      .prompts = static_cast<std::int32_t>(setup.prompts.size()),
       .repeats = timed ? options.repeats : 1,
       .finalists = timed || options.teacher_forced() ? options.finalists : 1,
       .output = options.output,
@@ -193,16 +188,16 @@ Result<int> tune_model(TuneOptions& options) {
     DRAFTSCOPE_TRY_ASSIGN(policy, resumed_policy(options, options.output, std::move(policy)));
   }
   const InterruptScope interrupt;
-  engine::ScoringSetup calibration{.backend = *backend,
-                                   .checkpoint = *model.checkpoint,
-                                   .prompts = std::move(prompts),
-                                   .max_tokens = options.max_tokens,
-                                   .objective = options.objective == "speedup"
-                                                    ? engine::Objective::speedup
-                                                    : engine::Objective::acceptance_model,
-                                   .cancelled = &InterruptScope::flag()};
-  DRAFTSCOPE_TRY(warm_up(calibration));
-  DRAFTSCOPE_TRY_ASSIGN(const int code, run_tuning(options, calibration, *search.source, taken, policy));
+  engine::ScoringSetup setup{.backend = *backend,
+                             .checkpoint = *model.checkpoint,
+                             .prompts = std::move(prompts),
+                             .max_tokens = options.max_tokens,
+                             .objective = options.objective == "speedup"
+                                              ? engine::Objective::speedup
+                                              : engine::Objective::acceptance_model,
+                             .cancelled = &InterruptScope::flag()};
+  DRAFTSCOPE_TRY(warm_up(setup));
+  DRAFTSCOPE_TRY_ASSIGN(const int code, run_tuning(options, setup, *search.source, taken, policy));
   return code == 0 ? report(options, policy) : code;
 }
 

@@ -4,6 +4,7 @@
 #include <draftscope/simulator/analysis/figure_json.h>
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/answers/answer_figures.h>
+#include <draftscope/simulator/answers/answer_text.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,17 +92,7 @@ std::string notes_text(const Simulation& simulation) {
     for (const std::string& note : answer.notes) lines.add_once(answer.strategy + ": " + note);
     if (!answer.speedup.min_drafted.total.no_interval_reason.empty())
       lines.add_once("no interval: " + answer.speedup.min_drafted.total.no_interval_reason);
-    int undetermined = 0;
-    for (const simulator::CostNote& note : answer.cost_notes) {
-      if (note.provenance == simulator::Provenance::undetermined)
-        ++undetermined;
-      else
-        lines.add_once(answer.machine + ": " + note.text);
-    }
-    if (undetermined > 0)
-      lines.add_once(
-          fmt::format("{}: {} cost parameters are not determined by the recording (--json names them)",
-                      answer.machine, undetermined));
+    for (const std::string& note : cost_note_lines(answer)) lines.add_once(answer.machine + ": " + note);
   }
   for (const Refusal& refusal : simulation.refusals)
     lines.add_once("no answer: " + (refusal.machine.empty() ? "" : refusal.machine + ": ") + refusal.reason);
@@ -129,6 +120,30 @@ std::string budget_text(const Simulation& simulation, const Glyphs& glyphs) {
   return any ? "\nWhere the uncertainty comes from: shares of the variance of ln(speedup)\n" +
                    table.text(2, glyphs.columns)
              : "";
+}
+
+std::string measured_text(const Simulation& simulation, const Glyphs& glyphs) {
+  std::string text;
+  for (const auto& beside : simulation.measured)
+    if (beside)
+      text += fmt::format("  {}: {}\n", printable(beside->run.strategy),
+                          printable(beside_line(*beside, glyphs.characters())));
+  return text.empty() ? "" : "\nWhat was measured with the same settings\n" + text;
+}
+
+Json interval_json(const std::optional<simulator::Interval>& interval) {
+  return interval ? Json::array({interval->low, interval->high}) : Json(nullptr);
+}
+
+Json measured_json(const std::optional<simulator::MeasuredBeside>& beside) {
+  if (!beside) return nullptr;
+  return {{"speedup", beside->run.speedup},
+          {"interval_95", interval_json(beside->run.interval_95)},
+          {"decode_tokens_per_second", beside->run.tokens_per_second},
+          {"vanilla_decode_tokens_per_second", beside->run.vanilla_tokens_per_second},
+          {"relative_error", beside->relative_error},
+          {"differs", beside->differs},
+          {"reasons", beside->reasons}};
 }
 
 /// The question, and the source of its rounds.
@@ -185,6 +200,7 @@ std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs
   text += "Predicted: decoding without prefill, speedup over vanilla decoding on the same machine\n";
   text += table.text(2, glyphs.columns);
   text += budget_text(simulation, glyphs);
+  if (!quiet) text += measured_text(simulation, glyphs);
   const std::string notes = quiet ? "" : notes_text(simulation);
   if (!notes.empty()) text += "\nWhat the answers rest on\n" + notes;
   return text;
@@ -195,7 +211,10 @@ Json simulate_document(const Simulation& simulation) {
   json["recording"] = simulation.recording->path.filename().string();
   json["costs"] = costs_json(*simulation.fit);
   Json& answers = json["answers"] = Json::array();
-  for (const Answer& answer : simulation.answers) answers.push_back(answer_json(answer));
+  for (std::size_t i = 0; i < simulation.answers.size(); ++i) {
+    answers.push_back(answer_json(simulation.answers[i]));
+    answers.back()["measured"] = measured_json(simulation.measured[i]);
+  }
   json["refusals"] = refusals_json(simulation.refusals);
   return json;
 }

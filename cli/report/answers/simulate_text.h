@@ -3,8 +3,10 @@
 
 // Answers of the simulator for a terminal and for programs (keys: cli/OUTPUT.md).
 
+#include <draftscope/simulator/answers/measured_beside.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct Simulation {
   const simulator::CostFitReport* fit = nullptr;
   std::vector<simulator::Answer> answers;
   std::vector<simulator::Scenario> scenarios;  ///< what each answer is about
+  /// [answer] The comparison with the run that it is about; absent where none was recorded.
+  std::vector<std::optional<simulator::MeasuredBeside>> measured;
   std::vector<Refusal> refusals;
 };
 

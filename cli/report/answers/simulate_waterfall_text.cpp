@@ -67,33 +67,20 @@ std::string strategies_text(const simulator::RecordingWaterfall& found, const Gl
                    percent(share.efficiency, glyphs), bar(share.of_oracle.value, bar_width, glyphs)});
   }
   std::string text = "  Strategies as shares of the oracle\n" + table.text(4, glyphs.columns);
-  if (!all_bounded)
-    text += "    * drafts or verifies otherwise than the oracle's early exits, which are no bound for it\n";
+  if (!all_bounded) text += fmt::format("    * {}\n", simulator::no_bound_note());
   return text;
-}
-
-std::string price_text(const MachineWaterfall& machine, const Glyphs& glyphs) {
-  const simulator::Waterfall& waterfall = machine.found.waterfall;
-  const simulator::ConfidenceThreshold& rule = waterfall.threshold;
-  std::string text =
-      fmt::format("  price of time: {} tokens/s at batch {} and {:.0f} rows of context on average\n",
-                  number(1e9 * waterfall.price), machine.batch, machine.found.mean_context);
-  if (rule.exit < 1) return text + "  best threshold: none, not to speculate is faster\n";
-  return text + fmt::format("  best threshold: confidence {:.2f} at exit {}, at most {} draft tokens{}{}\n",
-                            rule.threshold, rule.exit, rule.longest, glyphs.separator(),
-                            waterfall.folds > 1 ? "its level is judged on other requests"
-                                                : "judged on the request it was chosen on");
 }
 
 std::string machine_text(const MachineWaterfall& machine, const Glyphs& glyphs) {
   const bool above_exit = machine.found.verified_layers == simulator::VerifiedLayers::above_exit;
   std::string notes;
-  for (const std::string& note : machine.found.notes) notes += "  " + printable(note) + '\n';
+  for (const std::string& note : waterfall_notes(machine.found, machine.batch))
+    notes += "  " + printable(note) + '\n';
   return fmt::format("{}: {} prompts, early exits, verification of {} (times modelled)\n",
                      printable(machine.machine), machine.found.waterfall.steps.front().times_ns.size(),
                      above_exit ? "what is above the exit" : "all layers") +
          levels_text(machine.found.waterfall, glyphs) + gaps_text(machine.found.waterfall, glyphs) +
-         strategies_text(machine.found, glyphs) + price_text(machine, glyphs) + notes;
+         strategies_text(machine.found, glyphs) + notes;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 struct Row {
   std::string_view name;
-  std::string_view architecture;  ///< of the table of families
+  std::string_view architecture;  ///< a name of the table of families
   bool paired_rows = false;
   bool qkv_bias = false;
   std::string_view turn_end = {};

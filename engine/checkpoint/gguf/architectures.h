@@ -14,7 +14,7 @@ namespace draftscope::engine::gguf {
 
 struct Architecture {
   std::string_view name;                             ///< in general.architecture, and before its keys
-  const speculation::ModelFamily* family = nullptr;  ///< the same layers under Hugging Face's name
+  const speculation::ModelFamily* family = nullptr;  ///< family of these layers, under Hugging Face's name
   /// Rows of q and k within a head: those that rotate together lie side by side, and not half a head apart as
   /// in Hugging Face's files.
   bool paired_rows = false;

@@ -17,8 +17,8 @@ namespace draftscope::engine::gguf {
 struct BlockFormat {
   std::uint32_t id = 0;  ///< in the file
   std::string_view name;
-  std::uint32_t weights = 0;  ///< of a block; 0 = a type that is known by name alone
-  std::uint32_t bytes = 0;    ///< of a block
+  std::uint32_t weights = 0;  ///< weights per block; 0 = a type that is known by name alone
+  std::uint32_t bytes = 0;    ///< bytes per block
   /// Widens `blocks` blocks to fp32: weights · blocks numbers. A pure function of its input.
   void (*unpack)(const std::byte* packed, std::size_t blocks, float* out) = nullptr;
   std::optional<DType> plain;  ///< the type whose numbers it stores as they are

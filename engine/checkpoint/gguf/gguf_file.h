@@ -26,7 +26,7 @@ struct StoredTensor {
   std::string_view name;
   const BlockFormat* format = nullptr;  ///< one that can be read
   std::vector<std::uint64_t> extents;   ///< 1 to 4, none 0; the first is that of a row
-  std::uint64_t begin = 0;              ///< of its data in the file, in bytes
+  std::uint64_t begin = 0;              ///< where its data begins in the file, in bytes
   std::uint64_t bytes = 0;
   [[nodiscard]] std::uint64_t row_bytes() const { return extents[0] / format->weights * format->bytes; }
   [[nodiscard]] const std::byte* data(std::span<const std::byte> file_bytes) const {
@@ -36,7 +36,7 @@ struct StoredTensor {
 
 /// Reads `count` entries at the cursor; data begins at the next multiple of `alignment` (a power of two).
 /// Errors: the file ends, a type that is not readable, a row that is no whole number of blocks, data beyond
-/// the end of the file, off its alignment or not behind that of the tensor before; a name that occurs twice.
+/// the end of the file, off its alignment or not after that of the tensor before; a name that occurs twice.
 [[nodiscard]] Result<std::vector<StoredTensor>> read_tensor_table(std::uint64_t count,
                                                                   std::uint64_t alignment,
                                                                   std::uint64_t file_bytes,
@@ -55,7 +55,7 @@ struct GgufHeader {
 
 /// A file and its header.
 struct GgufFile {
-  std::string path;  ///< as errors name it
+  std::string path;  ///< path as errors name it
   Mapping mapping;
   GgufHeader header;
 };
@@ -69,7 +69,7 @@ struct GgufModel {
     const GgufFile* file;
     const StoredTensor* tensor;
   };
-  std::unordered_map<std::string_view, Place> tensors;  ///< of all files, by name
+  std::unordered_map<std::string_view, Place> tensors;  ///< tensors of all files, by name
 
   [[nodiscard]] const Metadata& metadata() const { return files.front().header.metadata; }
 };

@@ -141,7 +141,7 @@ const gguf::BlockFormat* kept_format_on_gpu(const std::vector<BoundSlot>& bound)
   return is_shared ? shared : mixed;
 }
 
-/// Those that stay in their blocks for the CUDA backend: the layers' in one format, unless it is gate or up
+/// Tensors that stay in their blocks for the CUDA backend: the layers' in one format, unless it is gate or up
 /// and the other is not in it, and a head in that format if it is none that layers mix.
 std::vector<bool> kept_on_gpu(const std::vector<BoundSlot>& bound) {
   std::vector<bool> kept(bound.size(), false);

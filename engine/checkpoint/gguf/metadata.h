@@ -37,11 +37,11 @@ enum class ValueType : std::uint32_t {
 
 /// A value, or the values of an array.
 struct MetadataValue {
-  ValueType type = ValueType::u8;  ///< of the elements, if it is an array
+  ValueType type = ValueType::u8;  ///< type of the elements, if it is an array
   bool is_array = false;
-  std::uint64_t count = 1;              ///< of the elements
-  std::span<const std::byte> bytes;     ///< of numbers and booleans, little-endian, one after the other
-  std::vector<std::string_view> texts;  ///< of strings
+  std::uint64_t count = 1;              ///< number of elements
+  std::span<const std::byte> bytes;     ///< numbers and booleans, little-endian, one after the other
+  std::vector<std::string_view> texts;  ///< the strings, if it holds strings
 };
 
 /// Typed reads of keys. An integer may be stored in any integer type. Errors are one line that names the

@@ -19,10 +19,10 @@ constexpr Range<double> cap_range{0.0, multiplier_range.max};
 
 /// A key that asks for what an architecture's layers lack, unless it has its neutral value.
 struct ForeignKey {
-  std::string_view key;  ///< behind the architecture's name
+  std::string_view key;  ///< after the architecture's name
   double neutral;
   std::string_view trait;
-  std::array<std::string_view, 3> readers = {};  ///< architectures that have it; empty behind the last
+  std::array<std::string_view, 3> readers = {};  ///< architectures that have it; empty after the last
 };
 
 constexpr std::array foreign_keys{

@@ -12,7 +12,7 @@ namespace draftscope::engine::gguf {
 
 /// Divisors of the rotary frequencies of each pair.
 inline constexpr std::string_view frequency_divisors_name = "rope_freqs.weight";
-/// The same for contexts beyond the length that a model was first trained on, and within it.
+/// Factors for contexts beyond the length that a model was first trained on, and within it.
 inline constexpr std::string_view long_factors_name = "rope_factors_long.weight";
 inline constexpr std::string_view short_factors_name = "rope_factors_short.weight";
 

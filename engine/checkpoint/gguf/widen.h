@@ -25,7 +25,7 @@ struct WidenedTensor {
   bool keeps_blocks = false;  ///< written in its own format: its rows are moved alone
 };
 
-/// Rows of a tensor that is held in blocks, as numbers of its type.
+/// Rows of a tensor in blocks, as numbers of its type.
 [[nodiscard]] std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first,
                                                   std::int64_t rows);
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // int4 (speculation/weight_format.h): 4-bit integers with a scale and a zero point for each group of 128
-// inputs of an output. Matrices of AWQ and GPTQ are in it already, or are not.
+// inputs of an output. AWQ and GPTQ matrices are used as they are if is_int4(), and are widened otherwise.
 
 #include <cstdint>
 

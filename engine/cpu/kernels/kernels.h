@@ -100,7 +100,7 @@ struct Kernels {
   void (*soft_cap)(float* values, float cap, std::int64_t n) = nullptr;
   void (*to_bf16)(const float* row, std::int64_t n, std::uint16_t* out) = nullptr;
   BlockSoftmax (*block_softmax)(const float* logits, std::int64_t n) = nullptr;
-  const PackedProducts* packed = nullptr;  ///< the same bits in every set
+  const PackedProducts* packed = nullptr;  ///< products of packed matrices, with the same bits in every set
 };
 
 [[nodiscard]] const Kernels& portable_kernels();

@@ -15,7 +15,7 @@ namespace draftscope::engine::cpu {
 struct VectorAvx512 {
   using Value = __m512;
   static constexpr int width = 16;
-  static constexpr int accumulators = 16;  ///< held in registers by a loop that also streams two operands
+  static constexpr int accumulators = 16;  ///< kept in registers by a loop that also streams two operands
 
   static Value zero() { return _mm512_setzero_ps(); }
   static Value all(float x) { return _mm512_set1_ps(x); }

@@ -3,7 +3,7 @@
 
 // Products for more rows than max_invariant_rows(): prefill, where arithmetic and not memory decides. oneDNN
 // does them, each of our threads running its own blocks of outputs on one oneDNN thread, so that there is one
-// pool of threads and not two. Weights stay in their row-major layout; primitives are kept by shape.
+// pool of threads and not two. Weights stay in their row-major layout; primitives are cached by shape.
 
 #include <draftscope/engine/checkpoint.h>
 #include <cstddef>

@@ -20,7 +20,7 @@ struct ActivationBlock {
   float scale;                      ///< absmax / 127
   float sum;                        ///< scale · Σ quants, for minima
   std::int32_t negative_sum;        ///< −Σ quants, for zero points
-  std::int16_t negative_halves[2];  ///< of each 16 values
+  std::int16_t negative_halves[2];  ///< negated sum of each 16 values
 };
 static_assert(sizeof(ActivationBlock) == 48);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The one layout in memory of all matrices that are held in blocks of quantised weights, whatever made them.
+// The one layout in memory of all matrices in blocks of quantised weights, whatever made them.
 //
 //   Group    16 outputs; groups follow each other, the last one padded with zero scales
 //   Block    32 values of k of a group; blocks follow each other along k, the last one padded with the zero
@@ -12,7 +12,7 @@
 //            each block ([block][half, if it has two][16]), then its minima ([block][16])
 //   Quants   unsigned, in vectors of 64 bytes: byte 4 · output + j of a vector is of value 4 · quad + j of k,
 //            as dot products of bytes read it. A quant's low 8, 4 or 2 bits are in the low planes, from quad
-//            to quad at the next bits of the same byte; its upper bits are in the high planes behind them,
+//            to quad at the next bits of the same byte; its upper bits are in the high planes after them,
 //            likewise
 //
 //   w = step · (quant − zero) + minimum; step is the scale, or scale · the block's own; the minimum likewise,
@@ -27,9 +27,9 @@ namespace draftscope::engine::cpu {
 
 inline constexpr std::int64_t group_outputs = 16;
 inline constexpr std::int64_t block_depth = 32;
-inline constexpr std::int64_t block_quads = 8;           ///< of four values of k
+inline constexpr std::int64_t block_quads = 8;           ///< quads per block, of four values of k each
 inline constexpr std::int64_t plane_bytes = 64;          ///< a vector: one byte an output and value of a quad
-inline constexpr std::int64_t blocks_of_two_levels = 8;  ///< that share the fp16 numbers
+inline constexpr std::int64_t blocks_of_two_levels = 8;  ///< blocks that share the fp16 numbers
 
 /// Its functions are always inlined, so that no copy compiled for one instruction set is linked into code for
 /// another.
@@ -40,7 +40,7 @@ struct PackedLayout {
   int zero_bits = 0;     ///< the zero point is 2 to this power
   bool has_zero = true;  ///< else it is 0
   bool has_minima = false;
-  int own_scales = 0;  ///< of a block under its fp16 scale; 0 = formats of one level
+  int own_scales = 0;  ///< scales of a block under its fp16 scale; 0 = a format of one level
 
   [[nodiscard, gnu::always_inline]] constexpr int bits() const { return low_bits + high_bits; }
   [[nodiscard, gnu::always_inline]] constexpr int zero() const { return has_zero ? 1 << zero_bits : 0; }

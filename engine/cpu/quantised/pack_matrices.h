@@ -18,7 +18,7 @@ struct PackedTensor {
   TensorView source;
   const PackedLayout* layout = nullptr;
   std::byte* data = nullptr;          ///< zeroed memory of packed_bytes()
-  std::span<const float> importance;  ///< of an error in each column; empty = unknown
+  std::span<const float> importance;  ///< weight of an error in each column; empty = unknown
 };
 
 void pack_matrices(const std::vector<PackedTensor>& tensors);

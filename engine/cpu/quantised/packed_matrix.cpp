@@ -11,9 +11,10 @@ namespace {
 /// Where the parts of one output's block are, from the group's unit on.
 struct BlockPlace {
   std::int64_t unit;
-  std::int64_t scale, minimum;          ///< fp16
-  std::int64_t own_scale, own_minimum;  ///< of the first half; the second half's is group_outputs behind
-  std::int64_t quants;                  ///< the output's bytes of the first plane
+  std::int64_t scale, minimum;  ///< fp16
+  std::int64_t own_scale,
+      own_minimum;      ///< offsets in the first half; those in the second half lie group_outputs later
+  std::int64_t quants;  ///< the output's bytes of the first plane
 };
 
 BlockPlace place_of(const PackedLayout& layout, std::int64_t depth, std::int64_t output, std::int64_t block) {

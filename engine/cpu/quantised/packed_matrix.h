@@ -17,7 +17,7 @@ struct QuantisedBlock {
   std::array<std::uint8_t, block_depth> quants{};
   std::uint16_t scale = 0;                  ///< fp16
   std::uint16_t minimum = 0;                ///< fp16; 0 where the format has none
-  std::array<std::int8_t, 2> own_scales{};  ///< of formats with two levels: of each half, or the first alone
+  std::array<std::int8_t, 2> own_scales{};  ///< formats with two levels: one per half, or the first alone
   std::int8_t own_minimum = 0;
 };
 

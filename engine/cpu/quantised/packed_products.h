@@ -41,7 +41,7 @@ struct PackedProducts {
 [[nodiscard]] const PackedProducts& avx512_packed_products();
 [[nodiscard]] const PackedProducts& avx512_vnni_packed_products();
 
-/// Those that this processor and operating system can run, slowest first.
+/// Products that this processor and operating system can run, slowest first.
 [[nodiscard]] std::vector<const PackedProducts*> available_packed_products();
 
 /// Writes a tile's sums, [rows][16], of the group that begins at `first_output`: outputs [begin, end) alone.

@@ -16,7 +16,7 @@ using Lanes = std::array<float, lanes>;
 constexpr std::uint16_t half_nan = 0x7e00;
 
 struct Range {
-  float low, high;  ///< of quants less their zero point
+  float low, high;  ///< range of quants less their zero point
 };
 
 Range range_of(const PackedLayout& layout) {
@@ -79,7 +79,7 @@ float error_of(const float* x, const float* importance, const Line& line, const 
 
 struct Fit {
   Line line;
-  float explained = 0.0F;  ///< of the weighted squares, up to a constant
+  float explained = 0.0F;  ///< explained part of the weighted squares, up to a constant
 };
 
 /// The best line for the quants that `line` makes.

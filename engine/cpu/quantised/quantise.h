@@ -25,7 +25,7 @@ namespace draftscope::engine::cpu {
 [[nodiscard]] QuantisedBlock quantise_block(const PackedLayout& layout, const float* weights,
                                             std::int64_t count, const float* importance = nullptr);
 
-/// The same by absmax (by the values' range) alone: what the search begins with.
+/// Quantises by absmax (by the values' range) alone, which is what the search begins with.
 [[nodiscard]] QuantisedBlock quantise_plainly(const PackedLayout& layout, const float* weights,
                                               std::int64_t count);
 

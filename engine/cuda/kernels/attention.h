@@ -58,7 +58,7 @@ class Attention {
   }
 
  private:
-  /// An item, as all who compute it know it.
+  /// An item, as all threads that compute it know it.
   struct ItemWork {
     AttentionItem item;
     int kv_head;
@@ -172,8 +172,8 @@ class Attention {
     }
   }
 
-  /// Mixes values of the blocks of dimensions from `first` on, for the item's `i`-th split: two blocks at a
-  /// time, which registers hold.
+  /// Weighs the values of the blocks of dimensions from `first` on, for the item's `i`-th split. Registers
+  /// have room for two blocks at a time.
   template <int first>
   DRAFTSCOPE_DEVICE void mix_blocks(int first_key, int i, Sum& statistics, Sum& group) const {
     constexpr int n_blocks = first + 2 <= blocks ? 2 : 1;
@@ -203,7 +203,7 @@ class Attention {
     }
   }
 
-  /// Keeps what the item has found of the thread's query, of its dimensions from `dimension` on.
+  /// Stores the item's result for the thread's query, from dimension `dimension` on.
   DRAFTSCOPE_DEVICE void keep(int dimension, const Sum& sum) const {
     if (query_of_thread() >= work_.item.n_queries) return;
     const int index = work_.item.first_query + query_of_thread();
@@ -338,7 +338,7 @@ class Attention {
                                            block * dimension_block + t_ * 8));
     }
   }
-  /// Them as two mma take them.
+  /// The same as two mma take them.
   struct QueryHalves {
     Chunk halves[2];
   };
@@ -426,7 +426,7 @@ class Attention {
     }
   }
 
-  /// Threads combine runs: eight a query, four dimensions of a block each.
+  /// Eight threads per query combine runs; each has four dimensions of a block.
   DRAFTSCOPE_DEVICE bool combines() const {
     return thread_index() < tiles_ * tile_queries * attention_warps;
   }
@@ -457,7 +457,7 @@ class Attention {
   DRAFTSCOPE_DEVICE float* shared_sums(int run) const {
     return shared_factors() + plan_.item_tiles * tile_queries * (attention_warps + run * run_sum_stride);
   }
-  /// A group's values so far, [block][thread], after the sums.
+  /// The values of a group so far, [block][thread], which lie after the sums.
   DRAFTSCOPE_DEVICE FloatChunk* group_values() const {
     return reinterpret_cast<FloatChunk*>(shared_sums(attention_warps));
   }
@@ -509,7 +509,7 @@ class Attention {
     }
   }
 
-  /// The thread's query and dimensions: what its runs' sums come to, in order.
+  /// The combined sums of all runs, in order, for the thread's query and dimensions.
   DRAFTSCOPE_DEVICE Sum combined_runs(const Sum& statistics) const {
     Sum result = statistics;
     FloatChunk factors[2];

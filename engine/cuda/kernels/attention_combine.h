@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Sums of attention put together: a warp a query, once all of its runs or splits are kept.
+// Combines the sums of attention, one warp per query, once all of its runs or splits are stored.
 
 #include "attention_plan.h"
 #include "product_ops.h"
@@ -33,7 +33,7 @@ DRAFTSCOPE_DEVICE float bring_together(SplitStatistics& runs, float& maximum) {
   return runs.sum[0];
 }
 
-/// Where sums wait, and how they are put together.
+/// Where sums are stored until they are combined, and how they are combined.
 template <typename Element, int head_dim>
 class AttentionCombine {
  public:
@@ -43,7 +43,7 @@ class AttentionCombine {
   DRAFTSCOPE_DEVICE AttentionCombine(const PassView& p, const AttentionPlan& plan, int kv_head)
       : p_(p), plan_(plan), kv_head_(kv_head) {}
 
-  /// By all warps of the grid.
+  /// Called by all warps of the grid.
   DRAFTSCOPE_DEVICE static void run(const PassView& p, const AttentionPlan& plan) {
     constexpr int warps = attention_warps;
     for (int task = block_index() * warps + thread_index() / warp_threads; task < plan.rows * p.model.n_heads;
@@ -141,7 +141,7 @@ class AttentionCombine {
     return result;
   }
 
-  /// By a warp.
+  /// Called by a warp.
   DRAFTSCOPE_DEVICE void put_together(int index) const {
     const int dimension = thread_index() % warp_threads * lane_values;
     if (dimension >= head_dim) return;

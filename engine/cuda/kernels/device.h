@@ -3,7 +3,7 @@
 
 // The device's vocabulary for kernels. Kernels are plain function templates over this vocabulary, so that
 // nvcc compiles them for a GPU and any C++ compiler compiles them against an emulation of one
-// (tests/engine/cuda), which runs every thread of a block on the host: the same source is checked where there
+// (tests/without_gpu), which runs every thread of a block on the host: the same source is checked where there
 // is no GPU.
 //
 // All indices are one-dimensional. Collectives (`shuffle_xor`, `multiply_accumulate`, `synchronise_lanes`)

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #define DRAFTSCOPE_DEVICE __device__ __forceinline__
-/// A function that the compiler looks at by itself, so that a kernel of many operations takes it less time.
+/// A function that is not inlined, so that a kernel of many operations takes the compiler less time.
 #define DRAFTSCOPE_DEVICE_CALL __device__ __noinline__
 
 namespace draftscope::engine::cuda {
@@ -70,7 +70,7 @@ DRAFTSCOPE_DEVICE float exponential_of_two(float value) {
   return result;
 }
 
-/// The lower halves of two words as one, the first's below; the upper ones likewise.
+/// The lower halves of two words as one word, the first word's half below; likewise the upper halves.
 DRAFTSCOPE_DEVICE std::uint32_t low_halves(std::uint32_t low, std::uint32_t high) {
   return __byte_perm(low, high, 0x5410);
 }
@@ -151,7 +151,7 @@ DRAFTSCOPE_DEVICE void begin_copy(std::byte* to, const std::byte* from, bool pre
                "l"(from), "r"(present ? 16 : 0)
                : "memory");
 }
-/// Ends a group: the copies that the thread started since the group before, perhaps none.
+/// Ends a group of copies: those that the thread started since the previous group, perhaps none.
 DRAFTSCOPE_DEVICE void end_copy_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -176,7 +176,7 @@ DRAFTSCOPE_DEVICE void init_barrier(CopyBarrier* barrier, unsigned arrivals) {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif
 }
-/// Arrivals that begin_piece() brings to a barrier.
+/// Arrivals that begin_piece() makes at a barrier.
 #if __CUDA_ARCH__ >= 900
 inline constexpr unsigned piece_arrivals = 1;
 #else
@@ -224,7 +224,7 @@ DRAFTSCOPE_DEVICE void wait_for_phase(CopyBarrier* barrier, unsigned parity) {
     if (ended != 0) return;
   }
 }
-/// Asks that 32 bytes of device memory be brought into the second cache; nobody waits for them. A hint.
+/// A hint: asks that 32 bytes of device memory be brought into the L2 cache. Nobody waits for them.
 DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
@@ -278,7 +278,7 @@ struct Bf16 {
     asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
     return result;
   }
-  /// As −0 added to each: a product alone takes compute capability 9.0.
+  /// Adds −0 to each product: an instruction that multiplies alone needs compute capability 9.0.
   DRAFTSCOPE_DEVICE static std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
     constexpr std::uint32_t minus_zeros = 0x80008000U;
     return multiply_add_pairs(a, b, minus_zeros);

@@ -39,7 +39,7 @@ struct HalfScales {
   }
 };
 
-/// The run at `depth` of what 256 values of k have of scales.
+/// The scales of the run at `depth`, out of those of 256 values of k.
 template <int groups>
 DRAFTSCOPE_DEVICE HalfScales<groups> half_scales(const std::byte* scales, int depth) {
   HalfScales<groups> result;
@@ -65,7 +65,7 @@ template <>
 struct CodeScale<F16> {
   std::uint32_t word;  ///< the scale, and −(1024 + zero) above it
 
-  /// The one of a run of int4.
+  /// The scale and zero point of a run of int4.
   DRAFTSCOPE_DEVICE static CodeScale of_run(std::uint32_t word) {
     constexpr std::uint32_t from_128_of_bf16 = 0x27000000U;
     return {word ^ from_128_of_bf16};
@@ -122,7 +122,7 @@ struct CodeScale<Bf16> {
   }
 };
 
-/// The common part of formats with groups.
+/// The common part of all formats with groups.
 template <typename Element, GroupedLayout grouped>
 struct GroupedWeights {
   using Activation = Element;
@@ -135,13 +135,13 @@ struct GroupedWeights {
   using Scales = HalfScales<parts>;
   static constexpr int scale_words = grouped.scale_words;
   static_assert(scale_words <= max_scale_words);
-  /// From what 16 bytes say of a row's run to its words in a piece.
+  /// Makes the words that a piece has of a row's run, from the 16 bytes of its scales.
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     static_assert(scale_words == parts / 2);
     const HalfScales<parts> run = half_scales<parts>(from, depth);
     for (int i = 0; i < parts / 2; ++i) to[i] = run.words[i];
   }
-  /// From those words to what a lane needs.
+  /// Makes what a lane needs of those words.
   DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) {
     Scales result;
     for (int i = 0; i < parts / 2; ++i) result.words[i] = words[i];
@@ -250,9 +250,9 @@ struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
 };
 
 template <>
-inline constexpr Takes takes_of<Q4_KWeights> = Takes::own;
+inline constexpr MatrixSupport matrix_support<Q4_KWeights> = MatrixSupport::packed_only;
 
-/// One scale for 128 values of k.
+/// One scale per 128 values of k.
 struct BlockScale {
   float times_256;
 };

@@ -17,15 +17,15 @@ inline constexpr int mma_rows = 8;   ///< rows of activations that one mma multi
 inline constexpr int tile_half = 8;  ///< outputs of half a tile
 inline constexpr int tile_outputs = 2 * tile_half;
 inline constexpr int max_row_tiles = 2;  ///< tiles that a block takes at once
-/// Tiles of a product, which two at once divide.
+/// Tiles of a product: an even number, since a block may take two at once.
 inline constexpr int tiles_of(int outputs) {
   constexpr int together = max_row_tiles * tile_outputs;
   return (outputs + together - 1) / together * max_row_tiles;
 }
 
-/// Values of depth that a slice is a multiple of.
+/// The depth of a slice is a multiple of this.
 inline constexpr int slice_granule = 128;
-/// Places of a warp's ring (weight_stream.h).
+/// Maximum places of a warp's ring (weight_stream.h).
 inline constexpr int max_ring_places = 16;
 
 /// From the sums of one column of the tiles to the next's, in floats: lanes that store hit all banks.
@@ -68,7 +68,7 @@ inline constexpr std::size_t attention_tile_floats(int head_dim) {
   return queries * static_cast<std::size_t>(head_dim) / 2 + weights + statistics + sums +
          queries * static_cast<std::size_t>(head_dim);
 }
-/// `queries` of a K/V head's group and all rows; `max_tiles` that an item may take.
+/// `queries`: of a K/V head's group and all rows. `max_tiles`: that an item may take.
 inline constexpr std::size_t attention_shared_bytes(int head_dim, int queries, int max_tiles) {
   const int tiles = queries > tile_queries ? max_tiles : 1;
   return block_work_bytes + static_cast<std::size_t>(tiles) * attention_tile_floats(head_dim) * sizeof(float);

@@ -47,7 +47,7 @@ struct PackPieces {
       Chunk chunks[lane_rows];
       for (int i = 0; i < lane_rows; ++i) {
         const WeightRow of = row_of(i, g);
-        // Nobody takes the sums of rows that a matrix has not: they get the last one's numbers.
+        // Rows that a matrix does not have get the numbers of its last row; their sums are not used.
         const std::int64_t row = of.row < of.outputs ? of.row : of.outputs - 1;
         const std::byte* const matrix = p.rows[of.matrix];
         chunks[i] = {};
@@ -78,7 +78,7 @@ struct UnpackPieces {
 
   DRAFTSCOPE_DEVICE static void run(const PieceParams& p) {
     const DeviceModel& model = p.pass.model;
-    // Of the product's matrices, the first row of each.
+    // The first row of each of the product's matrices.
     const int second = p.product == OperationKind::gate_up ? model.d_ff : model.n_heads * model.head_dim;
     const int firsts[3] = {0, second, second + model.n_kv_heads * model.head_dim};
     each_part<Format>(p, [&](const std::byte* part, int run, const auto& row_of) {

@@ -52,10 +52,10 @@ struct BankParams {
   float* cosines;  ///< of compare_states
 };
 
-/// The norm ahead of a sublayer, or of the head.
+/// The norm before a sublayer or the head.
 enum class Norm : std::int32_t { attention, mlp, head };
 
-/// A part of a wide pass.
+/// Arguments of a kernel of wide passes.
 struct WideParams {
   PassParams pass;
   DeviceLayer layer;
@@ -63,7 +63,7 @@ struct WideParams {
   Norm norm;
 };
 
-/// 16-bit rows to e4m3 with a scale each (quantise_rows).
+/// Rounds 16-bit rows to e4m3 with a scale per row (quantise_rows).
 struct QuantiseParams {
   const std::uint16_t* source;
   std::uint8_t* values;

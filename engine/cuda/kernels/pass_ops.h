@@ -9,14 +9,15 @@
 
 namespace draftscope::engine::cuda {
 
-/// A state of the bank: those of rounds come first.
+/// Address of a state of the bank. The states that rounds keep come first.
 DRAFTSCOPE_DEVICE float* kept_state(const Workspace& work, int d_model, int number) {
   const std::int64_t beyond = std::int64_t{number} - work.n_round_states;
   return beyond < 0 ? work.round_states + std::int64_t{number} * d_model
                     : work.state->bank + beyond * d_model;
 }
 
-/// The residual stream's start: a block a row. Embedding of a token, or a state, uploaded or of the bank.
+/// Starts the residual stream, one block per row: from the embedding of a token, from an uploaded state, or
+/// from one of the bank.
 template <typename Element>
 DRAFTSCOPE_DEVICE void load_inputs(const PassView& p) {
   if (block_index() == 0 && thread_index() == 0 && p.work.state->drafted == 0)
@@ -50,7 +51,7 @@ DRAFTSCOPE_DEVICE void normalise_heads(const PassView& p) {
     const bool is_query = head < model.n_heads;
     const int first_head = is_query ? 0 : model.n_heads;
     const bool whole = model.normalises_qk == 2;
-    // A projection's heads sum all of it, each for itself: cheaper than a barrier.
+    // Each head sums the whole projection for itself, which is cheaper than a barrier.
     const int from = (whole ? first_head : head) * model.head_dim;
     const int depth = (whole ? (is_query ? model.n_heads : model.n_kv_heads) : 1) * model.head_dim;
     const float* sums = p.work.wide + row * width;
@@ -91,7 +92,7 @@ DRAFTSCOPE_DEVICE void add_outputs(const PassView& p, Norm sublayer) {
   }
 }
 
-/// Puts the tiles' statistics of a head row together, in order: a block a row.
+/// Combines the statistics of all tiles of a head row in order, one block per row.
 DRAFTSCOPE_DEVICE HeadPartial merged_row(const PassView& p, int head_row) {
   const int tiles = tiles_of(p.model.vocab);
   HeadPartial* shared = reinterpret_cast<HeadPartial*>(shared_memory());
@@ -131,8 +132,8 @@ DRAFTSCOPE_DEVICE void finish_head(const PassView& p) {
   }
 }
 
-/// Notes the token, decides whether the draft goes on, and makes the token the next step's input. A step
-/// whose logits make no distribution has no token, and is the last. One thread.
+/// Records the token, decides whether the draft goes on, and makes the token the next step's input. A step
+/// whose logits make no distribution has no token and is the last one. Called by one thread.
 DRAFTSCOPE_DEVICE void take_drafted(PassState& state, const DraftedToken& drafted) {
   if (!(drafted.probability >= 0.0F)) {
     state.stopped = 1;
@@ -151,20 +152,20 @@ DRAFTSCOPE_DEVICE void take_drafted(PassState& state, const DraftedToken& drafte
   state.max_keys += 1;
 }
 
-/// Ends a draft step, and with the last one the draft. One thread.
+/// Ends a draft step and, after the last one, the draft. Called by one thread.
 DRAFTSCOPE_DEVICE void end_draft_step(PassState& state, const DraftedToken& drafted) {
   take_drafted(state, drafted);
   state.goes_on = state.stopped == 0 && state.drafted < state.draft_length ? 1 : 0;
 }
 
-/// Ends a draft step with the best token. One block.
+/// Ends a draft step with the best token. Run by one block.
 DRAFTSCOPE_DEVICE void finish_draft_step(const PassView& p) {
   const HeadResult best = result_of(merged_row(p, 0), p.model.vocab);
   if (thread_index() == 0) end_draft_step(*p.work.state, {best.token, best.logit, best.probability, 1.0, 0});
 }
 
-/// Keeps the residual stream: a row at its place after the root of a round, or after a pass's first, or at
-/// its number of the bank. A block a row.
+/// Stores the residual stream, one block per row: at the row's place after the root of a round or after the
+/// first row of a pass, or at its number in the bank.
 DRAFTSCOPE_DEVICE void keep_states(const PassView& p, float* to, std::int32_t boundary) {
   const PassState& state = *p.work.state;
   const std::int64_t d_model = p.model.d_model;
@@ -178,7 +179,7 @@ DRAFTSCOPE_DEVICE void keep_states(const PassView& p, float* to, std::int32_t bo
   }
 }
 
-/// Copies states of the bank: a block a state.
+/// Copies states within the bank, one block per state.
 DRAFTSCOPE_DEVICE void move_states(const BankParams& p) {
   for (int move = block_index(); move < p.n; move += block_count()) {
     const float* const from = kept_state(p.pass.work, p.pass.model.d_model, p.pairs[move].first);
@@ -187,7 +188,7 @@ DRAFTSCOPE_DEVICE void move_states(const BankParams& p) {
   }
 }
 
-/// Cosines of states of the bank: a warp a pair (StateBank::compare()).
+/// Computes cosines of pairs of states of the bank, one warp per pair (StateBank::compare()).
 DRAFTSCOPE_DEVICE void compare_states(const BankParams& p) {
   const int warps = block_threads() / warp_threads;
   for (int pair = block_index() * warps + thread_index() / warp_threads; pair < p.n;
@@ -291,7 +292,7 @@ DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
   }
 }
 
-/// A block a layer and K/V head; its threads move one row after another.
+/// Moves rows of the K/V cache: one block per layer and K/V head, whose threads move one row after another.
 DRAFTSCOPE_DEVICE void move_cache_rows(const MoveParams& p) {
   const DeviceModel& model = p.pass.model;
   for (int plane = block_index(); plane < p.n_layers * model.n_kv_heads; plane += block_count()) {
@@ -363,7 +364,7 @@ DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
     }
 }
 
-/// Adds a wide product in `wide`, [rows][d_model], to the residual stream.
+/// Adds the result of a wide product, in `wide`, [rows][d_model], to the residual stream.
 DRAFTSCOPE_DEVICE void add_wide(const WideParams& p) {
   const DeviceModel& model = p.pass.model;
   const DeviceMatrix& matrix = p.norm == Norm::attention ? p.layer.o : p.layer.down;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// State that changes from one forward pass to the next, in device memory. The host fills it before a pass;
-// while drafting, the device moves it on.
+// State in device memory that changes from one forward pass to the next. The host fills it before a pass;
+// during a draft the device updates it.
 
 #include <cstddef>
 #include <cstdint>
@@ -89,7 +89,7 @@ struct PassState {
   std::int32_t n_stop_tokens;
   float threshold;  ///< a draft token of lower probability ends the draft; negative = none does
   std::int32_t stop_tokens[max_stop_tokens];
-  // Last, for copies take no more than there is: of a round its draft tokens, of a pass its rows.
+  // These are last, so that a copy takes only what there is: the draft tokens of a round, the rows of a pass.
   DraftedToken draft[max_drafted_tokens + 1];
   PassRow row[max_pass_rows];
 };
@@ -101,7 +101,7 @@ struct LayerSlot {
   std::int32_t mlp;
 };
 
-/// A weight matrix [outputs][depth] but for its numbers, which are in pieces (piece_layout.h).
+/// A weight matrix [outputs][depth] without its numbers, which are in pieces (piece_layout.h).
 struct DeviceMatrix {
   const float* scale;      ///< one an output; null unless the weights are fp8
   const float* bias;       ///< one an output, or null

@@ -10,7 +10,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// DrawPurpose's numbers.
+/// The numbers of DrawPurpose.
 enum class DrawFor : std::uint32_t { target = 0, draft = 1, accept = 2, noise = 3 };
 
 /// Uniform in [0, 1) with 53 bits, as SeededChooser has it. `branch` as in Draw: for noise, which token.

@@ -23,8 +23,7 @@ namespace draftscope::engine::cuda {
 /// Rows of a tile of which a lane has a chunk: one of each half.
 inline constexpr int lane_rows = 2;
 inline constexpr int part_code_bytes = lane_rows * warp_threads * chunk_bytes;
-/// Parts that one copy brings at most, and of a program that has weights in fewer bits than 16, whose parts
-/// hold more values.
+/// Maximum parts per copy: of 16-bit weights, and of weights in fewer bits, whose parts have more values.
 inline constexpr int max_copied_parts = 8;
 inline constexpr int max_copied_code_parts = 4;
 
@@ -39,13 +38,13 @@ struct PieceLayout {
     return left < 0 ? 0 : left < slice_runs ? left : slice_runs;
   }
   [[nodiscard]] constexpr std::int64_t tile_bytes() const { return std::int64_t{runs} * part_bytes; }
-  /// From a tile's begin to a part.
+  /// Offset of a part from the begin of its tile, in bytes.
   [[nodiscard]] constexpr std::int64_t part_at(std::int32_t run) const {
     return std::int64_t{run} * part_bytes;
   }
 };
 
-/// `scale_words`: words of scales of a row's run.
+/// `scale_words`: words of scales per run of a row.
 [[nodiscard]] constexpr std::int32_t part_bytes_of(std::int32_t scale_words) {
   return part_code_bytes + lane_rows * scale_rows * 4 * scale_words;
 }

@@ -32,7 +32,7 @@ class PrefillAttention {
   DRAFTSCOPE_DEVICE static void run(const PassView& p) {
     const int queries = p.work.state->rows * (p.model.n_heads / p.model.n_kv_heads);
     const int tiles = ceiling_of(queries, prefill_queries);
-    // As many blocks as prefill_blocks() says.
+    // The grid has prefill_blocks() blocks.
     if (thread_index() < warp_threads)
       begin(p, block_index() / tiles, block_index() % tiles * prefill_queries);
     synchronise();
@@ -58,7 +58,7 @@ class PrefillAttention {
   static_assert(sizeof(BlockWork) <= block_work_bytes);
   DRAFTSCOPE_DEVICE static BlockWork& block_work() { return *reinterpret_cast<BlockWork*>(shared_memory()); }
 
-  /// By one warp, whose lanes look at rows in turns.
+  /// Called by one warp, whose lanes take turns at the rows.
   DRAFTSCOPE_DEVICE static void begin(const PassView& p, int kv_head, int first_query) {
     const int group = p.model.n_heads / p.model.n_kv_heads;
     const int queries = p.work.state->rows * group;
@@ -108,7 +108,8 @@ class PrefillAttention {
     if (lane_ == 0) warp_keys() = all;
   }
 
-  /// A query, or the pass's last in the place of one that is not there, whose result nobody keeps.
+  /// A query. In the place of one that does not exist stands the last of the pass, whose result is not
+  /// stored.
   DRAFTSCOPE_DEVICE int read_query(int query) const { return least(query, block_.n_queries - 1); }
 
   /// The block's queries: the lane's first here, its second eight further.
@@ -274,7 +275,7 @@ class PrefillAttention {
       }
   }
 
-  /// Brings what was added before to new maxima. Where they stay, nothing changes.
+  /// Rescales the sums so far to new maxima. Where a maximum stays the same, nothing changes.
   DRAFTSCOPE_DEVICE void move_maxima(const float (&factors)[2]) {
     if (factors[0] == 1.0F && factors[1] == 1.0F) return;
 #pragma unroll
@@ -331,7 +332,7 @@ class PrefillAttention {
     }
   }
 
-  /// From a product to an exponent of two.
+  /// Factor that makes a product an exponent of two.
   DRAFTSCOPE_DEVICE float scale() const {
     return p_.model.attention_scale * log2_of_e;
   }

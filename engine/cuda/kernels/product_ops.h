@@ -19,7 +19,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// Row `row` of one of a product's matrices, which has as many as it has outputs: beyond them there is none.
+/// Row `row` of one of a product's matrices. A matrix has a row per output; beyond them there is none.
 struct WeightRow {
   std::int32_t matrix;
   std::int32_t row;
@@ -32,17 +32,17 @@ DRAFTSCOPE_DEVICE const float* norm_weights(const PassView& p, Norm sublayer) {
   return sublayer == Norm::attention ? p.layer.attention_norm : p.layer.mlp_norm;
 }
 
-/// A sum made a result: its channel's scale, its bias.
+/// Makes a sum a result: multiplies it with its channel's scale and adds the bias.
 DRAFTSCOPE_DEVICE float completed(const DeviceMatrix& matrix, int output, float sum) {
   if (matrix.scale != nullptr) sum *= matrix.scale[output];
   return matrix.bias != nullptr ? sum + matrix.bias[output] : sum;
 }
 
-/// Whether a product of the format has a matrix.
+/// Whether the kernels of a format multiply this matrix.
 template <typename Format>
 DRAFTSCOPE_DEVICE bool takes(const DeviceMatrix& matrix) {
-  if constexpr (takes_of<Format> == Takes::all) return true;
-  return (matrix.is_beside != 0) == (takes_of<Format> == Takes::plain);
+  if constexpr (matrix_support<Format> == MatrixSupport::all) return true;
+  return (matrix.is_beside != 0) == (matrix_support<Format> == MatrixSupport::plain_only);
 }
 
 /// Two dimensions of a head that a tile holds together.
@@ -58,8 +58,8 @@ DRAFTSCOPE_DEVICE HeadPair pair_of(const DeviceModel& model, int i) {
   return {first, first + model.head_dim / 2 - model.rotary_pairs, false};
 }
 
-/// Numbers in device memory that an output's end needs, asked for before its tile is multiplied: while
-/// weights stream, memory takes long to answer.
+/// Numbers in device memory that the end of an output needs. They are loaded before its tile is multiplied,
+/// because memory takes long to answer while weights stream.
 struct Early {
   float first = 0.0F, second = 0.0F;
 };
@@ -99,8 +99,8 @@ DRAFTSCOPE_DEVICE void store_pair(const PassView& p, int row, int head, int i, f
   out[pair.second] = Element::from_float(b);
 }
 
-/// q, k and v in one product, or those that the format takes; a tile pairs dimensions of a head that rotate
-/// together. Where a norm follows, q and k are left in `wide`.
+/// q, k and v in one product, or those of them that are in the format. A tile pairs the dimensions of a head
+/// that rotate together. Where a norm follows, q and k are left in `wide`.
 template <typename Format>
 struct QkvOp {
   struct Place {
@@ -209,7 +209,7 @@ struct GateUpOp {
   }
 };
 
-/// Better = a higher logit, of equal ones the lower token id.
+/// A candidate is better if its logit is higher or, of equal logits, its token id lower.
 DRAFTSCOPE_DEVICE bool is_better(float logit, int token, float than_logit, int than_token) {
   return logit > than_logit || (logit == than_logit && token < than_token);
 }
@@ -222,7 +222,7 @@ DRAFTSCOPE_DEVICE float at_least_lowest(float logit) {
   return logit < lowest_logit ? lowest_logit : logit;
 }
 
-/// Two tiles' statistics as one. A NaN among the logits makes the sum a NaN.
+/// Combines the statistics of two tiles. A NaN among the logits makes the sum a NaN.
 DRAFTSCOPE_DEVICE HeadPartial merged(const HeadPartial& a, const HeadPartial& b) {
   const bool b_is_better = is_better(b.maximum, b.token, a.maximum, a.token);
   // Values, not references: those would have to lie in memory.
@@ -241,8 +241,8 @@ DRAFTSCOPE_DEVICE HeadResult result_of(const HeadPartial& best, int vocab) {
   return {best.token < vocab ? best.token : 0, best.maximum, 1.0F / sum, best.maximum, sum};
 }
 
-/// Logits; per tile their maximum and the softmax's share of the sum, so that they need not be stored. Rows
-/// count from head_from on.
+/// Computes logits and, per tile, their maximum and their part of the softmax's sum, so that logits need not
+/// be stored. Rows count from head_from on.
 template <typename Format>
 struct HeadOp {
   DRAFTSCOPE_DEVICE static WeightRow weight_row(const PassView& p, int half, int tile, int r) {

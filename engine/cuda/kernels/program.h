@@ -137,7 +137,7 @@ class Program {
     fetch_expected(block);
   }
 
-  /// After an operation, whether there is another one.
+  /// Ends an operation. Returns whether there is another one.
   DRAFTSCOPE_DEVICE_CALL static bool end_operation(int at) {
     ProgramBlock& block = block_at(at);
     wait_for_copies<0>();
@@ -171,11 +171,11 @@ class Program {
     return ends_step && walk.met + 1 < of_draft ? p.first : walk.entry + 1;
   }
 
-  /// The warp's.
+  /// The stream of the calling thread's warp.
   DRAFTSCOPE_DEVICE static WeightStream& stream_of(ProgramBlock& block) {
     return block.streams[thread_index() / warp_threads];
   }
-  /// Forgets what was asked for of steps that the draft did not take.
+  /// Drops the pieces that were asked for on behalf of steps that the draft did not take.
   DRAFTSCOPE_DEVICE_CALL static void end_draft(int at) {
     WeightStream weights = stream_of(block_at(at));
     weights.end_draft();
@@ -218,7 +218,7 @@ class Program {
     end_copy_group();
   }
 
-  /// Notes that this block is done with an operation.
+  /// Records that this block is done with an operation.
   DRAFTSCOPE_DEVICE static void note_time(const ProgramBlock& block) {
     const Timeline& timeline = block.p.timeline;
     const Walk& walk = block.walk;
@@ -291,7 +291,7 @@ class Program {
     multiply<4>(at, turn, entry);
   }
 
-  /// An operation that is no product.
+  /// Runs an operation that is not a product.
   DRAFTSCOPE_DEVICE_CALL static void run_small(int at, int turn) {
     const ProgramBlock& block = block_at(at);
     const Operation& op = block.operations[turn];
@@ -320,7 +320,7 @@ class Program {
         if (block_index() == 0) run_sampling(at, turn);
     }
   }
-  /// A step of a round: but for warp_rows one block's.
+  /// Runs a step of a round. All but warp_rows are run by one block.
   DRAFTSCOPE_DEVICE_CALL static void run_sampling(int at, int turn) {
     const Operation& op = block_at(at).operations[turn];
     const PassView view = view_of(block_at(at), op, 0);
@@ -364,11 +364,11 @@ class Program {
     }
   }
 
-  /// First row of a product's turn, counted from row_begin.
+  /// The first row that a product takes in this turn, counted from row_begin.
   DRAFTSCOPE_DEVICE static int first_of_turn(ProgramEntry entry) {
     return (entry & entry_upper_rows) != 0 ? max_product_rows : 0;
   }
-  /// Rows of a product's turn; none or fewer if a round has fewer than it might have.
+  /// The rows that a product takes in this turn: fewer, or none, if a round has fewer than it might have.
   DRAFTSCOPE_DEVICE static int rows_of_turn(const ProgramBlock& block, ProgramEntry entry) {
     const int left = block.rows - first_of_turn(entry);
     return left < max_product_rows ? left : max_product_rows;

@@ -76,12 +76,12 @@ struct ProgramState {
   std::int32_t failed_block;
 };
 
-/// When a block began an operation, and was done with it: nanoseconds of the device's own clock.
+/// When a block began an operation and when it ended it, in nanoseconds of the device's own clock.
 struct OperationTime {
   std::uint64_t begin_ns, end_ns;
 };
 
-/// Where a launch notes what it ran, if that is asked for: of the n-th operation, 1 + its entry, and the
+/// Where a launch records what it ran, if that is asked for: for the n-th operation 1 + its entry, and the
 /// times of each block, [n][block].
 struct Timeline {
   std::int32_t* entries;
@@ -119,8 +119,8 @@ struct StreamedTiles {
   std::int32_t part_bytes;
 };
 
-/// Shared memory that a block takes beside an operation's scratch and the rings: a ProgramBlock, products,
-/// entries. A multiple of 128.
+/// Bytes of shared memory that a block needs beside an operation's scratch and the rings: a ProgramBlock,
+/// products, entries. A multiple of 128.
 inline constexpr int program_state_bytes = 6 * 1024;
 inline constexpr int program_block_bytes(int entries, int products) {
   return (program_state_bytes + products * static_cast<int>(sizeof(StreamedTiles)) +

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Weights as e4m3 with a scale an output (the largest magnitude of a row becomes 448), rounded to nearest
-// even. A power of two is not asked of the scale: products apply it to their sums.
+// Rounds weights to e4m3, to nearest even, with a scale per output: the largest magnitude of a row becomes
+// 448. The scale need not be a power of two, because products apply it to their sums.
 
 #include "device.h"
 #include "params.h"
@@ -11,7 +11,7 @@ namespace draftscope::engine::cuda {
 
 inline constexpr float largest_e4m3 = 448.0F;
 
-/// Round to nearest even, saturating; what lies between subnormals goes to the nearer one.
+/// Rounds to nearest even, saturating; a value between two subnormals goes to the nearer one.
 DRAFTSCOPE_DEVICE std::uint32_t to_e4m3(float value) {
   const std::uint32_t sign = value < 0.0F ? 0x80U : 0U;
   float magnitude = value < 0.0F ? -value : value;
@@ -30,7 +30,7 @@ DRAFTSCOPE_DEVICE std::uint32_t to_e4m3(float value) {
   return sign | (code < 0x7eU ? code : 0x7eU);
 }
 
-/// A block a row.
+/// Run by one block per row.
 template <typename Element>
 DRAFTSCOPE_DEVICE void quantise_rows(const QuantiseParams& p) {
   float* maxima = reinterpret_cast<float*>(shared_memory());

@@ -15,7 +15,7 @@ DRAFTSCOPE_DEVICE std::uint32_t pack(float low, float high) {
   return Element::pair_from_floats(low, high);
 }
 
-/// Σ x² over a row by one warp, in one order.
+/// Σ x² over a row by one warp, always in the same order.
 DRAFTSCOPE_DEVICE float row_square_sum(const float* row, int depth) {
   const int lane = thread_index() % warp_threads;
   float sum = 0.0F;
@@ -25,8 +25,8 @@ DRAFTSCOPE_DEVICE float row_square_sum(const float* row, int depth) {
   return sum;
 }
 
-/// 1 / the root mean square of a row, of whose squares each thread of the block has summed some; all threads
-/// call it and get it. `warp_sums` is shared memory for a float a warp, which nobody reads any more.
+/// 1 / the root mean square of a row. Each thread of the block passes its part of the sum of squares; all
+/// threads call this and get the result. `warp_sums` is shared memory for a float per warp that is free.
 DRAFTSCOPE_DEVICE float rms_factor(float squares, int depth, float epsilon, float* warp_sums) {
   for (int mask = 16; mask > 0; mask /= 2) squares += shuffle_xor(squares, mask);
   if (thread_index() % warp_threads == 0) warp_sums[thread_index() / warp_threads] = squares;
@@ -63,7 +63,7 @@ class RowNorm {
       if (row + 1 < n) next = kept(from(row + 1));
       float scale = 1.0F;
       if (norm_ != nullptr)
-        // Two turns: a warp may be one row ahead of another that still reads.
+        // The sums alternate between two places: a warp may be one row ahead of another that still reads.
         scale = scale_of(values, from(row), warp_sums + row % 2 * (block_threads() / warp_threads));
       write(values, scale, from(row), to(row));
     }

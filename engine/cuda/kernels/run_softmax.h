@@ -8,7 +8,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// Maxima and sums of a lane's two queries.
+/// Maxima and sums of weights of a lane's two queries.
 struct RunStatistics {
   float maximum[2] = {lowest_score, lowest_score};
   float sum[2] = {};  ///< of the weights

@@ -18,7 +18,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// Bits that order as the numbers do.
+/// Bits whose order is that of the numbers.
 DRAFTSCOPE_DEVICE std::uint32_t ordered_bits(float value) {
   const std::uint32_t bits = float_bits(value);
   return (bits >> 31U) != 0 ? ~bits : bits | 0x80000000U;
@@ -47,7 +47,7 @@ struct TokenRun {
   int begin, end;
 };
 
-/// The part of a run that a warp takes: each takes as many, a multiple of its lanes, in order.
+/// The part of a run that a warp takes. Parts are equal, multiples of a warp's lanes, and in order.
 DRAFTSCOPE_DEVICE TokenRun run_of_warp(const TokenRun& run, int warp) {
   constexpr int warps = row_threads / warp_threads;
   const int each =
@@ -182,7 +182,7 @@ DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shar
   if (ties <= 0.0) return;
   double needed = ceil((goal - above) / (at_cut / ties));
   needed = needed < 1.0 ? 1.0 : needed;
-  // All of them: as many as were kept so far.
+  // All of the tokens that were kept so far.
   int last = cut == warped.row.cut ? warped.row.cut_token : warped.vocab;
   // Halfway below the last needed one: counts are whole numbers, whatever the shares round to.
   if (needed < ties) last = token_at(warped.vocab, (needed - 0.5) / ties, shared, tied);
@@ -190,7 +190,8 @@ DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shar
   warped.row.cut_token = last;
 }
 
-/// Temperature, top-k, top-p, in this order. A block; `maximum` is the row's highest logit.
+/// Applies temperature, top-k and top-p, in this order. Called by a block; `maximum` is the row's highest
+/// logit.
 DRAFTSCOPE_DEVICE WarpedLogits warp_logits(const float* logits, int vocab, float maximum,
                                            const SamplingState& sampling, double* shared) {
   WarpedLogits warped{logits, vocab, sampling.inverse_temperature, {maximum, 0.0, 0U, vocab, -1}};
@@ -295,7 +296,7 @@ DRAFTSCOPE_DEVICE void warp_rows(const PassView& p) {
   }
 }
 
-/// Counts the accepted draft tokens and chooses the bonus token after them. One block.
+/// Counts the accepted draft tokens and chooses the bonus token after them. Run by one block.
 DRAFTSCOPE_DEVICE void judge_draft(const PassView& p) {
   PassState& state = *p.work.state;
   if (state.sampling.coupled != 0) {

@@ -34,7 +34,7 @@ struct SoftmaxSum {
     return result;
   }
 
-  /// Keys after those that there are. What has none is passed over, what has a NaN is not.
+  /// Adds keys after those that there are. A sum without keys is passed over; one with a NaN is not.
   DRAFTSCOPE_DEVICE void add(const SoftmaxSum& next) {
     if (next.sum == 0.0F) return;
     const float highest = fmaxf(maximum, next.maximum);

@@ -82,7 +82,7 @@ class StreamedProduct {
     Chunk chunks[lane_rows];
     Scales scales[lane_rows];
   };
-  /// A part of a tile as numbers.
+  /// A part of a tile, decoded to numbers.
   struct Numbers {
     Part halves[2];  ///< of this lane's row of each
   };
@@ -105,7 +105,7 @@ class StreamedProduct {
 #pragma unroll 1
       for (int first = 0; first < runs; first += weights.parts()) {
         const int left = runs - first < weights.parts() ? runs - first : weights.parts();
-        // Without a branch a part, where they are as many as they often are.
+        // The usual number of parts is multiplied without a branch per part.
         if (left == max_parts)
           multiply_piece<max_parts, true>(weights, first, runs, ahead, sums);
         else if (left == max_parts / 2)
@@ -252,7 +252,7 @@ class StreamedProduct {
         to[i % 2 * column_stride + tile * tile_outputs + i / 2 * tile_half] = sums[tile][column_tile][i];
   }
 
-  /// An output of the tiles that this thread finishes, if it does: some of the warps do.
+  /// The output of the tiles that this thread finishes, if its warp is one of those that finish outputs.
   struct Output {
     int tile, r, column;
     bool is_present;  ///< the job has that row

@@ -7,9 +7,9 @@
 // once, pieces come in turn. What a product's pieces are is in
 // shared memory: a warp that waits for a number from device memory asks for nothing meanwhile.
 //
-// No warp waits for another here. A warp of its own that copies for all others would be a ninth: one quarter
-// of a multiprocessor's registers would have to hold three warps instead of two, and threads could have 168
-// registers instead of 255.
+// No warp waits for another here. A separate warp that copies for all others would be the ninth: one quarter
+// of a multiprocessor's registers would have to serve three warps instead of two, which would leave a thread
+// 168 registers instead of 255.
 
 #include "device.h"
 #include "program_params.h"
@@ -25,7 +25,7 @@ struct StreamedProducts {
   std::int32_t draft_length;  ///< that a draft is taken to have
 };
 
-/// Plain numbers, the same in all lanes: between products one lane keeps them in shared memory.
+/// Plain numbers that are the same in all lanes. Between products one lane stores them in shared memory.
 class WeightStream {
  public:
   /// `products` in shared memory; `filled` and `ring`: the warp's own there, of as many places. By all lanes.
@@ -40,7 +40,7 @@ class WeightStream {
     fill();
   }
 
-  /// Writes it to shared memory. By all lanes.
+  /// Writes the stream to shared memory. Called by all lanes.
   DRAFTSCOPE_DEVICE void keep(WeightStream& to) const {
     synchronise_lanes();
     if (thread_index() % warp_threads == 0) to = *this;
@@ -65,7 +65,8 @@ class WeightStream {
     }
   }
 
-  /// The draft ended sooner than it might have: forgets what was asked for, and goes on after it.
+  /// To be called where a draft ended sooner than it might have: drops the pieces that were asked for, and
+  /// goes on after them.
   DRAFTSCOPE_DEVICE void end_draft() {
     forget();
     of_turn_ = 0;
@@ -75,7 +76,7 @@ class WeightStream {
     steps_ = products().draft_length;
     fill();
   }
-  /// No copy is on its way any more.
+  /// Waits until no copy is on its way.
   DRAFTSCOPE_DEVICE void forget() {
     while (under_way_ > 0) {
       (void)take();
@@ -152,11 +153,11 @@ class WeightStream {
 
   int products_, filled_, ring_;  ///< places in shared memory
   RingShape shape_;
-  // The taking end.
+  // The end that pieces are taken from.
   int taken_place_;
   unsigned taken_parity_;
   int under_way_;
-  // The copying end.
+  // The end that pieces are copied to.
   int copied_place_;
   int of_turn_;    ///< which of the tiles that a block takes at once the next piece is of
   int runs_left_;  ///< runs of those tiles that are still to be asked for

@@ -21,10 +21,10 @@ struct Part {
   std::uint32_t pairs[4];
 };
 
-/// None: the numbers stand for themselves, or have a scale that their sums are multiplied with.
+/// No scales: the numbers stand for themselves, or have a scale that their sums are multiplied with.
 struct NoScales {};
 
-/// Two rows' chunks, as the words of each come in turn; and back.
+/// Interleaves the words of two rows' chunks, and undoes it.
 DRAFTSCOPE_DEVICE void pair(Chunk& low, Chunk& high) {
   const Chunk a = low, b = high;
   low = {{a.words[0], b.words[0], a.words[1], b.words[1]}};
@@ -56,12 +56,13 @@ struct PlainWeights {
 /// The plain matrices of layers whose others are in groups.
 struct PlainBesideGroups : PlainWeights<Bf16> {};
 
-/// Which of a layer's matrices a format's kernels multiply, where layers are in two formats (DeviceMatrix).
-enum class Takes : std::uint8_t { all, own, plain };
+/// Which of a layer's matrices the kernels of a format multiply, where layers are in two formats
+/// (DeviceMatrix).
+enum class MatrixSupport : std::uint8_t { all, packed_only, plain_only };
 template <typename Format>
-inline constexpr Takes takes_of = Takes::all;
+inline constexpr MatrixSupport matrix_support = MatrixSupport::all;
 template <>
-inline constexpr Takes takes_of<PlainBesideGroups> = Takes::plain;
+inline constexpr MatrixSupport matrix_support<PlainBesideGroups> = MatrixSupport::plain_only;
 
 /// e4m3 with a scale an output, computed as bf16: the eight bits moved into bf16's places are the value times
 /// 2^-120.

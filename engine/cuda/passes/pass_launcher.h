@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Launches beside programs: a wide pass, whose products are a library's, and what moves or compares rows that
-// are in device memory.
+// Launches that are not programs: a wide pass, whose products a library computes, and kernels that move or
+// compare rows in device memory.
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/model_shape.h>

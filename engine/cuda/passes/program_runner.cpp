@@ -181,7 +181,7 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
   return runner;
 }
 
-Result<void> ProgramRunner::hold_draft(speculation::WeightFormat weights, const ModelLayers& layers) {
+Result<void> ProgramRunner::add_draft(speculation::WeightFormat weights, const ModelLayers& layers) {
   drafts_.insert_or_assign(weights, add_layers(layers));
   return upload_operations();
 }

@@ -46,10 +46,10 @@ struct PassForm {
   bool head = false;
   bool logits = false;
   std::optional<speculation::WeightFormat> weights;  ///< the draft's; none = the model's own
-  /// Slots ahead of which states are kept, ascending; as many as there are = after the last. The first is
-  /// kept as boundary 0 of RoundStates, and so on.
+  /// Slots before which states are stored, ascending; the number of slots = after the last one. The n-th of
+  /// them, from 0 on, is stored as boundary n of RoundStates.
   std::vector<std::int32_t> kept;
-  std::int32_t keys = 0;  ///< most of any row
+  std::int32_t keys = 0;  ///< maximum of any row
 };
 
 /// A round whose draft runs some layers.
@@ -63,10 +63,10 @@ struct RoundForm {
   std::int32_t keys = 0;  ///< of the root
 };
 
-/// Where programs keep hidden states: a row at its place after the root of a round, or the first row of a
-/// pass.
+/// Where programs store hidden states: a row at its place after the root of a round, or after the first row
+/// of a pass.
 struct RoundStates {
-  float* inputs = nullptr;      ///< those that the verification above an exit goes on from, [rows][d_model]
+  float* inputs = nullptr;      ///< which the verification above an exit starts from, [rows][d_model]
   float* boundaries = nullptr;  ///< [n_layers + 1][rows][d_model]
   std::size_t boundary_values = 0;
   [[nodiscard]] float* boundary(std::int32_t index) const {
@@ -78,15 +78,15 @@ struct RoundStates {
 struct ProgramShape {
   std::int32_t scratch_bytes = 0;
   std::int32_t block_bytes = 0;
-  std::int32_t attention_tiles = 1;  ///< most that an item of attention takes
-  RingShape ring{};                  ///< without places where the device has too little memory
+  std::int32_t attention_tiles = 1;  ///< maximum per item of attention
+  RingShape ring{};                  ///< has no places where the device has too little memory
   bool stages_rows = true;  ///< products that normalise hold their rows; else a norm comes before them
   std::size_t shared_bytes = 0;
 };
 
 /// The pieces of a program's products.
 struct PieceSize {
-  std::int32_t part_bytes;  ///< the most of any format
+  std::int32_t part_bytes;  ///< maximum of any format
   std::int32_t parts;       ///< that one copy may bring: as many as the kernel has code for
 };
 
@@ -97,7 +97,7 @@ struct PieceSize {
                                          std::int32_t rows, const PieceSize& pieces, bool sampled,
                                          std::optional<std::int32_t> block_bytes = {});
 
-/// Error: a block of the device has no room for programs of a model.
+/// Fails if a block of the device has no room for programs of a model.
 [[nodiscard]] Result<void> check_program_memory(const GpuDescription& device,
                                                 const speculation::ModelShape& shape);
 
@@ -120,14 +120,14 @@ struct RowRange {
 
 class ProgramRunner {
  public:
-  /// Nothing but what it allocates is owned. `trace`, perhaps null, hears what is launched.
+  /// Owns only what it allocates. `trace` is told what is launched; it may be null.
   [[nodiscard]] static Result<std::unique_ptr<ProgramRunner>> create(
       Gpu& gpu, const PassParams& base, const speculation::ModelShape& shape, const PassFormats& formats,
       const ModelLayers& layers, const PackedProduct& head, const RoundStates& states, DecodingPasses passes,
       profiler::DeviceTrace* trace);
 
-  /// Learns of a draft's layers.
-  [[nodiscard]] Result<void> hold_draft(speculation::WeightFormat weights, const ModelLayers& layers);
+  /// Adds the layers in another format, for drafts.
+  [[nodiscard]] Result<void> add_draft(speculation::WeightFormat weights, const ModelLayers& layers);
 
   /// After the device has been waited for: an error if a block waited for others for more than a second in
   /// the program that was launched last.
@@ -140,7 +140,7 @@ class ProgramRunner {
 
   // Parts of a wide pass.
   [[nodiscard]] Result<void> load_inputs(std::int32_t rows);
-  /// Nothing where the layer has no such part.
+  /// Does nothing where the layer has no such part.
   [[nodiscard]] Result<void> run_part(std::int32_t layer, LayerPart part, const RowRange& rows);
   /// The head, and what becomes of the vocabulary's statistics, for up to max_decode_rows rows.
   [[nodiscard]] Result<void> run_head(const RowRange& rows, bool logits);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The times of operations that programs note by themselves, on their way from device memory to the device
-// trace.
+// Brings the times of operations that programs record by themselves from device memory to the device trace.
 //
-// A device's clock is not the host's. A program began after the host launched it, and had ended when the host
-// had waited for it: what all programs of the last second allow for the difference of the two clocks is an
-// interval, whose middle is taken.
+// A device's clock is not the host's. A program begins after the host has launched it, and has ended when the
+// host has waited for it. So each program bounds the difference of the two clocks. The bounds of all programs
+// of the last second make an interval, whose middle is taken.
 
 #include <draftscope/base/result.h>
 #include <draftscope/profiler/device_trace.h>
@@ -34,7 +33,7 @@ class ClockDifference {
 
  private:
   std::int64_t low_ns_ = 0, high_ns_ = 0;
-  std::optional<std::int64_t> begin_ns_;  ///< of what the interval is from
+  std::optional<std::int64_t> begin_ns_;  ///< of the first program that the interval is made of
 };
 
 /// An operation as the trace is to name it.
@@ -51,15 +50,15 @@ class ProgramTimeline {
   /// Neither is owned.
   ProgramTimeline(Gpu& gpu, profiler::DeviceTrace& trace) : gpu_(gpu), trace_(trace) {}
 
-  /// Ahead of a program's launches: room for `operations` operations of `blocks` blocks. `keys`: that its
-  /// first operation's attention reads, `cache_bytes` each.
+  /// To be called before a program's launches: makes room for `operations` operations of `blocks` blocks.
+  /// `keys`: that the attention of its first step reads, `cache_bytes` each.
   [[nodiscard]] Result<void> begin(std::vector<NotedOperation> entries, std::int32_t operations,
                                    std::int32_t blocks, std::int32_t keys, std::int64_t cache_bytes);
-  /// Where the next of its launches notes at most `operations` operations.
+  /// Where the program's next launch records at most `operations` operations.
   [[nodiscard]] Timeline next(std::int32_t operations, std::int32_t blocks);
-  /// After its launches: asks for what they noted.
+  /// To be called after a program's launches: asks for what they recorded.
   [[nodiscard]] Result<void> end();
-  /// After the device has been waited for: tells the trace of all programs since the last time.
+  /// To be called after the device has been waited for: tells the trace of all programs since the last call.
   void report();
 
  private:
@@ -84,7 +83,7 @@ class ProgramTimeline {
   DeviceMemory memory_;
   std::size_t room_ = 0;          ///< operations
   std::int32_t stride_ = 0;       ///< blocks
-  std::deque<Program> programs_;  ///< that nobody has waited for
+  std::deque<Program> programs_;  ///< launched since the last report()
   ClockDifference clock_;
   std::vector<profiler::TimedOperation> rows_;
 };

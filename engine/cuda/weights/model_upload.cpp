@@ -233,7 +233,7 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
   return std::nullopt;
 }
 
-/// A matrix's values as plain numbers, from host memory or made where they go.
+/// Brings a matrix to the device as plain numbers: from host memory, or made there.
 Result<void> bring_plain(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to) {
   const TensorView& source = *matrix.source;
   if (!source.is_plain()) {
@@ -251,7 +251,7 @@ Result<void> bring_plain(Gpu& gpu, const Checkpoint& checkpoint, const Passing& 
                                     recipe.high_key, recipe.scale});
 }
 
-/// The error of a matrix that has numbers which are none.
+/// The error of a matrix that has a number which is not finite.
 Result<void> non_finite(const Checkpoint& checkpoint, const Passing& matrix) {
   return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
               non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
@@ -263,7 +263,7 @@ Result<void> bring_fp8(Gpu& gpu, const Checkpoint& checkpoint, const Passing& ma
   const TensorView& source = *matrix.source;
   const auto rows = static_cast<std::int32_t>(source.rows);
   if (source.scales != nullptr) {
-    // Codes that are no numbers would count as 480.
+    // NaN codes would be computed on as 480.
     if (first_non_finite(source)) return non_finite(checkpoint, matrix);
     DRAFTSCOPE_TRY(gpu.upload(to, source.data, source.bytes()));
     return gpu.upload(matrix.scale, source.scales, static_cast<std::size_t>(rows) * sizeof(float));
@@ -314,7 +314,7 @@ Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout
     const std::byte* rows[3]{};
     std::size_t offset = 0;
     for (const Passing& matrix : product.matrices) {
-      // One queue: the product before has been packed.
+      // There is one queue, so the product before has been packed by then.
       std::byte* const to = passing.data() + offset;
       offset += aligned(matrix.bytes());
       rows[matrix.of_product] = to;

@@ -38,7 +38,7 @@ struct UploadedDraftLayers {
 /// "fp8", "q4_0", "bf16": a format as files and recordings name it.
 [[nodiscard]] std::string_view weights_name(WeightFormat format);
 
-/// The format that upload_model() will hold the layers' matrices in.
+/// The format that the layers' matrices have after upload_model().
 [[nodiscard]] WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights);
 
 /// Whether the kernels can run this shape and these types on such a device.
@@ -47,21 +47,22 @@ struct UploadedDraftLayers {
 
 /// Bytes that upload_model() will allocate.
 struct UploadBytes {
-  std::size_t kept = 0;     ///< for the weights to stay
-  std::size_t passing = 0;  ///< for matrices on their way, given back before it returns
+  std::size_t kept = 0;     ///< for the weights that stay
+  std::size_t passing = 0;  ///< for matrices on their way; given back before upload_model() returns
 };
 [[nodiscard]] UploadBytes upload_bytes(const Checkpoint& checkpoint, CudaWeights weights);
 
 [[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
 
-/// The kernels' format that layers can be held in for drafts beside the model's. Errors: it is none, the
-/// model's layers have other activations or are in fp8 themselves, or widths that its kernels do not take.
+/// The kernels' name of a format that layers can have for drafts, beside the model's own. Errors: the kernels
+/// do not have the format, the model's layers have activations of another type or are in fp8 themselves, or
+/// their widths do not fit the format.
 [[nodiscard]] Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint,
                                                       const UploadedModel& model,
                                                       speculation::WeightFormat format);
 
-/// The layers' matrices in a format of draft_layer_format(), rounded from the checkpoint's. Errors: memory is
-/// short, numbers that are none.
+/// Rounds the layers' matrices from the checkpoint's to a format of draft_layer_format(). Errors: memory is
+/// short, a number is not finite.
 [[nodiscard]] Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
                                                               const UploadedModel& model,
                                                               WeightFormat format);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Weights in device memory as programs read them: in pieces (kernels/piece_layout.h), and nowhere else. Rows
-// pass through memory that is given back.
+// Weights in device memory as programs read them: in pieces (kernels/piece_layout.h). There is no second
+// copy: the rows that pieces are made of pass through memory that is given back.
 
 #include <vector>
 
@@ -24,11 +24,11 @@ struct PackedProduct {
   }
 };
 
-/// A layer's products in order; of layers in two formats one that has matrices in both is there twice, in the
-/// layers' format first.
+/// A layer's products in order. In a layer of two formats, a product that has matrices in both is there
+/// twice, in the layers' format first.
 using PackedLayer = std::vector<PackedProduct>;
 
-/// Whether numbers stand for themselves.
+/// Whether a format is 16-bit numbers that need no scale.
 [[nodiscard]] constexpr bool is_plain(WeightFormat format) {
   return grouped_layout(format) == nullptr && format != WeightFormat::fp8;
 }
@@ -43,7 +43,8 @@ using PackedLayer = std::vector<PackedProduct>;
 [[nodiscard]] Result<void> pack(Gpu& gpu, const DeviceModel& model, const DeviceLayer& layer,
                                 const PackedProduct& product, const std::byte* const (&rows)[3]);
 
-/// Brings a product's weights to `numbers` in device memory, 16-bit rows of its matrices one after another.
+/// Writes a product's weights to `numbers` in device memory: the 16-bit rows of its matrices one after
+/// another.
 [[nodiscard]] Result<void> unpack(Gpu& gpu, const DeviceModel& model, const DeviceLayer& layer,
                                   const PackedProduct& product, std::uint16_t* numbers);
 

@@ -43,7 +43,7 @@ class PrefixJacobi final : public Strategy {
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
-    // The prediction behind the last accepted guess is the next root's; those after it are the guesses.
+    // The prediction after the last accepted guess is the next root's; those after it are the guesses.
     auto next = static_cast<std::size_t>(outcome.accepted()) + 1;
     for (Proposal& guess : proposals_) {
       guess.token = next < outcome.verified.size() ? outcome.verified[next].token : padding_;

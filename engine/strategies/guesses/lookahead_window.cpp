@@ -51,7 +51,7 @@ void LookaheadWindow::advance(std::int32_t root, std::span<const TopToken> predi
 }
 
 void LookaheadWindow::fill(std::span<const TopToken> last_level) {
-  // The text grows by a token: what stood right behind the root now stands where the root does. Level 0 has
+  // The text grows by a token: what stood right after the root now stands where the root does. Level 0 has
   // no column for the root, so that what follows its first column is column 0 of level 1.
   const bool first = filled_ == 1;
   for (std::size_t level = 0; level < filled_; ++level) levels_[level].erase(levels_[level].begin());

@@ -2,7 +2,7 @@
 #pragma once
 
 // Lookahead's two-dimensional window: N−1 levels of guesses over W columns. The root is column 0 of level 0;
-// level l of column i stands l + i positions behind it and was predicted in a round that began l rounds after
+// level l of column i stands l + i positions after it and was predicted in a round that began l rounds after
 // its column's level 0. Each round predicts one more level, which completes an n-gram in every column; the
 // oldest level leaves.
 
@@ -32,7 +32,7 @@ class LookaheadWindow {
   [[nodiscard]] std::span<const std::vector<std::int32_t>> levels() const {
     return std::span(levels_).first(filled_);
   }
-  /// The window's rows behind the root, level by level.
+  /// The window's rows after the root, level by level.
   [[nodiscard]] std::span<const ExtraRow> extra_rows() const { return extra_rows_; }
   /// Takes what the extra rows of a round predicted. A full window adds its n-grams to the pool.
   void advance(std::int32_t root, std::span<const TopToken> predicted, NgramPool& pool);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Token recycling (draftscope/speculation/rules/token_recycling.h): its tree as proposals, and the target's
-// best tokens behind every verified row, accepted or not, for the next.
+// best tokens after every verified row, accepted or not, for the next.
 #include <draftscope/engine/backend.h>
 #include <draftscope/speculation/rules/rules_of.h>
 

@@ -31,7 +31,7 @@ void ConfLayersMask::observe(const RoundView& /*round*/, const RoundOutcome& out
   if (searches_.is_best()) best_ = left_out_;
 }
 
-/// states_ = the states behind one sublayer, added_ = what it added to them.
+/// states_ = the states after one sublayer, added_ = what it added to them.
 Result<void> ConfLayersMask::run_sublayer(std::int32_t layer, bool is_attention, std::int32_t from,
                                           Probe& probe) {
   speculation::SublayerMask alone(options_.n_layers);

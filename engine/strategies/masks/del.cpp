@@ -86,7 +86,7 @@ std::size_t Del::drafted_right(const RoundOutcome& outcome) const {
   return right;
 }
 
-/// States of the prompt's last positions and what the target says behind them: one pass beside the text.
+/// States of the prompt's last positions and what the target says after them: one pass beside the text.
 Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
   const std::int32_t count = std::min({rule_.options().prompt_window, probe.committed(), probe.room()});
   if (count < 1) return {};

@@ -8,7 +8,7 @@
 
 namespace draftscope::engine {
 
-/// The same sublayers in every round: an early exit, or a set from a file.
+/// Drafts with the same sublayers in every round: an early exit, or a set from a file.
 class FixedMask final : public MaskChoice {
  public:
   FixedMask(speculation::SublayerMask mask, std::string origin)

@@ -24,7 +24,7 @@ struct SublayerTimes {
 /// The last tokens of a text, whose K/V the cache holds.
 struct LastTokens {
   std::span<const std::int32_t> tokens;
-  std::int32_t position = 0;  ///< of the first of them
+  std::int32_t position = 0;  ///< position of the first of them
 };
 
 class KnapsackSearch {
@@ -43,7 +43,7 @@ class KnapsackSearch {
   /// Whether a set was found that leaves out anything; of it, what follows.
   [[nodiscard]] bool has_found() const { return has_found_; }
   [[nodiscard]] const speculation::SublayerMask& mask() const { return mask_; }
-  /// Share of the last tokens behind which the draft's best token is the target's.
+  /// Share of the last tokens after which the draft's best token is the target's.
   [[nodiscard]] double agreement() const { return agreement_; }
   /// Expected tokens of a round for the time of its sublayers, at the best length.
   [[nodiscard]] double tokens_per_ns() const { return tokens_per_ns_; }

@@ -11,7 +11,7 @@ namespace {
 
 /// One after the other: expressions whose matches become pieces of their own, single digits, GPT-2's words.
 struct SplitRule {
-  std::array<const char*, 5> expressions{};  ///< null behind the last
+  std::array<const char*, 5> expressions{};  ///< null after the last
   bool digits = false;
   bool words = false;
   bool composed = false;  ///< Unicode's NFC comes first

@@ -17,7 +17,7 @@ namespace draftscope::engine::jinja {
 struct Limits {
   std::size_t steps = 50'000'000;
   std::size_t value_bytes = std::size_t{256} << 20U;
-  int depth = 100;  ///< of lists and dictionaries in each other; they are freed by recursion
+  int depth = 100;  ///< nesting of lists and dictionaries, which are freed by recursion
   std::size_t output_bytes = std::size_t{16} << 20U;
 };
 

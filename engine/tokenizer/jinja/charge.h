@@ -8,7 +8,7 @@
 
 namespace draftscope::engine::jinja {
 
-/// Bytes that count as held for as long as this lives. What counts them must outlive it.
+/// Bytes that count as in use for as long as this lives. What counts them must outlive it.
 class Charge {
  public:
   /// Nothing: of what was there before the rendering began.

@@ -27,7 +27,7 @@ struct Namespace;
 template <typename Content>
 struct Shared {
   Content content;
-  int depth;  ///< of the lists and dictionaries in each other: 0 for a text, 1 for a list of numbers
+  int depth;  ///< nesting of lists and dictionaries: 0 for a text, 1 for a list of numbers
   Charge charge;
 };
 

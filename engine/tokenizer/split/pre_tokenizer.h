@@ -51,7 +51,7 @@ struct Pieces {
   }
 };
 
-/// A step that maps bytes to the byte alphabet, behind GPT-2's split into words if `words`. `path` names it
+/// A step that maps bytes to the byte alphabet, after GPT-2's split into words if `words`. `path` names it
 /// in errors.
 [[nodiscard]] Result<ByteLevel> make_byte_level(bool add_prefix_space, bool words, std::string_view path);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "record_form.h"
 
+#include <draftscope/traces/record_help.h>
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QFileDialog>
@@ -89,7 +91,7 @@ void RecordForm::add_field(PlanField field, const QString& label, QWidget& edito
 void RecordForm::make_inputs() {
   // Of the synthetic models the smallest, as an example of how they are spelled.
   model_ = path_box(tr("Model"), shipped_models() << QStringLiteral("synthetic:Qwen2.5-0.5B"));
-  model_->setToolTip(tr("Hugging Face folder, GGUF file, or synthetic:NAME[,redundancy=R,…]"));
+  model_->setToolTip(tr(traces::record_help::model));
   auto* model_button = browse_button(tr("Browse for a model"));
   auto* menu = new QMenu(model_button);
   menu->addAction(tr("&Folder…"), this, &RecordForm::browse_model);
@@ -102,7 +104,7 @@ void RecordForm::make_inputs() {
   model_button->setPopupMode(QToolButton::InstantPopup);
   add_field(PlanField::model, tr("&Model"), *model_, model_button);
   prompts_ = path_box(tr("Prompts"), shipped_prompts());
-  prompts_->setToolTip(tr("Questions, one JSON object a line (Spec-Bench's format)"));
+  prompts_->setToolTip(tr(traces::record_help::prompts));
   auto* prompts_button = browse_button(tr("Browse for prompts"));
   connect(prompts_button, &QToolButton::clicked, this, &RecordForm::browse_prompts);
   add_field(PlanField::prompts, tr("&Prompts"), *prompts_, prompts_button);
@@ -124,16 +126,13 @@ QSpinBox* RecordForm::number_box(const QString& label, const QString& tooltip, P
 void RecordForm::make_numbers() {
   limit_ = number_box(tr("Fir&st prompts"), tr("Only the first questions of the file"), count_range);
   limit_->setSpecialValueText(tr("all"));
-  repeats_ =
-      number_box(tr("Rep&eats"),
-                 tr("How often to record each prompt and strategy; each repeat starts every strategy anew"),
-                 positive_range);
-  max_tokens_ = number_box(tr("Max to&kens"), tr("Tokens to generate at most"), positive_range);
+  repeats_ = number_box(tr("Rep&eats"), tr(traces::record_help::repeats), positive_range);
+  max_tokens_ = number_box(tr("Max to&kens"), tr(traces::record_help::max_tokens), positive_range);
   for (const std::string_view level : record_levels()) {
     const QString name = QString::fromUtf8(level.data(), static_cast<qsizetype>(level.size()));
     level_->addItem(name, name);
   }
-  level_->setToolTip(tr("How fine to record time: rounds alone, their phases, layers, or every operation"));
+  level_->setToolTip(tr(traces::record_help::level));
   level_->setAccessibleName(tr("Level"));
   level_->setMaximumWidth(110);
   form_->addRow(tr("&Level"), level_);
@@ -145,12 +144,8 @@ void RecordForm::make_numbers() {
   form_->addRow(tr("&Weights"), weights_);
   threads_ = number_box(tr("&Threads"), tr("Threads that compute"), thread_range);
   threads_->setSpecialValueText(tr("one a core"));
-  warmup_ =
-      number_box(tr("W&arm-up"), tr("Unrecorded decodes of the first prompt before the start"), count_range);
-  shadow_->setToolTip(
-      tr("After each request, record what every layer would have predicted at every position: what-ifs of "
-         "settings "
-         "that were not recorded need it"));
+  warmup_ = number_box(tr("W&arm-up"), tr(traces::record_help::warmup), count_range);
+  shadow_->setToolTip(tr(traces::record_help::shadow));
   chat_->setToolTip(tr("Put the turns into the model's chat template"));
   auto* flags = new QHBoxLayout;
   flags->addWidget(shadow_);
@@ -168,11 +163,11 @@ void RecordForm::make_numbers() {
 
 void RecordForm::make_output() {
   output_->setAccessibleName(tr("Output"));
-  output_->setToolTip(tr("The trace to write (.dstrace)"));
+  output_->setToolTip(tr(traces::record_help::output));
   auto* button = browse_button(tr("Browse for the output"));
   connect(button, &QToolButton::clicked, this, &RecordForm::browse_output);
   add_field(PlanField::output, tr("&Output"), *output_, button);
-  overwrite_->setToolTip(tr("Replace an existing trace"));
+  overwrite_->setToolTip(tr(traces::record_help::overwrite));
   form_->addRow(QString(), overwrite_);
   further_->setAccessibleName(tr("Further options"));
   further_->setPlaceholderText(tr("--temperature 0.7 --seed 1"));

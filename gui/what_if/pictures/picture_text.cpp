@@ -99,9 +99,8 @@ std::vector<BarRow> waterfall_rows(const WaterfallLevels& levels) {
 }
 
 QStringList waterfall_footnotes(const WaterfallLevels& levels) {
-  const simulator::Waterfall& waterfall = levels.found.waterfall;
   QStringList lines;
-  for (const simulator::NamedGap& gap : simulator::named_gaps(waterfall.gaps))
+  for (const simulator::NamedGap& gap : simulator::named_gaps(levels.found.waterfall.gaps))
     lines << tr("%1 gap %2: %3")
                  .arg(QString::fromUtf8(gap.name), signed_text(gap.figure.value, 2),
                       QString::fromUtf8(simulator::gap_meaning(gap.name)));
@@ -111,18 +110,11 @@ QStringList waterfall_footnotes(const WaterfallLevels& levels) {
                       percent_text(share.of_oracle.value, 0),
                       share.is_bounded
                           ? QString()
-                          : tr(" (drafts or verifies otherwise than the oracle, which is no bound "
-                               "for it)"));
+                          : QStringLiteral(" (%1)").arg(QString::fromUtf8(simulator::no_bound_note())));
   for (const simulator::UnsharedStrategy& unshared : levels.found.unshared)
     lines << QString::fromUtf8(unshared.reason);
-  lines << tr("price of time: %1 tokens/s").arg(number_text(1e9 * waterfall.price));
-  const simulator::ConfidenceThreshold& rule = waterfall.threshold;
-  lines << (rule.exit < 1 ? tr("best threshold: none, not to speculate is faster")
-                          : tr("best threshold: confidence %1 at exit %2, at most %3 draft tokens")
-                                .arg(rule.threshold, 0, 'f', 2)
-                                .arg(rule.exit)
-                                .arg(rule.longest));
-  for (const std::string& note : levels.found.notes) lines << QString::fromUtf8(note);
+  for (const std::string& note : simulator::waterfall_notes(levels.found, levels.batch))
+    lines << QString::fromUtf8(note);
   return lines;
 }
 

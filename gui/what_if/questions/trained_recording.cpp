@@ -3,6 +3,7 @@
 
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
+#include <draftscope/simulator/answers/usable_recording.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
 
@@ -15,19 +16,8 @@ namespace {
 /// Errors: nothing can be learnt from the recording, and what to record instead.
 Result<void> check(const traces::Recording& recording) {
   const std::string name = recording.path.filename().string();
-  if (simulator::is_predicted(recording.meta))
-    return fail("{}: is predicted itself, expected the recording that it was predicted from", name);
-  if (traces::is_imported(recording.meta)) {
-    if (simulator::knows_acceptance(recording.meta)) return {};
-    return fail(
-        "{}: is an imported {} timeline without accepted lengths, expected a recording of draftscope record "
-        "--shadow, or imported answers",
-        name, simulator::meta_value(recording.meta, "imported_format"));
-  }
-  if (std::none_of(recording.runs.begin(), recording.runs.end(),
-                   [](const traces::Run& run) { return run.is_baseline; }))
-    return fail("{}: found no vanilla run, expected one to gain over: record with --strategy vanilla", name);
-  return {};
+  DRAFTSCOPE_TRY(simulator::check_can_be_asked(recording, name));
+  return traces::is_imported(recording.meta) ? Result<void>() : simulator::check_has_vanilla(recording, name);
 }
 
 /// Whether both specify the same prices for an imported recording.
@@ -68,7 +58,7 @@ Result<TrainedPointer> TrainedRecording::train(RecordingPointer recording, const
     trained->what_if_ = std::make_shared<const simulator::WhatIf>(*std::move(what_if));
     trained->shape_ = trained->what_if_->costs().model.shape;
     trained->no_replay_reason_ = trained->what_if_->no_replay_reason();
-    trained->measured_ = measured_runs(*trained->opened_);
+    trained->measured_ = simulator::measured_settings(trained->opened_->recording());
   }
   trained->list_runs();
   return TrainedPointer(std::move(trained));

@@ -7,6 +7,7 @@
 // An imported recording has no times that costs could be fitted to: they are the specifications' of the GPU
 // and the model that a question names, and nothing can be answered before both are known.
 
+#include <draftscope/simulator/answers/measured_beside.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <cstdint>
 #include <memory>
@@ -16,7 +17,6 @@
 #include <vector>
 
 #include "data/opened_recording.h"
-#include "what_if/questions/measured_run.h"
 #include "what_if/questions/question.h"
 
 namespace draftscope::gui {
@@ -61,7 +61,7 @@ class TrainedRecording {
   [[nodiscard]] const std::vector<std::string>& strategies() const { return strategies_; }
   [[nodiscard]] const std::vector<RecordedPoint>& points() const { return points_; }
   /// Measurements of its runs, to hold predictions to; none of an imported recording, which has no times.
-  [[nodiscard]] const std::vector<MeasuredRun>& measured() const { return measured_; }
+  [[nodiscard]] const std::vector<simulator::MeasuredSetting>& measured() const { return measured_; }
   /// About a recorded run as it was, with the other choices where it stood.
   [[nodiscard]] Question question_of(const std::string& strategy) const;
   /// About the run of this specification if that drafts, else about another, or an early exit.
@@ -87,7 +87,7 @@ class TrainedRecording {
   std::optional<simulator::ModelShape> shape_;
   std::vector<std::string> strategies_;
   std::vector<RecordedPoint> points_;
-  std::vector<MeasuredRun> measured_;
+  std::vector<simulator::MeasuredSetting> measured_;
   std::string no_replay_reason_;
   mutable std::mutex mutex_;
   mutable Specified specified_;  // of the last question

@@ -15,7 +15,7 @@ Result<WaterfallLevels> waterfall_of(const TrainedRecording& trained, const What
     strategies.push_back(*std::move(rounds));
   simulator::WaterfallOptions options;
   options.progress = progress;
-  WaterfallLevels levels{.machine = machine.name, .found = {}};
+  WaterfallLevels levels{.machine = machine.name, .batch = machine.scenario.batch, .found = {}};
   DRAFTSCOPE_TRY_ASSIGN(levels.found,
                         simulator::recording_waterfall(*what_if, trained.recording(), machine, strategies,
                                                        question.longer_context, options));

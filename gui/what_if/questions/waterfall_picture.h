@@ -5,6 +5,7 @@
 // `draftscope simulate --waterfall` prints.
 
 #include <draftscope/simulator/answers/recording_waterfall.h>
+#include <cstdint>
 #include <functional>
 
 #include "what_if/questions/trained_recording.h"
@@ -14,6 +15,7 @@ namespace draftscope::gui {
 
 struct WaterfallLevels {
   std::string machine;
+  std::int32_t batch = 1;
   simulator::RecordingWaterfall found;
 };
 

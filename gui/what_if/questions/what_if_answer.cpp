@@ -2,6 +2,7 @@
 #include "what_if_answer.h"
 
 #include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/answer_text.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <fmt/format.h>
 
@@ -44,8 +45,9 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
                             : simulator::ask(costs, answer.rounds, answer.machine, options, *kept));
   answer.rate = answer.prediction.rate;
   if (is_as_recorded(question))
-    for (const MeasuredRun& run : trained.measured())
-      if (run.strategy == answer.prediction.strategy) answer.measured = run;
+    if (const auto* run = simulator::measured_setting_of(answer.prediction, trained.measured()))
+      answer.beside = simulator::measured_beside(answer.prediction, *run, what_if.costs().report,
+                                                 trained.recording().meta);
   answer.is_extrapolated = std::any_of(
       answer.prediction.cost_notes.begin(), answer.prediction.cost_notes.end(),
       [](const simulator::CostNote& note) { return note.provenance == Provenance::extrapolated; });
@@ -63,10 +65,7 @@ Result<void> fill(const TrainedRecording& trained, const simulator::SweepOptions
 
 WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
                        const simulator::SweepOptions& options, simulator::CachedPrices* kept) {
-  const traces::Meta& meta = trained.recording().meta;
-  WhatIfAnswer answer{.question = question,
-                      .recorded_level = simulator::meta_value(meta, "level"),
-                      .recorded_repeats = simulator::meta_value(meta, "repeats")};
+  WhatIfAnswer answer{.question = question};
   if (const Result<void> filled = fill(trained, options, kept, answer); !filled)
     answer.refusal = filled.error().message;
   return answer;
@@ -84,17 +83,8 @@ std::vector<std::string> notes_of(const WhatIfAnswer& answer) {
   std::vector<std::string> lines = answer.prediction.notes;
   const std::string& reason = answer.prediction.speedup.min_drafted.total.no_interval_reason;
   if (!reason.empty()) lines.push_back("no interval: " + reason);
-  int undetermined = 0;
-  for (const simulator::CostNote& note : answer.prediction.cost_notes) {
-    if (note.provenance == Provenance::undetermined)
-      ++undetermined;
-    else
-      lines.push_back((note.provenance == Provenance::extrapolated ? "extrapolated: " : "") + note.text);
-  }
-  if (undetermined > 0)
-    lines.push_back(fmt::format(
-        "{} cost parameters are not determined by the recording (draftscope simulate --json names them)",
-        undetermined));
+  const std::vector<std::string> costs = simulator::cost_note_lines(answer.prediction);
+  lines.insert(lines.end(), costs.begin(), costs.end());
   return lines;
 }
 

@@ -5,6 +5,7 @@
 // the same question and seed.
 
 #include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/measured_beside.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/prices/closed_forms.h>
 #include <draftscope/simulator/prices/roofline.h>
@@ -14,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "what_if/questions/measured_run.h"
 #include "what_if/questions/question.h"
 #include "what_if/questions/trained_recording.h"
 
@@ -22,11 +22,10 @@ namespace draftscope::gui {
 
 struct WhatIfAnswer {
   Question question;
-  std::string refusal;         ///< one line, with what to record or choose instead; empty: all below is there
-  WhatIfPointer what_if;       ///< what answered it; null only where choices are missing
-  std::string recorded_level;  ///< `level` of the recording's meta
-  std::string recorded_repeats;         ///< and `repeats`
-  std::optional<MeasuredRun> measured;  ///< the run that it describes, where that was recorded
+  std::string refusal;    ///< one line, with what to record or choose instead; empty: all below is there
+  WhatIfPointer what_if;  ///< what answered it; null only where choices are missing
+  /// The run that it describes, where that was recorded, and how far the two are apart.
+  std::optional<simulator::MeasuredBeside> beside;
   simulator::StrategyRounds rounds;
   simulator::Machine machine;
   simulator::Answer prediction;

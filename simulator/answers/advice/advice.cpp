@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/usable_recording.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
 #include <fmt/format.h>
 
@@ -203,9 +204,7 @@ std::string_view verdict_name(Verdict verdict) {
 
 Result<Advice> advise(const WhatIf& what_if, const traces::Recording& recording, const Candidates& candidates,
                       const Machine& machine, const AdviceOptions& options) {
-  if (std::none_of(recording.runs.begin(), recording.runs.end(),
-                   [](const traces::Run& run) { return run.is_baseline; }))
-    return fail("found no vanilla run, expected one to gain over: record with --strategy vanilla");
+  DRAFTSCOPE_TRY(check_has_vanilla(recording, recording.path.filename().string()));
   if (candidates.all.empty()) return fail("found no candidate that drafts, expected a text of two tokens");
   return Adviser(what_if, recording, candidates, machine, options).advise();
 }

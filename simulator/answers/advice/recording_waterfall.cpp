@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number_text.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/recording_waterfall.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -177,6 +179,27 @@ std::string_view gap_meaning(std::string_view name) {
   if (name == "learning") return "the policy under test, instead of the best causal rule";
   if (name == "information") return "what confidences do not tell about the text to come";
   return "what draft steps cost";
+}
+
+std::string_view no_bound_note() {
+  return "drafts or verifies in another way than the oracle's early exits, which are no bound for it";
+}
+
+std::vector<std::string> waterfall_notes(const RecordingWaterfall& found, std::int32_t batch) {
+  const Waterfall& waterfall = found.waterfall;
+  constexpr double ns_per_s = 1e9;
+  std::vector<std::string> notes{
+      fmt::format("price of time: {} tokens/s at batch {} and {:.0f} rows of context on average",
+                  number_text(ns_per_s * waterfall.price), batch, found.mean_context)};
+  const ConfidenceThreshold& rule = waterfall.threshold;
+  notes.push_back(
+      rule.exit < 1 ? "best threshold: none, it is faster not to speculate"
+                    : fmt::format("best threshold: confidence {:.2f} at exit {}, at most {} draft tokens, {}",
+                                  rule.threshold, rule.exit, rule.longest,
+                                  waterfall.folds > 1 ? "its level is judged on other requests"
+                                                      : "judged on the request it was chosen on"));
+  notes.insert(notes.end(), found.notes.begin(), found.notes.end());
+  return notes;
 }
 
 std::vector<NamedGap> named_gaps(const WaterfallGaps& gaps) {

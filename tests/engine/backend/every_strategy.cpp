@@ -21,7 +21,7 @@ bool has(const speculation::StrategyRow& strategy, std::string_view parameter) {
                      [&](const speculation::ParameterRow& known) { return known.name == parameter; });
 }
 
-/// The names behind "one of: ".
+/// The names after "one of: ".
 std::vector<std::string> choices(const speculation::ParameterRow& parameter) {
   constexpr std::string_view opening = "one of: ";
   std::vector<std::string> names;
@@ -40,7 +40,7 @@ std::vector<std::string> choices(const speculation::ParameterRow& parameter) {
 std::vector<std::string> held_weights(Backend& backend) {
   std::vector<std::string> held;
   for (const speculation::WeightFormatRow& row : speculation::weight_formats())
-    if (backend.hold_weights(row.format)) held.emplace_back(row.name);
+    if (backend.prepare_draft_weights(row.format)) held.emplace_back(row.name);
   return held;
 }
 

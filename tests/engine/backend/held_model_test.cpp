@@ -52,7 +52,7 @@ TEST_P(HeldModel, OutlivesTheCheckpointThatItCameFrom) {
   EXPECT_EQ(alone->shape().name, shape.name);
   EXPECT_EQ(logits(*alone, rows), expected);
   for (const speculation::WeightFormat format : alone->describe().draft_formats)
-    EXPECT_TRUE(alone->hold_weights(format)) << speculation::weight_format_name(format);
+    EXPECT_TRUE(alone->prepare_draft_weights(format)) << speculation::weight_format_name(format);
 }
 
 TEST_P(HeldModel, MakesTheFormatsThatItNamesAndNoOthers) {
@@ -63,7 +63,7 @@ TEST_P(HeldModel, MakesTheFormatsThatItNamesAndNoOthers) {
     const std::vector<speculation::WeightFormat> named = backend->describe().draft_formats;
     for (const speculation::WeightFormatRow& row : speculation::weight_formats()) {
       const bool is_named = std::find(named.begin(), named.end(), row.format) != named.end();
-      EXPECT_EQ(backend->hold_weights(row.format).has_value(), is_named) << row.name;
+      EXPECT_EQ(backend->prepare_draft_weights(row.format).has_value(), is_named) << row.name;
       made += is_named ? 1 : 0;
     }
   }

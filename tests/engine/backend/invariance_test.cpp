@@ -68,7 +68,7 @@ class InvarianceTest : public testing::TestWithParam<TestedBackend> {
   static speculation::ModelShape shape(Random& random) { return GetParam().shape(random); }
 };
 
-/// A tree behind a prompt against its tokens one by one.
+/// A tree after a prompt against its tokens one by one.
 void expect_paths_as_chains(const TestedBackend& tested, const speculation::ModelShape& shape,
                             Random& random) {
   const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());

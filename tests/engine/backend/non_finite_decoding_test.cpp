@@ -39,7 +39,9 @@ class SpoiltBackend final : public Backend {
   std::int32_t cache_rows() const override { return inner_.cache_rows(); }
   std::int32_t max_rows() const override { return inner_.max_rows(); }
   std::int32_t max_invariant_rows() const override { return inner_.max_invariant_rows(); }
-  Result<void> hold_weights(speculation::WeightFormat format) override { return inner_.hold_weights(format); }
+  Result<void> prepare_draft_weights(speculation::WeightFormat format) override {
+    return inner_.prepare_draft_weights(format);
+  }
   Result<void> move_cache_rows(std::span<const CacheMove> moves) override {
     return inner_.move_cache_rows(moves);
   }

@@ -70,7 +70,7 @@ void expect_top_of_logits(const Outputs& outputs, std::size_t head_rows, std::si
 
 class OracleTest : public testing::TestWithParam<TestedBackend> {};
 
-/// One model, a prompt and one batch behind it.
+/// One model, a prompt and one batch after it.
 void expect_agreement(const TestedBackend& tested, const speculation::ModelShape& shape, Random& random) {
   const DType dtype = tested.dtype;
   const Checkpoint checkpoint = random_checkpoint(shape, dtype, random());

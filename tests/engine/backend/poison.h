@@ -21,7 +21,7 @@ enum class BadLogits : std::uint8_t { all_nan, one_nan, inf, all_minus_inf };
 inline constexpr BadLogits all_bad_logits[] = {BadLogits::all_nan, BadLogits::one_nan, BadLogits::inf,
                                                BadLogits::all_minus_inf};
 
-/// Makes a head give such logits for states whose first value is positive behind the final norm. The head
+/// Makes a head give such logits for states whose first value is positive after the final norm. The head
 /// must be untied.
 void poison_head(const Checkpoint& checkpoint, BadLogits kind, Random& random);
 

@@ -11,7 +11,7 @@ namespace draftscope::engine {
 namespace {
 
 std::filesystem::path corpus() {
-  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/fuzz/safetensors/corpus";
+  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/fuzz/corpus/safetensors";
 }
 
 /// Every input, and every input with one byte changed: what a fuzzer does in its first second. An entry point

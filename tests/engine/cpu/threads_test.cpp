@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int32_t prompt_room = 240;
 
-/// Logits of a prompt of `length` tokens, in passes as wide as they may be, and of a token behind it.
+/// Logits of a prompt of `length` tokens, in passes as wide as they may be, and of a token after it.
 std::vector<float> logits_of(Backend& backend, const OwnedBatch& prompt) {
   std::vector<float> logits;
   Outputs outputs;

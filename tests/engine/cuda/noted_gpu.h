@@ -13,6 +13,7 @@
 
 #include "cuda/backend.h"
 #include "cuda/gpu.h"
+#include "emulated_gpu.h"
 
 namespace draftscope::engine::test {
 
@@ -70,6 +71,17 @@ inline std::unique_ptr<Backend> noted_backend(std::unique_ptr<cuda::Gpu> gpu, No
   auto backend = cuda::make_backend(std::make_unique<NotedGpu>(std::move(gpu), calls), checkpoint, options);
   if (!backend) throw std::runtime_error(backend.error().message);
   return std::move(*backend);
+}
+
+/// A NotedGpu over an emulated device, which takes blocks in an order of its own.
+inline std::unique_ptr<Backend> noted_emulated_backend(
+    const Checkpoint& checkpoint, CudaOptions options, DecodingPasses passes, NotedCalls& calls,
+    std::int32_t multiprocessors = 2, std::size_t shared_bytes = cuda::emulation::usual_shared_bytes) {
+  static std::uint32_t seed = 0;
+  options.passes = passes;
+  return noted_backend(cuda::emulation::make_emulated_gpu(
+                           multiprocessors, cuda::emulation::usual_memory_bytes, ++seed, shared_bytes),
+                       calls, checkpoint, options);
 }
 
 }  // namespace draftscope::engine::test

@@ -21,7 +21,7 @@
 #include "emulated_gpu.h"
 #include "noted_gpu.h"
 #include "random_model.h"
-#include "weights/in_blocks.h"
+#include "weights/packed_model.h"
 #include "weights/same_bits.h"
 
 namespace draftscope::engine::test {
@@ -56,7 +56,7 @@ class InParts {
   InParts(const Held& held, Random& random)
       : plain_(random_checkpoint(shape_of(random), DType::bf16, random())), mixed_(plain_) {
     if (held.head) {
-      head_ = std::make_unique<InBlocks>(plain_, *held.head);
+      head_.emplace(in_blocks(plain_, *held.head));
       mixed_.weights.head = head_->packed().weights.head;
     }
     layers = needed_for(plain_, held.layers);
@@ -113,13 +113,10 @@ class InParts {
 
   [[nodiscard]] std::unique_ptr<Backend> made(const Held& held, DecodingPasses passes,
                                               std::int32_t multiprocessors, NotedCalls& calls) const {
-    static std::uint32_t seed = 40;
-    auto gpu =
-        cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes, ++seed);
-    auto backend = noted_backend(std::move(gpu), calls, mixed_,
-                                 {.cache_rows = 90, .weights = held.layers, .passes = passes});
+    auto backend = noted_emulated_backend(mixed_, {.cache_rows = 90, .weights = held.layers}, passes, calls,
+                                          multiprocessors);
     if (held.draft) {
-      const auto done = backend->hold_weights(*held.draft);
+      const auto done = backend->prepare_draft_weights(*held.draft);
       if (!done) throw std::runtime_error(done.error().message);
     }
     return backend;
@@ -127,7 +124,7 @@ class InParts {
 
   Checkpoint plain_;
   Checkpoint mixed_;
-  std::unique_ptr<InBlocks> head_;
+  std::optional<PackedModel> head_;
 };
 
 /// Each format of layers with heads and drafts in the same, in others and in none.

@@ -18,7 +18,6 @@
 #include "emulated_gpu.h"
 #include "noted_gpu.h"
 #include "random_model.h"
-#include "weights/held_format.h"
 #include "weights/same_bits.h"
 
 namespace draftscope::engine::test {
@@ -28,14 +27,18 @@ namespace {
 constexpr std::size_t some_shared_bytes[] = {std::size_t{99} << 10, std::size_t{163} << 10,
                                              std::size_t{227} << 10};
 
-std::unique_ptr<Backend> backend_of(const Checkpoint& checkpoint, CudaOptions options,
-                                    std::int32_t multiprocessors, std::size_t shared_bytes,
-                                    DecodingPasses passes, NotedCalls& calls) {
-  static std::uint32_t seed = 0;
-  options.passes = passes;
-  return noted_backend(cuda::emulation::make_emulated_gpu(
-                           multiprocessors, cuda::emulation::usual_memory_bytes, ++seed, shared_bytes),
-                       calls, checkpoint, options);
+/// A format that a device multiplies, as a model's type and that of its layers' matrices.
+struct HeldFormat {
+  DType dtype = DType::bf16;
+  CudaWeights weights;  ///< none: as stored
+};
+
+std::vector<HeldFormat> every_held_format() {
+  using enum speculation::WeightFormat;
+  std::vector<HeldFormat> formats{{DType::bf16, {}}, {DType::f16, {}}, {DType::f16, int4}};
+  for (const auto weights : {fp8, q8_0, q4_0, q4_k, int4, fp8_block})
+    formats.push_back({DType::bf16, weights});
+  return formats;
 }
 
 TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
@@ -54,10 +57,9 @@ TEST(Programs, HaveTheBitsOfALaunchAnOperation) {
       const CudaOptions options{.cache_rows = 100, .weights = held.weights};
       NotedCalls of_plain;
       NotedCalls of_programs;
-      const auto plain =
-          backend_of(checkpoint, options, 2, some_shared_bytes[2], DecodingPasses::plain, of_plain);
-      const auto programs = backend_of(checkpoint, options, pick(random, 1, 5),
-                                       some_shared_bytes[round++ % 3], DecodingPasses::programs, of_programs);
+      const auto plain = noted_emulated_backend(checkpoint, options, DecodingPasses::plain, of_plain);
+      const auto programs = noted_emulated_backend(checkpoint, options, DecodingPasses::programs, of_programs,
+                                                   pick(random, 1, 5), some_shared_bytes[round++ % 3]);
       OwnedBatch prompt = chain(shape, random, pick(random, 1, 30), 0);
       prompt.wanted.head_from = static_cast<std::int32_t>(prompt.rows.size()) - 1;
       EXPECT_TRUE(have_same_bits(outputs_of(*programs, prompt), outputs_of(*plain, prompt)));

@@ -18,15 +18,6 @@
 namespace draftscope::engine::test {
 namespace {
 
-constexpr std::int32_t round_cache_rows = 90;
-
-std::unique_ptr<Backend> counted_backend(const Checkpoint& checkpoint, DecodingPasses passes,
-                                         NotedCalls& calls) {
-  auto gpu = cuda::emulation::make_emulated_gpu(2, cuda::emulation::usual_memory_bytes,
-                                                passes == DecodingPasses::plain ? 5 : 6);
-  return noted_backend(std::move(gpu), calls, checkpoint, {.cache_rows = round_cache_rows, .passes = passes});
-}
-
 TEST(Rounds, HaveTheBitsOfALaunchAnOperation) {
   Random random(61);
   std::size_t short_drafts = 0;
@@ -43,8 +34,9 @@ TEST(Rounds, HaveTheBitsOfALaunchAnOperation) {
     const Checkpoint checkpoint = random_checkpoint(shape, trial == 2 ? DType::f16 : DType::bf16, random());
     NotedCalls of_program;
     NotedCalls of_plain;
-    const auto program = counted_backend(checkpoint, DecodingPasses::programs, of_program);
-    const auto plain = counted_backend(checkpoint, DecodingPasses::plain, of_plain);
+    const CudaOptions options{.cache_rows = 90};
+    const auto program = noted_emulated_backend(checkpoint, options, DecodingPasses::programs, of_program);
+    const auto plain = noted_emulated_backend(checkpoint, options, DecodingPasses::plain, of_plain);
     std::vector<Row> prompt;
     for (std::int32_t i = 0; i < 60; ++i) prompt.push_back({pick(random, 0, shape.vocab - 1), -1, i});
     Outputs unused;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda_shapes.h"
 #include "decoded_text.h"
 
 namespace draftscope::engine::test {
@@ -22,17 +23,12 @@ enum class Passes : std::uint8_t { all, narrow };
 
 /// Widths that are no multiples of the kernels' tiles.
 speculation::ModelShape small_shape() {
-  speculation::ModelShape shape;
+  speculation::ModelShape shape = tiny_cuda_shape();
   shape.name = "small";
-  shape.architecture = "LlamaForCausalLM";
   shape.n_layers = 3;
   shape.n_heads = 6;
   shape.n_kv_heads = 2;
-  shape.head_dim = 32;
-  shape.d_model = 80;
-  shape.d_ff = 112;
   shape.vocab = 150;
-  shape.max_positions = 512;
   return shape;
 }
 

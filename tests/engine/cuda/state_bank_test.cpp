@@ -51,6 +51,18 @@ class StateBankOnTheDevice : public testing::Test {
     checkpoint_ = random_checkpoint(shape_, DType::bf16, 7);
     backend_ = backend_on_device(checkpoint_, {.cache_rows = room});
   }
+  /// Expects of states in the bank, by their rows, the logits of the same states uploaded.
+  void expect_logits_of(std::span<const Row> kept, std::span<const float> states, LayerRange layers) {
+    Batch batch{.rows = kept, .reads_kept = true, .layers = layers};
+    batch.wanted.head = true;
+    batch.wanted.logits = true;
+    const std::vector<float> found = outputs_of(*backend_, batch).logits;
+    const std::vector<Row> uploaded = rows_of(0, kept.size());
+    batch.rows = uploaded;
+    batch.reads_kept = false;
+    batch.hidden = states.first(kept.size() * d_model());
+    EXPECT_EQ(found, outputs_of(*backend_, batch).logits) << kept.size() << " states";
+  }
   [[nodiscard]] std::size_t d_model() const { return static_cast<std::size_t>(shape_.d_model); }
   StateBank& bank() { return *backend_->states(); }
 
@@ -66,16 +78,7 @@ TEST_F(StateBankOnTheDevice, IsReadByPassesAsUploadedStatesAre) {
     const auto first = bank().reserve(static_cast<std::int32_t>(n) + 2);
     ASSERT_TRUE(first) << first.error().message;
     ASSERT_TRUE(bank().put(*first + 2, states));
-    const std::vector<Row> uploaded = rows_of(0, n);
-    const std::vector<Row> kept = rows_of(*first + 2, n);
-    Batch batch{.rows = uploaded, .hidden = states, .layers = {1, 3}};
-    batch.wanted.head = true;
-    batch.wanted.logits = true;
-    const Outputs expected = outputs_of(*backend_, batch);
-    batch.rows = kept;
-    batch.hidden = {};
-    batch.reads_kept = true;
-    EXPECT_EQ(outputs_of(*backend_, batch).logits, expected.logits) << n;
+    expect_logits_of(rows_of(*first + 2, n), states, {1, 3});
   }
 }
 
@@ -90,17 +93,7 @@ TEST_F(StateBankOnTheDevice, HoldsWhatPassesLeaveThere) {
     ASSERT_TRUE(first);
     batch.wanted.keep_at = *first;
     EXPECT_TRUE(outputs_of(*backend_, batch).hidden.empty());
-    // What was given back is put elsewhere, and both go through the head.
-    const std::vector<Row> kept = rows_of(*first, static_cast<std::size_t>(std::min(3 * n, 64)));
-    const std::vector<Row> uploaded = rows_of(0, kept.size());
-    Batch heads{.rows = kept, .reads_kept = true, .layers = {3, 3}};
-    heads.wanted.head = true;
-    heads.wanted.logits = true;
-    const std::vector<float> found = outputs_of(*backend_, heads).logits;
-    heads.rows = uploaded;
-    heads.reads_kept = false;
-    heads.hidden = given.hidden;
-    EXPECT_EQ(found, outputs_of(*backend_, heads).logits) << n;
+    expect_logits_of(rows_of(*first, static_cast<std::size_t>(std::min(3 * n, 64))), given.hidden, {3, 3});
   }
 }
 
@@ -126,15 +119,7 @@ TEST_F(StateBankOnTheDevice, HoldsTheStatesOfARoundUntilTheNext) {
     for (const std::int32_t boundary : boundaries)
       for (std::int32_t row = 0; row < rows; ++row)
         numbers.push_back({.token = -1, .hidden = bank().of_round(boundary, row), .position = 0});
-    Batch heads{.rows = numbers, .reads_kept = true, .layers = {3, 3}};
-    heads.wanted.head = true;
-    heads.wanted.logits = true;
-    const std::vector<float> found = outputs_of(*backend_, heads).logits;
-    const std::vector<Row> uploaded = rows_of(0, numbers.size());
-    heads.rows = uploaded;
-    heads.reads_kept = false;
-    heads.hidden = given.hidden;
-    EXPECT_EQ(found, outputs_of(*backend_, heads).logits) << above;
+    expect_logits_of(numbers, given.hidden, {3, 3});
   }
 }
 

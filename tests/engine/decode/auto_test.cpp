@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// auto with drafters of a cost, behind requests that taught it something.
+/// auto with drafters of a cost, after requests that taught it something.
 struct Case {
   const char* specification;
   std::int64_t step_ns;

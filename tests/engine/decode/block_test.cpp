@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-/// Draft and target with a random distribution behind every text.
+/// Draft and target with a random distribution after every text.
 class RandomModels {
  public:
   RandomModels(std::uint32_t seed, std::int32_t vocab, bool has_zeros)
@@ -47,11 +47,11 @@ class RandomModels {
 };
 
 struct Judged {
-  std::map<Tokens, double> law;  ///< of length + 1 tokens
+  std::map<Tokens, double> law;  ///< law of the first length + 1 tokens
   double accepted = 0.0;         ///< mean
 };
 
-/// Adds the law of `text` and of what the target says behind it.
+/// Adds the law of `text` and of what the target says after it.
 template <typename Models>
 void add_continuations(const Models& models, const Tokens& text, std::size_t length, double probability,
                        std::map<Tokens, double>& law) {
@@ -67,7 +67,7 @@ void add_continuations(const Models& models, const Tokens& text, std::size_t len
   }
 }
 
-/// Walks every draft of `length` tokens, or fewer where it ends behind `last`, and every chance of the judge.
+/// Walks every draft of `length` tokens, or fewer where it ends after `last`, and every chance of the judge.
 template <typename Models>
 Judged judge_all(const Models& models, std::int32_t length, bool as_block, std::int32_t last = -1) {
   Judged all;
@@ -183,7 +183,7 @@ TEST(BlockAcceptance, KeepsAsManyTokensAsThePaperSays) {
   EXPECT_NEAR(judge_all(Forgetful(), 2, true).accepted, 11.0 / 9.0, 1e-12);
 }
 
-/// The same model twice.
+/// A draft that is the target itself.
 struct Same {
   [[nodiscard]] static Distribution target(const Tokens& /*text*/) { return {{0, 1, 2}, {0.1, 0.2, 0.7}}; }
   [[nodiscard]] static Distribution draft(const Tokens& text) { return target(text); }
@@ -257,7 +257,7 @@ Law sampled_law(const std::string& specification, std::uint64_t requests) {
   return law;
 }
 
-// How many tokens of a block stay goes by the chances of those behind, which the next round must not meet
+// How many tokens of a block stay goes by the chances of those after, which the next round must not meet
 // again. 128 texts in 40,000 requests are 0.022 away from their law on average.
 TEST(BlockAcceptance, DrawsItsOwnNumbersInEveryRound) {
   const Law target = law_of({.vocab = 2, .n_layers = 3, .seed = 5, .agreement = 0.3}, "vanilla",

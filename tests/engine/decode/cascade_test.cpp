@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A cascade's drafts: each token is what its drafter says behind its path, however the tree was grown, and
+// A cascade's drafts: each token is what its drafter says after its path, however the tree was grown, and
 // the text's law is the target's.
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ Decoded decode_greedily(const ToyBackend::Options& options, const std::string& s
   return decoded;
 }
 
-/// The best tokens of an exit behind root and path, which its own passes read one after the other behind the
+/// The best tokens of an exit after root and path, which its own passes read one after the other, after the
 /// target's K/V.
 Tokens best_of_exit(const ToyBackend::Options& options, std::int32_t exit, const Tokens& text,
                     std::int32_t root, const Tokens& path) {
@@ -87,7 +87,7 @@ Tokens path_to(const SeenRound& round, std::int32_t node) {
   return path;
 }
 
-/// Every node that is no guess is among the best tokens of one of the exits behind its path, as many as a
+/// Every node that is no guess is among the best tokens of one of the exits after its path, as many as a
 /// level's token has siblings and itself. Returns how many siblings were extended.
 int expect_drafts_of(const ToyBackend::Options& options, const std::string& specification,
                      const std::vector<std::int32_t>& exits, std::size_t width) {
@@ -156,7 +156,7 @@ TEST(Cascade, HasVanillasTextInEveryForm) {
   }
 }
 
-/// Every chance of the first two tokens behind the prefill's.
+/// Every chance of the first two tokens after the prefill's.
 TEST(Cascade, HasExactlyTheTargetsLaw) {
   const SamplingOptions samplings[] = {{.temperature = 1.0},
                                        {.temperature = 0.7, .top_k = 2},

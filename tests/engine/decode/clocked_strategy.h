@@ -34,8 +34,8 @@ class ClockedStrategy final : public Strategy {
   }
 
   std::int64_t vanilla_ns = 1'000'000;
-  std::int64_t row_ns = 10'000;    ///< of each row beyond the first
-  std::int64_t step_ns = 100'000;  ///< of a draft step
+  std::int64_t row_ns = 10'000;    ///< time of each row beyond the first
+  std::int64_t step_ns = 100'000;  ///< time of a draft step
   // Rounds by what drafted.
   int drafted = 0;
   int guessed = 0;

@@ -47,7 +47,7 @@ TEST(SampledDecoding, HasTheTargetsLawWhereSearchesGoByTheText) {
   }
 }
 
-/// Adds the probabilities of all texts behind `text`, by the definition of the penalty: passes over the whole
+/// Adds the probabilities of all texts after `text`, by the definition of the penalty: passes over the whole
 /// text, and for each token of the vocabulary whether the text holds it.
 void add_penalised_law(const ToyBackend::Options& options, std::vector<std::int32_t> text,
                        const SamplingOptions& sampling, std::size_t left, double probability,

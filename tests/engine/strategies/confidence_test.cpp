@@ -19,7 +19,7 @@ double confidence_at(std::int32_t position) {
   return values[std::mt19937(static_cast<std::uint32_t>(position) * 977U + 5U)() % 10U];
 }
 
-/// Decodes where draft and target agree but behind every seventh position.
+/// Decodes where draft and target agree but after every seventh position.
 KeptDecode decoded(const std::string& specification) {
   ScriptedBackend backend(
       [](std::int32_t position, bool draft) {
@@ -48,7 +48,7 @@ TEST(Threshold, ATokenBelowItStaysAndEndsTheDraft) {
         const auto position = one.round.root_position + static_cast<std::int32_t>(i);
         EXPECT_EQ(static_cast<float>(drafted[i].confidence), static_cast<float>(confidence_at(position)));
         const bool low = static_cast<float>(drafted[i].confidence) < std::stof(threshold);
-        // Nothing is drafted behind a token that is not sure enough; every other one is gone on from.
+        // Nothing is drafted after a token that is not sure enough; every other one is gone on from.
         if (i + 1 < drafted.size()) {
           EXPECT_FALSE(low);
         } else if (one.round.draft_stop == traces::DraftStop::threshold) {

@@ -19,7 +19,7 @@ using Layers = std::vector<std::int32_t>;
 
 constexpr std::int32_t window = 6;
 
-/// States of the last tokens before the root behind layers [0, end), the last of them without its MLP.
+/// States of the last tokens before the root after layers [0, end), the last of them without its MLP.
 std::vector<float> states(Backend& backend, const std::vector<std::int32_t>& text, std::int32_t end,
                           bool without_last_mlp) {
   speculation::SublayerMask mask(backend.shape().n_layers);

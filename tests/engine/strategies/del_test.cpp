@@ -205,7 +205,7 @@ void expect_equal(const DelState& found, const SlowDel& expected) {
 /// Cases that the runs met, so that a test can ask for every case.
 struct Met {
   std::int32_t rounds = 0, no_threshold = 0, certain = 0, zero = 0, deepest = 0, unclipped = 0, clipped = 0;
-  std::int32_t parted = 0;  ///< of another's drafts: rounds that DEL's own exit would have clipped elsewhere
+  std::int32_t parted = 0;  ///< rounds of another's drafts that DEL's own exit would have clipped elsewhere
 };
 
 /// Follows a decoding round by round.
@@ -431,7 +431,7 @@ TEST(Del, TakesTheThresholdOfTheExitThatDrafts) {
   for (std::size_t i = 0; i < kept.taken.size(); ++i) {
     const KeptDecision& decision = kept.taken[i];
     EXPECT_EQ(decision.detail["exit"], 4);
-    // Of the other exits nothing is asked.
+    // The other exits are not asked anything.
     EXPECT_TRUE(decision.detail["acceptance_rates"][1].is_null());
     EXPECT_FALSE(decision.detail["acceptance_rates"][3].is_null());
     const std::size_t next = i == 0 ? 0 : static_cast<std::size_t>(decision.round) + 1;

@@ -32,7 +32,7 @@ struct SeenRound {
 Tokens follow(const ToyBackend::Options& options, const std::string& specification,
               const DecodeRequest& request, const std::function<void(const SeenRound& round)>& look);
 
-/// The toy model's best token behind a text, from a pass over that text alone.
+/// The toy model's best token after a text, from a pass over that text alone.
 [[nodiscard]] std::int32_t best_behind(const ToyBackend::Options& options,
                                        std::span<const std::int32_t> text);
 

@@ -32,7 +32,7 @@ struct ReadText {
     return {std::span(text).subspan(static_cast<std::size_t>(first)), first};
   }
 
-  /// The last tokens' outputs behind sublayers [0, end) without those of the set.
+  /// The last tokens' outputs after sublayers [0, end) without those of the set.
   [[nodiscard]] Outputs run(const Set& set, std::int32_t end, std::int32_t tokens) const {
     const std::int32_t n_layers = checkpoint.shape.n_layers;
     speculation::SublayerMask mask(n_layers);

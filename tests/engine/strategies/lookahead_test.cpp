@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Lookahead's window and pool against the method's description, written down a second time without rows,
-// masks or trees: every prediction of the window is the model's best token behind the plain text that leads
+// masks or trees: every prediction of the window is the model's best token after the plain text that leads
 // there.
 
 #include <fmt/format.h>

@@ -24,7 +24,7 @@ struct SmallModel {
 /// 0 … n_layers.
 [[nodiscard]] std::vector<std::int32_t> all_boundaries(const speculation::ModelShape& shape);
 
-/// Rows that the target computes for tokens at positions and cache rows first, first + 1, …, behind K/V that
+/// Rows that the target computes for tokens at positions and cache rows first, first + 1, …, after K/V that
 /// is there.
 struct TargetRows {
   std::int32_t rows = 0;

@@ -23,7 +23,7 @@ speculation::SublayerMask random_mask(std::mt19937& random, std::int32_t n_layer
   return mask;
 }
 
-/// Share of text[from + 1 …] that the masked model finds best, token by token behind the target's K/V.
+/// Share of text[from + 1 …] that the masked model finds best, token by token after the target's K/V.
 double direct_matchness(const Checkpoint& checkpoint, const speculation::SublayerMask& mask,
                         std::span<const std::int32_t> text, std::int32_t from, std::int32_t window) {
   const auto backend = cpu_backend(checkpoint, 1, 200);

@@ -14,7 +14,7 @@ namespace {
 TEST(TokenizerFuzzCorpus, KeepsItsPropertiesOnEveryFile) {
   int count = 0;
   for (const auto& file :
-       std::filesystem::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/tokenizer/corpus")) {
+       std::filesystem::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/tokenizer")) {
     std::ifstream stream(file.path(), std::ios::binary);
     const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(stream),
                                           std::istreambuf_iterator<char>()};

@@ -9,7 +9,7 @@
 namespace draftscope::traces {
 
 std::filesystem::path fixture(const std::string& name) {
-  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/fuzz/import/corpus" / name;
+  return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/fuzz/corpus/import" / name;
 }
 
 ImportFolder::ImportFolder() {

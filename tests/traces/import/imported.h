@@ -13,7 +13,7 @@
 
 namespace draftscope::traces {
 
-/// The seeds of the fuzzers are the fixtures: tests/fuzz/import/corpus/NAME.
+/// The seeds of the fuzzers are the fixtures: tests/fuzz/corpus/import/NAME.
 [[nodiscard]] std::filesystem::path fixture(const std::string& name);
 
 class ImportFolder {

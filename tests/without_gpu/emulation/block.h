@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One block under way: its threads as fibers, and what they wait for.
+// A block that runs: its threads as fibers, and what they wait for.
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ using Order = std::minstd_rand;
 
 enum class Waits : std::uint8_t {
   for_nothing,
-  for_turn,  ///< of a cooperative grid; others may go first
+  for_turn,  ///< in a cooperative grid, where other threads may run first
   for_warp,
   for_block,
   for_phase,
@@ -47,7 +47,7 @@ enum class Waits : std::uint8_t {
   ended
 };
 
-/// A phase's end or arrivals, for which a thread of a cooperative grid waits.
+/// The condition that a thread of a cooperative grid waits for: the end of a phase, or arrivals.
 struct Condition {
   const CopyBarrier* barrier;
   const unsigned* counter;
@@ -57,24 +57,24 @@ struct Condition {
 
 inline constexpr std::size_t copy_bytes = 16;
 
-/// A copy under way; from null come zeros.
+/// A copy that has not arrived; a null source stands for zeros.
 struct Copy {
   std::byte* to;
   const std::byte* from;
 };
 
-/// Some in a row, of which the first leave first; no more than `most`.
+/// A queue of at most `most` values.
 template <typename Value, std::size_t most>
 class Queue {
  public:
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// False if it is full.
+  /// Returns false if the queue is full.
   bool push(const Value& value) {
     if (size_ == most) return false;
     values_[(first_ + size_++) % most] = value;
     return true;
   }
-  /// The first value, which must be there; it leaves.
+  /// Removes the first value, which must exist, and returns it.
   Value pop() {
     const Value value = values_[first_];
     first_ = (first_ + 1) % most;
@@ -92,7 +92,7 @@ class Queue {
 struct Thread {
   context::fiber fiber;  ///< while it waits
   int exchanges = 0;
-  // As few as kernels need: what 256 threads have shall stay in a cache.
+  // Queues are as short as kernels allow, so that the state of 256 threads fits in a cache.
   Queue<Copy, 32> copies;              ///< in the order in which they were started
   Queue<std::uint8_t, 8> copy_groups;  ///< how many copies each has that nobody has waited for
   std::uint8_t ungrouped = 0;          ///< copies that are in no group yet
@@ -113,9 +113,9 @@ class Block {
   /// piece's arrival. False if nothing can be done before another block does something.
   bool advance(Order& order);
   [[nodiscard]] bool has_ended() const { return count(Waits::ended, 0, threads_.size()) == threads_.size(); }
-  /// Lets all waits for arrivals return false. False if there was none.
+  /// Lets all waits for arrivals return false. Returns whether there was one.
   bool end_waits_for_arrivals();
-  /// How many threads wait for what.
+  /// Says how many threads wait for what.
   [[nodiscard]] std::string waits() const;
 
   void wait(Waits what) {
@@ -152,7 +152,7 @@ class Block {
   void begin_piece(const Piece& piece);
   void wait_for_phase(const CopyBarrier* barrier, unsigned parity);
   bool wait_for_arrivals(const unsigned* counter, unsigned n);
-  /// Lets others go first, or not: after what they may wait for.
+  /// Lets other threads run first, or not. To be called after what they may wait for.
   void perhaps_pause();
 
   [[nodiscard]] const Here& here() const { return here_; }
@@ -178,7 +178,7 @@ class Block {
     if (from) scheduler_ = std::move(from);
   }
 
-  /// Two turns: a lane may be one exchange ahead of another that still reads.
+  /// Two places in turn: a lane may be one exchange ahead of another that still reads.
   std::array<Words, warp_threads>& words_of(std::size_t thread) {
     return warps_[thread / warp_threads][static_cast<std::size_t>(threads_[thread].exchanges % 2)];
   }
@@ -220,7 +220,7 @@ class Block {
   unsigned steps_per_landing_ = 0;  ///< on average; 0 = not drawn yet
 };
 
-/// The block that runs; null between the steps of a grid.
+/// The block that runs now; null between the steps of a grid.
 extern Block* current;
 
 }  // namespace draftscope::engine::cuda::emulation

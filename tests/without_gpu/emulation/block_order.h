@@ -21,8 +21,8 @@ class BlockOrder {
  public:
   static constexpr int max_blocks = 256;
 
-  /// A grid begins. Moments of grids before come before all of its moments, unless this returns false: then
-  /// they mean nothing any more.
+  /// Begins a grid. Moments of earlier grids come before all of its moments. If this returns false, clocks
+  /// have started anew, and earlier moments must not be compared any more.
   bool begin(int blocks);
 
   static int block_of(Moment moment) { return static_cast<int>(moment >> clock_bits); }
@@ -37,7 +37,7 @@ class BlockOrder {
 
   /// A block's `n` arrivals at a counter that `before` were counted at.
   void arrive(int block, const unsigned* counter, unsigned before, unsigned n);
-  /// A block has waited for `n` arrivals.
+  /// To be called when a block has waited for `n` arrivals.
   void see_arrivals(int block, const unsigned* counter, unsigned n);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace draftscope::engine::cuda::emulation {
 
-/// A line about something that is not allowed; null if there was nothing.
+/// A line about something that is not allowed; null if nothing was wrong.
 using Fault = const char*;
 
 /// A copy of bytes from device memory to shared memory.
@@ -32,12 +32,12 @@ class Pieces {
   /// Whether the phase of that parity has ended. Whoever asks and hears so has waited for its pieces.
   [[nodiscard]] bool has_ended(const CopyBarrier* barrier, unsigned parity);
 
-  /// Its place is a NaN in every format until the bytes come.
+  /// Until the bytes arrive, their place has NaNs in every format.
   [[nodiscard]] Fault begin(const Piece& piece);
-  /// Brings the bytes of one piece that is under way, whichever `order` draws. False if none is.
+  /// Lets the bytes of one piece arrive, which `order` draws. Returns false if none is on its way.
   bool land_one(std::minstd_rand& order);
 
-  /// Whether somebody has waited for each piece that was begun.
+  /// Whether each piece that was begun has been waited for.
   [[nodiscard]] bool all_waited_for() const { return begun_.empty(); }
   void clear() { begun_.clear(); }
 

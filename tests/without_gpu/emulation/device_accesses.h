@@ -35,7 +35,7 @@
 
 namespace draftscope::engine::cuda::emulation {
 
-/// Two blocks of a cooperative grid touch memory, one of them to write, and nothing orders the two.
+/// Two accesses of different blocks to the same memory, at least one a write, which nothing orders.
 struct BlockConflict {
   int first_block = 0;  ///< in the order in which they ran
   int second_block = 0;
@@ -57,14 +57,14 @@ class DeviceAccesses {
   /// is empty.
   [[nodiscard]] Result<void> take_conflict(std::string_view kernel,
                                            const std::function<std::string(const std::byte*)>& place);
-  // By the block that runs.
+  // Calls of the block that runs.
   void on_read(const std::byte* address, std::size_t bytes);
   void on_write(const std::byte* address, std::size_t bytes);
   void on_arrival(const unsigned* counter, unsigned n);
   void on_arrivals_seen(const unsigned* counter, unsigned n);
 
  private:
-  /// Name of the allocation and the offset in it.
+  /// The name of an address: its allocation and the offset in it.
   [[nodiscard]] std::string place(const std::byte* address) const;
   struct Freed {
     void operator()(void* memory) const;

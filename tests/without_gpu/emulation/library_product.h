@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A library's product on devices that there is none for.
+// What a library computes on a GPU (cuBLAS): products, for devices that have no such library.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which of the engine's kernels a function is that the host code registers and launches.
+// Tells which kernel of the engine a function is that the host code registers and launches.
 
 #include <string>
 
@@ -22,7 +22,7 @@ void register_kernel(const void* function, const char* symbol);
 /// Null if no such function was registered.
 [[nodiscard]] const RegisteredKernel* find_kernel(const void* function);
 
-/// Some function that is such a kernel; null if there is none.
+/// A function that is such a kernel; null if there is none.
 [[nodiscard]] const void* function_of(engine::cuda::Kernel kernel);
 
 /// The arguments of a kernel that is known, from what a launch points to.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the stand-in's calls share.
+// The state that the stand-in's calls share.
 
 #include <cuda_runtime.h>
 

@@ -72,8 +72,8 @@ struct Batch {
   const speculation::SublayerMask* mask = nullptr;  ///< null = nothing skipped
   LayerRange layers;
   Wanted wanted;
-  /// Weights to compute on, which hold_weights() made: of a step of a draft, whose K/V a verification by all
-  /// layers will write over. None = the model's own.
+  /// Weights to compute on, which prepare_draft_weights() made: of a step of a draft, whose K/V a
+  /// verification by all layers will write over. None = the model's own.
   std::optional<speculation::WeightFormat> weights;
 };
 
@@ -108,7 +108,7 @@ struct CacheMove {
 /// the committed context.
 struct ChainRound {
   std::int32_t root = -1;
-  std::int32_t root_position = 0;  ///< of the root, and its cache row
+  std::int32_t root_position = 0;  ///< the root's position, and its cache row
   std::int32_t draft_length = 0;   ///< γ, 0 … max_invariant_rows() − 1; γ + 1 rows must fit the cache
   const speculation::SublayerMask* mask = nullptr;   ///< the draft's
   LayerRange layers;                                 ///< the draft's: [0, exit)
@@ -136,13 +136,13 @@ struct ChainRoundOutputs {
   /// such a step ends the draft without a token. `probability` is the draft's best token's, whatever was
   /// drawn.
   std::vector<TopToken> drafted;
-  std::vector<double> drawn_probabilities;  ///< of each draft token in what it was drawn from; 1 if greedy
-  std::vector<std::int64_t> drafted_ns;     ///< that each draft token took, by the device's own clock
-  /// The target's best token behind the root and behind each draft token, whatever was drawn.
+  std::vector<double> drawn_probabilities;  ///< each draft token's, in what it was drawn from; 1 if greedy
+  std::vector<std::int64_t> drafted_ns;     ///< duration of each draft token by the device's own clock
+  /// The target's best token after the root and after each draft token, whatever was drawn.
   std::vector<TopToken> verified;
   std::vector<float> hidden;      ///< [states][1 + draft tokens][d_model]; empty if they are kept
   std::int32_t accepted = 0;      ///< sampled rounds only
-  std::int32_t bonus_token = -1;  ///< sampled rounds only: the token behind the accepted ones
+  std::int32_t bonus_token = -1;  ///< sampled rounds only: the token after the accepted ones
   std::int64_t verify_ns = 0;     ///< the device's own measure of the verification
 };
 
@@ -153,10 +153,11 @@ struct BackendDescription {
   std::int32_t threads = 0;
   std::size_t kv_bytes = 0;
   std::size_t workspace_bytes = 0;
-  std::size_t weight_bytes = 0;        ///< as they are held: mapped, or on the device
-  std::size_t draft_weight_bytes = 0;  ///< held beside them for drafts
+  std::size_t weight_bytes = 0;        ///< bytes of the weights, mapped or on the device
+  std::size_t draft_weight_bytes = 0;  ///< resident beside them for drafts
   std::string weights;                 ///< formats of the matrices, most weights first: "bf16", "q4_1, q8_0"
-  std::vector<speculation::WeightFormat> draft_formats;  ///< that hold_weights() makes beside this model's
+  std::vector<speculation::WeightFormat>
+      draft_formats;  ///< formats that prepare_draft_weights() makes beside this model's
 };
 
 /// Rows of the widest verification: a window of lookahead decoding at its public code's defaults (60 columns,
@@ -172,15 +173,15 @@ class Backend {
   [[nodiscard]] virtual const speculation::ModelShape& shape() const = 0;
   [[nodiscard]] virtual BackendDescription describe() const = 0;
   [[nodiscard]] virtual std::int32_t cache_rows() const = 0;  ///< capacity
-  [[nodiscard]] virtual std::int32_t max_rows() const = 0;    ///< of one batch
+  [[nodiscard]] virtual std::int32_t max_rows() const = 0;    ///< maximum rows of one batch
   [[nodiscard]] virtual std::int32_t max_invariant_rows()
       const = 0;  ///< up to here a row's bits do not depend on the width
   /// Rows of one verification, which takes as many batches of max_invariant_rows() as it needs: rows attend
   /// to earlier ones alone, whose K/V is in the cache by then.
   [[nodiscard]] virtual std::int32_t max_verified_rows() const { return max_invariant_rows(); }
-  /// Makes a copy of the matrices in a format, for Batch::weights; nothing is done where it is held already.
+  /// Makes a copy of the matrices in a format, for Batch::weights; does nothing where there is one already.
   /// Errors: a format that this backend does not make, memory is short.
-  [[nodiscard]] virtual Result<void> hold_weights(speculation::WeightFormat format) {
+  [[nodiscard]] virtual Result<void> prepare_draft_weights(speculation::WeightFormat format) {
     return fail("{} backend: found weights {} for drafts, expected the model's own", describe().device,
                 speculation::weight_format_name(format));
   }

@@ -56,7 +56,7 @@ struct TensorView {
   [[nodiscard]] std::size_t row_bytes() const;
   /// `count` rows from its row `first` on.
   [[nodiscard]] TensorView rows_from(std::int64_t first, std::int64_t count) const;
-  /// Bits of a number as it is held, its share of a block's scales included.
+  /// Bits of a number in memory, its share of a block's scales included.
   [[nodiscard]] double weight_bits() const {
     return 8.0 * static_cast<double>(row_bytes()) / static_cast<double>(columns);
   }
@@ -93,7 +93,7 @@ class Checkpoint {
   std::filesystem::path path;  ///< the folder or GGUF file; empty for a synthetic model
   std::string stored_as;    ///< how a file holds the matrices: "safetensors bf16", "safetensors awq 4-bit",
                             ///< "gguf Q4_K, Q6_K"
-  std::string why_widened;  ///< of a folder's packed layers that were asked for as they are (cuda_as_stored),
+  std::string why_widened;  ///< why a folder's packed layers that were asked for as they are (cuda_as_stored)
                             ///< and widened nonetheless: the first matrix that stands in the way; else empty
   bool synthetic = false;
   double redundancy = 0.0;  ///< synthetic only
@@ -108,11 +108,11 @@ class Checkpoint {
   /// Bytes of all tensors, and of those a decode step reads (the embedding table counts one row unless tied).
   [[nodiscard]] std::size_t weight_bytes() const;
   [[nodiscard]] std::size_t bytes_per_step() const;
-  /// Whether a matrix is held in blocks (BlockMatrices::as_stored, cuda_as_stored).
+  /// Whether a matrix is in blocks (BlockMatrices::as_stored, cuda_as_stored).
   [[nodiscard]] bool has_blocks() const;
-  /// Whether the layers' matrices are held in e4m3 (BlockMatrices::cuda_as_stored).
+  /// Whether the layers' matrices are in e4m3 (BlockMatrices::cuda_as_stored).
   [[nodiscard]] bool has_fp8() const;
-  /// Whether the layers' matrices are held as a folder packs them (BlockMatrices::cuda_as_stored).
+  /// Whether the layers' matrices are as a folder packs them (BlockMatrices::cuda_as_stored).
   [[nodiscard]] bool has_quantised() const;
 
   std::shared_ptr<const void> storage;  ///< keeps the mapping or memory alive
@@ -179,11 +179,11 @@ enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
                                             SyntheticMatrices matrices = SyntheticMatrices::in_memory,
                                             BlockMatrices blocks = BlockMatrices::widened);
 
-// LoRA adapters as PEFT saves them: adapter_config.json and adapter_model.safetensors, which holds two
-// matrices for each module, A [r][in] and B [out][r].
-//
-// Source: Hu et al. 2021, arXiv:2106.09685; Kalajdzievski 2023, arXiv:2312.03732 (rslora).
-
+/// LoRA adapters as PEFT saves them: adapter_config.json and adapter_model.safetensors, which holds two
+/// matrices for each module, A [r][in] and B [out][r].
+///
+/// Source: Hu et al. 2021, arXiv:2106.09685; Kalajdzievski 2023, arXiv:2312.03732 (rslora).
+///
 /// Adds an adapter to the matrices that it has: W + s · B · A, with s = lora_alpha / r, or / √r with
 /// use_rslora, in fp32 and rounded once to W's type. Merged matrices are copies; the rest stays mapped. The
 /// checkpoint's name and hash become those of the two together. Not thread-safe: before a backend is made.

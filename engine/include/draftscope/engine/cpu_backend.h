@@ -24,7 +24,7 @@ struct CpuOptions {
   /// Instruction set of the kernels: "" = the best this processor has, else "portable", "avx2", "avx512",
   /// "avx512-bf16", "amx-bf16"; refused with the processor's list if it is not available.
   std::string_view kernels;
-  /// Format that plain matrices are rounded to when they are loaded; none = held as the checkpoint has them.
+  /// Format that plain matrices are rounded to when they are loaded; none = as the checkpoint has them.
   std::optional<speculation::WeightFormat> weights;
   bool wide_products = true;  ///< oneDNN beyond the invariant widths; false = our kernels at any width
 };

@@ -46,8 +46,8 @@ struct CudaOptions {
 /// blocks, int4 or fp8_block; head_dim 32, 64, 96 or 128), or memory is short (with what was needed, and what
 /// there was). Synthetic matrices that are not in host memory are made on the device. Sums of matrices in
 /// blocks, int4 or fp8_block are bit for bit those of the same file widened. For drafts
-/// (Backend::hold_weights) the backend holds fp8, with d_model and d_ff multiples of 16, and q8_0, q4_0,
-/// q4_k, int4 and fp8_block, rounded as CudaWeights, with multiples of 32; beside layers of the same
+/// (Backend::prepare_draft_weights) the backend holds fp8, with d_model and d_ff multiples of 16, and q8_0,
+/// q4_0, q4_k, int4 and fp8_block, rounded as CudaWeights, with multiples of 32; beside layers of the same
 /// activations that are not in fp8. The backend keeps a copy of `checkpoint`, which shares its bytes.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(const Checkpoint& checkpoint,
                                                                  const CudaOptions& options);

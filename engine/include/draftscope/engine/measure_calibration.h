@@ -33,7 +33,7 @@ struct CalibrationTimes {
 };
 
 /// Times the backend's passes, operations and rounds. The first repeat warms up and is dropped. Passes below
-/// five milliseconds are timed in blocks behind one that is not, as decoding runs them: one behind the other.
+/// five milliseconds are timed in blocks after one that is not, as decoding runs them: one after the other.
 /// Fails as the backend does.
 [[nodiscard]] Result<CalibrationTimes> measure_calibration(Backend& backend, const CalibrationPlan& plan);
 

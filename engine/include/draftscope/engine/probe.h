@@ -3,7 +3,7 @@
 
 // Passes that a strategy makes for its own purposes, beside the text: a candidate mask over known tokens
 // (SWIFT), dynamic programming over hidden states (CLaSp), layers' heads on known states (DEL). They run in
-// scratch rows of the K/V cache behind the context, which the next round writes over, and leave the context's
+// scratch rows of the K/V cache after the context, which the next round writes over, and leave the context's
 // rows alone.
 
 #include <draftscope/base/result.h>
@@ -15,8 +15,7 @@
 
 namespace draftscope::engine {
 
-// A bank of states in the host's memory, for backends that have none of their own.
-
+/// A bank of states in the host's memory, for backends that have none of their own.
 class HostStates final : public StateBank {
  public:
   explicit HostStates(std::size_t d_model) : d_model_(d_model) {}
@@ -69,7 +68,7 @@ class Probe {
   [[nodiscard]] const speculation::ModelShape& shape() const { return backend_.shape(); }
   /// Positions of the text whose K/V is there: all but the root.
   [[nodiscard]] std::int32_t committed() const { return committed_; }
-  /// Maximum rows of one pass now: the widest pass that is batch-invariant, and the room behind the context.
+  /// Maximum rows of one pass now: the widest pass that is batch-invariant, and the room after the context.
   [[nodiscard]] std::int32_t room() const;
   /// Maximum rows of a pass of no layers (final norm and head on hidden states), which takes no cache rows.
   [[nodiscard]] std::int32_t head_room() const;

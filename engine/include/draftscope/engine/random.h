@@ -17,13 +17,13 @@ enum class DrawPurpose : std::uint8_t {
   target,  ///< a token from the target's distribution, or from the residual after a rejection
   draft,   ///< a token from the draft's distribution
   accept,  ///< whether a draft token is accepted
-  noise,   ///< of one token, where target and draft share it
+  noise,   ///< noise of one token, which target and draft share
 };
 
 struct Draw {
   DrawPurpose purpose = DrawPurpose::target;
-  std::int32_t position = 0;  ///< of the token that is chosen or judged
-  std::int32_t branch = 0;    ///< which sibling; for noise, which token. Below 2^24
+  std::int32_t position = 0;  ///< position of the token that is chosen or judged
+  std::int32_t branch = 0;    ///< number of the sibling; for noise, the token. Below 2^24
 };
 
 /// Key with which a device draws the very same numbers: a uniform number of [0, 1) is the top 53 bits

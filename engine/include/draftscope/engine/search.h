@@ -106,7 +106,7 @@ class LayerSetSearch {
       const;  ///< options().initial_set until something beats it
   [[nodiscard]] double best_score() const;
   [[nodiscard]] std::int32_t iterations() const;  ///< candidates scored, probes not counted
-  [[nodiscard]] std::int32_t tolerance() const;   ///< of them, since the last that was adopted
+  [[nodiscard]] std::int32_t tolerance() const;   ///< iterations since the last set that was adopted
   /// Once set it stays: SWIFT's search is over for the session.
   [[nodiscard]] std::optional<StopReason> stopped() const;
 

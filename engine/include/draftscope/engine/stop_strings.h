@@ -40,7 +40,7 @@ class StopSearch {
 
  private:
   StopStrings strings_;
-  std::string waiting_;  // behind the settled bytes
+  std::string waiting_;  // after the settled bytes
   std::size_t settled_ = 0;
   bool found_ = false;
 };
@@ -51,7 +51,7 @@ class TextEnd {
   TextEnd(const Tokenizer& tokenizer, StopStrings strings);
   /// A new output begins.
   void begin();
-  /// Whether the text holds one of the strings, with this token behind the others.
+  /// Whether the text holds one of the strings, with this token after the others.
   [[nodiscard]] bool add(std::int32_t token);
 
  private:

@@ -43,7 +43,7 @@ struct RequestView {
 
 /// The round, as a strategy knows it when it plans.
 struct RoundView {
-  std::int32_t index = 0;              ///< of the round within the request
+  std::int32_t index = 0;              ///< number of the round within the request
   std::int32_t root_position = 0;      ///< position of the last emitted token
   std::int32_t remaining_tokens = 0;   ///< token budget, ≥ 1
   std::span<const std::int32_t> text;  ///< prompt and output; the root is the last
@@ -90,9 +90,9 @@ struct DraftModel;
 
 inline constexpr std::int32_t max_stage_drafters = 8;
 
-/// One stage of a draft that several drafters make in turn: one pass of one of them behind a node, over its
+/// One stage of a draft that several drafters make in turn: one pass of one of them after a node, over its
 /// token and guesses of what follows. The drafter's own tokens are added as long as they are the guesses, and
-/// the first that is not, or the one behind them all.
+/// the first that is not, or the one after them all.
 struct DraftStage {
   /// The drafter's number, below max_stage_drafters, which its K/V goes by; −1 = none: the guesses are added
   /// as they are.
@@ -100,7 +100,7 @@ struct DraftStage {
   const speculation::SublayerMask* mask = nullptr;   ///< the drafter's; unused by guesses
   std::optional<speculation::WeightFormat> weights;  ///< likewise, as RoundPlan::weights
   std::int32_t parent = -1;                          ///< a node without children; −1 = the root
-  std::span<const std::int32_t> guesses;             ///< of what follows the parent
+  std::span<const std::int32_t> guesses;             ///< guesses of what follows the parent
   /// A token of the drafter's brings siblings until all of them have this probability together, as far as
   /// max_width lets it.
   double mass = 0.0;
@@ -111,8 +111,8 @@ struct DraftStage {
 struct StageOutcome {
   std::int32_t first_node = 0;  ///< nodes from here on are new
   std::int32_t last = -1;       ///< the stage's last token that may be extended: a node, or −1 = none
-  std::int32_t rows = 0;        ///< of its pass; 0 = guesses
-  std::int64_t ns = 0;          ///< that the pass took
+  std::int32_t rows = 0;        ///< rows of its pass; 0 = guesses
+  std::int64_t ns = 0;          ///< duration of the pass
 };
 
 struct DraftNode;
@@ -183,9 +183,9 @@ struct DraftNode {
   std::int32_t token = -1;
   std::int32_t parent = -1;  ///< node; -1 = the root
   std::int32_t depth = 1;
-  double confidence = 0.0;  ///< of its step
+  double confidence = 0.0;  ///< confidence of its step
   double probability =
-      1.0;  ///< of the token when it was drawn, earlier siblings left out; 1 if greedy or given
+      1.0;  ///< the token's when it was drawn, without earlier siblings; 1 if greedy or given
 };
 
 struct RoundOutcome {
@@ -196,10 +196,10 @@ struct RoundOutcome {
   traces::DraftStop stop = traces::DraftStop::no_draft;
   std::int32_t planned = 0;     ///< γ as planned
   std::int32_t longest = 0;     ///< γ after the cut at budget, context and width
-  std::int64_t draft_ns = 0;    ///< that the draft took
-  std::int64_t verify_ns = 0;   ///< that the verification took
+  std::int64_t draft_ns = 0;    ///< duration of the draft
+  std::int64_t verify_ns = 0;   ///< duration of the verification
   std::int64_t elapsed_ns = 0;  ///< since the round began
-  /// The target's best token behind the root and behind each node; of extra rows likewise.
+  /// The target's best token after the root and after each node; of extra rows likewise.
   std::span<const TopToken> verified;
   std::span<const TopToken> extra_rows;
   std::span<const TopToken> top;  ///< [1 + nodes][plan.top]: the best first, ties to the lower token
@@ -232,7 +232,7 @@ class DecisionLog {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Weights that its plans may name for a target that is held like this: decode() has the backend hold them
+  /// Weights that its plans may name for a target with such weights: decode() has the backend prepare them
   /// before the request begins.
   [[nodiscard]] virtual std::vector<speculation::WeightFormat> draft_weights(
       const BackendDescription& /*target*/) {
@@ -258,7 +258,7 @@ class Strategy {
 /// A strategy ready to decode, with what a trace says of it.
 struct ConfiguredStrategy {
   std::string name;
-  std::string specification;  ///< as given, "layerskip:exit=4,gamma=6"; its parameters in their listed order
+  std::string specification;  ///< text as given, "layerskip:exit=4,gamma=6"; parameters in their listed order
   std::string parameters;     ///< JSON object with every parameter, defaults filled in
   bool is_vanilla = false;
   std::unique_ptr<Strategy> strategy;
@@ -279,7 +279,7 @@ struct StrategyResources {
     const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
     const StrategyResources& resources = {});
 
-/// The same from `name:key=value,…` (speculation::parse_strategy).
+/// Makes a strategy from `name:key=value,…` (speculation::parse_strategy).
 [[nodiscard]] Result<ConfiguredStrategy> make_strategy(std::string_view specification,
                                                        const speculation::ModelShape& shape,
                                                        const StrategyResources& resources = {});

@@ -35,7 +35,7 @@ class Tokenizer {
   /// Reads a folder's tokenizer.json, and its tokenizer_config.json if there; or a GGUF file's tokenizer, of
   /// a split one its first part's.
   [[nodiscard]] static Result<Tokenizer> load(const std::filesystem::path& path);
-  /// The same from the text of tokenizer.json (for tests and fuzzing).
+  /// Loads from the text of a tokenizer.json (for tests and fuzzing).
   [[nodiscard]] static Result<Tokenizer> parse(std::string_view tokenizer_json,
                                                std::string_view tokenizer_config_json = {});
   /// Bytes as ids 0–255 for synthetic models, whose text means nothing; other ids decode as ⟨id⟩.
@@ -47,7 +47,7 @@ class Tokenizer {
   [[nodiscard]] std::string decode(std::span<const std::int32_t> tokens,
                                    bool skip_special_tokens = true) const;
 
-  /// Text of one token behind other text; U+FFFD for a part of a character. A special one as its name.
+  /// Text of one token after other text; U+FFFD for a part of a character. A special one as its name.
   [[nodiscard]] std::string text_of(std::int32_t token) const;
 
   [[nodiscard]] std::int32_t vocab_size() const;

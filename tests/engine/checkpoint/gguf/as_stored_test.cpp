@@ -53,7 +53,7 @@ std::string random_matrix(Random& random, std::uint32_t type, std::uint64_t coun
   return bytes.text();
 }
 
-/// The same model of one layer twice: Phi-3's, with fused tensors, and Qwen2's with biases of 0.
+/// A model of one layer in two files: Phi-3's, with fused tensors, and Qwen2's with biases of 0.
 std::pair<GgufParts, GgufParts> fused_and_split(Random& random, std::uint32_t type) {
   std::pair<GgufParts, GgufParts> both;
   GgufParts& fused = both.first;  // no binding, which clang 14's lambdas cannot capture
@@ -224,7 +224,7 @@ TEST_F(AsStored, LogitsAreThoseOfTheWidenedModelButForRounding) {
   EXPECT_THAT((*packed)->describe().weights, HasSubstr("q4_k"));
   EXPECT_LT((*packed)->describe().weight_bytes * 3, (*plain)->describe().weight_bytes * 2);
   // Copies for drafts are made of the blocks' numbers.
-  ASSERT_TRUE((*packed)->hold_weights(speculation::WeightFormat::q8_0));
+  ASSERT_TRUE((*packed)->prepare_draft_weights(speculation::WeightFormat::q8_0));
   EXPECT_LT(relative_error(logits_of(**packed, speculation::WeightFormat::q8_0), expected), 0.05);
 }
 

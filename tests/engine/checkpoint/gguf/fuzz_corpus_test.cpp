@@ -20,7 +20,7 @@ void replay(const std::string& input) {
 TEST(GgufFuzzCorpus, KeepsItsPromisesOnEveryFile) {
   int count = 0;
   for (const auto& file :
-       std::filesystem::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/gguf/corpus")) {
+       std::filesystem::directory_iterator(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/gguf")) {
     std::string input = bytes_of(file.path());
     replay(input);
     for (std::size_t at = 0; at < std::min<std::size_t>(input.size(), 1400); at += 5) {

@@ -10,7 +10,7 @@
 
 namespace draftscope::engine::test {
 
-/// Little-endian bytes of numbers, and strings behind their length.
+/// Little-endian bytes of numbers, and strings after their length.
 class GgufBytes {
  public:
   template <typename T>

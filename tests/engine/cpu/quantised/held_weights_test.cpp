@@ -96,7 +96,7 @@ TEST(HeldWeights, AreThoseOfAModelThatWasPackedWhenItWasLoaded) {
     const auto plain = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
     const auto packed = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows, .weights = format});
     const std::size_t before = plain->describe().draft_weight_bytes;
-    ASSERT_TRUE(plain->hold_weights(format));
+    ASSERT_TRUE(plain->prepare_draft_weights(format));
     EXPECT_EQ(before, 0U);
     EXPECT_GT(plain->describe().draft_weight_bytes, 0U);
     EXPECT_EQ(plain->describe().weights, "bf16");
@@ -106,9 +106,9 @@ TEST(HeldWeights, AreThoseOfAModelThatWasPackedWhenItWasLoaded) {
     EXPECT_EQ(logits_of(*plain, draft), logits_of(*packed, batch.view()));
     // What is held already is neither made again nor held twice.
     const std::size_t held = plain->describe().draft_weight_bytes;
-    ASSERT_TRUE(plain->hold_weights(format));
+    ASSERT_TRUE(plain->prepare_draft_weights(format));
     EXPECT_EQ(plain->describe().draft_weight_bytes, held);
-    ASSERT_TRUE(packed->hold_weights(format));
+    ASSERT_TRUE(packed->prepare_draft_weights(format));
     EXPECT_EQ(packed->describe().draft_weight_bytes, 0U);
   }
 }
@@ -120,7 +120,7 @@ TEST(HeldWeights, LeaveTheModelsOwnPassesAsTheyWere) {
   const auto backend = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
   const OwnedBatch batch = chain(shape, random, 7, 0);
   const std::vector<float> before = logits_of(*backend, batch.view());
-  ASSERT_TRUE(backend->hold_weights(WeightFormat::q4_0));
+  ASSERT_TRUE(backend->prepare_draft_weights(WeightFormat::q4_0));
   Batch draft = batch.view();
   draft.weights = WeightFormat::q4_0;
   EXPECT_NE(logits_of(*backend, draft), before);
@@ -135,7 +135,7 @@ TEST(HeldWeights, LeaveTheCacheAsItWas) {
   const auto never = make_backend(checkpoint, {.threads = 2, .cache_rows = cache_rows});
   const OwnedBatch prompt = chain(shape, random, 9, 0);
   for (Backend* backend : {holds.get(), never.get()}) logits_of(*backend, prompt.view());
-  ASSERT_TRUE(holds->hold_weights(WeightFormat::q4_0));
+  ASSERT_TRUE(holds->prepare_draft_weights(WeightFormat::q4_0));
   OwnedBatch next = chain(shape, random, 4, 9);
   next.committed = 9;
   EXPECT_EQ(logits_of(*holds, next.view()), logits_of(*never, next.view()));
@@ -146,7 +146,7 @@ TEST(HeldWeights, AreRefusedWhereTheyAreNotHeldOrNotMade) {
   const speculation::ModelShape shape = random_shape(random);
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
   const auto backend = make_backend(checkpoint, {.threads = 1, .cache_rows = cache_rows});
-  ASSERT_TRUE(backend->hold_weights(WeightFormat::q8_0));
+  ASSERT_TRUE(backend->prepare_draft_weights(WeightFormat::q8_0));
   const OwnedBatch batch = chain(shape, random, 3, 0);
   Batch draft = batch.view();
   draft.weights = WeightFormat::q4_0;
@@ -155,7 +155,7 @@ TEST(HeldWeights, AreRefusedWhereTheyAreNotHeldOrNotMade) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "batch.weights is q4_0, expected the model's own, q8_0");
   for (const WeightFormat format : {WeightFormat::fp8, WeightFormat::q4_k, WeightFormat::bf16}) {
-    const auto not_made = backend->hold_weights(format);
+    const auto not_made = backend->prepare_draft_weights(format);
     ASSERT_FALSE(not_made);
     EXPECT_THAT(not_made.error().message, HasSubstr("expected one of q8_0"));
     EXPECT_FALSE(make_cpu_backend(checkpoint, {.weights = format}));

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Rows of a pass by their keys, drawn.
+// Random rows of a pass by their keys, and devices to run attention of them on.
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include "attention_device.h"
+#include "emulated_gpu.h"
 #include "random_model.h"
 
 namespace draftscope::engine::test {
+
+/// A device that takes blocks and warps in an order of its own.
+inline std::unique_ptr<cuda::Gpu> emulated(int multiprocessors, std::uint64_t order) {
+  return cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes,
+                                            static_cast<std::uint32_t>(order % 1000));
+}
 
 inline constexpr std::int32_t every_key = 1 << 30;
 

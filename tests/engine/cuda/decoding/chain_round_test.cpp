@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cuda_shapes.h"
+#include "random_decoding.h"
 #include "step_by_step.h"
 #include "tested_backend.h"
 
@@ -61,92 +62,50 @@ class NoDrafts final : public Strategy {
   RoundPlan plan(const RoundView& /*round*/) override { return {}; }
 };
 
-struct Heard : DecodeListener {
-  std::vector<traces::Round> rounds;
-  std::vector<traces::DraftToken> draft_tokens;
-  void on_round(const RoundReport& report) override {
-    rounds.push_back(report.round);
-    draft_tokens.insert(draft_tokens.end(), report.draft_tokens.begin(), report.draft_tokens.end());
-  }
-};
-
 TEST(ChainRounds, AreWhatTheDecodeLoopWouldHaveDone) {
   Random random(31);
-  std::size_t accepted = 0;
+  std::int64_t accepted = 0;
   std::size_t stopped = 0;
   std::size_t states = 0;
   std::size_t above = 0;
   for (int round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
-    const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
-    speculation::ModelShape shape = tested.shape(random);
-    shape.sliding_window = 0;
-    shape.vocab = pick(random, 3, 70);
-    const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 70)));
-    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
-    const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
-    const DecodeRequest request{.prompt = prompt,
-                                .max_new_tokens = 24,
-                                .eos_tokens = chance(random, 0.5) ? std::span<const std::int32_t>(ends)
-                                                                  : std::span<const std::int32_t>()};
+    const RandomDecoding decoding(random, round, 70, 70);
+    const DecodeRequest request{
+        .prompt = decoding.prompt,
+        .max_new_tokens = 24,
+        .eos_tokens = chance(random, 0.5) ? decoding.ends() : std::span<const std::int32_t>()};
     const std::uint64_t seed = random();
-    const auto text = [&](Backend& backend, Strategy& strategy, Heard& heard) {
+    const auto text = [&](Backend& backend, Strategy& strategy, HeardRounds& heard) {
       SeededChooser chooser(1, 0);
       auto decoded = decode(backend, strategy, request, chooser, heard);
       EXPECT_TRUE(decoded) << decoded.error().message;
       return decoded->tokens;
     };
-    const auto alone = tested.make(checkpoint, 2, 110);
-    StepByStep steps(tested.make(checkpoint, 3, 110));
+    const auto alone = decoding.make(2, 110);
+    StepByStep steps(decoding.make(3, 110));
     ASSERT_TRUE(alone->has_chain_rounds());
-    RandomPlans plans(shape, seed);
-    RandomPlans same_plans(shape, seed);
+    RandomPlans plans(decoding.shape, seed);
+    RandomPlans same_plans(decoding.shape, seed);
     NoDrafts vanilla;
-    Heard by_itself;
-    Heard by_loop;
-    Heard plain;
+    HeardRounds by_itself;
+    HeardRounds by_loop;
+    HeardRounds plain;
     const auto found = text(*alone, plans, by_itself);
     EXPECT_EQ(found, text(steps, same_plans, by_loop));
     EXPECT_EQ(found, text(steps, vanilla, plain));
     EXPECT_EQ(plans.states, same_plans.states);
     states += plans.states.size();
     above += plans.above;
-    ASSERT_EQ(by_itself.rounds.size(), by_loop.rounds.size());
-    for (std::size_t i = 0; i < by_itself.rounds.size(); ++i) {
-      EXPECT_EQ(by_itself.rounds[i].drafted, by_loop.rounds[i].drafted);
-      EXPECT_EQ(by_itself.rounds[i].accepted, by_loop.rounds[i].accepted);
-      EXPECT_EQ(by_itself.rounds[i].draft_stop, by_loop.rounds[i].draft_stop);
-      accepted += static_cast<std::size_t>(by_itself.rounds[i].accepted);
-      stopped += by_itself.rounds[i].draft_stop == traces::DraftStop::threshold ? 1U : 0U;
-    }
-    ASSERT_EQ(by_itself.draft_tokens.size(), by_loop.draft_tokens.size());
-    for (std::size_t i = 0; i < by_itself.draft_tokens.size(); ++i) {
-      EXPECT_EQ(by_itself.draft_tokens[i].token, by_loop.draft_tokens[i].token);
-      EXPECT_EQ(by_itself.draft_tokens[i].confidence, by_loop.draft_tokens[i].confidence);
-    }
+    expect_same_rounds(by_itself, by_loop);
+    accepted += by_itself.accepted;
+    for (const traces::Round& row : by_itself.rounds)
+      stopped += row.draft_stop == traces::DraftStop::threshold ? 1U : 0U;
   }
-  EXPECT_GT(accepted, 20U);
+  EXPECT_GT(accepted, 20);
   EXPECT_GT(stopped, 5U);
   EXPECT_GT(states, 100U);
   EXPECT_GT(above, 10U);
-}
-
-/// Expects of two decodings what sampling leaves in common.
-void expect_same_rounds(const Heard& one, const Heard& other) {
-  ASSERT_EQ(one.rounds.size(), other.rounds.size());
-  for (std::size_t i = 0; i < one.rounds.size(); ++i) {
-    EXPECT_EQ(one.rounds[i].drafted, other.rounds[i].drafted);
-    EXPECT_EQ(one.rounds[i].accepted, other.rounds[i].accepted);
-    EXPECT_EQ(one.rounds[i].bonus_token, other.rounds[i].bonus_token);
-    EXPECT_EQ(one.rounds[i].draft_stop, other.rounds[i].draft_stop);
-  }
-  ASSERT_EQ(one.draft_tokens.size(), other.draft_tokens.size());
-  for (std::size_t i = 0; i < one.draft_tokens.size(); ++i) {
-    EXPECT_EQ(one.draft_tokens[i].token, other.draft_tokens[i].token);
-    EXPECT_EQ(one.draft_tokens[i].confidence, other.draft_tokens[i].confidence);
-    EXPECT_NEAR(one.draft_tokens[i].probability, other.draft_tokens[i].probability, 1e-5);
-  }
 }
 
 /// Every second token gets the logit of the one before: ties at the edges of top-k and top-p.
@@ -161,46 +120,35 @@ void repeat_head_rows(const TensorView& head) {
 // difference of an edge would tell them apart, which no draw of these seeds is.
 TEST(ChainRounds, DrawAndJudgeAsTheDecodeLoopWould) {
   Random random(43);
-  std::size_t accepted = 0;
-  std::size_t rejected = 0;
+  std::int64_t accepted = 0;
+  std::int64_t rejected = 0;
   for (int round = 0; round < 20; ++round) {
     SCOPED_TRACE(round);
-    const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(round % 2));
-    speculation::ModelShape shape = tested.shape(random);
-    shape.sliding_window = 0;
-    shape.vocab = pick(random, 3, 400);
-    const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
-    if (chance(random, 0.5)) repeat_head_rows(checkpoint.weights.head);
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 20)));
-    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
-    const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
-    SamplingOptions sampling{.temperature = std::uniform_real_distribution<double>(0.3, 1.5)(random),
-                             .coupled = round >= 10};
-    if (chance(random, 0.5)) sampling.top_k = pick(random, 1, shape.vocab + 2);
-    if (chance(random, 0.5)) sampling.top_p = std::uniform_real_distribution<double>(0.2, 1.0)(random);
-    const DecodeRequest request{
-        .prompt = prompt, .max_new_tokens = 20, .sampling = sampling, .eos_tokens = ends};
+    const RandomDecoding decoding(random, round, 400, 20);
+    if (chance(random, 0.5)) repeat_head_rows(decoding.checkpoint.weights.head);
+    const DecodeRequest request{.prompt = decoding.prompt,
+                                .max_new_tokens = 20,
+                                .sampling = random_sampling(random, decoding.shape.vocab, round >= 10),
+                                .eos_tokens = decoding.ends()};
     const std::uint64_t seed = random();
-    const auto text = [&](Backend& backend, Heard& heard) {
-      RandomPlans plans(shape, seed);
+    const auto text = [&](Backend& backend, HeardRounds& heard) {
+      RandomPlans plans(decoding.shape, seed);
       SeededChooser chooser(seed, 5);
       auto decoded = decode(backend, plans, request, chooser, heard);
       EXPECT_TRUE(decoded) << decoded.error().message;
       return decoded->tokens;
     };
-    const auto alone = tested.make(checkpoint, 2, 110);
-    StepByStep steps(tested.make(checkpoint, 2, 110));
-    Heard by_itself;
-    Heard by_loop;
+    const auto alone = decoding.make(2, 110);
+    StepByStep steps(decoding.make(2, 110));
+    HeardRounds by_itself;
+    HeardRounds by_loop;
     EXPECT_EQ(text(*alone, by_itself), text(steps, by_loop));
     expect_same_rounds(by_itself, by_loop);
-    for (const traces::Round& row : by_itself.rounds) {
-      accepted += static_cast<std::size_t>(row.accepted);
-      rejected += static_cast<std::size_t>(row.drafted - row.accepted);
-    }
+    accepted += by_itself.accepted;
+    rejected += by_itself.drafted - by_itself.accepted;
   }
-  EXPECT_GT(accepted, 50U);
-  EXPECT_GT(rejected, 50U);
+  EXPECT_GT(accepted, 50);
+  EXPECT_GT(rejected, 50);
 }
 
 TEST(ChainRounds, RefuseWhatDoesNotFit) {

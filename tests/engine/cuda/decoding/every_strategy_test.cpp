@@ -18,6 +18,7 @@
 #include "counted_drafts.h"
 #include "cuda_device.h"
 #include "cuda_shapes.h"
+#include "decoded_text.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -61,23 +62,11 @@ TEST_P(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
         return draft_backend;
       }};
   // Prompts beyond what a decode kernel takes in one model only: every strategy decodes each of them again.
-  std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, trial == 0 ? 90 : 20)));
-  for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
+  const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, trial == 0 ? 90 : 20);
   DecodeRequest request{.prompt = prompt, .max_new_tokens = 12};
   if (sampled) request.sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true};
-  const std::uint64_t seed = random();
-  const auto text = [&](const std::string& specification, CountedDrafts& counted) {
-    auto strategy = make_strategy(specification, shape, resources);
-    EXPECT_TRUE(strategy) << strategy.error().message;
-    if (!strategy) return std::vector<std::int32_t>();
-    SeededChooser chooser(seed, 3);
-    auto decoded = decode(*backend, *strategy->strategy, request, chooser, counted);
-    EXPECT_TRUE(decoded) << decoded.error().message;
-    return decoded ? decoded->tokens : std::vector<std::int32_t>();
-  };
   const EveryStrategy strategies(shape, half_of_turn(held_weights(*backend), trial));
-  CountedDrafts unused;
-  std::vector<std::int32_t> vanilla = text("vanilla", unused);
+  std::vector<std::int32_t> vanilla = text_under(*backend, "vanilla", request, resources);
   // Some texts end at a token that comes late, so that there is something to draft before.
   auto late = vanilla.begin() + std::min<std::ptrdiff_t>(6, std::ssize(vanilla));
   while (late != vanilla.end() && std::find(vanilla.begin(), late, *late) != late) ++late;
@@ -85,11 +74,11 @@ TEST_P(EveryStrategyOnTheDevice, DecodesTheTextOfVanilla) {
   if (chance(random, 0.3) && late != vanilla.end()) {
     ends = {*late};
     request.eos_tokens = ends;
-    vanilla = text("vanilla", unused);
+    vanilla = text_under(*backend, "vanilla", request, resources);
   }
   for (const std::string& specification : strategies.specifications()) {
     SCOPED_TRACE(specification);
-    EXPECT_EQ(text(specification, all), vanilla);
+    EXPECT_EQ(text_under(*backend, specification, request, all, resources), vanilla);
     decoded_names.insert(name_of(specification));
   }
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())

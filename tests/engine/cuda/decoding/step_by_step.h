@@ -18,8 +18,8 @@ class StepByStep final : public Backend {
   std::int32_t cache_rows() const override { return backend_->cache_rows(); }
   std::int32_t max_rows() const override { return backend_->max_rows(); }
   std::int32_t max_invariant_rows() const override { return backend_->max_invariant_rows(); }
-  Result<void> hold_weights(speculation::WeightFormat format) override {
-    return backend_->hold_weights(format);
+  Result<void> prepare_draft_weights(speculation::WeightFormat format) override {
+    return backend_->prepare_draft_weights(format);
   }
   Result<void> forward(const Batch& batch, Outputs& outputs) override {
     return backend_->forward(batch, outputs);

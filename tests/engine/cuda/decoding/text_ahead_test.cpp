@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cuda_shapes.h"
+#include "random_decoding.h"
 #include "step_by_step.h"
 #include "tested_backend.h"
 
@@ -44,11 +45,6 @@ class MayRunAhead final : public Strategy {
   speculation::SublayerMask mask_;
 };
 
-struct HeardRounds : DecodeListener {
-  std::vector<traces::Round> rounds;
-  void on_round(const RoundReport& report) override { rounds.push_back(report.round); }
-};
-
 struct DecodedAhead {
   DecodeResult result;
   std::vector<TopToken> best;
@@ -79,24 +75,17 @@ TEST(TextAhead, IsTheTextOfAPassAToken) {
   std::size_t ended_by_context = 0;
   for (int trial = 0; trial < 16; ++trial) {
     SCOPED_TRACE(trial);
-    const TestedBackend tested = tested_backends().at(static_cast<std::size_t>(trial % 2));
-    speculation::ModelShape shape = tested.shape(random);
-    shape.sliding_window = 0;
-    shape.vocab = pick(random, 3, 70);
-    const Checkpoint checkpoint = random_checkpoint(shape, tested.dtype, random());
-    std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 20)));
-    for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
-    const std::vector<std::int32_t> ends = {pick(random, 0, shape.vocab - 1)};
-    const DecodeRequest request{.prompt = prompt,
-                                .max_new_tokens = pick(random, 1, 40),
-                                .eos_tokens = chance(random, 0.5) ? std::span<const std::int32_t>(ends)
-                                                                  : std::span<const std::int32_t>()};
+    const RandomDecoding decoding(random, trial, 70, 20);
+    const DecodeRequest request{
+        .prompt = decoding.prompt,
+        .max_new_tokens = pick(random, 1, 40),
+        .eos_tokens = chance(random, 0.5) ? decoding.ends() : std::span<const std::int32_t>()};
     const std::int32_t cache_rows = pick(random, 22, 40);
     const double draft_rate = trial % 4 == 3 ? 0.3 : 0.0;
     const std::uint64_t seed = random();
-    const auto backend = tested.make(checkpoint, 2, cache_rows);
+    const auto backend = decoding.make(2, cache_rows);
     const DecodedAhead ahead = decoded_ahead(*backend, request, draft_rate, seed);
-    StepByStep one_by_one(tested.make(checkpoint, 2, cache_rows));
+    StepByStep one_by_one(decoding.make(2, cache_rows));
     const DecodedAhead expected = decoded_ahead(one_by_one, request, draft_rate, seed);
     EXPECT_EQ(ahead.result.tokens, expected.result.tokens);
     EXPECT_EQ(ahead.result.stop, expected.result.stop);

@@ -16,10 +16,10 @@
 
 #include "cuda_device.h"
 #include "cuda_shapes.h"
-#include "decoded_text.h"
+#include "decoding/random_decoding.h"
 #include "decoding/step_by_step.h"
 #include "every_strategy.h"
-#include "in_blocks.h"
+#include "packed_model.h"
 
 namespace draftscope::engine::test {
 namespace {
@@ -42,19 +42,6 @@ speculation::ModelShape random_shape_for_drafts(Random& random) {
   return shape;
 }
 
-struct Heard : DecodeListener {
-  std::vector<std::int32_t> drafts;
-  std::vector<double> confidences;
-  std::int64_t accepted = 0;
-  void on_round(const RoundReport& report) override {
-    accepted += report.round.accepted;
-    for (const traces::DraftToken& token : report.draft_tokens) {
-      drafts.push_back(token.token);
-      confidences.push_back(token.confidence);
-    }
-  }
-};
-
 /// The strategy with its drafts in a format; none where it has no drafts of the model's own, or none that all
 /// layers verify.
 std::optional<std::string> drafted_in(WeightFormat format, const std::string& specification,
@@ -74,18 +61,16 @@ class DraftWeightsUnderEveryStrategy : public testing::TestWithParam<int> {};
 TEST_P(DraftWeightsUnderEveryStrategy, LeaveTheTextOfTheTarget) {
   const int trial = GetParam();
   Random random(static_cast<std::uint32_t>(91 + trial));
-  Heard all;
+  HeardRounds all;
   const speculation::ModelShape shape = random_shape_for_drafts(random);
   const Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
   const auto plain = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
   // A long prompt for one model only: every strategy goes through it again.
-  std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, trial == 0 ? 80 : 16)));
-  for (std::int32_t& token : prompt) token = pick(random, 0, shape.vocab - 1);
+  const std::vector<std::int32_t> prompt = random_prompt(random, shape.vocab, trial == 0 ? 80 : 16);
   DecodeRequest request{.prompt = prompt, .max_new_tokens = 10};
   if (trial % 2 == 1) request.sampling = {.temperature = 0.8, .coupled = true};
   const EveryStrategy strategies(shape, {});
-  Heard unheard;
-  const std::vector<std::int32_t> vanilla = text_under(*plain, "vanilla", request, unheard);
+  const std::vector<std::int32_t> vanilla = text_under(*plain, "vanilla", request);
   std::size_t turn = static_cast<std::size_t>(trial);
   for (const std::string& specification : strategies.specifications()) {
     const auto drafted =
@@ -97,7 +82,7 @@ TEST_P(DraftWeightsUnderEveryStrategy, LeaveTheTextOfTheTarget) {
   }
   // Both outcomes must have been met often for the equality to mean something.
   EXPECT_GT(all.accepted, 25);
-  EXPECT_GT(static_cast<std::int64_t>(all.drafts.size()) - all.accepted, 25);
+  EXPECT_GT(all.drafted - all.accepted, 25);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, DraftWeightsUnderEveryStrategy, testing::Range(0, models_of_a_long_test()));
@@ -114,13 +99,12 @@ TEST(DraftWeights, OfTheDevicesOwnRoundsAreThoseThatTheHostLeads) {
     std::vector<std::int32_t> prompt(static_cast<std::size_t>(pick(random, 1, 40)), 1);
     DecodeRequest request{.prompt = prompt, .max_new_tokens = 20};
     if (trial % 2 == 1) request.sampling = {.temperature = 0.7, .coupled = true};
-    Heard by_itself;
-    Heard by_loop;
+    HeardRounds by_itself;
+    HeardRounds by_loop;
     const std::string strategy = std::string("layerskip:exit=2,gamma=5,verify=all-layers,weights=") +
                                  (trial % 2 == 0 ? "fp8" : "q4_0");
     EXPECT_EQ(text_under(*alone, strategy, request, by_itself), text_under(led, strategy, request, by_loop));
-    EXPECT_EQ(by_itself.drafts, by_loop.drafts);
-    EXPECT_EQ(by_itself.confidences, by_loop.confidences);
+    expect_same_rounds(by_itself, by_loop);
   }
 }
 
@@ -144,9 +128,9 @@ TEST(DraftWeights, ComputeWhatABackendInTheirFormatDoes) {
     const Checkpoint checkpoint = by_backend ? *synthetic : random_checkpoint(shape, DType::bf16, random());
     const auto stored = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
     for (const WeightFormat format : draft_formats) {
-      const auto held = stored->hold_weights(format);
+      const auto held = stored->prepare_draft_weights(format);
       ASSERT_TRUE(held) << held.error().message;
-      ASSERT_TRUE(stored->hold_weights(format));  // nothing to do
+      ASSERT_TRUE(stored->prepare_draft_weights(format));  // nothing to do
     }
     const OwnedBatch rows = chain(shape, random, 12, 0);
     for (const WeightFormat format : draft_formats) {
@@ -165,28 +149,12 @@ TEST(DraftWeights, AreRoundedAsTheCpusSearchRoundsThem) {
     const speculation::ModelShape shape = random_shape_for_drafts(random);
     Checkpoint checkpoint = random_checkpoint(shape, DType::bf16, random());
     const auto stored = backend_on_device(checkpoint, {.cache_rows = held_cache_rows});
-    ASSERT_TRUE(stored->hold_weights(format));
-    InBlocks blocks(checkpoint, format);
+    ASSERT_TRUE(stored->prepare_draft_weights(format));
+    PackedModel blocks = in_blocks(checkpoint, format);
     blocks.packed().weights.head = checkpoint.weights.head;  // drafts have the target's
     const auto packed = backend_on_device(blocks.packed(), {.cache_rows = held_cache_rows});
     const OwnedBatch rows = chain(shape, random, 9, 0);
     EXPECT_EQ(logits_on(*stored, rows, format), logits_on(*packed, rows, std::nullopt));
-  }
-}
-
-/// A target in blocks has drafts in fewer bits, and in fp8.
-TEST(DraftWeights, StandBesideATargetInBlocks) {
-  Random random(98);
-  const speculation::ModelShape shape = random_shape_for_drafts(random);
-  InBlocks target(random_checkpoint(shape, DType::bf16, 5), WeightFormat::q8_0);
-  const auto backend = backend_on_device(target.packed(), {.cache_rows = held_cache_rows});
-  const OwnedBatch rows = chain(shape, random, 7, 0);
-  for (const WeightFormat format : {WeightFormat::q4_0, WeightFormat::fp8}) {
-    const auto held = backend->hold_weights(format);
-    ASSERT_TRUE(held) << held.error().message;
-    Checkpoint rounded = target.packed();
-    const auto whole = backend_on_device(rounded, {.cache_rows = held_cache_rows, .weights = format});
-    EXPECT_EQ(logits_on(*backend, rows, format), logits_on(*whole, rows, std::nullopt));
   }
 }
 
@@ -195,7 +163,7 @@ TEST(DraftWeights, AreRefusedWhereTheyCannotBe) {
   const speculation::ModelShape shape = random_shape_for_drafts(random);
   const auto refusal = [&](DType dtype, const CudaOptions& options, WeightFormat format) {
     const Checkpoint checkpoint = random_checkpoint(shape, dtype, 1);
-    const auto held = backend_on_device(checkpoint, options)->hold_weights(format);
+    const auto held = backend_on_device(checkpoint, options)->prepare_draft_weights(format);
     return held ? "held" : held.error().message;
   };
   EXPECT_EQ(refusal(DType::f16, {.cache_rows = 9}, WeightFormat::fp8),

@@ -158,7 +158,7 @@ TEST(ExplainImported, TellsTheDraftsShareOfTensorRtIterations) {
 // llama.cpp 27676: how many verifications were there? LLAMA_TRACE's lines do not show steps without a draft.
 TEST(ExplainImported, SaysWhatATraceLogCannotTell) {
   const Explained answer = [] {
-    std::ifstream file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/import/corpus/llama_cpp/server_trace.log");
+    std::ifstream file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import/llama_cpp/server_trace.log");
     return explained({std::istreambuf_iterator<char>(file), {}}, ImportFormat::llama_cpp, "server.log");
   }();
   EXPECT_THAT(answer.unjudged("nothing_drafted"), AnyOf(HasSubstr("plain steps"), HasSubstr("rounds")));

@@ -25,15 +25,15 @@ namespace draftscope::engine {
 struct RecordedPrompt {
   std::int64_t question_id = 0;
   std::string category;
-  std::int32_t turn = 0;             ///< of the conversation, from 0
+  std::int32_t turn = 0;             ///< turn of the conversation, from 0
   std::string text;                  ///< earlier turns and answers included
-  std::vector<std::int32_t> tokens;  ///< of `text`
+  std::vector<std::int32_t> tokens;  ///< tokens of `text`
 };
 
 /// A chain whose tokens were drawn from a model's distributions.
 struct DrawnChain {
   traces::RoundId round_id;
-  std::int64_t end_ns = 0;         ///< of the round
+  std::int64_t end_ns = 0;         ///< end of the round
   std::int32_t root_position = 0;  ///< in prompt and output together
   std::vector<std::int32_t> tokens;
 };

@@ -25,7 +25,7 @@ struct RecordingSettings {
   std::int32_t repeats = 0;
   std::string level;
   std::string command_line;
-  std::string weights = "as-stored";  ///< of the layers, as the backend holds them
+  std::string weights = "as-stored";  ///< format of the layers' weights in the backend
 };
 
 [[nodiscard]] traces::Meta run_identity(const Checkpoint& checkpoint, const Backend& backend,

@@ -12,11 +12,11 @@
 
 namespace draftscope::engine {
 
-// Successive halving over a list of settings: all are scored on a few prompts, the best third of them on
-// three times as many, and so on until the last rung scores the remaining ones on all. Hopeless settings cost
-// one short look each. Thread-safety: none. Sources: Jamieson & Talwalkar 2016; Li et al. 2018 (Hyperband), η
-// = 3.
-
+/// Successive halving over a list of settings: all are scored on a few prompts, the best third of them on
+/// three times as many, and so on until the last rung scores the remaining ones on all. Hopeless settings
+/// cost one short look each. Thread-safety: none.
+///
+/// Sources: Jamieson & Talwalkar 2016; Li et al. 2018 (Hyperband), η = 3.
 class Halving {
  public:
   struct Look {
@@ -36,7 +36,7 @@ class Halving {
   void observe(double score);
 
   /// The setting with the highest score of the rung with most prompts that has one; the earlier of equals.
-  /// None before the first score.
+  /// There is none before the first score.
   [[nodiscard]] std::optional<std::size_t> best() const;
   /// Σ prompts over all looks, past and to come.
   [[nodiscard]] std::int64_t prompts_in_all() const;
@@ -48,10 +48,10 @@ class Halving {
   };
   [[nodiscard]] static std::size_t survivors(std::size_t settings);
 
-  std::vector<std::int32_t> prompts_;  ///< of each rung
+  std::vector<std::int32_t> prompts_;  ///< prompts of each rung
   std::size_t rung_ = 0;
-  std::vector<std::size_t> remaining_;  ///< of this rung, those to come last to first
-  std::vector<Scored> scored_;          ///< of this rung
+  std::vector<std::size_t> remaining_;  ///< settings of this rung that are still to come, in reverse order
+  std::vector<Scored> scored_;          ///< scores of this rung
   std::size_t settings_;
   std::optional<std::size_t> best_;
 };

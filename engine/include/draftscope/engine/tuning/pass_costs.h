@@ -22,10 +22,10 @@ namespace draftscope::engine {
 /// All in one unit: bytes or nanoseconds.
 struct PassCosts {
   std::vector<double> sublayers;  ///< in the order of traces::LayerSet's bits
-  double rest = 0.0;              ///< of a draft step beside its sublayers: final norm and head
+  double rest = 0.0;              ///< cost of a draft step beside its sublayers: final norm and head
   double step = 1.0;              ///< a vanilla step
-  double weight_bits = 16.0;      ///< of a weight as the model has it
-  /// By rows, at least that of one row; linear in between and behind the last two, constant where there is
+  double weight_bits = 16.0;      ///< bits per weight as the model has it
+  /// By rows, at least that of one row; linear in between and after the last two, constant where there is
   /// but one.
   std::map<std::int32_t, double> verifications;
 
@@ -52,7 +52,7 @@ struct PassTimes {
   friend bool operator==(const PassTimes&, const PassTimes&) = default;
 };
 
-/// Times passes behind `context` rows of K/V, and writes over them. Fails as the backend does.
+/// Times passes after `context` rows of K/V, and writes over them. Fails as the backend does.
 [[nodiscard]] Result<PassTimes> time_passes(Backend& backend, std::int32_t context);
 
 /// An attention costs the L-th part of what a step saves without any of the L, an MLP likewise.
@@ -60,7 +60,7 @@ struct PassTimes {
 
 /// Times as a policy keeps them beside its machine, so that a search that goes on judges as it began.
 void add_pass_times(const PassTimes& times, Facts& machine);
-/// None where they are absent or incomplete.
+/// The times that a policy's facts hold; none where they are absent or incomplete.
 [[nodiscard]] std::optional<PassTimes> pass_times_of(const Facts& machine);
 
 }  // namespace draftscope::engine

@@ -25,7 +25,7 @@ struct ScoringSetup {
   Backend& backend;
   const Checkpoint& checkpoint;                    ///< the one that `backend` runs
   std::vector<std::vector<std::int32_t>> prompts;  ///< token ids
-  std::int32_t max_tokens = 32;                    ///< of each decode
+  std::int32_t max_tokens = 32;                    ///< tokens of each decode
   Objective objective = Objective::speedup;
   const std::atomic<bool>* cancelled = nullptr;  ///< looked at between rounds; null = never cancelled
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 // Draft & Verify's offline search for the sublayers to skip (Zhang et al. 2024, §3.3) as a source of
-// candidates: as published, or behind a ranking of single sublayers and the light sets that follow from it.
+// candidates: as published, or after a ranking of single sublayers and the light sets that follow from it.
 
 #include <draftscope/engine/search.h>
 
@@ -40,7 +40,7 @@ class SkipSetSource final : public CandidateSource {
   SkipSetSearch options_;
   LayerSetSearch search_;
   std::vector<speculation::SublayerMask> singles_;  ///< empty without a ranking
-  std::vector<double> agreements_;                  ///< of the singles so far
+  std::vector<double> agreements_;                  ///< agreements of the single sublayers so far
   std::int32_t seen_ = 0;                           ///< trials, the ranking's not
 };
 

@@ -7,7 +7,7 @@
 // candidate instead). The score is emitted tokens / vanilla steps that drafts and verifications cost.
 //
 // Approximate: steps of a draft beyond its first see the K/V of the target for tokens that the draft itself
-// had written; behind a wrong draft token the draft's confidence is taken from the text's own tokens; the
+// had written; after a wrong draft token the draft's confidence is taken from the text's own tokens; the
 // prefill and what rounds take beside their passes are left out. Drafts of one step are exact.
 //
 // Thread-safety: none. Uses the backend alone: any other decode on it voids the texts.
@@ -37,7 +37,7 @@ struct DraftSubmodel {
 class TeacherForced {
  public:
   /// Decodes every prompt once. `setup` must outlive this. None = cancelled. Fails as decode() does, where
-  /// the K/V cache has no room for all prompts with `max_tokens` each, and where no text goes on behind its
+  /// the K/V cache has no room for all prompts with `max_tokens` each, and where no text goes on after its
   /// first token.
   [[nodiscard]] static Result<std::optional<TeacherForced>> create(const ScoringSetup& setup,
                                                                    PassCosts costs);
@@ -49,13 +49,13 @@ class TeacherForced {
   TeacherForced& operator=(TeacherForced&&) noexcept;
   ~TeacherForced();
 
-  /// None = cancelled. Stops behind the first prompts after which the setting can't reach `floor` any more,
+  /// None = cancelled. Stops after the first prompts after which the setting can't reach `floor` any more,
   /// however well it does on the others: whoever would have scored at least `floor` is scored on all. Prompts
   /// come in an order in which the first few are spread over all.
   /// Fails on a setting that is no chain under one set, and as make_strategy() does.
   [[nodiscard]] Result<std::optional<TeacherForcedScore>> score(
       const std::string& setting, double floor = -std::numeric_limits<double>::infinity());
-  /// The same on the first prompts, as many as one pass holds the output of, and at least one.
+  /// Scores on the first prompts, as many as one pass holds the output of, and at least one.
   [[nodiscard]] Result<std::optional<TeacherForcedScore>> score_in_one_pass(const std::string& setting);
 
  private:

@@ -3,7 +3,7 @@
 
 // Runs a search to its end, or until it is interrupted: score a candidate, write the file, take the next one.
 // Then the best few are measured again by decoding, in turn, and the highest median wins; if that is not
-// above 1, vanilla decoding wins. The file is the state; a run that finds trials in the policy goes on behind
+// above 1, vanilla decoding wins. The file is the state; a run that finds trials in the policy goes on after
 // them, and begins the finals anew.
 
 #include <draftscope/base/result.h>

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -25,7 +26,8 @@ struct StrategyShare {
   std::optional<double> speedup_max_drafted;
   RatioEstimate of_oracle;           ///< the oracle's time / the strategy's, with the fewest draft tokens
   std::optional<double> efficiency;  ///< (S − 1) / (S oracle − 1); absent below min_oracle_gain
-  /// It drafts with early exits and verifies as the oracle does. Others may beat the oracle.
+  /// It drafts with early exits and verifies as the oracle does. Others may beat the oracle
+  /// (no_bound_note()).
   bool is_bounded = false;
 };
 
@@ -65,6 +67,11 @@ struct NamedGap {
 };
 /// Meaning of a gap, in a few words.
 [[nodiscard]] std::string_view gap_meaning(std::string_view name);
+/// Note for a share that is not bounded.
+[[nodiscard]] std::string_view no_bound_note();
+/// Notes below the levels, one line each: the price of time on a machine of this batch, the best
+/// threshold, and the notes of `found`.
+[[nodiscard]] std::vector<std::string> waterfall_notes(const RecordingWaterfall& found, std::int32_t batch);
 /// Those that the waterfall has, in the order of its levels.
 [[nodiscard]] std::vector<NamedGap> named_gaps(const WaterfallGaps& gaps);
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Records questions under several strategies so that they can be compared fairly:
+//
+// - Every question is decoded by every strategy in turn before the next question begins, so that speedups are
+//   paired, and a drift of the machine's speed affects all strategies alike.
+// - The strategy that goes first rotates from question to question and from repeat to repeat, so that no
+//   strategy always finds the caches as one particular other left them.
+// - What a strategy learns it keeps from question to question, but not from repeat to repeat: each repeat is
+//   the same experiment.
+//
+// Call create(), check_questions(), warm_up() and record() in this order. Thread-safety: none.
+
+#include <draftscope/base/result.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/decode.h>
+#include <draftscope/engine/recording/device_recording.h>
+#include <draftscope/engine/recording/recorder.h>
+#include <draftscope/engine/recording/run_identity.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/engine/tokenizer.h>
+#include <draftscope/traces/prompt_file.h>
+#include <draftscope/traces/writer.h>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace draftscope::engine {
+
+/// How questions become prompts.
+struct PromptForm {
+  bool chat = false;   ///< The turns go into the model's chat template.
+  std::string system;  ///< System prompt of the chat; empty = none, or the template's own.
+};
+
+/// The prompt of a question's turn (counted from 0) after `answers`, one to each turn before it. Without a
+/// chat template the turns and answers follow each other, with an empty line after each answer. Errors: those
+/// of conversation_text() and Tokenizer::encode().
+[[nodiscard]] Result<RecordedPrompt> prompt_of_turn(const Tokenizer& tokenizer, const PromptForm& form,
+                                                    const traces::Question& question, std::size_t turn = 0,
+                                                    std::span<const std::string> answers = {});
+
+struct SessionOptions {
+  DecodingOptions decoding;
+  PromptForm form;
+  std::int32_t repeats = 3;                      ///< Number of times that each question is recorded.
+  std::int32_t warmup = 1;                       ///< Unrecorded decodes of the first question, per strategy.
+  std::string prompts_file;                      ///< Name of the questions' file in errors.
+  const std::atomic<bool>* cancelled = nullptr;  ///< Ends the session well once it is true; not owned.
+};
+
+struct SessionResult {
+  std::int64_t requests = 0;  ///< recorded
+  std::int64_t planned = 0;   ///< requests that a whole session has
+  bool cancelled = false;
+  std::optional<Error> failure;  ///< Error that ended the session; the requests before it are recorded.
+};
+
+class Session {
+ public:
+  /// Makes the strategies. `checkpoint` and `tokenizer` are not owned. Errors: a specification that
+  /// make_strategy() refuses; two that mean the same.
+  [[nodiscard]] static Result<Session> create(SessionOptions options, std::vector<std::string> strategies,
+                                              const Checkpoint& checkpoint, const Tokenizer& tokenizer,
+                                              StrategyResources resources);
+
+  /// Fails on the first question whose first turn can't be decoded. Later turns hold answers that nobody
+  /// knows before they are recorded.
+  [[nodiscard]] Result<void> check_questions(const Backend& backend,
+                                             std::span<const traces::Question> questions) const;
+
+  /// Decodes a question's first turn without recording it: page faults of the mapped weights and the
+  /// processor's clock settle here.
+  [[nodiscard]] Result<void> warm_up(Backend& backend, const traces::Question& question);
+
+  /// Adds a run per strategy and records all questions, then writes the meta key `run_memory`. Also ends if
+  /// the writer fails, whose close() says why. `progress` hears how many requests are recorded, of how many.
+  [[nodiscard]] SessionResult record(
+      const Backend& backend, traces::Writer& writer, Recorder& recorder, DeviceRecording& device,
+      std::span<const traces::Question> questions,
+      const std::function<void(std::int64_t done, std::int64_t all)>& progress = {});
+
+ private:
+  struct Recording;
+  Session(SessionOptions options, std::vector<std::string> specifications, const Checkpoint& checkpoint,
+          const Tokenizer& tokenizer, StrategyResources resources);
+  [[nodiscard]] Result<void> make_strategies();
+  [[nodiscard]] DecodeRequest request_for(std::span<const std::int32_t> prompt,
+                                          TextEnd* text_end = nullptr) const;
+  [[nodiscard]] Error at_turn(const traces::Question& question, std::size_t turn, const Error& error) const;
+  [[nodiscard]] bool cancelled() const;
+  [[nodiscard]] Result<void> record_question(Recording& recording, std::size_t strategy,
+                                             const traces::Question& question, std::int32_t repeat);
+  [[nodiscard]] Result<void> record_questions(Recording& recording,
+                                              std::span<const traces::Question> questions);
+
+  SessionOptions options_;
+  std::vector<std::string> specifications_;
+  const Checkpoint* checkpoint_;
+  const Tokenizer* tokenizer_;
+  StrategyResources resources_;
+  std::vector<ConfiguredStrategy> strategies_;
+};
+
+}  // namespace draftscope::engine

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/engine/conversation.h>
+
+#include <string_view>
+#include <vector>
+
+namespace draftscope::engine {
+
+namespace {
+
+/// The text without white space at its ends, for templates trim what they are given.
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view spaces = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(spaces);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
+}
+
+}  // namespace
+
+Result<std::string> conversation_text(const Tokenizer& tokenizer, const std::string& system,
+                                      std::span<const Message> messages) {
+  if (system.empty()) return tokenizer.apply_chat_template(messages);
+  std::vector<Message> all{{"system", system}};
+  all.insert(all.end(), messages.begin(), messages.end());
+  Result<std::string> text = tokenizer.apply_chat_template(all);
+  if (text && text->find(trimmed(system)) != std::string::npos) return text;
+  // A template that can do nothing at all fails here; otherwise it is the system prompt that it does not
+  // take.
+  DRAFTSCOPE_TRY(tokenizer.apply_chat_template(messages));
+  return fail("system: the model's chat template {}, expected one that takes a system prompt",
+              text ? "leaves it out" : "refuses it");
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/answers/advice_text.h>
+#include <draftscope/simulator/answers/answer_text.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Tables call it "as recorded batch 4".
+std::string machine_words(const std::string& name) {
+  constexpr std::string_view recorded = "as recorded";
+  return name.starts_with(recorded) ? "the recorded machine" + name.substr(recorded.size()) : name;
+}
+
+std::string range_words(const std::optional<Interval>& interval, Characters characters) {
+  return interval ? "95 % " + range_text(interval->low, interval->high, characters) : "no interval";
+}
+
+std::string gain_words(const Advice& advice, Characters characters) {
+  std::string words = fmt::format("{} over vanilla decoding, {}", speedup_text(advice.speedup, characters),
+                                  range_words(advice.interval_95, characters));
+  const RatioEstimate& held_out = advice.held_out.speedup;
+  if (advice.held_out.folds > 1)
+    words +=
+        fmt::format("; chosen on some prompts and judged on others {}, {}",
+                    speedup_text(held_out.value, characters), range_words(held_out.interval_95, characters));
+  return words;
+}
+
+AdviceLine gain_line(const Advice& advice, Characters characters) {
+  const std::string gain = gain_words(advice, characters);
+  if (advice.verdict == Verdict::speculate) return {"gain", gain};
+  const std::string there =
+      advice.exit_there ? fmt::format(" (exit {} there)", *advice.exit_there) : std::string();
+  return {"fastest", advice.fastest + there + ": " + gain};
+}
+
+std::string sure_words(const Advice& advice, Characters characters) {
+  std::string words =
+      fmt::format("rounds {} and {}, times modelled; {} candidates, {} prompts",
+                  round_source_name(advice.answer.source), answer_status_name(advice.answer.status),
+                  advice.considered, advice.answer.speedup.min_drafted.total.clusters);
+  if (const auto& ties = advice.near_ties)
+    words += fmt::format("; near ties at {} of {} positions, {} however they fall", ties->at_risk,
+                         ties->positions, speedups_text(ties->rejected, ties->accepted, characters));
+  return words;
+}
+
+std::string runner_up_words(const Advice& advice, Characters characters) {
+  if (!advice.runner_up) return "none of another kind";
+  const RatioEstimate& lead = advice.runner_up->lead;
+  return fmt::format("{}: {}; it takes {:.3f} times as long ({})", advice.runner_up->strategy,
+                     speedup_text(advice.runner_up->speedup, characters), lead.value,
+                     range_words(lead.interval_95, characters));
+}
+
+std::string break_even_words(const Advice& advice, Characters characters) {
+  std::string words = break_even_text(advice.break_even, advice.answer);
+  if (advice.break_even && advice.break_even->alpha)
+    words += fmt::format("; iid {} {:.3f}", characters == Characters::unicode ? "α" : "alpha",
+                         *advice.break_even->alpha);
+  return words;
+}
+
+std::string neighbours_words(const Advice& advice, Characters characters) {
+  std::string words;
+  for (const Neighbour& neighbour : advice.neighbours)
+    words += fmt::format("{}{} {} %", words.empty() ? "" : ", ", change_text(neighbour.change, characters),
+                         signed_text(100.0 * neighbour.relative, 1, characters));
+  return words.empty() ? "none: it is no early exit" : words;
+}
+
+std::string batch_words(const BatchLimit& batch) {
+  const std::string words = batch.last < 1 ? "speculation pays at no batch"
+                            : batch.last >= batch.searched
+                                ? fmt::format("speculation pays at every batch up to {}", batch.searched)
+                                : fmt::format("speculation pays up to batch {}", batch.last);
+  return words + (batch.is_extrapolated ? " (extrapolated from the recorded rows)" : "");
+}
+
+std::string context_words(const ContextLimit& context) {
+  if (!context.more_rows)
+    return fmt::format("the same up to {} rows more (acceptance taken to be as recorded)",
+                       count_text(context.searched));
+  return fmt::format("from {} rows more on {} is faster, by {}{}", count_text(*context.more_rows),
+                     context.strategy, percent_text(context.gain),
+                     context.is_extrapolated ? " (extrapolated)" : "");
+}
+
+std::string limits_words(const std::optional<WaterfallGaps>& gaps, Characters characters) {
+  if (!gaps) return "not known without shadow tokens";
+  std::vector<NamedGap> named = named_gaps(*gaps);
+  std::ranges::stable_sort(named, std::greater<>(), [](const NamedGap& gap) { return gap.figure.value; });
+  std::string words;
+  for (const NamedGap& gap : named)
+    words += fmt::format("{}{} gap {}", words.empty() ? "" : ", ", gap.name,
+                         signed_text(gap.figure.value, 2, characters));
+  return words + " (in speedup; simulate --waterfall and What if say more)";
+}
+
+}  // namespace
+
+std::string advice_headline(const Advice& advice) {
+  const std::string what = advice.verdict == Verdict::speculate
+                               ? "set " + advice.strategy
+                               : fmt::format("{} ({})", verdict_name(advice.verdict), advice.reason);
+  return fmt::format("On {}: {}", machine_words(advice.machine), what);
+}
+
+std::string change_text(const std::string& change, Characters characters) {
+  constexpr std::string_view gamma = "gamma";
+  const bool is_greek = characters == Characters::unicode && change.starts_with(gamma);
+  return is_greek ? "γ" + change.substr(gamma.size()) : change;
+}
+
+std::vector<AdviceLine> advice_lines(const Advice& advice, Characters characters) {
+  const std::string record = fmt::format("{}", fmt::join(advice.to_record, "; "));
+  return {gain_line(advice, characters),
+          {"sure", sure_words(advice, characters)},
+          {"runner-up", runner_up_words(advice, characters)},
+          {"break-even", break_even_words(advice, characters)},
+          {"neighbours", neighbours_words(advice, characters)},
+          {"batch", batch_words(advice.batch)},
+          {"context", context_words(advice.context)},
+          {"limits", limits_words(advice.gaps, characters)},
+          {"record", record.empty() ? "nothing that would tell more" : record}};
+}
+
+}  // namespace draftscope::simulator

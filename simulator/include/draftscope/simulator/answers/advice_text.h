@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Advice (advice.h) in words: the sentences that the terminal and the app show. Pure functions, safe from any
+// thread.
+
+#include <draftscope/base/number_text.h>
+#include <draftscope/simulator/answers/advice.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// "On the recorded machine: set layerskip:exit=5,gamma=4", or the verdict against it with its reason.
+[[nodiscard]] std::string advice_headline(const Advice& advice);
+
+/// A neighbour's change: "E-1", "gamma+1" ("γ+1").
+[[nodiscard]] std::string change_text(const std::string& change, Characters characters);
+
+struct AdviceLine {
+  std::string_view about;  ///< one or two words: "break-even"
+  std::string words;       ///< no line ends
+};
+
+/// Nine lines, always in this order:
+///   gain (fastest, where the verdict is against it)  speedup over vanilla decoding, as answered and as
+///   judged
+///                                                    on prompts that the setting was not chosen on
+///   sure         how rounds and times are known, and what positions with close logits could change
+///   runner-up    the fastest candidate of another kind
+///   break-even   tokens per round and acceptance from which the setting pays
+///   neighbours   speed of the settings one step away, against the advised one's
+///   batch        up to which batch speculation pays
+///   context      from which context on another setting is faster
+///   limits       what the waterfall's gaps cost, the largest first
+///   record       what to record to be surer
+[[nodiscard]] std::vector<AdviceLine> advice_lines(const Advice& advice, Characters characters);
+
+}  // namespace draftscope::simulator

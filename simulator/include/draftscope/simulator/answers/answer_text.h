@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Sentences about an answer (answer.h) that the terminal and the app both show. Pure functions, safe from any
+// thread.
+
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/prices/closed_forms.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace draftscope::simulator {
+
+/// "pays from M 2.10 on (here 2.45), 55.0 % of the draft tokens accepted (here 61.3 %)"; that it never pays;
+/// or that there is none, where no draft step is taken.
+[[nodiscard]] std::string break_even_text(const std::optional<BreakEven>& even, const Answer& answer);
+
+/// Notes on what the prices of the answer rest on, one line each. Parameters that the recording leaves open
+/// are counted in one line, not listed.
+[[nodiscard]] std::vector<std::string> cost_note_lines(const Answer& answer);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The formats that matrices of a file keep on the device, as rows of one table that the tests go through.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "packed_model.h"
+
+namespace draftscope::engine::test {
+
+/// One way in which a file has a format.
+struct StoredVariant {
+  std::string name;
+  DType dtype = DType::bf16;  ///< of the tensors that are not packed
+  std::function<PackedModel(const Checkpoint& plain, Random&)> pack;
+  int rounds = 1;       ///< random shapes
+  int deep_rounds = 1;  ///< random depths
+};
+
+struct StoredFormat {
+  std::string name;
+  std::int32_t depth_step = 32;  ///< what the depths of its matrices are multiples of
+  std::int32_t vocab_step = 1;   ///< what the outputs of a packed head are multiples of
+  std::vector<StoredVariant> variants;
+  std::vector<std::size_t> some;  ///< variants that the long tests take in turn
+  std::int32_t max_rows = 64;     ///< maximum rows of a random pass
+  std::int32_t max_family_rows = 64;
+  std::size_t strategy_step = 1;  ///< texts are decoded under each of so many strategies
+  std::int32_t text_tokens = 8;
+  double device_bits = 0.0;  ///< bits per weight in device memory
+};
+
+inline void PrintTo(const StoredFormat& format, std::ostream* out) {
+  *out << format.name;
+}
+
+/// Blocks of q8_0 and q4_0, fp8_block, int4 and Q4_K.
+[[nodiscard]] std::vector<StoredFormat> stored_formats();
+
+/// A random shape that the kernels of a format take.
+[[nodiscard]] speculation::ModelShape random_shape_of(const StoredFormat& format, Random& random);
+
+}  // namespace draftscope::engine::test

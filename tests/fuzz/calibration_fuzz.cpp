@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Input: a calibration. Whatever comes is read or refused in one line; what is read is written and read again
+// as the same, and prices every shape that it has, or says why it can't.
+
+#include <draftscope/simulator/prices/asked_machine.h>
+#include <draftscope/simulator/prices/calibration.h>
+
+#include <cstdint>
+
+#include "promises.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace draftscope;
+  using namespace draftscope::fuzz;
+  const std::string_view input(reinterpret_cast<const char*>(data), size);
+  const auto calibration = simulator::parse_calibration(input, "input");
+  require_value_or_line(calibration);
+  if (!calibration) return 0;
+  const std::string written = simulator::calibration_json(*calibration);
+  const auto again = simulator::parse_calibration(written, "written");
+  require(again.has_value(), again ? "" : again.error().message);
+  require(simulator::calibration_json(*again) == written, "written twice as two things");
+  const simulator::CalibratedMachine machine(*calibration);
+  for (const simulator::CalibratedShape& shape : calibration->shapes)
+    require_value_or_line(machine.costs(shape.shape, shape.weights));
+  return 0;
+}

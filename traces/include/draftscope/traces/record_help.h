@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Meanings of the choices for a recording, in a line each: the help of `draftscope record` and of the app's
+// page Record.
+
+namespace draftscope::traces::record_help {
+
+inline constexpr const char* model = "Hugging Face folder, GGUF file, or synthetic:NAME[,redundancy=R,…]";
+inline constexpr const char* prompts = "Questions, one JSON object a line (Spec-Bench's format)";
+inline constexpr const char* output = "The trace to write (.dstrace)";
+inline constexpr const char* overwrite = "Replace an existing trace";
+inline constexpr const char* max_tokens = "Tokens to generate at most";
+inline constexpr const char* repeats =
+    "How often to record each prompt and strategy; each repeat starts every strategy anew";
+inline constexpr const char* warmup = "Unrecorded decodes of the first prompt before the start";
+inline constexpr const char* level =
+    "How fine to record time: rounds alone, their phases, layers, or every operation";
+inline constexpr const char* shadow =
+    "After each request, record what every layer would have predicted at every position: what-ifs of "
+    "settings "
+    "that were not recorded need it";
+
+}  // namespace draftscope::traces::record_help
