@@ -20,13 +20,21 @@ MAY_INCLUDE = {
     "cli": {"base", "speculation", "traces", "profiler", "engine", "simulator", "cli"},
 }
 # Layers inside a library, lowest first: a folder may include those of its own layer and of lower ones. A folder that is not
-# here is an error. A public header that lies in include/draftscope/LIBRARY/FOLDER/ belongs to the layers of FOLDER and of
-# its subfolders together.
+# here belongs to the one around it; "." is the library's root. Public headers are in no layer, but for those of
+# libraries in LAYERED_PUBLIC: of these, include/draftscope/LIBRARY/FOLDER/ belongs to FOLDER with its subfolders.
 LAYERS = {
+    "engine": ["numbers", "checkpoint", "tokenizer cpu", "cuda decode", "strategies search", "recording calibration",
+               "tuning"],
+    "gui": ["data", "data/decisions data/lanes", "data/rounds", "data/details", "widgets",
+            "charts help models record/form state what_if/questions",
+            "record timeline views views/replay views/rounds what_if/pictures", "details views/decisions what_if", "advise",
+            "window", "."],
     "simulator": ["analysis", "analysis/figures", "analysis/explain", "prices/costs", "prices", "rounds/replay",
                   "rounds/drafts", "rounds", "answers/uncertainty", "answers", "answers/oracle", "answers/advice",
-                  "answers/validation answers/published"],
+                  "answers/validation"],
+    "traces": [".", "storage", "reading", "writing", "foreign", "export import", "import/answers import/llama_cpp"],
 }
+LAYERED_PUBLIC = {"simulator"}
 # Headers beside the libraries' folders, for other languages.
 LIBRARY_OF = {"draftscope/record.h": "traces"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -57,29 +65,32 @@ def check(path, lines, exists):
                 yield f'{where}: includes "{header}" of another folder, expected its public header'
 
 
-def layer_of(library, folder):
-    """Number of a folder's layer; None if the folder is in no layer."""
-    for number, layer in enumerate(LAYERS[library]):
-        if folder in layer.split():
-            return number
+def listed_folder(library, folder):
+    """The folder of LAYERS that `folder` belongs to, and its layer's number; None if there is none."""
+    while folder:
+        for number, layer in enumerate(LAYERS[library]):
+            if folder in layer.split():
+                return folder, number
+        folder = posixpath.dirname(folder)
     return None
 
 
-def place_of(library, path):
-    """Folder inside the library, and whether `path`, relative to the library, is a public header's."""
-    public = f"include/draftscope/{library}/"
-    return posixpath.dirname(path.removeprefix(public)), path.startswith(public)
+def public_level(library, folder, choose):
+    """The lowest (min) or highest (max) layer of a public header's folder; None of one that is in no layer."""
+    levels = [number for number, layer in enumerate(LAYERS[library]) for name in layer.split()
+              if library in LAYERED_PUBLIC and name.split("/")[0] == folder]
+    return choose(levels) if levels else None
 
 
 def includes_inside(path, lines):
-    """(line number, header relative to the library) of each include of the file's own library."""
+    """(line number, header, whether it is public) of each include of the file's own library."""
     library = path.split("/")[0]
     for number, line in enumerate(lines, 1):
         match = INCLUDE.match(line)
         if match and match[2].startswith(f"draftscope/{library}/"):
-            yield number, f"include/{match[2]}"
-        elif match and match[1] == '"':
-            yield number, match[2]
+            yield number, match[2].removeprefix(f"draftscope/{library}/"), True
+        elif match and match[1] == '"' and "/" in match[2]:
+            yield number, match[2], False
 
 
 def check_layers(path, lines, edges):
@@ -87,33 +98,46 @@ def check_layers(path, lines, edges):
     library, _, rest = path.partition("/")
     if library not in LAYERS:
         return
-    folder, is_public = place_of(library, rest)
-    if not folder:
+    public = f"include/draftscope/{library}/"
+    if rest.startswith(public):
+        folder = posixpath.dirname(rest.removeprefix(public))
+        level = public_level(library, folder, max)
+        if level is None:
+            return
+    elif rest.startswith("include/"):
         return
-    level = layer_of(library, folder)
-    if level is None:
-        yield f"{path}: {library}/{folder} is in no layer, expected a folder of LAYERS in scripts/lint.d/includes.py"
-        return
-    tops = [layer.split("/")[0] for layer in LAYERS[library]]
-    for number, header in includes_inside(path, lines):
-        other, other_is_public = place_of(library, header)
-        if not other or other == folder:
-            continue
-        other_level = layer_of(library, other)
-        if is_public or other_is_public:
-            is_upwards = tops.index(folder.split("/")[0]) < tops.index(other.split("/")[0])
+    else:
+        folder = posixpath.dirname(rest) or "."
+        found = listed_folder(library, folder)
+        if found is None:
+            if folder != ".":
+                yield f"{path}: {folder} is in no layer, expected it in LAYERS of scripts/lint.d/includes.py"
+            return
+        folder, level = found
+    for number, header, header_is_public in includes_inside(path, lines):
+        if header_is_public:
+            other = posixpath.dirname(header)
+            other_level = public_level(library, other, min)
         else:
-            is_upwards = other_level is not None and other_level > level
-            edges.setdefault((library, folder, other), f"{path}:{number}")
-        if is_upwards:
-            yield f"{path}:{number}: {folder} includes {header} of a higher layer, expected {other} to be at most as high"
+            found = listed_folder(library, posixpath.dirname(header))
+            if found is None:
+                continue
+            other, other_level = found
+            if other != folder:
+                edges.setdefault((library, folder, other), f"{path}:{number}")
+        if other_level is None or other == folder:
+            continue
+        if other_level > level:
+            yield (f"{path}:{number}: includes {header}, which is in a higher layer, "
+                   f"expected a header at most as high as {folder}")
 
 
 def check_mutual(edges):
     """Findings about folders that include each other."""
     for (library, one, other), where in sorted(edges.items()):
         if one < other and (library, other, one) in edges:
-            yield f"{where}: {one} includes {other} and the other way round, expected one direction ({edges[library, other, one]})"
+            yield (f"{where}: {one} includes {other}, and {edges[library, other, one]} the other way round, "
+                   "expected one direction")
 
 
 def self_check_layers():
@@ -128,10 +152,13 @@ def self_check_layers():
     expect("between public ones", count("simulator/include/draftscope/simulator/prices/a.h",
                                         "#include <draftscope/simulator/rounds/b.h>"), 1)
     expect("a folder without a layer", count("simulator/elsewhere/a.cpp", ""), 1)
+    expect("a folder inside one that has a layer", count("engine/cpu/kernels/a.cpp", '#include "decode/b.h"'), 1)
+    expect("a public header in no layer", count("engine/cpu/a.cpp", "#include <draftscope/engine/tuning/b.h>"), 0)
+    expect("the root of a library", count("traces/a.cpp", '#include "storage/b.h"'), 1)
     expect("a library without layers", count("speculation/rules/a.cpp", '#include "auto/b.h"'), 0)
     edges = {}
-    for one, other in (("validation", "published"), ("published", "validation"), ("validation", "advice")):
-        list(check_layers(f"simulator/answers/{one}/a.cpp", [f'#include "answers/{other}/b.h"'], edges))
+    for one, other in (("search", "strategies"), ("strategies", "search"), ("search", "decode")):
+        list(check_layers(f"engine/{one}/a.cpp", [f'#include "{other}/b.h"'], edges))
     expect("folders that include each other", len(list(check_mutual(edges))), 1)
 
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/answers/answer.h>
-#include <draftscope/simulator/answers/cached_prices.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "answers/cached_draws.h"
 #include "answers/uncertainty/text_spread.h"
 #include "prices/costs/cost_prices.h"
+#include "prices/costs/normal_draws.h"
 #include "prices/same_scenario.h"
 #include "rounds/priced_scenario.h"
 
@@ -147,6 +147,41 @@ std::string spread_note(const TextSpread& spread) {
       percent, spread.kinds);
 }
 
+struct CachedDraws {
+  explicit CachedDraws(std::size_t draws) : prices(draws), once(draws) {}
+  std::vector<Prices> prices;
+  std::vector<std::once_flag> once;
+};
+
+/// Mean prices and their draws. Draws of all sources are each made once, however often they are asked for:
+/// speed and speedup at both ends ask for the same ones. `normals` are of the options' seed, and of no other
+/// target that is drawn from at the same time; null: no normal numbers are cached.
+SweepTarget cached_draws(const PriceMap& map, const std::string& name, const SweepOptions& options,
+                         std::shared_ptr<CachedNormals> normals = nullptr) {
+  constexpr std::int32_t max_cached = 4096;  // some kilobytes each
+  const auto cached =
+      std::make_shared<CachedDraws>(static_cast<std::size_t>(std::clamp(options.draws, 0, max_cached)));
+  const auto draw_once = [map, seed = options.seed, normals = std::move(normals)](std::uint64_t draw,
+                                                                                  Prices& into) {
+    if (normals != nullptr && draw < normals->count())
+      map.draw(normals->first(draw, map.noise_size()), {}, into);
+    else
+      map.draw(seed, draw, {}, into);
+  };
+  return {.name = name,
+          .prices = map.mean(),
+          .draws = [map, cached, draw_once, seed = options.seed](std::uint64_t draw, PriceSources vary) {
+            const bool is_of_all = vary.fit && vary.width && vary.transfer;
+            if (!is_of_all || draw >= cached->prices.size()) {
+              Prices prices;
+              map.draw(seed, draw, vary, prices);
+              return prices;
+            }
+            std::call_once(cached->once[draw], [&] { draw_once(draw, cached->prices[draw]); });
+            return cached->prices[draw];
+          }};
+}
+
 /// Question to the cost model that an answer begins with.
 struct PriceQuestion {
   Scenario scenario;
@@ -230,9 +265,9 @@ CachedPrices::CachedPrices(CachedPrices&&) noexcept = default;
 CachedPrices& CachedPrices::operator=(CachedPrices&&) noexcept = default;
 
 Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const StrategyRounds& rounds,
-                   const Machine& machine, const SweepOptions& options, CachedPrices& kept) {
+                   const Machine& machine, const SweepOptions& options, CachedPrices& cached) {
   DRAFTSCOPE_TRY_ASSIGN(PriceQuestion question, price_question(*trained, rounds, machine));
-  const std::unique_ptr<CachedPrices::Last>& last = kept.last_;
+  const std::unique_ptr<CachedPrices::Last>& last = cached.last_;
   const bool is_same_model = last != nullptr && last->trained == trained && last->costs == machine.costs;
   const bool has_same_draws =
       last != nullptr && last->draws == options.draws && last->normals->seed() == options.seed;
@@ -244,7 +279,7 @@ Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const Strate
                                   : std::make_shared<CachedNormals>(
                                         options.seed, static_cast<std::size_t>(std::max(options.draws, 0)));
     SweepTarget priced = cached_draws(map, machine.name, options, normals);
-    kept.last_ = std::make_unique<CachedPrices::Last>(
+    cached.last_ = std::make_unique<CachedPrices::Last>(
         CachedPrices::Last{trained, machine.costs, std::move(question.scenario), std::move(question.exits),
                            options.draws, std::move(map), std::move(priced), std::move(normals)});
   }

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "../simulator/advice/shadowed_recording.h"
+#include "../simulator/answers/advice/shadowed_recording.h"
 #include "printed.h"
 #include "trace_files.h"
 

@@ -14,7 +14,7 @@
 #include <set>
 #include <sstream>
 
-#include "../simulator/random_recording.h"
+#include "../simulator/analysis/figures/random_recording.h"
 #include "printed.h"
 #include "trace_files.h"
 

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "../simulator/random_recording.h"
+#include "../simulator/analysis/figures/random_recording.h"
 #include "printed.h"
 #include "report/answers/explain_text.h"
 #include "terminal/table.h"

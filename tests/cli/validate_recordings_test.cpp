@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "../simulator/validation/clustered_recording.h"
+#include "../simulator/answers/validation/clustered_recording.h"
 #include "terminal/outcome.h"
 #include "trace_files.h"
 

@@ -8,6 +8,7 @@
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/predicted_trace.h>
+#include <draftscope/simulator/answers/simulated_remedies.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/traces/exporters.h>
 #include <draftscope/traces/reader.h>
@@ -148,8 +149,8 @@ void learn(const std::filesystem::path& path, bool with_advice) {
   predict(*what_if, *recording);
   if (with_advice) advise(*what_if, *recording);
   if (const auto measured = simulator::measure_recording(path))
-    require_sentences(
-        simulator::explain(*measured, {.what_if = &*what_if, .draws = {.draws = 20, .threads = 1}}));
+    require_sentences(simulator::explain(
+        *measured, {.simulate = simulator::simulated_remedies(*what_if, {.draws = 20, .threads = 1})}));
 }
 
 void write_exports(const std::filesystem::path& path) {

@@ -4,7 +4,7 @@
 // One question answered, or the reason why it can't be. The numbers are those of `draftscope simulate` for
 // the same question and seed.
 
-#include <draftscope/simulator/answers/cached_prices.h>
+#include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/measured_beside.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/prices/closed_forms.h>

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "analysis/figures/phase_spans.h"
-
 namespace draftscope::simulator {
 
 namespace {
@@ -15,6 +13,16 @@ namespace {
 std::string reason(const traces::Recording& recording) {
   const std::string note = import_note(recording.meta);
   return note.empty() ? note : fmt::format(" ({})", note);
+}
+
+/// The depth-0 spans of a trace, which phase breakdowns need: a few per round.
+Result<std::vector<traces::Span>> read_phase_spans(traces::Reader& reader) {
+  std::vector<traces::Span> phases;
+  DRAFTSCOPE_TRY(reader.spans([&phases](const traces::Span& span) {
+    if (span.depth == 0) phases.push_back(span);
+    return true;
+  }));
+  return phases;
 }
 
 }  // namespace

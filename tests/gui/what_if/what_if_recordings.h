@@ -11,8 +11,8 @@
 #include <random>
 
 #include "../cli/trace_files.h"
-#include "../simulator/advice/shadowed_recording.h"
-#include "../simulator/calibration/planted_calibration.h"
+#include "../simulator/answers/advice/shadowed_recording.h"
+#include "../simulator/prices/planted_calibration.h"
 #include "sample.h"
 #include "what_if/questions/trained_recording.h"
 

@@ -8,7 +8,6 @@
 //   analysis/comparison.h          How do two recordings differ, and is the difference real?
 //   answers/what_if.h              What would another strategy, machine or model have given?
 //   answers/answer.h               How is such an answer priced?
-//   answers/cached_prices.h        How do many answers in a row share what they draw?
 //   answers/advice.h               What should be set on a machine, and how sure is that?
 //   answers/recording_waterfall.h  How much could any policy have gained? Where is the rest?
 //   answers/checked_answer.h       How far off are answers that a recording itself settles?

@@ -18,6 +18,7 @@
 #include <draftscope/simulator/prices/tpt_ladder.h>
 #include <draftscope/simulator/rounds/round_prices.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,5 +74,29 @@ struct Answer {
 /// last rung is the answer's speedup. Expects rounds of the machine's shape. Errors: as correction_ladder().
 [[nodiscard]] Result<Ladder> answer_ladder(const CostModel& trained, const StrategyRounds& rounds,
                                            const Machine& machine);
+
+// Questions that follow one another, as a slider asks them: what one of them drew serves the next where that
+// has the same prices (another threshold moves rounds, but no price), and random numbers serve all.
+
+/// Prices of the last question with their draws, some megabytes. For one question at a time.
+class CachedPrices {
+ public:
+  CachedPrices();
+  ~CachedPrices();
+  CachedPrices(CachedPrices&&) noexcept;
+  CachedPrices& operator=(CachedPrices&&) noexcept;
+
+ private:
+  struct Last;
+  friend Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const StrategyRounds& rounds,
+                            const Machine& machine, const SweepOptions& options, CachedPrices& cached);
+  std::unique_ptr<Last> last_;
+};
+
+/// ask() without a budget, to the bit, with what `cached` has of the question before. Holds `trained` and the
+/// machine's costs, by whose addresses it knows whether they are the same.
+[[nodiscard]] Result<Answer> ask(const std::shared_ptr<const CostModel>& trained,
+                                 const StrategyRounds& rounds, const Machine& machine,
+                                 const SweepOptions& options, CachedPrices& cached);
 
 }  // namespace draftscope::simulator

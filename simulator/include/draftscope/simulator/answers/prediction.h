@@ -23,8 +23,8 @@ namespace draftscope::simulator {
 // The interval is the studentized bootstrap's of the ratio's logarithm (Efron and Tibshirani 1993, §12.5),
 // with the linearised standard error of a ratio. On skewed, correlated data it covers 93 to 96 % from 20
 // requests on where 95 % are promised; BCa and plain percentiles cover 1 to 4 points less
-// (tests/simulator/uncertainty holds it to that). Lengths with a very heavy tail (a log-normal's σ = 1) cost
-// it 1 to 2 points.
+// (tests/simulator/answers/uncertainty holds it to that). Lengths with a very heavy tail (a log-normal's σ =
+// 1) cost it 1 to 2 points.
 
 /// With fewer clusters no interval is given: below, the promised coverage was not reached.
 inline constexpr std::size_t min_clusters_for_interval = 10;

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A recording for each sentence, and one for which nothing is wrong.
+#include <draftscope/simulator/analysis/explain.h>
+#include <draftscope/simulator/answers/answer.h>
+#include <draftscope/simulator/answers/simulated_remedies.h>
+#include <draftscope/traces/missing_data.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "../../answers/advice/learnt.h"
+#include "../figures/random_recording.h"
+#include "made_recording.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using traces::MissingData;
+
+/// A recording, the finding that it must have, and what that says.
+struct Case {
+  std::string key;
+  MadeRecording recording;
+  std::string sentence;
+  double figure = 0.0;
+  std::optional<double> cost;
+};
+
+traces::Meta imported(const std::vector<MissingData>& lacks) {
+  return {{"imported_from", "made.jsonl"}, {"imported_format", "made"}, {"lacks", missing_data_text(lacks)}};
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  // What an H200 gave of an 8B model when its pass over one row was slow.
+  all.push_back(
+      {"slow_baseline",
+       {.specification = "prompt-lookup",
+        .round = [](int) { return MadeRound{.drafted = 1, .accepted = 0, .draft_us = 0, .verify_us = 5000}; },
+        .vanilla_us = 6130,
+        .drafts_by_layers = false},
+       "Verification is cheaper than a step (v = 0.82): 2 rows take 5.00 ms, the one row of a "
+       "vanilla step 6.13 ms, so that speedups here are over a slow baseline.",
+       0.816,
+       std::nullopt});
+  all.push_back(
+      {"nothing_drafted",
+       {.specification = "del",
+        .round = [](int) { return MadeRound{.drafted = 0, .accepted = 0, .draft_us = 0, .outside_us = 40}; }},
+       "It drafted nothing in 240 of 240 rounds (100 %).",
+       1.0,
+       0.04});
+  all.push_back({"nothing_accepted",
+                 {.round = [](int) { return MadeRound{.accepted = 0, .verify_us = 1200}; }},
+                 "In 240 rounds none of 960 draft tokens was accepted.",
+                 0.0,
+                 0.6});
+  all.push_back({"nothing_accepted",
+                 {.round = [](int) { return MadeRound{.accepted = 0}; },
+                  .meta = imported({MissingData::draft_lengths, MissingData::phase_times})},
+                 "In 240 rounds no draft token was accepted.",
+                 0.0,
+                 std::nullopt});
+  // 8 steps of 0.1, rows free: after position 2 nothing is accepted, 6 steps bring nothing.
+  all.push_back({"draft_too_long",
+                 {.specification = "layerskip:exit=4,gamma=8,verify=all-layers",
+                  .round = [](int) { return MadeRound{.drafted = 8, .accepted = 2, .draft_us = 800}; }},
+                 "Drafts go on past position 2, where acceptance has fallen: of the draft tokens after it "
+                 "0 % are accepted, and drafting one pays from 17 % on.",
+                 0.0,
+                 0.6});
+  all.push_back({"tail_rejected",
+                 {.round = [](int) { return MadeRound{.drafted = 4, .accepted = 2}; },
+                  .meta = imported({MissingData::round_times, MissingData::phase_times})},
+                 "Drafts go on past position 2, where acceptance has fallen: 50 % of the draft tokens come "
+                 "after it, and 0 % of those are accepted.",
+                 0.0,
+                 std::nullopt});
+  all.push_back(
+      {"too_few_accepted",
+       {.round = [](int) { return MadeRound{.drafted = 1, .accepted = 1, .draft_us = 1500}; }},
+       "Too few draft tokens are kept for what drafting and verifying take: 1.00 per round, where 1.50 "
+       "would break even.",
+       1.0,
+       0.5});
+  all.push_back({"text_does_not_repeat",
+                 {.specification = "prompt-lookup:length=4",
+                  .round =
+                      [](int index) {
+                        return MadeRound{
+                            .accepted = index % 10 == 0 ? 1 : 0, .draft_us = 0, .verify_us = 1200};
+                      }},
+                 "The text hardly repeats: 11 % of 216 rounds kept a guess.",
+                 0.111,
+                 std::nullopt});
+  // Three tokens for 1.4 of passes: 1.6 saved, 2 spent on deciding.
+  all.push_back(
+      {"deciding_dear",
+       {.specification = "swift",
+        .round = [](int) { return MadeRound{.drafted = 2, .accepted = 2, .decide_us = 2000}; }},
+       "Deciding what to draft takes 2.00 vanilla steps per round, and drafting saves only 1.60 before "
+       "that is paid.",
+       2.0,
+       2.0});
+  // Four further rows cost 0.25 each, 0.05 are expected.
+  all.push_back(
+      {"verification_dear",
+       {.round = [](int) { return MadeRound{.accepted = 4, .verify_us = 2000}; }},
+       "Verification takes 2.00 vanilla steps for 5.00 rows: a row beyond the first costs 0.25, where at "
+       "most 0.05 is expected as long as memory is the limit.",
+       0.25,
+       0.8});
+  all.push_back(
+      {"time_outside_passes",
+       {.round = [](int) { return MadeRound{.outside_us = 300}; }},
+       "0.30 vanilla steps of each round (300 us) lie outside of its passes: between rounds, waiting, or "
+       "on the host.",
+       0.3,
+       0.3});
+  // Every fourth round takes twice and more.
+  all.push_back(
+      {"machine_busy",
+       {.round = [](int index) { return MadeRound{.verify_us = index % 4 == 3 ? 4000 : 1000}; }},
+       "The machine was busy: 35 % of the time went to interruptions, in rounds that took at least twice "
+       "as long as others of the same passes.",
+       0.349,
+       std::nullopt});
+  all.push_back({"repeats_differ",
+                 {.repeats = 3, .slower_repeats = 0.25},
+                 "The machine was not steady: the repeats of this run give 2.70x to 3.30x, 22 % apart.",
+                 0.223,
+                 std::nullopt});
+  all.push_back({"batch_too_large",
+                 {.round = [](int) { return MadeRound{.drafted = 1, .accepted = 1, .draft_us = 1500}; },
+                  .at_a_time = 4},
+                 "4.00 requests run at a time, and speculation does not pay there: 0.80x.",
+                 4.0,
+                 0.5});
+  all.push_back({"nothing_wrong",
+                 {},
+                 "Nothing stands out: 13 of 14 checks could be made on this recording, and none found "
+                 "anything beyond its threshold.",
+                 0.0,
+                 std::nullopt});
+  return all;
+}
+
+Diagnosis only_diagnosis(const MeasuredRecording& measured, const ExplainOptions& options = {}) {
+  std::vector<Diagnosis> found = explain(measured, options);
+  EXPECT_EQ(found.size(), 1U);
+  return found.empty() ? Diagnosis{} : found.front();
+}
+
+const Finding* find(const Diagnosis& diagnosis, std::string_view key) {
+  for (const Finding& finding : diagnosis.findings)
+    if (finding.row->key == key) return &finding;
+  return nullptr;
+}
+
+std::string keys_of(const Diagnosis& diagnosis) {
+  std::string keys;
+  for (const Finding& finding : diagnosis.findings) keys += std::string(finding.row->key) + " ";
+  return keys;
+}
+
+TEST(Explain, SaysEachSentenceOfTheRecordingThatIsMadeForIt) {
+  for (const Case& wanted : cases()) {
+    const MeasuredRecording measured = made_recording(wanted.recording);
+    const Diagnosis diagnosis = only_diagnosis(measured);
+    const Finding* const finding = find(diagnosis, wanted.key);
+    if (finding == nullptr) {
+      ADD_FAILURE() << wanted.key << " was not found, but " << keys_of(diagnosis) << diagnosis.summary;
+      continue;
+    }
+    EXPECT_EQ(finding->sentence, wanted.sentence);
+    EXPECT_NEAR(finding->figure, wanted.figure, 0.005) << wanted.key;
+    if (wanted.cost) {
+      ASSERT_TRUE(finding->cost) << wanted.key;
+      EXPECT_NEAR(*finding->cost, *wanted.cost, 0.005) << wanted.key;
+      EXPECT_NEAR(*finding->cost_share, *finding->cost / *diagnosis.round.takes, 1e-9) << wanted.key;
+    }
+  }
+}
+
+TEST(Explain, HasACaseForEveryRowOfItsTable) {
+  std::set<std::string, std::less<>> wanted;
+  for (const Case& each : cases()) wanted.insert(each.key);
+  wanted.insert("device_below_reading");  // of recordings that a device timed: DeviceBelowReading
+  for (const FindingRow& row : finding_table()) EXPECT_TRUE(wanted.contains(row.key)) << row.key;
+}
+
+/// Rounds of all lengths of drafts, every third without one.
+MadeRecording varied(int step_us, int verify_us) {
+  return {.round =
+              [=](int index) {
+                const MadeRound step{.drafted = 0, .accepted = 0, .draft_us = 0, .verify_us = step_us};
+                return index % 3 == 0 ? step : MadeRound{.accepted = index % 5, .verify_us = verify_us};
+              },
+          .vanilla_us = step_us};
+}
+
+TEST(SlowBaseline, GivesTheSpeedupThatIsMeasuredOverFairSteps) {
+  for (const int verify_us : {400, 700, 900, 960}) {
+    const MeasuredRecording slow = made_recording(varied(1000, verify_us));
+    const Diagnosis found = only_diagnosis(slow);
+    ASSERT_EQ(found.findings.front().row->key, "slow_baseline") << verify_us;
+    const MeasuredRecording fair = made_recording(varied(verify_us, verify_us));
+    ASSERT_TRUE(found.findings.front().speedup_without);
+    EXPECT_NEAR(*found.findings.front().speedup_without, *only_diagnosis(fair).round.speedup, 1e-6);
+    EXPECT_LT(*found.findings.front().speedup_without, *found.round.speedup);
+    EXPECT_EQ(find(only_diagnosis(fair), "slow_baseline"), nullptr);
+  }
+}
+
+TEST(SlowBaseline, IsFoundBelowAStepByMoreThanRepeatsAndSpreadDiffer) {
+  const auto is_found = [](const MadeRecording& made) {
+    return find(only_diagnosis(made_recording(made)), "slow_baseline") != nullptr;
+  };
+  EXPECT_TRUE(is_found(varied(1000, 960)));
+  for (const int verify_us : {980, 1000, 1300}) EXPECT_FALSE(is_found(varied(1000, verify_us))) << verify_us;
+  const auto scattered = [](int index) { return MadeRound{.verify_us = index % 3 == 0 ? 1300 : 700}; };
+  EXPECT_FALSE(is_found({.round = scattered}));
+  EXPECT_FALSE(is_found({.round = [](int) { return MadeRound{.verify_us = 500}; }, .with_vanilla = false}));
+  // Two draft tokens make three rows, which is a pass of another kind: too few of each.
+  const auto few = [](int index) {
+    return MadeRound{.drafted = 1 + index % 12, .accepted = 0, .verify_us = 500};
+  };
+  EXPECT_FALSE(is_found({.round = few, .prompts = 1}));
+}
+
+TEST(SlowBaseline, LeavesOutWhatADeviceIsGivenTogether) {
+  const auto is_found = [](int verify_us, bool drafts_by_layers, const char* device) {
+    const MeasuredRecording measured =
+        made_recording({.round = [=](int) { return MadeRound{.verify_us = verify_us}; },
+                        .drafts_by_layers = drafts_by_layers,
+                        .meta = {{"device", device}}});
+    return find(only_diagnosis(measured), "slow_baseline") != nullptr;
+  };
+  EXPECT_TRUE(is_found(940, true, "cpu"));
+  EXPECT_TRUE(is_found(940, false, "cuda"));
+  EXPECT_FALSE(is_found(940, true, "cuda")) << "its launch is the draft's";
+  EXPECT_TRUE(is_found(900, true, "cuda"));
+}
+
+TEST(DeviceBelowReading, IsSaidOfVerificationsThatADeviceTimed) {
+  MeasuredRecording measured = made_recording({.meta = {{"device", "cuda"}}});
+  const auto is_unjudged = [](const Diagnosis& diagnosis) {
+    return std::any_of(diagnosis.unjudged.begin(), diagnosis.unjudged.end(),
+                       [](const Unjudged& check) { return check.row->key == "device_below_reading"; });
+  };
+  EXPECT_TRUE(is_unjudged(only_diagnosis(measured))) << "nothing was timed";
+  const traces::RunId run = measured.recording->runs.back().id;
+  const auto operation = [&](std::string name, std::int64_t ns, std::int64_t bytes) {
+    return OperationFigures{.run = run,
+                            .phase = traces::Phase::verify,
+                            .name = std::move(name),
+                            .executions = 10,
+                            .ns = ns,
+                            .before_ns = 10'000,
+                            .wait_ns = 20'000,
+                            .bytes = bytes};
+  };
+  measured.operations = {
+      true, {operation("gate up", 600'000, 300'000), operation("qkv", 400'000, 200'000)}, 1.0};
+  const Diagnosis diagnosis = only_diagnosis(measured);
+  EXPECT_FALSE(is_unjudged(diagnosis));
+  const Finding* const finding = find(diagnosis, "device_below_reading");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->sentence,
+            "The device reads for 50 % of a verification's time: 2.0 % go by before its operations begin, in "
+            "4.0 % blocks wait for the last one, and gate up takes most (60 %).");
+  measured.operations.read_gb_s = 0.6;
+  EXPECT_EQ(find(only_diagnosis(measured), "device_below_reading"), nullptr);
+}
+
+TEST(Explain, FindsNothingWhereNothingIsWrong) {
+  const MeasuredRecording measured = made_recording({.repeats = 2});
+  const Diagnosis diagnosis = only_diagnosis(measured);
+  ASSERT_EQ(diagnosis.findings.size(), 1U);
+  EXPECT_EQ(diagnosis.findings.front().row->key, "nothing_wrong");
+  EXPECT_EQ(diagnosis.findings.front().sentence,
+            "Nothing stands out: 14 of 14 checks could be made on this recording, and none found anything "
+            "beyond its threshold.");
+  EXPECT_EQ(diagnosis.findings.front().row, &finding_table().back());
+  EXPECT_TRUE(diagnosis.unjudged.empty());
+}
+
+TEST(Explain, NamesWhatAnImportLacksForEachCheckThatItCannotMake) {
+  const MeasuredRecording measured =
+      made_recording({.meta = imported({MissingData::draft_lengths, MissingData::round_times,
+                                        MissingData::phase_times, MissingData::wall_times})});
+  const Diagnosis diagnosis = only_diagnosis(measured);
+  const auto reason = [&](std::string_view key) {
+    for (const Unjudged& check : diagnosis.unjudged)
+      if (check.row->key == key) return check.reason;
+    return std::string("judged");
+  };
+  EXPECT_EQ(reason("draft_too_long"), "the recording lacks draft lengths");
+  EXPECT_EQ(reason("machine_busy"), "the recording lacks round times");
+  EXPECT_EQ(reason("repeats_differ"), "the recording lacks wall times");
+  EXPECT_EQ(reason("verification_dear"), "how a round's time splits is not in the recording");
+  EXPECT_EQ(reason("nothing_accepted"), "judged");
+  EXPECT_EQ(diagnosis.summary,
+            "A round yields 5.00 tokens; what it takes is not in the recording (it lacks wall times, round "
+            "times, phase times).");
+}
+
+TEST(Explain, SaysThatAFewRoundsProveNothing) {
+  const MeasuredRecording measured =
+      made_recording({.round = [](int) { return MadeRound{.accepted = 0}; }, .prompts = 1, .tokens = 11});
+  const Diagnosis diagnosis = only_diagnosis(measured);
+  EXPECT_EQ(find(diagnosis, "nothing_accepted"), nullptr);
+  ASSERT_FALSE(diagnosis.unjudged.empty());
+  EXPECT_EQ(diagnosis.unjudged.front().reason, "it has 10 rounds, expected at least 20");
+}
+
+TEST(Explain, NeedsNoVanillaRunForWhatIsNoComparison) {
+  const MeasuredRecording measured =
+      made_recording({.round = [](int) { return MadeRound{.outside_us = 300}; }, .with_vanilla = false});
+  const Diagnosis diagnosis = only_diagnosis(measured);
+  EXPECT_EQ(diagnosis.summary,
+            "A round takes 1.70 of its own verifications (draft 0.40, verification 1.00, the rest 0.30) and "
+            "yields 5.00 tokens. There is no vanilla run to compare it with. Verification is 59 % of it, for "
+            "5.00 rows; of the 4.00 draft tokens per round 100 % are kept.");
+  const Finding* const outside = find(diagnosis, "time_outside_passes");
+  ASSERT_NE(outside, nullptr);
+  EXPECT_EQ(outside->cost_sentence, "It costs 0.30 of its own verifications per round (18 % of its time).");
+  EXPECT_FALSE(outside->speedup_without);
+}
+
+/// Sentences are for people who have never seen this program: whole, plain, on one line.
+void expect_sentence(const std::string& text) {
+  EXPECT_THAT(
+      text, AllOf(Not(HasSubstr("\n")), Not(HasSubstr("{")), Not(HasSubstr("nan")), Not(HasSubstr("inf "))));
+  ASSERT_FALSE(text.empty());
+  EXPECT_EQ(text.back(), '.') << text;
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; })) << text;
+}
+
+TEST(Explain, RanksByCostAndStaysFiniteOnAnyRecording) {
+  for (unsigned seed = 1; seed <= 30; ++seed) {
+    const RandomOptions options{.prompts = 1 + static_cast<int>(seed % 9),
+                                .repeats = 1 + static_cast<int>(seed % 3),
+                                .equal_outputs = seed % 2 == 0,
+                                .with_spans = seed % 5 != 0};
+    RandomRecording random = random_recording(seed, options);
+    MeasuredRecording measured;
+    measured.recording = std::make_unique<traces::Recording>(std::move(random.recording));
+    measured.figures = measure(*measured.recording, random.phase_spans);
+    for (const Diagnosis& diagnosis : explain(measured)) {
+      expect_sentence(diagnosis.summary);
+      ASSERT_FALSE(diagnosis.findings.empty());
+      double previous = std::numeric_limits<double>::infinity();
+      for (const Finding& finding : diagnosis.findings) {
+        if (finding.row->is_about_unit) {
+          EXPECT_EQ(&finding, &diagnosis.findings.front());
+          continue;
+        }
+        expect_sentence(finding.sentence);
+        expect_sentence(finding.cost_sentence);
+        EXPECT_TRUE(std::isfinite(finding.figure) && std::isfinite(finding.threshold));
+        const double cost = finding.cost.value_or(-1.0);
+        EXPECT_LE(cost, previous) << finding.row->key;
+        previous = cost;
+      }
+      EXPECT_EQ(find(diagnosis, "nothing_wrong") != nullptr,
+                diagnosis.findings.size() == 1 && diagnosis.findings.front().row == &finding_table().back());
+    }
+  }
+}
+
+TEST(Explain, GivesTheSimulatorsOwnAnswerToWhatItSaysToTry) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / "explain-simulated.dstrace";
+  write_shadowed_recording(
+      {.prompts = 12, .skill = 0.6, .strategies = {"vanilla", "layerskip:exit=3,gamma=9"}}, path);
+  auto reader = traces::Reader::open(path).value();
+  const MeasuredRecording measured = measure_recording(path).value();
+  const WhatIf what_if = train_to_explain(reader, *measured.recording).value();
+  const Diagnosis diagnosis = only_diagnosis(measured, {.simulate = simulated_remedies(what_if)});
+  const Finding* const finding = find(diagnosis, "draft_too_long");
+  ASSERT_NE(finding, nullptr) << keys_of(diagnosis) << diagnosis.summary;
+  ASSERT_TRUE(finding->simulated) << finding->simulation;
+  EXPECT_THAT(finding->simulated->strategy, ::testing::StartsWith("layerskip:exit=3,gamma="));
+  const StrategyRounds rounds = what_if.rounds(finding->simulated->strategy).value();
+  const Answer answer =
+      ask(what_if.costs().model, rounds, {"as recorded", what_if.recorded_scenario(), nullptr, {}}).value();
+  EXPECT_DOUBLE_EQ(finding->simulated->speedup, answer.speedup.min_drafted.total.value);
+  EXPECT_GT(finding->simulated->speedup, *diagnosis.round.speedup) << "shorter drafts are faster here";
+  expect_sentence(finding->simulation);
+  std::filesystem::remove(path);
+}
+
+TEST(Explain, SaysWhyTheSimulatorHasNoAnswer) {
+  const MeasuredRecording measured =
+      made_recording({.round = [](int) { return MadeRound{.accepted = 0, .outside_us = 300}; }});
+  const Diagnosis diagnosis = only_diagnosis(measured, {.no_what_if_reason = "it was not asked"});
+  for (const Finding& finding : diagnosis.findings) {
+    EXPECT_FALSE(finding.simulated);
+    EXPECT_THAT(finding.simulation, ::testing::StartsWith("No answer: "));
+  }
+  EXPECT_EQ(find(diagnosis, "nothing_accepted")->simulation, "No answer: it was not asked.");
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "shadowed_recording.h"
+
+#include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/traces/writer.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <random>
+
+#include "../../prices/costs/planted_trace.h"
+#include "prices/costs/cost_prices.h"
+#include "rounds/drafts/auxiliary_work.h"
+#include "rounds/replay/policy_choice.h"
+#include "rounds/replay/replay.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr int vocabulary = 50;
+
+ModelShape small_model() {
+  ModelShape shape = planted_cpu().shape;
+  shape.n_layers /= 2;
+  return shape;
+}
+
+/// Hard positions come in stretches; a layer predicts what is easier than its depth, and knows it roughly.
+ShadowTable text_of(const ShadowedRecording& recording, std::mt19937& random) {
+  std::uniform_real_distribution<double> unit(0.0, 1.0);
+  ShadowTable table{.n_layers = shadowed_layers, .prompt_tokens = 6, .first = 7};
+  for (int i = 0; i < table.prompt_tokens + recording.tokens; ++i)
+    table.text.push_back(static_cast<std::int32_t>(random() % vocabulary));
+  double hardness = 0.5;
+  for (std::int32_t position = table.first; position < table.end(); ++position) {
+    if (random() % 4 == 0) hardness = unit(random);
+    const double need = 0.7 * hardness + 0.3 * unit(random);
+    for (int layer = 1; layer <= shadowed_layers; ++layer) {
+      const double reach = recording.skill * std::sqrt(static_cast<double>(layer) / shadowed_layers);
+      const bool is_right = layer == shadowed_layers || need < reach;
+      const std::int32_t truth = table.text[static_cast<std::size_t>(position)];
+      const double confidence = std::clamp(0.5 + reach - need + 0.2 * (unit(random) - 0.5), 0.02, 0.99);
+      table.cells.push_back({.token = is_right ? truth : truth + 1,
+                             .true_rank = is_right ? 0 : 1,
+                             .probability = static_cast<float>(confidence),
+                             .margin = position % 10 == 0 ? 0.05F : 2.0F});
+    }
+  }
+  return table;
+}
+
+/// Behind the text there is none.
+double confidence_at(const ShadowTable& table, std::int32_t position, std::int32_t exit) {
+  return position < table.end() ? static_cast<double>(table.cell(position, exit).probability) : 0.0;
+}
+
+class Recorder {
+ public:
+  Recorder(const ShadowedRecording& recording, traces::Writer& writer)
+      : recording_(recording), writer_(writer) {
+    Scenario scenario = fitted_scenario(planted_cpu());
+    scenario.with_stalls = false;
+    scenario.widths = 64;
+    prices_ = prices(planted_cpu(), scenario).value();
+    conditions_ = {.max_new_tokens = recording.tokens, .context_rows = 2048};
+    std::mt19937 random(recording.seed);
+    for (int i = 0; i < recording.prompts; ++i) {
+      tables_.push_back(text_of(recording, random));
+      const ShadowTable& table = tables_.back();
+      prompt_ids_.push_back(writer.add(
+          traces::Prompt{.question_id = i,
+                         .category = i % 2 == 0 ? "even" : "odd",
+                         .text = "prompt",
+                         .tokens = {table.text.begin(), table.text.begin() + table.prompt_tokens}}));
+    }
+  }
+
+  void run(const std::string& specification) {
+    if (specification == two_models) return run_two_models();
+    const auto parsed = speculation::parse_strategy(specification, shadowed_layers).value();
+    work_ = AuxiliaryWork::of(parsed, planted_cpu().shape);
+    draft_model_.reset();
+    const std::string name = specification.substr(0, specification.find(':'));
+    const traces::RunId run_id = writer_.add(traces::Run{.strategy = name,
+                                                         .specification = specification,
+                                                         .parameters = "{}",
+                                                         .is_baseline = name == "vanilla"});
+    PolicyChoice choice = policy_of_specification(specification, {shadowed_layers, 1.0}).value();
+    // Recorded runs in another order than the shadow tokens.
+    const bool is_baseline = name == "vanilla";
+    for (std::size_t i = 0; i < tables_.size(); ++i)
+      request(run_id, is_baseline ? i : tables_.size() - 1 - i, *choice.policy, is_baseline);
+  }
+
+ private:
+  /// Rounds of an early exit's, drafted by another model.
+  void run_two_models() {
+    const traces::RunId run_id = writer_.add(traces::Run{.strategy = "two-model",
+                                                         .specification = two_models,
+                                                         .parameters = R"({"model":"small","gamma":4})"});
+    work_.reset();
+    draft_model_ = small_model();
+    PolicyChoice choice = policy_of_specification("layerskip:exit=3,gamma=4", {shadowed_layers, 1.0}).value();
+    for (std::size_t i = 0; i < tables_.size(); ++i) request(run_id, i, *choice.policy, false);
+  }
+
+  void request(traces::RunId run_id, std::size_t prompt, Policy& policy, bool with_shadow) {
+    const ShadowTable& table = tables_[prompt];
+    traces::Request request{.id = writer_.next_request_id(),
+                            .run_id = run_id,
+                            .prompt_id = prompt_ids_[prompt],
+                            .start_ns = now_};
+    request.first_token_ns = now_ += 1'000'000;
+    request.tokens.assign(table.text.begin() + table.prompt_tokens, table.text.end());
+    writer_.begin(request);
+    if (work_)
+      now_ += auxiliary_ns([&](AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
+        work_->after_prefill(table.prompt_tokens, true, passes, counts);
+      });
+    std::int32_t index = 0;
+    draft_rows_ = 0;
+    const std::vector<ReplayedRound> rounds = replay_rounds(table, policy, conditions_);
+    for (const ReplayedRound& round : rounds) {
+      const bool is_last = index + 1 == static_cast<std::int32_t>(rounds.size());
+      add(table, round, request.id, index++, is_last);
+    }
+    request.end_ns = now_;
+    writer_.finish(request);
+    if (with_shadow && recording_.with_shadow) add_shadow(table, request.id);
+  }
+
+  /// Time of auxiliary passes that `count` counts.
+  template <typename Count>
+  std::int64_t auxiliary_ns(const Count& count) {
+    AuxiliaryPasses passes;
+    std::vector<PassCount> counts;
+    count(passes, counts);
+    Scenario scenario = fitted_scenario(planted_cpu());
+    scenario.with_stalls = false;
+    scenario.auxiliary_passes = passes.kinds();
+    scenario.draft_model = draft_model_;
+    const Prices own = prices(planted_cpu(), scenario).value();
+    return std::llround(recording_.auxiliary_factor * auxiliary_time_ns({.auxiliary = counts}, own));
+  }
+
+  /// Time of what the other model drafts, and reads before.
+  std::int64_t draft_model_ns(const traces::Round& round) {
+    const std::int32_t layers = draft_model_->n_layers;
+    const std::int32_t root = round.root_position;
+    const std::int64_t ns = auxiliary_ns([&](AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
+      if (draft_rows_ < root)
+        passes.count({AuxiliaryPassKind::draft_model, root - draft_rows_, layers, layers, false}, 1,
+                     draft_rows_, counts);
+      for (std::int32_t step = 0; step < round.drafted; ++step)
+        passes.count({AuxiliaryPassKind::draft_model, 1, layers, layers, true}, 1, root + step, counts);
+    });
+    draft_rows_ = std::min(root + round.drafted, root + 1 + round.accepted);
+    return ns;
+  }
+
+  void add(const ShadowTable& table, const ReplayedRound& replayed, traces::RequestId request_id,
+           std::int32_t index, bool is_last) {
+    const std::int32_t drafted = replayed.least.drafted;
+    traces::Round round{
+        .id = writer_.next_round_id(), .request_id = request_id, .index = index, .start_ns = now_};
+    round.root_position = replayed.root_position;
+    round.verify_rows = drafted + 1;
+    round.drafted = round.tree_depth = drafted;
+    round.planned = replayed.plan.length;
+    round.accepted = replayed.least.accepted;
+    round.emitted = replayed.emitted;
+    round.bonus_token = 0;
+    double draft_ns = 0.0;
+    AffineTime verify = prices_.target_step;
+    if (drafted > 0) {
+      const DraftPrices& draft = prices_.drafts[static_cast<std::size_t>(replayed.plan.exit)];
+      if (draft_model_) {
+        draft_ns = static_cast<double>(draft_model_ns(round));
+      } else {
+        round.exit_layer = replayed.plan.exit;
+        round.layer_set_id = layer_set(replayed.plan.exit);
+        for (std::int32_t step = 0; step < drafted; ++step)
+          draft_ns += draft.step.at(round.root_position + step);
+      }
+      verify = draft.verify[static_cast<std::size_t>(round.verify_rows)];
+    }
+    round.draft_ns = std::llround(draft_ns);
+    round.verify_ns = std::llround(verify.at(round.root_position));
+    now_ += round.draft_ns + round.verify_ns +
+            std::llround(drafted > 0 ? prices_.round_ns : prices_.step_round_ns);
+    if (work_) {
+      if (!is_last)
+        round.optimise_ns = auxiliary_ns([&](AuxiliaryPasses& passes, std::vector<PassCount>& counts) {
+          work_->after_round({index, table.prompt_tokens, round.root_position, round.accepted}, passes,
+                             counts);
+        });
+      now_ += round.optimise_ns + std::llround(1e3 * recording_.host_us);
+    }
+    round.end_ns = now_;
+    std::vector<traces::DraftToken> tokens;
+    for (std::int32_t i = 0; i < drafted; ++i)
+      tokens.push_back({.round_id = round.id,
+                        .index = i,
+                        .parent = i - 1,
+                        .confidence = confidence_at(table, round.root_position + 1 + i, replayed.plan.exit),
+                        .accepted = i < round.accepted,
+                        .tested = i <= round.accepted});
+    writer_.add(round, tokens);
+  }
+
+  void add_shadow(const ShadowTable& table, traces::RequestId request_id) {
+    std::vector<traces::ShadowToken> rows;
+    for (std::int32_t position = table.first; position < table.end(); ++position)
+      for (std::int32_t layer = 1; layer <= table.n_layers; ++layer) {
+        const ShadowCell& cell = table.cell(position, layer);
+        rows.push_back({.request_id = request_id,
+                        .position = position,
+                        .layer = layer,
+                        .token = cell.token,
+                        .probability = cell.probability,
+                        .margin = cell.margin,
+                        .true_rank = cell.true_rank});
+      }
+    writer_.add(rows);
+  }
+
+  traces::LayerSetId layer_set(std::int32_t exit) {
+    traces::LayerSet set{.n_layers = shadowed_layers, .exit_layer = exit, .origin = "fixed"};
+    set.skipped.resize(shadowed_layers * 2 / 8);
+    for (std::int32_t bit = 2 * exit; bit < 2 * shadowed_layers; ++bit)
+      set.skipped[static_cast<std::size_t>(bit) / 8] =
+          static_cast<std::uint8_t>(set.skipped[static_cast<std::size_t>(bit) / 8] | 1U << (bit % 8));
+    return writer_.add(set);
+  }
+
+  const ShadowedRecording& recording_;
+  traces::Writer& writer_;
+  Prices prices_;
+  ReplayConditions conditions_;
+  std::vector<ShadowTable> tables_;
+  std::vector<traces::PromptId> prompt_ids_;
+  std::optional<AuxiliaryWork> work_;      // of the run at hand
+  std::optional<ModelShape> draft_model_;  // the same
+  std::int32_t draft_rows_ = 0;            // of the text, that the draft model has seen
+  std::int64_t now_ = 1'000'000'000;
+};
+
+}  // namespace
+
+void write_shadowed_recording(const ShadowedRecording& recording, const std::filesystem::path& path) {
+  const ModelShape shape = planted_cpu().shape;
+  traces::Meta meta{
+      {"device", "cpu"},
+      {"processor", "planted"},
+      {"kernels", "planted"},
+      {"threads", "1"},
+      {"hostname", "planted"},
+      {"level", "rounds"},
+      {"dtype", "bf16"},
+      {"temperature", "0"},
+      {"coupling", "none"},
+      {"max_tokens", std::to_string(recording.tokens)},
+      {"cache_rows", "2048"},
+      {"prompts_file", "planted.jsonl"},
+      {"checkpoint_hash", "planted"},
+      {"model", shape.name},
+      {"model_shape",
+       fmt::format(
+           R"({{"n_layers":{},"d_model":{},"n_heads":{},"n_kv_heads":{},"head_dim":{},"d_ff":{},"vocab":{},"eos_tokens":[]}})",
+           shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim, shape.d_ff,
+           shape.vocab)}};
+  if (recording.with_two_models && recording.with_draft_shape)
+    meta["draft_model_shapes"] =
+        fmt::format(R"({{"small":{}}})", speculation::recorded_shape_json(small_model()));
+  auto writer = traces::Writer::create(path, meta, {.overwrite = true});
+  ASSERT_TRUE(writer) << writer.error().message;
+  Recorder recorder(recording, **writer);
+  for (const std::string& strategy : recording.strategies) recorder.run(strategy);
+  if (recording.with_two_models) recorder.run(two_models);
+  const auto closed = (*writer)->close();
+  ASSERT_TRUE(closed) << closed.error().message;
+}
+
+}  // namespace draftscope::simulator

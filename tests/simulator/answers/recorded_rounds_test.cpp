@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which recorded run answers a question, among many.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "advice/learnt.h"
+
+namespace draftscope::simulator {
+namespace {
+
+std::string setting(int exit, int gamma, bool exit_first) {
+  return exit_first ? fmt::format("layerskip:exit={},gamma={}", exit, gamma)
+                    : fmt::format("layerskip:gamma={},exit={}", gamma, exit);
+}
+
+/// Every setting once, some twice with their parameters the other way round, in any order.
+std::vector<std::string> settings(std::mt19937& random) {
+  std::vector<std::string> all;
+  for (int exit = 1; exit < shadowed_layers; ++exit)
+    for (int gamma = 1; gamma <= 6; ++gamma) {
+      const bool exit_first = random() % 2 == 0;
+      all.push_back(setting(exit, gamma, exit_first));
+      if (random() % 4 == 0) all.push_back(setting(exit, gamma, !exit_first));
+    }
+  std::shuffle(all.begin(), all.end(), random);
+  return all;
+}
+
+/// Counts of a run's rounds, looked for among all rows.
+RoundStatistics counted(const traces::Recording& recording, const traces::Run& run) {
+  RoundStatistics sum;
+  std::set<traces::RequestId> requests;
+  for (const traces::Request& request : recording.requests)
+    if (request.run_id == run.id) requests.insert(request.id);
+  for (const traces::Round& round : recording.rounds) {
+    if (!requests.contains(round.request_id)) continue;
+    ++sum.rounds;
+    sum.tokens += round.emitted;
+    sum.drafted += round.drafted;
+    sum.accepted += round.accepted;
+  }
+  return sum;
+}
+
+TEST(RecordedRounds, AreOfTheFirstRunOfTheSettingInWhateverOrderItsParametersAre) {
+  std::mt19937 random(5);
+  for (int recordings = 0; recordings < 3; ++recordings) {
+    std::vector<std::string> strategies = settings(random);
+    strategies.insert(strategies.begin() + static_cast<std::ptrdiff_t>(random() % strategies.size()),
+                      "vanilla");
+    const Learnt learnt(
+        {.prompts = 2, .tokens = 16, .skill = 0.7, .strategies = strategies, .with_shadow = false});
+    const std::vector<traces::Run>& runs = learnt.recording().runs;
+    ASSERT_EQ(runs.size(), strategies.size());
+    for (int exit = 1; exit < shadowed_layers; ++exit)
+      for (int gamma = 1; gamma <= 6; ++gamma) {
+        const auto first = std::find_if(runs.begin(), runs.end(), [&](const traces::Run& run) {
+          return run.specification == setting(exit, gamma, true) ||
+                 run.specification == setting(exit, gamma, false);
+        });
+        const RoundStatistics expected = counted(learnt.recording(), *first);
+        for (const bool exit_first : {true, false}) {
+          const auto rounds = learnt.what_if().rounds(setting(exit, gamma, exit_first));
+          ASSERT_TRUE(rounds) << rounds.error().message;
+          EXPECT_EQ(rounds->strategy, first->specification);
+          const RoundStatistics found = sum_of(rounds->setting.min_drafted);
+          EXPECT_EQ(found.rounds, expected.rounds) << first->specification;
+          EXPECT_EQ(found.tokens, expected.tokens) << first->specification;
+          EXPECT_EQ(found.drafted, expected.drafted) << first->specification;
+          EXPECT_EQ(found.accepted, expected.accepted) << first->specification;
+        }
+      }
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/sha256.h>
+#include <draftscope/simulator/answers/checked_answer.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "../../analysis/figures/random_recording.h"
+#include "answers/validation/round_agreement.h"
+
+namespace draftscope::simulator {
+namespace {
+
+/// Sum of decode times of what both decoded, as a reader of the file would add it up.
+double decode_speedup(const traces::Recording& recording, traces::RunId run_id, std::int64_t repeat) {
+  double vanilla = 0.0;
+  double own = 0.0;
+  for (const traces::Request& request : recording.requests) {
+    if (repeat >= 0 && request.repeat != repeat) continue;
+    const auto ns = static_cast<double>(request.end_ns - request.first_token_ns);
+    if (request.run_id == 1) vanilla += ns;
+    if (request.run_id == run_id) own += ns;
+  }
+  return vanilla / own;
+}
+
+TEST(MeasuredDecoding, IsWhatTheRowsAddUpTo) {
+  const traces::Recording recording = random_recording(21, {.repeats = 3}).recording;
+  const std::vector<RunRows> runs = rows_by_run(recording);
+  for (const std::size_t run : {1U, 2U}) {
+    const MeasuredDecoding found = measured_decoding(runs[0], runs[run]).value();
+    const auto id = traces::RunId::from(run + 1);
+    EXPECT_NEAR(found.speedup, decode_speedup(recording, id, -1), 1e-12);
+    ASSERT_EQ(found.by_repeat.size(), 3U);
+    for (std::size_t repeat = 0; repeat < 3; ++repeat)
+      EXPECT_NEAR(found.by_repeat[repeat], decode_speedup(recording, id, static_cast<std::int64_t>(repeat)),
+                  1e-12);
+    double draft_ns = 0.0;
+    double steps = 0.0;
+    double verify_ns = 0.0;
+    double verifications = 0.0;
+    for (const RequestRows& rows : runs[run].requests)
+      for (const traces::Round& round : rows.rounds) {
+        draft_ns += round.drafted > 0 ? static_cast<double>(round.draft_ns) : 0.0;
+        steps += round.drafted;
+        verify_ns += round.drafted > 0 ? static_cast<double>(round.verify_ns) : 0.0;
+        verifications += round.drafted > 0 ? 1.0 : 0.0;
+      }
+    EXPECT_NEAR(found.draft_step_ns, draft_ns / steps, 1e-9);
+    EXPECT_NEAR(found.verify_ns, verify_ns / verifications, 1e-9);
+  }
+}
+
+TEST(MeasuredDecoding, NeedsRequestsOfBoth) {
+  const traces::Recording recording = random_recording(21).recording;
+  std::vector<RunRows> runs = rows_by_run(recording);
+  runs[1].requests.clear();
+  EXPECT_NE(measured_decoding(runs[0], runs[1]).error().message.find("layerskip:exit=2"), std::string::npos);
+}
+
+CheckedAnswer checked(QuestionKind kind, double predicted, double measured, Interval of_80, Interval of_95) {
+  CheckedAnswer answer{.kind = kind};
+  answer.predicted = PredictedDecoding{.speedup = predicted, .interval_80 = of_80, .interval_95 = of_95};
+  answer.measured.speedup = measured;
+  return answer;
+}
+
+TEST(ErrorsByKind, CountsEveryQuestionAndAveragesThoseThatWereAnswered) {
+  using enum QuestionKind;
+  std::vector<CheckedAnswer> answers{checked(unseen_exit, 1.1, 1.0, {1.0, 1.2}, {0.9, 1.3}),
+                                     checked(unseen_exit, 1.8, 2.0, {1.7, 1.9}, {1.6, 2.1}),
+                                     checked(unseen_exit, 1.0, 2.0, {0.9, 1.1}, {0.8, 1.2}),
+                                     checked(recorded_again, 3.0, 2.0, {2.9, 3.1}, {2.8, 3.2})};
+  answers.push_back({.kind = unseen_exit, .refusal = "no answer"});
+  answers[3].predicted->interval_80.reset();
+  answers[3].predicted->interval_95.reset();
+  answers[0].measured.by_repeat = {0.9, 1.1};
+  answers[1].measured.by_repeat = {2.0, 2.0, 2.0};
+  answers[0].rounds.match = RoundMatch::exact;
+  answers[1].rounds.match = RoundMatch::differs;
+  const std::vector<KindErrors> kinds = errors_by_kind(answers);
+  ASSERT_EQ(kinds.size(), 2U);
+  EXPECT_EQ(kinds[0].kind, recorded_again);
+  EXPECT_EQ(kinds[0].intervals, 0U);
+  EXPECT_NEAR(kinds[0].speedup.mean_absolute, 0.5, 1e-12);
+  const KindErrors& exits = kinds[1];
+  EXPECT_EQ(exits.questions, 4U);
+  EXPECT_EQ(exits.speedup.count, 3U);
+  EXPECT_NEAR(exits.speedup.mean_absolute, (0.1 + 0.1 + 0.5) / 3, 1e-12);
+  EXPECT_NEAR(exits.speedup.greatest, 0.5, 1e-12);
+  EXPECT_NEAR(exits.speedup.bias, (0.1 - 0.1 - 0.5) / 3, 1e-12);
+  EXPECT_FALSE(kinds[0].repeat_deviation);
+  EXPECT_NEAR(*exits.repeat_deviation, std::sqrt(0.02 / 2), 1e-12);
+  EXPECT_EQ(exits.intervals, 3U);
+  EXPECT_EQ(exits.inside_80, 1U);
+  EXPECT_EQ(exits.inside_95, 2U);
+  EXPECT_EQ(exits.compared_rounds, 2U);
+  EXPECT_EQ(exits.matching_rounds, 1U);
+  EXPECT_EQ(exits.draft_step.count, 0U);
+}
+
+TEST(CompareRounds, TellsExactFromBoundedFromOtherRounds) {
+  traces::Recording recording = random_recording(22, {.repeats = 1}).recording;
+  for (traces::Prompt& prompt : recording.prompts) prompt.text += fmt::format(" of {}", prompt.id.value());
+  const RunRows run = rows_by_run(recording).at(1);
+  EXPECT_EQ(compare_rounds({}, run).match, RoundMatch::not_compared);
+  std::vector<PredictedRequest> requests;
+  for (const RequestRows& rows : run.requests) {
+    PredictedRequest::Counts counts;
+    for (const traces::Round& round : rows.rounds) {
+      ++counts.rounds;
+      counts.drafted += round.drafted;
+      counts.accepted += round.accepted;
+      counts.emitted += round.emitted;
+    }
+    requests.push_back({sha256_of(rows.prompt->text), counts, counts});
+  }
+  ASSERT_FALSE(requests.empty());
+  EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::exact);
+  EXPECT_EQ(compare_rounds(requests, run).requests, static_cast<std::int64_t>(run.requests.size()));
+  for (PredictedRequest& request : requests) ++request.most.drafted;
+  EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::bounded);
+  for (PredictedRequest& request : requests) {
+    ++request.least.rounds;
+    ++request.most.rounds;
+  }
+  EXPECT_EQ(compare_rounds(requests, run).match, RoundMatch::differs);
+  EXPECT_NE(compare_rounds(requests, run).first_difference, "");
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Settings whose draft was recorded, asked of a recording without shadow tokens, against a replay of the same
+// recording's shadow tokens, which knows every position.
+#include <draftscope/simulator/answers/advice.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "../../answers/advice/learnt.h"
+#include "rounds/replay/acceptance_models.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using testing::HasSubstr;
+
+const ShadowedRecording with_shadow{.prompts = 20, .tokens = 60};
+
+ShadowedRecording without_shadow() {
+  ShadowedRecording what = with_shadow;
+  what.with_shadow = false;
+  return what;
+}
+
+RoundStatistics all_of(const StrategyRounds& rounds) {
+  return sum_of(rounds.setting.min_drafted);
+}
+
+bool has_note(const StrategyRounds& rounds, const std::string& part) {
+  return std::any_of(rounds.notes.begin(), rounds.notes.end(),
+                     [&](const std::string& note) { return note.find(part) != std::string::npos; });
+}
+
+TEST(DraftedRounds, AreTheReplayedOnesWhereNothingIsDrawn) {
+  const Learnt shadowed(with_shadow);
+  const Learnt plain(without_shadow());
+  int exact = 0;
+  for (const char* const setting :
+       {"layerskip:exit=3,gamma=4", "layerskip:exit=3,gamma=2", "layerskip:exit=3,gamma=3",
+        "layerskip:exit=5,gamma=2", "layerskip:exit=5,gamma=8", "fs:exit=5,gamma=2", "dv:exit=5"}) {
+    const auto replayed = shadowed.what_if().rounds(setting);
+    const auto drafted = plain.what_if().rounds(setting);
+    ASSERT_TRUE(replayed) << replayed.error().message;
+    ASSERT_TRUE(drafted) << drafted.error().message;
+    EXPECT_EQ(all_of(*drafted).tokens, all_of(*replayed).tokens) << setting;
+    EXPECT_EQ(drafted->vanilla.size(), replayed->vanilla.size());
+    if (has_note(*drafted, "drawn")) {
+      EXPECT_EQ(drafted->setting.status, AnswerStatus::approximate);
+      continue;
+    }
+    ++exact;
+    EXPECT_EQ(all_of(*drafted).rounds, all_of(*replayed).rounds) << setting;
+    EXPECT_EQ(all_of(*drafted).accepted, all_of(*replayed).accepted) << setting;
+  }
+  EXPECT_GE(exact, 1);
+}
+
+TEST(DraftedRounds, AreNearTheReplayedOnesWhereSomeAreDrawn) {
+  const Learnt shadowed(with_shadow);
+  const Learnt plain(without_shadow());
+  for (const char* const setting : {"layerskip:exit=5,gamma=12", "layerskip:exit=3,gamma=8", "fs:exit=5"}) {
+    const RoundStatistics truth = all_of(shadowed.what_if().rounds(setting).value());
+    const RoundStatistics found = all_of(plain.what_if().rounds(setting).value());
+    const auto truly = static_cast<double>(truth.rounds);
+    EXPECT_NEAR(static_cast<double>(found.rounds), truly, 0.1 * truly) << setting;
+  }
+}
+
+TEST(DraftedRounds, OfAnotherLengthOfTwoModelsKeepTheDraftModelsPrice) {
+  ShadowedRecording what = without_shadow();
+  what.with_two_models = true;
+  const Learnt learnt(what);
+  const auto recorded = learnt.what_if().rounds(two_models);
+  const auto shorter = learnt.what_if().rounds("two-model:model=small,gamma=2");
+  ASSERT_TRUE(recorded) << recorded.error().message;
+  ASSERT_TRUE(shorter) << shorter.error().message;
+  EXPECT_EQ(all_of(*shorter).tokens, all_of(*recorded).tokens);
+  EXPECT_GE(all_of(*shorter).rounds, all_of(*recorded).rounds);
+  EXPECT_LT(all_of(*shorter).drafted, all_of(*recorded).drafted);
+  ASSERT_TRUE(shorter->draft_model);
+  EXPECT_EQ(shorter->draft_model->n_layers, recorded->draft_model->n_layers);
+  EXPECT_FALSE(shorter->auxiliary_passes.empty());
+}
+
+TEST(DraftedRounds, VaryFromRequestToRequest) {
+  const Learnt plain(without_shadow());
+  const auto rounds = plain.what_if().rounds("layerskip:exit=5,gamma=12").value();
+  std::set<std::int64_t> different;
+  for (const RoundStatistics& request : rounds.setting.min_drafted) different.insert(request.rounds);
+  EXPECT_GT(different.size(), 3U) << "an interval over requests sees what requests have of their own";
+}
+
+/// The shipped recording, which has a run of clasp:skip=4.
+class SampleRecording : public testing::Test {
+ protected:
+  Result<StrategyRounds> rounds(const std::string& strategy) const { return what_if_->rounds(strategy); }
+  double accepted_share(const std::string& strategy) const {
+    const RoundStatistics all = all_of(rounds(strategy).value());
+    return static_cast<double>(all.accepted) / static_cast<double>(all.drafted);
+  }
+
+  void SetUp() override {
+    auto reader =
+        traces::Reader::open(std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/samples/early-exit.dstrace")
+            .value();
+    recording_ = std::make_unique<traces::Recording>(reader.recording().value());
+    what_if_ = std::make_unique<WhatIf>(WhatIf::train(reader, *recording_).value());
+  }
+
+ private:
+  std::unique_ptr<traces::Recording> recording_;
+  std::unique_ptr<WhatIf> what_if_;
+};
+
+TEST_F(SampleRecording, AnswersOtherNumbersOfSkippedLayers) {
+  const auto fewer = rounds("clasp:skip=2,threshold=0");
+  const auto more = rounds("clasp:skip=8,threshold=0");
+  ASSERT_TRUE(fewer) << fewer.error().message;
+  ASSERT_TRUE(more) << more.error().message;
+  EXPECT_TRUE(has_note(*fewer, "nobody drafted with this set"));
+  EXPECT_EQ(fewer->setting.status, AnswerStatus::approximate);
+  EXPECT_GT(accepted_share("clasp:skip=2,threshold=0"), accepted_share("clasp:skip=8,threshold=0"));
+  ASSERT_FALSE(fewer->drafts.empty());
+  EXPECT_EQ(fewer->drafts.front().attention, 10);
+  EXPECT_EQ(more->drafts.front().mlp, 4);
+}
+
+TEST_F(SampleRecording, AnswersSetsThatNobodyRecorded) {
+  const auto listed = rounds("draft-verify:skip-attention=3+5,gamma=4");
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_TRUE(has_note(*listed, "sets that were tried"));
+  EXPECT_EQ(listed->drafts.front().attention, 10);
+  EXPECT_EQ(listed->drafts.front().mlp, 12);
+  ASSERT_FALSE(listed->setting.max_drafted.empty());
+  const auto none = rounds("draft-verify");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("expected skip-attention or skip-mlp"));
+}
+
+TEST_F(SampleRecording, CountsSearchesOfAnotherScheduleAnew) {
+  const auto often = rounds("clasp:skip=4,interval=8");
+  const auto seldom = rounds("clasp:skip=4,interval=500");
+  ASSERT_TRUE(often) << often.error().message;
+  EXPECT_EQ(all_of(*often).rounds, all_of(*seldom).rounds);
+  const auto auxiliary_passes = [](const StrategyRounds& rounds) {
+    std::int64_t passes = 0;
+    for (const PassCount& own : all_of(rounds).auxiliary) passes += own.passes;
+    return passes;
+  };
+  EXPECT_GT(auxiliary_passes(*often), auxiliary_passes(*seldom));
+}
+
+TEST(Candidates, HaveOtherLengthsOfDraftsThatAreNoExits) {
+  ShadowedRecording what = without_shadow();
+  what.with_two_models = true;
+  const Learnt learnt(what);
+  const auto found = candidates(learnt.what_if(), learnt.recording());
+  ASSERT_TRUE(found) << found.error().message;
+  std::set<std::string> lengths;
+  for (const Candidate& candidate : found->all)
+    if (candidate.rounds.strategy.starts_with("two-model")) lengths.insert(candidate.rounds.strategy);
+  // The recorded run gives its length; those of the options are asked in its place.
+  for (const std::int32_t gamma : CandidateOptions().lengths)
+    EXPECT_TRUE(lengths.contains(fmt::format("two-model:model=small,gamma={}", gamma))) << gamma;
+}
+
+TEST(DraftedRounds, OfADraftThatNobodyRecordedAreRefused) {
+  const Learnt plain(without_shadow());
+  for (const auto& [setting, part] :
+       {std::pair("layerskip:exit=4", "the same draft (exit 4)"),
+        std::pair("clasp:skip=2", "or of the same search"),
+        std::pair("two-model:model=small", "two-model, model small"), std::pair("del", "shadow"),
+        std::pair("lookahead", "which is not recorded")}) {
+    const auto rounds = plain.what_if().rounds(setting);
+    ASSERT_FALSE(rounds) << setting;
+    EXPECT_THAT(rounds.error().message, HasSubstr(part));
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::simulator
