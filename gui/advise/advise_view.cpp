@@ -372,7 +372,7 @@ void AdviseView::show_report() {
   again_->hide();
   sentence_->setText(advice_sentence(*report_));
   QStringList lines;
-  // Long specifications break behind their commas.
+  // Long specifications break after their commas.
   const auto breakable = [](const QString& words) {
     return words.toHtmlEscaped().replace(u',', QStringLiteral(",&#8203;"));
   };

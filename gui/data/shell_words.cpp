@@ -49,7 +49,7 @@ Result<std::vector<std::string>> shell_words(std::string_view line) {
       quote = 0;
     } else if (character == '\\' && quote != '\'') {
       if (i + 1 == line.size())
-        return fail("command line: ends in a backslash, expected a character behind it");
+        return fail("command line: ends in a backslash, expected a character after it");
       const char next = line[++i];
       // Between double quotes a backslash is itself but before what it can escape.
       if (quote == '"' && next != '"' && next != '\\' && next != '$' && next != '`' && next != '\n')

@@ -124,7 +124,7 @@ std::vector<SqlToken> sql_tokens(std::string_view statement) {
 
 std::vector<NamedSqlTable> named_tables(const SqlSchema& schema, const std::vector<SqlToken>& tokens) {
   std::vector<NamedSqlTable> named;
-  bool is_list = false;  // of tables: behind FROM, and behind its commas
+  bool is_list = false;  // of tables: after FROM, and after its commas
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (is_word(tokens[i], "from") || is_word(tokens[i], "join")) {
       is_list = true;

@@ -17,7 +17,7 @@ struct SqlCompletion {
   std::vector<std::string> words;  ///< that begin with it, the likeliest first; none inside a text or comment
 };
 
-/// `cursor` is in bytes. Behind "name." only that table's columns are offered; behind FROM and JOIN only
+/// `cursor` is in bytes. After "name." only that table's columns are offered; after FROM and JOIN only
 /// tables. Takes any input.
 [[nodiscard]] SqlCompletion complete_sql(const SqlSchema& schema, std::string_view statement,
                                          std::size_t cursor);
@@ -33,7 +33,7 @@ struct SqlToken {
 
 [[nodiscard]] std::vector<SqlToken> sql_tokens(std::string_view statement);
 
-/// A table that the statement names behind FROM or JOIN, and what it calls it.
+/// A table that the statement names after FROM or JOIN, and what it calls it.
 struct NamedSqlTable {
   const SqlTable* table = nullptr;
   std::string alias;  ///< its name if it has none

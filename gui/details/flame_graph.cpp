@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "flame_graph.h"
 
-#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
 #include <algorithm>
 
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -19,31 +17,20 @@ constexpr double narrowest_label = 24.0;
 
 }  // namespace
 
-FlameGraph::FlameGraph(QWidget* parent) : QWidget(parent) {
-  setAccessibleName(tr("Flame graph"));
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-}
+FlameGraph::FlameGraph(QWidget* parent) : KeyboardPlot(tr("Flame graph"), parent) {}
 
 void FlameGraph::set_profile(std::vector<ProfileNode> nodes) {
   nodes_ = std::move(nodes);
   root_.reset();
-  current_.reset();
   lay_out();
-  if (!nodes_.empty()) set_current(0);
+  forget_place();
   updateGeometry();
-}
-
-void FlameGraph::set_current(std::size_t node) {
-  current_ = node;
-  setAccessibleDescription(words_of(node));
-  update();
 }
 
 void FlameGraph::set_root(std::optional<std::size_t> node) {
   root_ = node;
   lay_out();
-  if (node) set_current(*node);
+  if (node) KeyboardPlot::go_to(*node);
   update();
 }
 
@@ -148,10 +135,10 @@ void FlameGraph::paintEvent(QPaintEvent* /*event*/) {
               painter.fontMetrics().horizontalAdvance(words) <= room ? words : name, Qt::ElideRight, room));
     }
   }
-  if (!current_ || boxes_[*current_].isEmpty() || !hasFocus()) return;
+  if (!current() || boxes_[*current()].isEmpty() || !hasFocus()) return;
   painter.setPen(QPen(palette().color(QPalette::WindowText), 2));
   painter.setBrush(Qt::NoBrush);
-  painter.drawRect(boxes_[*current_].adjusted(1, 1, -1, -1));
+  painter.drawRect(boxes_[*current()].adjusted(1, 1, -1, -1));
 }
 
 void FlameGraph::resizeEvent(QResizeEvent* event) {
@@ -159,78 +146,40 @@ void FlameGraph::resizeEvent(QResizeEvent* event) {
   lay_out();
 }
 
-std::optional<std::size_t> FlameGraph::node_at(const QPointF& point) const {
+std::optional<std::size_t> FlameGraph::place_at(const QPoint& point) const {
   for (std::size_t i = 0; i < boxes_.size(); ++i)
     if (boxes_[i].contains(point)) return i;
   return std::nullopt;
 }
 
-void FlameGraph::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
-  if (const auto node = node_at(event->position())) set_root(node);
-}
-
-std::optional<std::size_t> FlameGraph::neighbour(int key) const {
-  if (!current_) return std::nullopt;
-  const ProfileNode& node = nodes_[*current_];
+std::optional<std::size_t> FlameGraph::next_place(std::size_t from, int key) const {
+  const ProfileNode& node = nodes_[from];
+  const auto parent =
+      node.parent == ProfileNode::none ? std::nullopt : std::optional<std::size_t>(node.parent);
   if (key == Qt::Key_Down) {
-    const auto children = children_of(*current_);
+    const auto children = children_of(from);
     return children.empty() ? std::nullopt : std::optional(children.front());
   }
-  if (key == Qt::Key_Up)
-    return node.parent == ProfileNode::none ? std::nullopt : std::optional<std::size_t>(node.parent);
-  const auto siblings =
-      children_of(node.parent == ProfileNode::none ? std::nullopt : std::optional<std::size_t>(node.parent));
-  const auto at = std::find(siblings.begin(), siblings.end(), *current_);
-  if (key == Qt::Key_Left) return at == siblings.begin() ? std::nullopt : std::optional(*std::prev(at));
-  return std::next(at) == siblings.end() ? std::nullopt : std::optional(*std::next(at));
+  if (key == Qt::Key_Up) return parent;
+  const auto siblings = children_of(parent);
+  const auto at = std::find(siblings.begin(), siblings.end(), from);
+  if (key == Qt::Key_Left && at != siblings.begin()) return *std::prev(at);
+  if (key == Qt::Key_Right && std::next(at) != siblings.end()) return *std::next(at);
+  return std::nullopt;
+}
+
+void FlameGraph::go_to(std::size_t node) {
+  // What is beside the root is not to be seen.
+  if (boxes_[node].isEmpty()) set_root(std::nullopt);
+  KeyboardPlot::go_to(node);
 }
 
 void FlameGraph::keyPressEvent(QKeyEvent* event) {
-  switch (event->key()) {
-    case Qt::Key_Up:
-    case Qt::Key_Down:
-    case Qt::Key_Left:
-    case Qt::Key_Right:
-      if (const auto next = neighbour(event->key())) {
-        // What is beside the root is not to be seen.
-        if (boxes_[*next].isEmpty()) set_root(std::nullopt);
-        set_current(*next);
-      }
-      return;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      if (current_) set_root(current_);
-      return;
-    case Qt::Key_Backspace:
-      if (root_ && nodes_[*root_].parent != ProfileNode::none)
-        set_root(nodes_[*root_].parent);
-      else
-        set_root(std::nullopt);
-      return;
-    default:
-      QWidget::keyPressEvent(event);
-  }
-}
-
-void FlameGraph::focusInEvent(QFocusEvent* event) {
-  QWidget::focusInEvent(event);
-  update();
-}
-
-void FlameGraph::focusOutEvent(QFocusEvent* event) {
-  QWidget::focusOutEvent(event);
-  update();
-}
-
-bool FlameGraph::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const auto node = node_at(help->pos());
-    show_tip(*help, *this, node ? words_of(*node) : QString());
-    return true;
-  }
-  return QWidget::event(event);
+  if (event->key() != Qt::Key_Backspace) return KeyboardPlot::keyPressEvent(event);
+  if (root_ && nodes_[*root_].parent != ProfileNode::none)
+    set_root(nodes_[*root_].parent);
+  else
+    set_root(std::nullopt);
 }
 
 }  // namespace draftscope::gui

@@ -5,24 +5,20 @@
 // lies in. Arrow keys go from box to box, Return or a click takes a box to the full width, Backspace goes
 // back.
 
-#include <QWidget>
-#include <optional>
 #include <vector>
 
 #include "data/details/range_profile.h"
+#include "widgets/keyboard_plot.h"
 
 namespace draftscope::gui {
 
-class FlameGraph : public QWidget {
+class FlameGraph : public KeyboardPlot {
   Q_OBJECT
 
  public:
   explicit FlameGraph(QWidget* parent = nullptr);
 
   void set_profile(std::vector<ProfileNode> nodes);
-  /// Index of the node that keys are about; none without nodes.
-  [[nodiscard]] std::optional<std::size_t> current() const { return current_; }
-  void set_current(std::size_t node);
   /// Node that has the full width; none: all tracks.
   [[nodiscard]] std::optional<std::size_t> root() const { return root_; }
   void set_root(std::optional<std::size_t> node);
@@ -35,23 +31,21 @@ class FlameGraph : public QWidget {
  protected:
   void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
-  void focusInEvent(QFocusEvent* event) override;
-  void focusOutEvent(QFocusEvent* event) override;
-  bool event(QEvent* event) override;
+  /// A place is the index of a node.
+  [[nodiscard]] std::size_t places() const override { return nodes_.size(); }
+  [[nodiscard]] std::optional<std::size_t> place_at(const QPoint& point) const override;
+  [[nodiscard]] QString words_of(std::size_t node) const override;
+  [[nodiscard]] std::optional<std::size_t> next_place(std::size_t from, int key) const override;
+  void go_to(std::size_t node) override;
+  void choose(std::size_t node) override { set_root(node); }
 
  private:
   void lay_out();
-  [[nodiscard]] std::optional<std::size_t> node_at(const QPointF& point) const;
-  [[nodiscard]] QString words_of(std::size_t node) const;
-  /// The node beside, above or below the current one.
-  [[nodiscard]] std::optional<std::size_t> neighbour(int key) const;
   [[nodiscard]] std::vector<std::size_t> children_of(std::optional<std::size_t> node) const;
 
   std::vector<ProfileNode> nodes_;
   std::vector<QRectF> boxes_;
-  std::optional<std::size_t> current_;
   std::optional<std::size_t> root_;
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // The measured figures of a recording's runs as a table: a column for every figure of the catalogue that fits
-// into a cell, those that tables show at first to the left; behind them the time by phase, and the rows of a
+// into a cell, those that tables show at first to the left; after them the time by phase, and the rows of a
 // round. The role `value_role` has the raw number, `sort_role` what rows are sorted by.
 
 #include <QAbstractTableModel>

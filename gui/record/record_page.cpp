@@ -300,7 +300,7 @@ void RecordPage::check() {
 
 void RecordPage::show_buttons() {
   const bool runs = recorder_.is_running();
-  // Behind a recording that has ended stands its result, and what to do with it.
+  // After a recording that has ended stands its result, and what to do with it.
   const bool is_editing = !runs && stack_->currentWidget() == settings_;
   start_->setText(runs ? (recorder_.is_stopping() ? tr("End &now") : tr("&Stop")) : tr("Recor&d"));
   start_->setToolTip(runs

@@ -7,7 +7,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// The rounds of the shown run that overlap the visible range: the first, and one behind the last.
+/// The rounds of the shown run that overlap the visible range: the first, and one after the last.
 std::pair<std::size_t, std::size_t> rounds_in_range(const ViewState& state,
                                                     const std::vector<std::uint32_t>& rounds) {
   const OpenedRecording& opened = *state.recording();

@@ -39,7 +39,7 @@ class LaneCanvas {
   qsizetype per_line_ = 0;
   std::optional<QPainter> blender_;  ///< of boxes that can be seen through
   int left_ = 0;                     ///< of what has been painted
-  int right_ = 0;                    ///< behind it
+  int right_ = 0;                    ///< after it
 };
 
 }  // namespace draftscope::gui

@@ -161,7 +161,7 @@ class StretchPainter {
         BusySummary busy = lane_.pyramid.summarise(slices, time, index);
         if (busy.slices == 0) busy.longest = index;
         paint_column(pixel++, busy, time);
-        // The next pixel begins in the last of these slices, or behind it.
+        // The next pixel begins in the last of these slices, or after it.
         index += std::max<std::size_t>(busy.slices, 1) - 1;
       }
     }

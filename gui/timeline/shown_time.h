@@ -3,7 +3,7 @@
 
 // The axis of the timeline in each of its modes, and the part of it that is shown. What is shown of the
 // recording is the view state's, for all views together; where several runs stand beside one another the axis
-// also goes on behind the end of the run that other views show.
+// also goes on after the end of the run that other views show.
 
 #include <vector>
 

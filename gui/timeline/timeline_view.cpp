@@ -201,7 +201,7 @@ TimeAxis TimelineView::axis() const {
 TimeRange TimelineView::go_to_axis(TimeRange axis) {
   if (mode() == TimelineMode::all) return axis;
   const TimeRange recorded = shown_.go_to(axis);
-  // Behind the end of the chosen run other views have nothing to follow to.
+  // After the end of the chosen run other views have nothing to follow to.
   const TimeRange for_all = recorded.duration_ns() > 0 ? recorded : state_.range();
   if (for_all == state_.range()) show_other_time();
   return for_all;

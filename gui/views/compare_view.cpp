@@ -27,7 +27,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int widest_name = 300;
+constexpr int max_run_column_width = 300;
 
 QString notes_of(const RunsComparison& comparison) {
   QStringList lines;
@@ -306,7 +306,7 @@ void CompareView::show_comparison(Compared compared) {
   notes_->setText(notes());
   table_->resizeColumnsToContents();
   table_->setColumnWidth(ComparisonModel::run,
-                         std::min(table_->columnWidth(ComparisonModel::run), widest_name));
+                         std::min(table_->columnWidth(ComparisonModel::run), max_run_column_width));
   forest_->set_chart(forest_chart(all_));
   categories_->set_chart(category_chart(all_));
   prompts_->set_chart(prompts_chart(all_, compared_));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "waterfall_bars.h"
 
-#include <QHelpEvent>
-#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
@@ -10,7 +8,6 @@
 
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -49,10 +46,8 @@ QString time_of(const TokenTimeStep& step) {
 
 }  // namespace
 
-WaterfallBars::WaterfallBars(QWidget* parent) : QWidget(parent) {
-  setAccessibleName(tr("From vanilla to this run, time per token"));
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
+WaterfallBars::WaterfallBars(QWidget* parent)
+    : KeyboardPlot(tr("From vanilla to this run, time per token"), parent) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
 }
 
@@ -78,7 +73,8 @@ QString WaterfallBars::name_of(TokenTime what) const {
   return tr("this run");
 }
 
-QString WaterfallBars::words_of(const TokenTimeStep& step) const {
+QString WaterfallBars::words_of(std::size_t place) const {
+  const TokenTimeStep& step = steps_[place];
   return tr("%1: %2 per token").arg(name_of(step.what), time_of(step));
 }
 
@@ -93,9 +89,9 @@ void WaterfallBars::set_steps(std::vector<TokenTimeStep> steps, double tokens_pe
   steps_ = std::move(steps);
   tokens_per_round_ = tokens_per_round;
   message_.clear();
-  current_ = 0;
+  forget_place();
   QStringList spoken;
-  for (const TokenTimeStep& step : steps_) spoken << words_of(step);
+  for (std::size_t place = 0; place < steps_.size(); ++place) spoken << words_of(place);
   setAccessibleDescription(spoken.join(u"; "));
   updateGeometry();
   update();
@@ -178,58 +174,31 @@ void WaterfallBars::paint_step(QPainter& painter, std::size_t place, const Colum
   painter.setPen(text);
   painter.drawText(QRect(width() - columns.numbers, top, columns.numbers, step_height),
                    Qt::AlignRight | Qt::AlignVCenter, time_of(step));
-  if (hasFocus() && place == current_) {
+  if (hasFocus() && place == current()) {
     painter.setPen(QPen(text, 1, Qt::DotLine));
     painter.drawRect(0, top, width() - 1, step_height - 1);
   }
 }
 
-std::optional<std::size_t> WaterfallBars::step_at(const QPoint& point) const {
+std::optional<std::size_t> WaterfallBars::place_at(const QPoint& point) const {
   const int place = (point.y() - title_height) / step_height;
   if (point.y() < title_height || place >= static_cast<int>(steps_.size())) return std::nullopt;
   return static_cast<std::size_t>(place);
 }
 
-void WaterfallBars::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
-  if (const auto place = step_at(event->pos())) {
-    current_ = *place;
-    update();
-    emit chosen(steps_[*place].what);
-  }
-}
-
 void WaterfallBars::mouseMoveEvent(QMouseEvent* event) {
-  setCursor(step_at(event->pos()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  setCursor(place_at(event->pos()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
   QWidget::mouseMoveEvent(event);
 }
 
-void WaterfallBars::keyPressEvent(QKeyEvent* event) {
-  if (steps_.empty()) return QWidget::keyPressEvent(event);
-  switch (event->key()) {
-    case Qt::Key_Up:
-      if (current_ > 0) --current_;
-      break;
-    case Qt::Key_Down:
-      current_ = std::min(current_ + 1, steps_.size() - 1);
-      break;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      emit chosen(steps_[current_].what);
-      break;
-    default:
-      return QWidget::keyPressEvent(event);
-  }
-  update();
+std::optional<std::size_t> WaterfallBars::next_place(std::size_t from, int key) const {
+  if (key == Qt::Key_Up && from > 0) return from - 1;
+  if (key == Qt::Key_Down && from + 1 < steps_.size()) return from + 1;
+  return std::nullopt;
 }
 
-bool WaterfallBars::event(QEvent* event) {
-  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
-  const auto* help = static_cast<QHelpEvent*>(event);
-  const auto place = step_at(help->pos());
-  show_tip(*help, *this,
-           place ? tr("%1\nClick for the rounds behind it").arg(words_of(steps_[*place])) : QString());
-  return true;
+QString WaterfallBars::tooltip_of(std::size_t place) const {
+  return tr("%1\nClick for the rounds behind it").arg(words_of(place));
 }
 
 }  // namespace draftscope::gui

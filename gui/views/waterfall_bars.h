@@ -4,15 +4,14 @@
 // From vanilla decoding to a run in time per token: a bar a step, each beginning where the one above ended. A
 // click on a bar, or Return on the one that the arrow keys chose, asks for the rounds behind it.
 
-#include <QWidget>
-#include <optional>
 #include <vector>
 
 #include "data/details/token_waterfall.h"
+#include "widgets/keyboard_plot.h"
 
 namespace draftscope::gui {
 
-class WaterfallBars : public QWidget {
+class WaterfallBars : public KeyboardPlot {
   Q_OBJECT
 
  public:
@@ -32,15 +31,16 @@ class WaterfallBars : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  bool event(QEvent* event) override;
+  [[nodiscard]] std::size_t places() const override { return steps_.size(); }
+  [[nodiscard]] std::optional<std::size_t> place_at(const QPoint& point) const override;
+  [[nodiscard]] QString words_of(std::size_t place) const override;
+  [[nodiscard]] QString tooltip_of(std::size_t place) const override;
+  [[nodiscard]] std::optional<std::size_t> next_place(std::size_t from, int key) const override;
+  void choose(std::size_t place) override { emit chosen(steps_[place].what); }
 
  private:
   [[nodiscard]] QString name_of(TokenTime what) const;
-  [[nodiscard]] QString words_of(const TokenTimeStep& step) const;
-  [[nodiscard]] std::optional<std::size_t> step_at(const QPoint& point) const;
   /// Left of the bars; of all names.
   [[nodiscard]] int names_width() const;
   [[nodiscard]] int numbers_width() const;
@@ -55,7 +55,6 @@ class WaterfallBars : public QWidget {
   std::vector<TokenTimeStep> steps_;
   double tokens_per_round_ = 0.0;
   QString message_;
-  std::size_t current_ = 0;  ///< of the keyboard's
 };
 
 }  // namespace draftscope::gui

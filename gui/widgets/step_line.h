@@ -14,7 +14,7 @@ namespace draftscope::gui {
 class StepLine {
  public:
   StepLine(QPainter& painter, const QColor& color) : painter_(painter), color_(color) {}
-  /// Draws a step from `left` to `right`, each at or behind the end of the one before.
+  /// Draws a step from `left` to `right`, each at or after the end of the one before.
   void add(int left, int right, int y);
   /// Leaves the next step unconnected.
   void lift() { last_y_.reset(); }

@@ -105,7 +105,7 @@ Result<void> choose(QWidget& view, const QString& name) {
   bool is_number = false;
   const int wanted = name.section(u':', 1).toInt(&is_number);
   if (!is_number || wanted < 0 || wanted >= most)
-    return fail("--snapshot: found \"{}\", expected {} and 0 to {} behind the colon", name.toStdString(),
+    return fail("--snapshot: found \"{}\", expected {} and 0 to {} after the colon", name.toStdString(),
                 view_name(name).toStdString(), most - 1);
   choice->setCurrentIndex(wanted);
   return {};
@@ -189,7 +189,7 @@ Result<void> go_to_tour_step(MainWindow& window, const QString& name) {
   bool is_number = !name.contains(u':');
   const int step = is_number ? 0 : name.section(u':', 1).toInt(&is_number);
   if (!is_number || step < 0 || step >= steps)
-    return fail("--snapshot: found \"{}\", expected tour and 0 to {} behind the colon", name.toStdString(),
+    return fail("--snapshot: found \"{}\", expected tour and 0 to {} after the colon", name.toStdString(),
                 steps - 1);
   // A step may stay on the page of the one before.
   for (int here = 0; here <= step; ++here) window.tour().go_to(here);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Closing recordings in the real window: what comes up behind them, and that nothing holds on to them.
+// Closing recordings in the real window: what comes up after them, and that nothing holds on to them.
 #include <gmock/gmock.h>
 
 #include <QAction>

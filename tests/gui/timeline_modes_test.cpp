@@ -104,7 +104,7 @@ TEST_F(TimelineLanes, OfAlignedRunsStandBelowOneAnotherAndGoOnBehindTheChosenOne
   for (int i = 0; i < 8; ++i) turn_wheel(240);
   for (int i = 0; i < 400 && timeline_.axis_range().end_ns < whole; ++i)
     QTest::keyClick(&timeline_, Qt::Key_D);
-  EXPECT_EQ(timeline_.axis_range().end_ns, whole) << "also behind the end of the run that others show";
+  EXPECT_EQ(timeline_.axis_range().end_ns, whole) << "also after the end of the run that others show";
 }
 
 TEST_F(TimelineLanes, StayWhereTheyAreWhenAnotherAlignedRunIsChosen) {

@@ -58,7 +58,7 @@ ExitGrid exits_by_segment(const OpenedRecording& opened, std::size_t run_index) 
   const std::vector<std::uint32_t>& rounds = opened.runs()[run_index].rounds;
   std::set<std::int32_t> exits;
   std::int64_t longest = 1;
-  // The output before a round: behind the prompt lies what was emitted, and the root is the last of it.
+  // The output before a round: after the prompt lies what was emitted, and the root is the last of it.
   const auto emitted_before = [&](std::uint32_t round_index) {
     const traces::Prompt* prompt = opened.prompt_of(opened.request_of(round_index));
     const auto prompt_tokens = static_cast<std::int64_t>(prompt == nullptr ? 0 : prompt->tokens.size());

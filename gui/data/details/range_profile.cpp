@@ -168,7 +168,7 @@ class TrackTree {
         if (from < to && !grow(inner, depth + 1, {from, to})) return false;
       }
       at = std::max(at, to);
-      // What goes on behind the stretch is met again there.
+      // What goes on after the stretch is met again there.
       if (slices.end_ns(next) > stretch.end_ns) break;
       ++next;
     }

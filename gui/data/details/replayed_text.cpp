@@ -65,7 +65,7 @@ ReplayedText replayed_text(const OpenedRecording& opened, std::size_t request_in
       if (const auto drafted = static_cast<std::size_t>(emitted); drafted < accepted.size())
         token.draft_index = accepted[drafted];
     }
-    // Behind what was accepted, before the target's own token.
+    // After what was accepted, before the target's own token.
     rejected.after = std::min(at, start + static_cast<std::size_t>(std::max(round->accepted, 0)));
     if (!rejected.drafts.empty()) replayed.rejected.push_back(std::move(rejected));
   }

@@ -61,7 +61,7 @@ class BusyPyramid {
     std::uint32_t index = 0;
     std::int64_t ns = -1;
   };
-  /// Block that a time lies in, from a block on that is at or before it; their number behind the last.
+  /// Block that a time lies in, from a block on that is at or before it; their number after the last.
   [[nodiscard]] std::size_t block_at(std::int64_t time_ns, std::size_t from) const;
   void add_whole(const LaneSlices& slices, std::size_t first, std::size_t last, BusySummary& sum) const;
 

@@ -64,7 +64,7 @@ BusyColumns::ByPhase CutSums::summarise(const Lane& lane, const CutTime& time, T
   }
   const std::vector<Stretch>& stretches = time.stretches();
   std::size_t first = time.first_ending_after(axis.start_ns);
-  std::size_t last = first;  // behind the last that is shown
+  std::size_t last = first;  // after the last that is shown
   if (axis.duration_ns() > 0) last = std::max(first, time.first_ending_after(axis.end_ns - 1));
   if (last < stretches.size() && stretches[last].at_ns < axis.end_ns) ++last;
   if (first >= last) return sum;

@@ -95,7 +95,7 @@ TimeRange CutTime::whole() const {
 
 TimeRange CutTime::on_axis(TimeRange time) const {
   TimeRange found{forever, -forever};
-  const Stretch* next = nullptr;  // that begins soonest behind the time
+  const Stretch* next = nullptr;  // that begins soonest after the time
   for (const Stretch& stretch : stretches_) {
     const std::int64_t from = std::max(time.start_ns, stretch.time.start_ns);
     const std::int64_t to = std::min(time.end_ns, stretch.time.end_ns);

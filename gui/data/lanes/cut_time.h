@@ -37,7 +37,7 @@ class CutTime {
 
   /// In the order of the axis.
   [[nodiscard]] const std::vector<Stretch>& stretches() const { return stretches_; }
-  /// Index of the first stretch that ends behind a place of the axis; their number if there is none.
+  /// Index of the first stretch that ends after a place of the axis; their number if there is none.
   /// O(log stretches).
   [[nodiscard]] std::size_t first_ending_after(std::int64_t at_ns) const;
   /// From the first stretch to the end of the last; empty without any.
@@ -63,7 +63,7 @@ class CutTime {
   std::vector<std::uint32_t> by_time_;  ///< their indices in the order of time
 };
 
-/// The requests of a run, one behind the other from 0. A request that was cut off ends with its last round;
+/// The requests of a run, one after the other from 0. A request that was cut off ends with its last round;
 /// those that overlap become one stretch.
 [[nodiscard]] CutTime time_of_run(const OpenedRecording& opened, std::size_t run_index);
 

@@ -30,7 +30,7 @@ class LaneSlices {
  public:
   /// Adds slices in the order of their start, each at or after the end of the one before.
   void add(const LaneSlice& slice);
-  /// Puts another's behind its own, in their order.
+  /// Puts another's after its own, in their order.
   void append(LaneSlices&& later);
   /// The slices in another order: place i has what was at order[i].
   [[nodiscard]] LaneSlices reordered(const std::vector<std::uint32_t>& order) const;

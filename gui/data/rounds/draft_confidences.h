@@ -15,7 +15,7 @@ namespace draftscope::gui {
 enum class DraftFate : std::uint8_t {
   accepted,
   rejected,  ///< the verifier got to it and the target disagreed
-  untested,  ///< behind a rejected one
+  untested,  ///< after a rejected one
 };
 inline constexpr std::size_t draft_fates = 3;
 [[nodiscard]] DraftFate fate_of(const traces::DraftToken& token);
@@ -23,7 +23,7 @@ inline constexpr std::size_t draft_fates = 3;
 struct DraftConfidences {
   std::vector<float> confidence;     ///< [draft token]; not a number where none was recorded
   std::vector<DraftFate> fate;       ///< [draft token]
-  std::vector<std::uint32_t> first;  ///< [place of the round, and one behind the last] its first draft token
+  std::vector<std::uint32_t> first;  ///< [place of the round, and one after the last] its first draft token
   std::vector<std::uint32_t> accepted;  ///< [as first] accepted before this round
   ValuePyramid threshold;               ///< [place]; not a number where the strategy has none
   ValuePyramid exit_layer;              ///< [place]; not a number where nothing was drafted

@@ -35,7 +35,7 @@ class PartedTimes {
   void add_round(std::size_t place, std::span<std::int64_t> row) const;
 
   std::vector<std::string> names_;
-  std::vector<std::uint32_t> first_;  ///< [place, and one behind the last] its first entry
+  std::vector<std::uint32_t> first_;  ///< [place, and one after the last] its first entry
   std::vector<std::uint16_t> part_;
   std::vector<std::uint32_t> ns_;
   SumPyramid<std::int64_t> pyramid_;

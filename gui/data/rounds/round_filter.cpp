@@ -118,13 +118,13 @@ class Parser {
     const bool is_text = term.field->kind == FilterKind::text || term.field->kind == FilterKind::tokens;
     const std::string_view expected = is_text ? ": = or !=" : "= != < <= > or >=";
     if (found == signs.end())
-      return wrong(quoted(rest_of_word()), fmt::format("{} behind \"{}\"", expected, term.field->name));
+      return wrong(quoted(rest_of_word()), fmt::format("{} after \"{}\"", expected, term.field->name));
     at_ += found->sign.size();
     term.test = found->test;
     if (!is_text && term.test == FilterTest::contains) term.test = FilterTest::equal;
     if (is_text && term.test != FilterTest::contains && term.test != FilterTest::equal &&
         term.test != FilterTest::unequal)
-      return wrong(quoted(found->sign), fmt::format("{} behind \"{}\"", expected, term.field->name));
+      return wrong(quoted(found->sign), fmt::format("{} after \"{}\"", expected, term.field->name));
     return {};
   }
 
@@ -149,7 +149,7 @@ class Parser {
     ++at_;
     if (!is_done() && !is_space(words_[at_])) {
       begin_ = at_;
-      return wrong(quoted(rest_of_word()), "a space behind the quote");
+      return wrong(quoted(rest_of_word()), "a space after the quote");
     }
     return {};
   }

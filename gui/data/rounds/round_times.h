@@ -31,7 +31,7 @@ struct PartPercentiles {
   std::int64_t p99_ns = 0;
   std::int64_t max_ns = 0;
 };
-/// Percentiles of each part and, behind them, of the whole round.
+/// Percentiles of each part and, after them, of the whole round.
 using RoundPercentiles = std::array<PartPercentiles, round_parts + 1>;
 
 class RoundTimes {

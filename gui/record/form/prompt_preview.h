@@ -26,7 +26,7 @@ class PromptPreview : public QWidget {
   explicit PromptPreview(QWidget* parent = nullptr);
 
   void set_questions(const std::vector<traces::Question>& questions);
-  /// Those behind the first `limit` are shown as left out; 0 = none is.
+  /// Those after the first `limit` are shown as left out; 0 = none is.
   void set_limit(std::int32_t limit);
 
  private:

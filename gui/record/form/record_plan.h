@@ -49,7 +49,7 @@ inline constexpr PlanRange thread_range{0, 1024};
 /// Choices of --weights.
 [[nodiscard]] std::vector<std::string> record_weights();
 
-/// Words behind `draftscope`: "record", and every option that is not at its default.
+/// Words after `draftscope`: "record", and every option that is not at its default.
 [[nodiscard]] std::vector<std::string> record_arguments(const RecordPlan& plan);
 
 /// "draftscope record …" for a shell.

@@ -22,7 +22,7 @@ QString name_of(const QString& text) {
   return text.section(u':', 0, 0);
 }
 
-/// Place among the catalogue's; behind all for another name.
+/// Place among the catalogue's; after all for another name.
 std::size_t place_of(const QString& text) {
   const auto strategies = speculation::strategy_catalogue().strategies();
   std::size_t place = 0;

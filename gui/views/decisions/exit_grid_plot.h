@@ -4,14 +4,12 @@
 // A row an exit, a column a category or a stretch of the output; a cell's colour and number are the share of
 // the column's rounds that drafted there. Arrows go from cell to cell, and what stands there is said.
 
-#include <QWidget>
-#include <optional>
-
 #include "data/decisions/exit_grid.h"
+#include "widgets/keyboard_plot.h"
 
 namespace draftscope::gui {
 
-class ExitGridPlot : public QWidget {
+class ExitGridPlot : public KeyboardPlot {
   Q_OBJECT
 
  public:
@@ -20,30 +18,19 @@ class ExitGridPlot : public QWidget {
   [[nodiscard]] const ExitGrid& grid() const { return grid_; }
   [[nodiscard]] QSize minimumSizeHint() const override { return {240, 130}; }
 
- signals:
-  /// The cell that the words are about has changed.
-  void described(const QString& words);
-
  protected:
   void paintEvent(QPaintEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  bool event(QEvent* event) override;
+  /// Row after row.
+  [[nodiscard]] std::size_t places() const override { return grid_.exits.size() * grid_.columns.size(); }
+  [[nodiscard]] std::optional<std::size_t> place_at(const QPoint& point) const override;
+  [[nodiscard]] QString words_of(std::size_t place) const override;
+  [[nodiscard]] std::optional<std::size_t> next_place(std::size_t from, int key) const override;
 
  private:
-  struct Cell {
-    std::size_t row = 0;
-    std::size_t column = 0;
-  };
-  [[nodiscard]] bool empty() const { return grid_.exits.empty() || grid_.columns.empty(); }
   [[nodiscard]] QRect plot_area() const;
-  [[nodiscard]] QRect box_of(Cell cell) const;
-  [[nodiscard]] std::optional<Cell> cell_at(const QPoint& point) const;
-  [[nodiscard]] QString words_of(Cell cell) const;
-  void go_to(Cell cell);
+  [[nodiscard]] QRect box_of(std::size_t exit_row, std::size_t exit_column) const;
 
   ExitGrid grid_;
-  Cell cell_;
 };
 
 }  // namespace draftscope::gui

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "numbered_plot.h"
 
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -15,21 +12,14 @@
 #include "widgets/plot_style.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 
-NumberedPlot::NumberedPlot(QWidget* parent) : QWidget(parent) {
-  setAccessibleName(tr("Decisions by number"));
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-}
+NumberedPlot::NumberedPlot(QWidget* parent) : KeyboardPlot(tr("Decisions by number"), parent) {}
 
 void NumberedPlot::show_picture(NumberedPicture picture) {
   picture_ = std::move(picture);
-  place_ = 0;
-  if (places() > 0) go_to(0);
-  update();
+  forget_place();
 }
 
 QRect NumberedPlot::plot_area() const {
@@ -47,19 +37,15 @@ double NumberedPlot::y_of(double value) const {
   return area.bottom() - std::clamp(value / picture_.top, 0.0, 1.0) * (area.height() - 1);
 }
 
-std::size_t NumberedPlot::place_at(int x) const {
+std::optional<std::size_t> NumberedPlot::place_at(const QPoint& point) const {
   const QRect area = plot_area();
   const double share =
-      std::clamp((x - area.left()) / static_cast<double>(std::max(area.width(), 1)), 0.0, 1.0);
+      std::clamp((point.x() - area.left()) / static_cast<double>(std::max(area.width(), 1)), 0.0, 1.0);
   return std::min(static_cast<std::size_t>(share * static_cast<double>(places())), places() - 1);
 }
 
-void NumberedPlot::go_to(std::size_t place) {
-  place_ = place;
-  const QString words = QString::fromStdString(picture_.details[place]);
-  setAccessibleDescription(words);
-  emit described(words);
-  update();
+QString NumberedPlot::words_of(std::size_t place) const {
+  return QString::fromStdString(picture_.details[place]);
 }
 
 void NumberedPlot::paint_axes(QPainter& painter) const {
@@ -114,36 +100,8 @@ void NumberedPlot::paintEvent(QPaintEvent* /*event*/) {
   for (std::size_t line = 0; line < picture_.lines.size(); ++line) paint_line(painter, line);
   paint_legend(painter);
   painter.setPen(QPen(cursor_color(is_dark(palette())), hasFocus() ? 2.0 : 1.0));
-  const double x = x_of(place_);
+  const double x = x_of(current().value_or(0));
   painter.drawLine(QPointF(x, plot_area().top()), QPointF(x, plot_area().bottom()));
-}
-
-void NumberedPlot::keyPressEvent(QKeyEvent* event) {
-  if (places() == 0) return QWidget::keyPressEvent(event);
-  if (event->key() == Qt::Key_Left && place_ > 0)
-    go_to(place_ - 1);
-  else if (event->key() == Qt::Key_Right && place_ + 1 < places())
-    go_to(place_ + 1);
-  else if (event->key() == Qt::Key_Home)
-    go_to(0);
-  else if (event->key() == Qt::Key_End)
-    go_to(places() - 1);
-  else
-    QWidget::keyPressEvent(event);
-}
-
-void NumberedPlot::mousePressEvent(QMouseEvent* event) {
-  if (places() > 0 && event->button() == Qt::LeftButton) go_to(place_at(event->pos().x()));
-}
-
-bool NumberedPlot::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip && places() > 0) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    show_tip(*help, *this, QString::fromStdString(picture_.details[place_at(help->pos().x())]));
-    return true;
-  }
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
-  return QWidget::event(event);
 }
 
 }  // namespace draftscope::gui

@@ -23,7 +23,7 @@ namespace draftscope::gui {
 namespace {
 
 /// How often something was skipped is a share of so many rounds, or of a column's if it has more.
-constexpr std::size_t share_window = 50;
+constexpr std::size_t skip_share_window = 50;
 constexpr int bar_room = 150;
 
 /// Colours from one to another, by the thousand in a frame.
@@ -209,7 +209,7 @@ void SkipMap::paint_share(QPainter& painter, const RoundAxis& axis) const {
   const QColor base = palette().color(QPalette::Base);
   const std::size_t sublayers = skips_.sublayers();
   const std::vector<RoundColumn> columns = round_columns(axis, 1, SkipPyramid::block);
-  const std::size_t window = std::max(share_window, columns.front().count());
+  const std::size_t window = std::max(skip_share_window, columns.front().count());
   LegendRow legend(painter, palette(), QRect(area.left(), 0, area.width(), area.top()));
   add_scale(legend, painter, dark, tr("skipped by none to all of %1 rounds").arg(window));
   add_exit(legend, painter, dark);

@@ -74,8 +74,8 @@ class LazyTextLayout : public QAbstractTextDocumentLayout {
   struct Strip {
     std::uint64_t key = 0;
     QRectF box;                   ///< across the page
-    bool is_later = false;        ///< behind the place
-    bool is_of_one_look = false;  ///< all of it before the place or behind it, and nothing is selected
+    bool is_later = false;        ///< after the place
+    bool is_of_one_look = false;  ///< all of it before the place or after it, and nothing is selected
   };
   struct Picture {
     QPixmap pixels;

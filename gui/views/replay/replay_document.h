@@ -35,7 +35,7 @@ class ReplayDocument : public QTextEdit {
   void write(const RecordingPointer& recording, const ReplayedText& text, bool shows_rejected);
   /// Marks a token, and scrolls if it is out of sight; nothing marks none.
   void mark(std::optional<std::size_t> token_index);
-  /// nullptr behind the last one.
+  /// nullptr after the last one.
   [[nodiscard]] const Piece* piece_at(int position) const;
   [[nodiscard]] const Piece& piece_of(std::size_t token_index) const;
   /// The text between two positions, with its formats.

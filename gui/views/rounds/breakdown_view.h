@@ -50,7 +50,7 @@ class BreakdownView : public RoundsPlot {
   void paint_columns(QPainter& painter, const RoundAxis& axis, const Parts& parts, double top_ns) const;
   /// The place on the axis of the round under the cursor, shown or not; nothing where that is another run's.
   [[nodiscard]] std::optional<std::size_t> cursor_place() const;
-  /// Its parts, and behind them their sum; empty without one.
+  /// Its parts, and after them their sum; empty without one.
   [[nodiscard]] std::vector<std::int64_t> cursor_times(const Parts& parts) const;
   void paint_percentiles(QPainter& painter, const RoundAxis& axis, const Parts& parts);
   void paint_shares(QPainter& painter, const RoundAxis& axis, const Parts& parts);

@@ -18,7 +18,7 @@ namespace draftscope::gui {
 namespace {
 
 constexpr std::size_t max_marks = 2000;
-constexpr int cell_width = 2;
+constexpr int confidence_cell_width = 2;
 constexpr int panel_gap = 30;
 constexpr int dash = 5;
 constexpr int dot = 2;
@@ -84,7 +84,7 @@ void paint_mark(QPainter& painter, DraftFate fate, const QPointF& at, double rad
 
 /// Columns that cells count in, at the ends of blocks where they have many.
 std::vector<RoundColumn> density_columns(const RoundAxis& axis) {
-  return round_columns(axis, cell_width, DraftDensity::block);
+  return round_columns(axis, confidence_cell_width, DraftDensity::block);
 }
 
 QString position_text(std::size_t position, const simulator::PositionAcceptance& acceptance) {

@@ -14,7 +14,7 @@ namespace draftscope::gui {
 
 struct RoundAxis {
   std::size_t first = 0;  ///< place in the run
-  std::size_t last = 0;   ///< one behind the last
+  std::size_t last = 0;   ///< one after the last
   int left = 0;
   int width = 1;
 
@@ -50,7 +50,7 @@ struct RoundColumn {
                                                      std::size_t grain = 1);
 
 /// The rounds of the shown run that overlap the visible range. Without any the axis is empty, and stands
-/// before the first round behind the range.
+/// before the first round after the range.
 [[nodiscard]] RoundAxis visible_rounds(const ViewState& state, int left, int width);
 
 /// The range of time of some rounds of the shown run: what to show to see them.

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds_strip.h"
 
-#include <QHelpEvent>
-#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 
 #include "widgets/theme.h"
-#include "widgets/tool_tip.h"
 
 namespace draftscope::gui {
 
@@ -18,9 +15,8 @@ constexpr int bar_top = 18;
 
 }  // namespace
 
-RoundsStrip::RoundsStrip(ViewState& state, QWidget* parent) : QWidget(parent), state_(state) {
-  setAccessibleName(tr("Rounds"));
-  setFocusPolicy(Qt::StrongFocus);
+RoundsStrip::RoundsStrip(ViewState& state, QWidget* parent)
+    : KeyboardPlot(tr("Rounds"), parent), state_(state) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   connect(&state_, &ViewState::recording_changed, this, &RoundsStrip::read_run);
   connect(&state_, &ViewState::run_changed, this, &RoundsStrip::read_run);
@@ -44,8 +40,8 @@ void RoundsStrip::read_run() {
   update();
 }
 
-std::size_t RoundsStrip::place_at(int x) const {
-  const double share = std::clamp(static_cast<double>(x) / std::max(width(), 1), 0.0, 1.0);
+std::optional<std::size_t> RoundsStrip::place_at(const QPoint& point) const {
+  const double share = std::clamp(static_cast<double>(point.x()) / std::max(width(), 1), 0.0, 1.0);
   return std::min(static_cast<std::size_t>(share * static_cast<double>(rounds())), rounds() - 1);
 }
 
@@ -114,46 +110,25 @@ void RoundsStrip::go_to(std::size_t place) {
   state_.go_to_round(state_.shown_rounds()->rounds[place]);
 }
 
-void RoundsStrip::mousePressEvent(QMouseEvent* event) {
-  if (has_rows() && event->button() == Qt::LeftButton) go_to(place_at(event->pos().x()));
-}
-
 void RoundsStrip::mouseMoveEvent(QMouseEvent* event) {
-  if (has_rows() && event->buttons().testFlag(Qt::LeftButton)) go_to(place_at(event->pos().x()));
+  if (has_rows() && event->buttons().testFlag(Qt::LeftButton)) go_to(*place_at(event->pos()));
 }
 
-void RoundsStrip::keyPressEvent(QKeyEvent* event) {
+std::optional<std::size_t> RoundsStrip::current() const {
   const std::uint32_t round_index = state_.cursor().round_index;
-  if (!has_rows() || round_index == no_index) return QWidget::keyPressEvent(event);
-  // Beside a round that is left out, arrows go on from the first.
+  if (!has_rows() || round_index == no_index) return std::nullopt;
   const std::uint32_t shown_at = state_.filtered()->place_in_run(round_index);
-  const std::size_t place = shown_at == no_index ? 0 : shown_at;
-  if (event->key() == Qt::Key_Right && place + 1 < rounds())
-    go_to(place + 1);
-  else if (event->key() == Qt::Key_Left && place > 0)
-    go_to(place - 1);
-  else if (event->key() == Qt::Key_Home)
-    go_to(0);
-  else if (event->key() == Qt::Key_End)
-    go_to(rounds() - 1);
-  else
-    QWidget::keyPressEvent(event);
+  return shown_at == no_index ? 0 : shown_at;
 }
 
-bool RoundsStrip::event(QEvent* event) {
-  if (event->type() == QEvent::ToolTip && has_rows()) {
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const std::size_t place = place_at(help->pos().x());
-    const traces::Round& round = state_.recording()->round(state_.shown_rounds()->rounds[place]);
-    show_tip(*help, *this,
-             tr("round %1: %2 drafted, %3 accepted, %4 emitted")
-                 .arg(state_.recording()->number_in_run(state_.shown_rounds()->rounds[place]))
-                 .arg(round.drafted)
-                 .arg(round.accepted)
-                 .arg(round.emitted));
-    return true;
-  }
-  return QWidget::event(event);
+QString RoundsStrip::words_of(std::size_t place) const {
+  const std::uint32_t round_index = state_.shown_rounds()->rounds[place];
+  const traces::Round& round = state_.recording()->round(round_index);
+  return tr("round %1: %2 drafted, %3 accepted, %4 emitted")
+      .arg(state_.recording()->number_in_run(round_index))
+      .arg(round.drafted)
+      .arg(round.accepted)
+      .arg(round.emitted);
 }
 
 }  // namespace draftscope::gui

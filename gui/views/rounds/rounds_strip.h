@@ -5,27 +5,30 @@
 // the overview above every view. Where rounds are narrower than a pixel, a column shows their mean. A click
 // or drag moves the cursor; arrows step.
 
-#include <QWidget>
 #include <cstdint>
 #include <vector>
 
 #include "state/view_state.h"
+#include "widgets/keyboard_plot.h"
 
 namespace draftscope::gui {
 
-class RoundsStrip : public QWidget {
+class RoundsStrip : public KeyboardPlot {
   Q_OBJECT
 
  public:
   explicit RoundsStrip(ViewState& state, QWidget* parent = nullptr);
+  /// Place of the cursor's round; the first beside a round that the filter leaves out.
+  [[nodiscard]] std::optional<std::size_t> current() const override;
   [[nodiscard]] QSize sizeHint() const override { return {400, 46}; }
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  bool event(QEvent* event) override;
+  [[nodiscard]] std::size_t places() const override { return has_rows() ? rounds() : 0; }
+  [[nodiscard]] std::optional<std::size_t> place_at(const QPoint& point) const override;
+  [[nodiscard]] QString words_of(std::size_t place) const override;
+  void go_to(std::size_t place) override;
 
  private:
   void read_run();
@@ -34,8 +37,6 @@ class RoundsStrip : public QWidget {
   [[nodiscard]] QString title() const;
   void paint_place(QPainter& painter, double rounds_per_pixel) const;
   [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }
-  [[nodiscard]] std::size_t place_at(int x) const;
-  void go_to(std::size_t place);
 
   ViewState& state_;
   std::vector<std::int64_t> sums_;  ///< tokens emitted before round i

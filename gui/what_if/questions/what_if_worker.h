@@ -2,7 +2,7 @@
 #pragma once
 
 // Asks what-ifs on workers, so that sliders never wait: learns from a recording once, then answers one
-// question at a time, always the newest (those in between are dropped), and behind that, at lower precedence,
+// question at a time, always the newest (those in between are dropped), and after that, at lower precedence,
 // makes the pictures that take longer. On the main thread only.
 
 #include <QObject>

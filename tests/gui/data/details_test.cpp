@@ -336,7 +336,7 @@ TEST_P(DrawerDetails, OfARoundStandBesideTheRoundsOfItsRunWithAsManyRows) {
     int accepted = 0;
     bool has_rejected = false;
     for (const DraftedToken& token : details->tokens) {
-      EXPECT_FALSE(has_rejected && token.fate == DraftFate::accepted) << "nothing behind a rejection";
+      EXPECT_FALSE(has_rejected && token.fate == DraftFate::accepted) << "nothing after a rejection";
       accepted += token.fate == DraftFate::accepted ? 1 : 0;
       has_rejected = has_rejected || token.fate == DraftFate::rejected;
       ASSERT_EQ(token.is_confident.has_value(), round.threshold >= 0.0);

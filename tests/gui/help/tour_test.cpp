@@ -155,7 +155,7 @@ TEST_F(FirstRun, TheTourGoesThroughTheFiveQuestionsByKeyboard) {
       ASSERT_NE(QApplication::focusWidget(), nullptr);
       QTest::keyClick(QApplication::focusWidget(), Qt::Key_Right);
     }
-    EXPECT_FALSE(tour.is_under_way()) << "behind the last step";
+    EXPECT_FALSE(tour.is_under_way()) << "after the last step";
     EXPECT_FALSE(tour.isVisible());
     EXPECT_EQ(tour.marked(), nullptr);
     for (const char* view :
