@@ -72,4 +72,16 @@ std::size_t Checkpoint::bytes_per_step() const {
   return weight_bytes() - weights.embedding.bytes() + weights.embedding.row_bytes();
 }
 
+std::string_view dtype_name(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "fp32";
+    case DType::bf16:
+      return "bf16";
+    case DType::f16:
+      return "fp16";
+  }
+  return "unknown";
+}
+
 }  // namespace draftscope::engine

@@ -122,8 +122,8 @@ Result<AdapterConfig> parse_adapter_config(std::string_view text, std::string_vi
   return adapter;
 }
 
-constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
-constexpr std::size_t matrix_alignment = 64;
+constexpr std::size_t max_adapter_config_bytes = std::size_t{1} << 20;
+constexpr std::size_t merged_alignment = 64;
 
 struct Factors {
   TensorView a, b;  ///< [r][in], [out][r]
@@ -291,7 +291,7 @@ Result<void> merge_adapter(const std::filesystem::path& folder, Checkpoint& chec
     return fail("{}: given for packed matrices, expected them widened", place);
   const auto config_path = folder / "adapter_config.json";
   const auto weights_path = folder / "adapter_model.safetensors";
-  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(config_path, max_config_bytes));
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, read_text_file(config_path, max_adapter_config_bytes));
   DRAFTSCOPE_TRY_ASSIGN(const AdapterConfig config,
                         parse_adapter_config(text, config_path.string(), checkpoint.shape.n_layers));
   DRAFTSCOPE_TRY_ASSIGN(const Mapping file, Mapping::open_file(weights_path));
@@ -308,11 +308,11 @@ Result<void> merge_adapter(const std::filesystem::path& folder, Checkpoint& chec
   DRAFTSCOPE_TRY(check_layers(merges, config, place));
 
   const auto padded = [](std::size_t bytes) {
-    return (bytes + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
+    return (bytes + merged_alignment - 1) / merged_alignment * merged_alignment;
   };
   std::size_t bytes = 0;
   for (const Merge& merge : merges) bytes += padded(merge.slot.view->bytes());
-  DRAFTSCOPE_TRY_ASSIGN(Mapping matrices, Mapping::allocate(std::max(bytes, matrix_alignment)));
+  DRAFTSCOPE_TRY_ASSIGN(Mapping matrices, Mapping::allocate(std::max(bytes, merged_alignment)));
   CheckpointHash hash;
   hash.add_text(checkpoint.hash);
   hash.add_text(text);

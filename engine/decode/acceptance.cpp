@@ -5,8 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "decode/copy_distribution.h"
-
 namespace draftscope::engine {
 
 namespace {
@@ -174,7 +172,7 @@ void SampledJudge::judge_block(const Drawn& drawn, const TargetAt& target_at, st
     const std::int32_t token = nodes[static_cast<std::size_t>(i - 1)].token;
     share = std::min(share * target_.probability(token) / draft_behind(i - 1).probability(token), 1.0);
     is_defined = load(i);
-    // A text cannot go on behind a row without a distribution: what leads there is all of the block.
+    // A text cannot go on after a row without a distribution: what leads there is all of the block.
     if (!is_defined) end = i;
     double stays = share;
     if (i < end) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The verdict on a draft: the draft tokens that the target accepts, and the bonus token behind them. Drafts
+// The verdict on a draft: the draft tokens that the target accepts, and the bonus token after them. Drafts
 // are token trees, of which a chain is one.
 //
 // With a temperature siblings are tried in the order they were drawn. A rejected one that was drawn from q
@@ -27,8 +27,8 @@ namespace draftscope::engine {
 struct Verdict {
   std::vector<std::int32_t> path;    ///< accepted nodes from the root down
   std::vector<std::uint8_t> tested;  ///< by node: whether the target got to it
-  std::int32_t bonus_token = -1;     ///< the target's token behind the path (correction or bonus)
-  /// Row behind the path whose logits make no distribution: there is no bonus token, and the text cannot go
+  std::int32_t bonus_token = -1;     ///< the target's token after the path (correction or bonus)
+  /// Row after the path whose logits make no distribution: there is no bonus token, and the text cannot go
   /// on. -1 = all that the verdict needed did. Rows beside the path are nobody's concern.
   std::int32_t undefined_row = -1;
 };
@@ -42,29 +42,29 @@ struct Drawn {
   std::span<const std::int32_t> drawn_from = {};
 };
 
-/// The target's distribution behind row r of the verification (0 = root, i + 1 = node i); empty if its logits
+/// The target's distribution after row r of the verification (0 = root, i + 1 = node i); empty if its logits
 /// make none. Valid until the next call.
 using TargetAt = std::function<const Distribution&(std::int32_t row)>;
 
-/// Decides by the target's best tokens, `best`: behind the root, then behind each node.
+/// Decides by the target's best tokens, `best`: after the root, then after each node.
 void judge_greedily(std::span<const DraftNode> nodes, std::span<const TopToken> best, Verdict& verdict);
 
 class SampledJudge {
  public:
-  /// Decides with the chances of `chooser`; the token behind the root is at `root_position` + 1.
+  /// Decides with the chances of `chooser`; the token after the root is at `root_position` + 1.
   void judge(const Drawn& drawn, const TargetAt& target_at, std::int32_t root_position, Chooser& chooser,
              Verdict& verdict);
 
-  /// The same of a chain with distributions, as a block: with p₀ = 1 and pᵢ = min(pᵢ₋₁·p(xᵢ)/q(xᵢ), 1) the
-  /// first i tokens may stay with probability Sᵢ/(Sᵢ + 1 − pᵢ), where Sᵢ = Σ max(pᵢ·p − q, 0) behind them, or
+  /// Decides on a chain with distributions as a block: with p₀ = 1 and pᵢ = min(pᵢ₋₁·p(xᵢ)/q(xᵢ), 1) the
+  /// first i tokens may stay with probability Sᵢ/(Sᵢ + 1 − pᵢ), where Sᵢ = Σ max(pᵢ·p − q, 0) after them, or
   /// pᵢ if they are all. Most of those that may do stay, and the bonus token is drawn from max(pᵢ·p − q, 0),
-  /// or from p behind all. The choices take numbers of this round alone (block_branch): how many tokens stay
-  /// goes by those behind them, too.
+  /// or from p if all stay. The choices take numbers of this round alone (block_branch): how many tokens stay
+  /// goes by those after them, too.
   void judge_block(const Drawn& drawn, const TargetAt& target_at, std::int32_t root_position,
                    Chooser& chooser, Verdict& verdict);
 
  private:
-  Distribution target_, draft_, rest_;  // kept for their memory
+  Distribution target_, draft_, rest_;  // reused for their memory
 };
 
 /// Draw::branch of what a round that is judged as a block draws and decides: no other round's, and no
@@ -77,12 +77,20 @@ class SampledJudge {
 void judge_coupled(std::span<const DraftNode> nodes, const TargetAt& target_at, std::int32_t root_position,
                    CounterKey key, Verdict& verdict);
 
-// AdaEDL's lower bound on the acceptance of a draft token (Agrawal et al. 2024, "AdaEDL: Early Draft Stopping
-// for Speculative Decoding of Large Language Models via an Entropy-based Lower Bound on Token Acceptance
-// Probability", arXiv 2410.18351): 1 − √(w·H(q)), with H the entropy of the draft's distribution q in nats
-// and w the weight that the paper calls γ and sets to 0.2.
-
+/// AdaEDL's lower bound on the acceptance of a draft token (Agrawal et al. 2024, "AdaEDL: Early Draft
+/// Stopping for Speculative Decoding of Large Language Models via an Entropy-based Lower Bound on Token
+/// Acceptance Probability", arXiv 2410.18351): 1 − √(w·H(q)), with H the entropy of the draft's distribution
+/// q in nats and w the weight that the paper calls γ and sets to 0.2.
+///
 /// The bound for the softmax at temperature 1 of logits that make a distribution.
 [[nodiscard]] double acceptance_bound(std::span<const float> logits, double weight);
+
+/// `to` = `from`, with room for the largest that `from` has been, so that later copies of larger ones
+/// allocate nothing.
+inline void copy_distribution(const Distribution& from, Distribution& to) {
+  to.tokens.reserve(from.tokens.capacity());
+  to.probabilities.reserve(from.probabilities.capacity());
+  to = from;
+}
 
 }  // namespace draftscope::engine

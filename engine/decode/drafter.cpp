@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "decode/acceptance.h"
-#include "decode/copy_distribution.h"
 
 namespace draftscope::engine {
 
@@ -82,7 +81,7 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
   return {};
 }
 
-/// The step's logits as of the text and the earlier steps' tokens behind it.
+/// The step's logits, penalised by the text and by the earlier steps' tokens.
 void Drafter::penalise(std::span<const std::int32_t> text) {
   repetition_.follow(text);
   for (const DraftStep& step : steps_) repetition_.push(step.token);
@@ -90,7 +89,7 @@ void Drafter::penalise(std::span<const std::int32_t> text) {
   for (std::size_t i = 0; i < steps_.size(); ++i) repetition_.pop();
 }
 
-/// Those of the draft that the plan wants, and its exit.
+/// The boundaries of the draft whose states the plan wants, and its exit.
 void Drafter::list_boundaries(const RoundPlan& plan) {
   const std::int32_t exit = plan.mask->exit_layer();
   for (const std::int32_t boundary : plan.states)
@@ -186,7 +185,7 @@ void Drafter::choose_tokens(std::int32_t width, std::int32_t position, Acceptanc
   }
   copy_distribution(distribution, rest_);
   for (std::int32_t i = 0; i < width && !rest_.tokens.empty(); ++i) {
-    // Of a block that is one token, and the root is as many steps before it as there were.
+    // The block has one token, and the root lies as many steps before it as there were.
     const std::int32_t branch = acceptance == Acceptance::by_block
                                     ? block_branch(position - 1 - static_cast<std::int32_t>(steps_.size()))
                                     : i;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Drafts that several drafters make in stages (DraftStages). A drafter reads its own K/V of the draft tokens
 // and the target's of the text: what it has not run of a path it runs in the same pass. Each pass takes rows
-// of the cache behind those of earlier ones, so that rows of a path are in its order; the verification writes
+// of the cache after those of earlier ones, so that rows of a path are in its order; the verification writes
 // over them all.
 #include <draftscope/base/clock.h>
 
 #include <algorithm>
 
 #include "decode/acceptance.h"
-#include "decode/copy_distribution.h"
 #include "decode/drafter.h"
 
 namespace draftscope::engine {
@@ -50,7 +49,7 @@ Result<void> Drafter::draft_in_stages(DraftStages& stages, std::span<const std::
   return {};
 }
 
-/// Guesses are points, and each is the only one behind its parent.
+/// Guesses are points, and each is the only one after its parent.
 void Drafter::add_guesses(const DraftStage& stage, const DraftLimits& limits) {
   std::int32_t parent = stage.parent;
   for (const std::int32_t token : stage.guesses) {
@@ -161,7 +160,7 @@ Result<bool> Drafter::run_stage(const DraftStage& stage, std::span<const std::in
     outcome.last = -1;
     at = first;
   }
-  // The last guess that was the drafter's own has no token behind it, if there was no place or no
+  // The last guess that was the drafter's own has no token after it, if there was no place or no
   // distribution.
   if (outcome.last < 0 && at != stage.parent && static_cast<std::size_t>(at) + 1 == nodes_.size())
     outcome.last = at;
@@ -169,7 +168,7 @@ Result<bool> Drafter::run_stage(const DraftStage& stage, std::span<const std::in
   return true;
 }
 
-/// The logits of a head row as of the text and the path to the node that it is behind.
+/// The logits of a head row, penalised by the text and by the path to the node that the row follows.
 void Drafter::penalise_staged(std::span<const std::int32_t> text, std::size_t head, std::int32_t parent) {
   repetition_.follow(text);
   std::int32_t pushed = 0;
@@ -183,7 +182,7 @@ void Drafter::penalise_staged(std::span<const std::int32_t> text, std::size_t he
   for (; pushed > 0; --pushed) repetition_.pop();
 }
 
-/// Adds the drafter's tokens behind `parent`, by its head row; false if that makes no distribution.
+/// Adds the drafter's tokens after `parent`, by its head row; false if that makes no distribution.
 bool Drafter::add_staged(const DraftStage& stage, std::size_t head, std::int32_t parent,
                          std::int32_t root_position, std::int32_t room) {
   const bool greedy = request_.sampling.greedy();

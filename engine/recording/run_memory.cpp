@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "recording/run_memory.h"
+
 #include <draftscope/base/number.h>
-#include <draftscope/engine/recording/run_memory.h>
 
 #include <algorithm>
 #include <fstream>

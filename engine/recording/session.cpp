@@ -2,10 +2,11 @@
 #include <draftscope/engine/recording/session.h>
 
 #include <draftscope/engine/conversation.h>
-#include <draftscope/engine/recording/run_memory.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "recording/run_memory.h"
 
 namespace draftscope::engine {
 

@@ -9,9 +9,6 @@
 
 namespace draftscope::engine {
 
-[[nodiscard]] Result<std::unique_ptr<Strategy>> make_vanilla(
-    const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
-    const StrategyResources& resources);
 [[nodiscard]] Result<std::unique_ptr<Strategy>> make_auto(
     const speculation::StrategySpecification& specification, const speculation::ModelShape& shape,
     const StrategyResources& resources);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tokenizer/piece_decoder.h"
-#include "tokenizer/sequence.h"
+#include "tokenizer/read_json.h"
 #include "tokenizer/split/pattern.h"
 #include "tokenizer/split/utf8.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "tokenizer/sequence.h"
+#include "tokenizer/read_json.h"
 
 namespace draftscope::engine::tokenizer {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <draftscope/base/result.h>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -22,9 +23,20 @@ class ByteCursor {
     std::memcpy(&value, taken.data(), sizeof value);
     return value;
   }
-  /// A string behind its length of 64 bits; it looks into the file.
-  [[nodiscard]] Result<std::string_view> text(std::string_view what);
-  [[nodiscard]] Result<std::span<const std::byte>> take(std::uint64_t count, std::string_view what);
+  /// A string after its length of 64 bits; it looks into the file.
+  [[nodiscard]] Result<std::string_view> text(std::string_view what) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto length, number<std::uint64_t>(what));
+    DRAFTSCOPE_TRY_ASSIGN(const auto taken, take(length, what));
+    return std::string_view(reinterpret_cast<const char*>(taken.data()), taken.size());
+  }
+  [[nodiscard]] Result<std::span<const std::byte>> take(std::uint64_t count, std::string_view what) {
+    if (count > remaining())
+      return fail("{}: {} at byte {} takes {} bytes, expected at most the {} that the file has left", file_,
+                  what, position_, count, remaining());
+    const auto taken = bytes_.subspan(position_, static_cast<std::size_t>(count));
+    position_ += taken.size();
+    return taken;
+  }
 
   [[nodiscard]] std::size_t position() const { return position_; }
   [[nodiscard]] std::size_t remaining() const { return bytes_.size() - position_; }

@@ -10,7 +10,6 @@
 
 #include <draftscope/engine/backend.h>
 
-#include "strategies/guesses/guess_tree.h"
 #include "strategies/guesses/lookahead_window.h"
 #include "strategies/guesses/ngram_pool.h"
 #include "strategies/strategies.h"

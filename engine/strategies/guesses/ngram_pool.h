@@ -4,6 +4,8 @@
 // Lookahead's memory: for each token the n-grams that were seen to start with it, the least recently seen of
 // them replaced first. Grows with the number of different tokens and keeps its memory from text to text.
 
+#include <draftscope/engine/strategy.h>
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,11 +14,11 @@ namespace draftscope::engine {
 
 class NgramPool {
  public:
-  /// Up to `capacity` continuations of `length` tokens behind each token of a vocabulary.
+  /// Up to `capacity` continuations of `length` tokens after each token of a vocabulary.
   NgramPool(std::int32_t vocab, std::int32_t length, std::int32_t capacity);
 
   void clear();
-  /// Adds a continuation behind `token`, or makes it the most recent if it is there.
+  /// Adds a continuation after `token`, or makes it the most recent if it is there.
   void add(std::int32_t token, std::span<const std::int32_t> continuation);
   [[nodiscard]] std::int32_t count(std::int32_t token) const;
   /// 0 = the least recent.
@@ -30,5 +32,21 @@ class NgramPool {
   std::vector<std::int32_t> counts_;         // by place
   std::vector<std::int32_t> continuations_;  // [place][capacity][length], the least recent first
 };
+
+/// Guessed continuations of one token as a tree of proposals: those that begin alike share rows of the
+/// verification.
+///
+/// Adds the part of `continuation` that the tree does not have.
+inline void add_continuation(std::span<const std::int32_t> continuation, std::vector<Proposal>& tree) {
+  std::int32_t parent = -1;
+  for (const std::int32_t token : continuation) {
+    const auto same = std::find_if(tree.begin(), tree.end(), [&](const Proposal& proposal) {
+      return proposal.parent == parent && proposal.token == token;
+    });
+    const auto index = static_cast<std::int32_t>(same - tree.begin());
+    if (same == tree.end()) tree.push_back({token, parent});
+    parent = index;
+  }
+}
 
 }  // namespace draftscope::engine

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tokenizer/sequence.h"
+#include "tokenizer/read_json.h"
 #include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {

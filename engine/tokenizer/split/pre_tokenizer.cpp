@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tokenizer/byte_alphabet.h"
-#include "tokenizer/sequence.h"
+#include "tokenizer/read_json.h"
 #include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {

@@ -82,6 +82,24 @@ class AnyPlan final : public Strategy {
   std::vector<std::int32_t> seen_;
 };
 
+/// Text that a strategy decodes for a request, on a toy of its own.
+std::vector<std::int32_t> text_of(const ToyBackend::Options& options, Strategy& strategy,
+                                  const DecodeRequest& request, std::uint64_t seed) {
+  ToyBackend backend(options);
+  SeededChooser chooser(seed, 1);
+  DecodeListener nobody;
+  auto result = decode(backend, strategy, request, chooser, nobody);
+  EXPECT_TRUE(result) << result.error().message;
+  return result->tokens;
+}
+
+/// Decodes by `any` as vanilla decodes.
+void expect_vanillas_text(const ToyBackend::Options& options, AnyPlan& any, const DecodeRequest& request,
+                          std::uint64_t seed) {
+  const auto vanilla = make_strategy("vanilla", ToyBackend(options).shape());
+  ASSERT_EQ(text_of(options, any, request, seed), text_of(options, *vanilla->strategy, request, seed));
+}
+
 TEST(Trees, GreedyTextEqualsVanilla) {
   Random random(11);
   std::int32_t siblings = 0;
@@ -97,18 +115,10 @@ TEST(Trees, GreedyTextEqualsVanilla) {
     for (std::int32_t& token : prompt) token = pick(random, 0, options.vocab - 1);
     const std::vector<std::int32_t> eos{pick(random, 0, 40)};
     const DecodeRequest request{.prompt = prompt, .max_new_tokens = pick(random, 1, 60), .eos_tokens = eos};
-    const auto text = [&](Strategy& strategy) {
-      ToyBackend backend(options);
-      SeededChooser chooser(1, 1);
-      DecodeListener nobody;
-      auto result = decode(backend, strategy, request, chooser, nobody);
-      EXPECT_TRUE(result) << result.error().message;
-      return result->tokens;
-    };
     const ToyBackend shaped(options);
     AnyPlan any(shaped.shape(), static_cast<std::uint32_t>(random()));
-    const auto vanilla = make_strategy("vanilla", shaped.shape());
-    ASSERT_EQ(text(any), text(*vanilla->strategy)) << "trial " << trial;
+    SCOPED_TRACE(trial);
+    ASSERT_NO_FATAL_FAILURE(expect_vanillas_text(options, any, request, 1));
     siblings += any.siblings;
     beside += any.beside;
   }
@@ -208,18 +218,10 @@ TEST(CoupledSampling, TextDoesNotDependOnTheStrategy) {
                                 .max_new_tokens = 40,
                                 .sampling = {.temperature = 0.8, .top_p = 0.95, .coupled = true}};
     const std::uint64_t seed = random();
-    const auto text = [&](Strategy& strategy) {
-      ToyBackend backend(options);
-      SeededChooser chooser(seed, 1);
-      DecodeListener nobody;
-      auto result = decode(backend, strategy, request, chooser, nobody);
-      EXPECT_TRUE(result) << result.error().message;
-      return result->tokens;
-    };
     const ToyBackend shaped(options);
     AnyPlan any(shaped.shape(), static_cast<std::uint32_t>(random()));
-    const auto vanilla = make_strategy("vanilla", shaped.shape());
-    ASSERT_EQ(text(any), text(*vanilla->strategy)) << "trial " << trial;
+    SCOPED_TRACE(trial);
+    ASSERT_NO_FATAL_FAILURE(expect_vanillas_text(options, any, request, seed));
     beside += any.beside;
   }
   EXPECT_GT(beside, 20);

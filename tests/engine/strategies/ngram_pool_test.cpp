@@ -7,7 +7,6 @@
 #include <map>
 
 #include "followed.h"
-#include "strategies/guesses/guess_tree.h"
 
 namespace draftscope::engine {
 namespace {

@@ -13,7 +13,6 @@
 #include "checkpoint/quantised/e4m3.h"
 #include "checkpoint/quantised/fp8_block.h"
 #include "kept_layers.h"
-#include "numbers_of.h"
 #include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
@@ -23,14 +22,14 @@ using namespace draftscope::engine::tiny;
 
 /// A folder of random codes, as DeepSeek's and Qwen3's are.
 struct Fp8BlockFolder {
-  std::uint64_t rows = 128;  ///< of a block
+  std::uint64_t rows = 128;  ///< rows of a block
   std::uint64_t columns = 128;
   std::string scales = "F32";
   std::string plain = "BF16";
   std::uint64_t width = 256;
   std::uint64_t inner = 384;
-  std::vector<std::string> plain_modules{"lm_head"};  ///< as `modules_to_not_convert` lists them
-  float scale = 0x1.23456p-9F;                        ///< of the last block of each matrix
+  std::vector<std::string> plain_modules{"lm_head"};  ///< the list `modules_to_not_convert`
+  float scale = 0x1.23456p-9F;                        ///< scale of the last block of each matrix
 };
 
 class Fp8BlockWriter {
@@ -38,30 +37,18 @@ class Fp8BlockWriter {
   explicit Fp8BlockWriter(const Fp8BlockFolder& folder) : folder_(folder) {}
 
   void write(const std::filesystem::path& path) {
-    plain("model.embed_tokens.weight", {16, folder_.width});
-    matrix("lm_head", 16, folder_.width);
-    plain("model.norm.weight", {folder_.width});
-    const std::string layer = "model.layers.0.";
-    plain(layer + "input_layernorm.weight", {folder_.width});
-    plain(layer + "post_attention_layernorm.weight", {folder_.width});
-    for (const char* const query : {"q_proj", "o_proj"})
-      matrix(layer + "self_attn." + query, folder_.width, folder_.width);
-    for (const char* const key : {"k_proj", "v_proj"})
-      matrix(layer + "self_attn." + key, folder_.width / 2, folder_.width);
-    for (const char* const inner : {"gate_proj", "up_proj"})
-      matrix(layer + "mlp." + inner, folder_.inner, folder_.width);
-    matrix(layer + "mlp.down_proj", folder_.width, folder_.inner);
-    nlohmann::json config = tiny_config();
-    config["hidden_size"] = folder_.width;
-    config["num_hidden_layers"] = 1;
-    config["intermediate_size"] = folder_.inner;
-    config["vocab_size"] = 16;
-    config["quantization_config"] = {{"activation_scheme", "dynamic"},
-                                     {"fmt", "e4m3"},
-                                     {"modules_to_not_convert", folder_.plain_modules},
-                                     {"quant_method", "fp8"},
-                                     {"weight_block_size", {folder_.rows, folder_.columns}}};
-    write_tiny_checkpoint(path, config, tensors_);
+    visit_one_layer(
+        folder_.width, folder_.inner,
+        [this](const std::string& name, std::vector<std::uint64_t> shape) { plain(name, std::move(shape)); },
+        [this](const std::string& module, std::uint64_t outputs, std::uint64_t inputs) {
+          matrix(module, outputs, inputs);
+        });
+    const nlohmann::json quantisation{{"activation_scheme", "dynamic"},
+                                      {"fmt", "e4m3"},
+                                      {"modules_to_not_convert", folder_.plain_modules},
+                                      {"quant_method", "fp8"},
+                                      {"weight_block_size", {folder_.rows, folder_.columns}}};
+    write_tiny_checkpoint(path, one_layer_config(folder_.width, folder_.inner, quantisation), tensors_);
   }
 
  private:
@@ -153,10 +140,7 @@ TEST(Fp8BlockFolders, TakeWhatTheirFilesTake) {
   const Checkpoint kept = opened(place.path(), BlockMatrices::cuda_as_stored);
   const TensorView& down = kept.weights.layers[0].down;
   EXPECT_EQ(down.row_bytes(), 4096U + 4096 / 128 * 4 / 128);
-  // A view of some rows is those rows.
-  const std::vector<std::byte> all = numbers_of(down);
-  const std::vector<std::byte> some = numbers_of(down.rows_from(77, 131));
-  EXPECT_EQ(some, std::vector(all.begin() + 77 * 8192, all.begin() + (77 + 131) * 8192));
+  expect_views_of_rows(down);
 }
 
 TEST(Fp8BlockFolders, AreNoneForTheCpu) {

@@ -13,7 +13,6 @@
 
 #include "checkpoint/quantised/int4.h"
 #include "kept_layers.h"
-#include "numbers_of.h"
 #include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
@@ -27,8 +26,8 @@ struct Folder {
   int group = 128;
   std::string scales = "F16";
   std::string plain = "F16";
-  int width = 256;
-  int inner = 384;
+  std::uint64_t width = 256;
+  std::uint64_t inner = 384;
   std::string plain_matrix = {};  ///< a module that is not packed
   std::string act_order = {};     ///< a module whose inputs' groups are in another order
   bool packs_head = false;
@@ -39,31 +38,16 @@ class Writer {
   explicit Writer(const Folder& folder) : folder_(folder) {}
 
   void write(const std::filesystem::path& path) {
-    const auto wide = static_cast<std::uint64_t>(folder_.width);
-    plain("model.embed_tokens.weight", {16, wide});
-    if (folder_.packs_head)
-      packed("lm_head", 16, folder_.width);
-    else
-      plain("lm_head.weight", {16, wide});
-    plain("model.norm.weight", {wide});
-    const std::string layer = "model.layers.0.";
-    plain(layer + "input_layernorm.weight", {wide});
-    plain(layer + "post_attention_layernorm.weight", {wide});
-    for (const char* const query : {"q_proj", "o_proj"})
-      packed(layer + "self_attn." + query, folder_.width, folder_.width);
-    for (const char* const key : {"k_proj", "v_proj"})
-      packed(layer + "self_attn." + key, folder_.width / 2, folder_.width);
-    for (const char* const inner : {"gate_proj", "up_proj"})
-      packed(layer + "mlp." + inner, folder_.inner, folder_.width);
-    packed(layer + "mlp.down_proj", folder_.width, folder_.inner);
-    nlohmann::json config = tiny_config();
-    config["hidden_size"] = folder_.width;
-    config["num_hidden_layers"] = 1;
-    config["intermediate_size"] = folder_.inner;
-    config["vocab_size"] = 16;
-    config["quantization_config"] = {
+    visit_one_layer(
+        folder_.width, folder_.inner,
+        [this](const std::string& name, std::vector<std::uint64_t> shape) { plain(name, std::move(shape)); },
+        [this](const std::string& module, std::uint64_t outputs, std::uint64_t inputs) {
+          if (module == "lm_head" && !folder_.packs_head) return plain(module + ".weight", {outputs, inputs});
+          packed(module, outputs, inputs);
+        });
+    const nlohmann::json quantisation{
         {"quant_method", folder_.method}, {"bits", 4}, {"group_size", folder_.group}};
-    write_tiny_checkpoint(path, config, tensors_);
+    write_tiny_checkpoint(path, one_layer_config(folder_.width, folder_.inner, quantisation), tensors_);
   }
 
  private:
@@ -93,13 +77,11 @@ class Writer {
     for (const auto extent : shape) n *= extent;
     tensors_.push_back({name, folder_.plain, std::move(shape), numbers(n, folder_.plain)});
   }
-  void packed(const std::string& module, int outputs, int inputs) {
-    const auto rows = static_cast<std::uint64_t>(outputs);
-    const auto columns = static_cast<std::uint64_t>(inputs);
+  void packed(const std::string& module, std::uint64_t rows, std::uint64_t columns) {
     if (module.ends_with(folder_.plain_matrix) && !folder_.plain_matrix.empty())
       return plain(module + ".weight", {rows, columns});
-    const int group = folder_.group < 0 ? inputs : folder_.group;
-    const auto groups = static_cast<std::uint64_t>((inputs + group - 1) / group);
+    const auto group = folder_.group < 0 ? columns : static_cast<std::uint64_t>(folder_.group);
+    const std::uint64_t groups = (columns + group - 1) / group;
     const bool awq = folder_.method == "awq";
     tensors_.push_back({module + ".qweight", "I32",
                         awq ? std::vector{columns, rows / 8} : std::vector{columns / 8, rows},
@@ -110,8 +92,8 @@ class Writer {
     if (awq) return;
     const bool reverses = module.ends_with(folder_.act_order) && !folder_.act_order.empty();
     std::string order;
-    for (int i = 0; i < inputs; ++i) {
-      const std::int32_t of = (reverses ? inputs - 1 - i : i) / group;
+    for (std::uint64_t i = 0; i < columns; ++i) {
+      const auto of = static_cast<std::int32_t>((reverses ? columns - 1 - i : i) / group);
       order.append(reinterpret_cast<const char*>(&of), sizeof of);
     }
     tensors_.push_back({module + ".g_idx", "I32", {columns}, order});
@@ -154,10 +136,7 @@ TEST(Int4Folders, TakeWhatTheirFilesTake) {
   const TensorView& down = kept.weights.layers[0].down;
   EXPECT_EQ(down.row_bytes(), 1024U / 2 + 8 * 2 + 8 / 2);
   EXPECT_DOUBLE_EQ(down.weight_bits(), 4.15625);
-  // A view of some rows is those rows.
-  const std::vector<std::byte> all = numbers_of(down);
-  const std::vector<std::byte> some = numbers_of(down.rows_from(77, 131));
-  EXPECT_EQ(some, std::vector(all.begin() + 77 * 2048, all.begin() + (77 + 131) * 2048));
+  expect_views_of_rows(down);
 }
 
 TEST(Int4Folders, AreNoneForTheCpu) {

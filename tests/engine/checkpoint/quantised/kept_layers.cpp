@@ -9,9 +9,19 @@
 #include <string>
 
 #include "checkpoint/tensor_slots.h"
-#include "numbers_of.h"
+#include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
+
+nlohmann::json one_layer_config(std::uint64_t width, std::uint64_t inner, nlohmann::json quantisation) {
+  nlohmann::json config = tiny::tiny_config();
+  config["hidden_size"] = width;
+  config["num_hidden_layers"] = 1;
+  config["intermediate_size"] = inner;
+  config["vocab_size"] = 16;
+  config["quantization_config"] = std::move(quantisation);
+  return config;
+}
 
 Checkpoint opened(const std::filesystem::path& folder, BlockMatrices blocks) {
   auto checkpoint = load_checkpoint(folder, blocks);
@@ -38,6 +48,13 @@ bool keeps_layers(const std::filesystem::path& folder, bool packs_head) {
         << found[i].name;
   }
   return kept.has_quantised();
+}
+
+void expect_views_of_rows(const TensorView& tensor) {
+  const std::vector<std::byte> all = numbers_of(tensor);
+  const std::ptrdiff_t row_bytes = tensor.columns * static_cast<std::ptrdiff_t>(dtype_bytes(tensor.dtype));
+  EXPECT_EQ(numbers_of(tensor.rows_from(77, 131)),
+            std::vector(all.begin() + 77 * row_bytes, all.begin() + (77 + 131) * row_bytes));
 }
 
 void expect_none_for_the_cpu(const std::filesystem::path& folder) {

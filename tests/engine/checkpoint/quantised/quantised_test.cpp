@@ -12,7 +12,7 @@
 
 #include "checkpoint/quantised/quantised_matrix.h"
 #include "checkpoint/tensor_slots.h"
-#include "numbers_of.h"
+#include "kept_layers.h"
 #include "tiny_checkpoint.h"
 
 namespace draftscope::engine {
@@ -107,7 +107,7 @@ TEST(QuantisedMatrices, AnyPartIsThatPartOfTheWhole) {
 struct Refusal {
   const char* name;
   const char* golden;
-  std::function<void(nlohmann::json&)> change;  ///< of quantization_config
+  std::function<void(nlohmann::json&)> change;  ///< changes quantization_config
   const char* expected;
 };
 
@@ -186,7 +186,7 @@ struct Tampering {
   const char* name;
   const char* golden;
   const char* from;  ///< in the header
-  const char* to;    ///< as long
+  const char* to;    ///< text of the same length
   const char* expected;
 };
 

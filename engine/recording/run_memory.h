@@ -19,7 +19,7 @@ struct RunMemory {
   std::size_t peak_bytes = 0;  ///< 0 = not known
   std::size_t weight_bytes = 0;
   std::size_t draft_weight_bytes = 0;  ///< the draft's own: a second model, the layers in another type
-  std::size_t kv_bytes = 0;            ///< of the target and of a second model
+  std::size_t kv_bytes = 0;            ///< K/V of the target and of a second model
   std::size_t workspace_bytes = 0;     ///< the backends' buffers
 };
 
