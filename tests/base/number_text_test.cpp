@@ -15,7 +15,11 @@ constexpr Characters unicode = Characters::unicode;
 TEST(NumberText, HasThreeSignificantDigitsAndAllBeforeThePoint) {
   EXPECT_EQ(number_text(0.0), "0");
   EXPECT_EQ(number_text(0.03124), "0.0312");
+  EXPECT_EQ(number_text(0.03125), "0.0312");
+  EXPECT_EQ(number_text(1.5), "1.50");
+  EXPECT_EQ(number_text(-2.0), "-2.00");
   EXPECT_EQ(number_text(4.214), "4.21");
+  EXPECT_EQ(number_text(1234.5), "1234");
   EXPECT_EQ(number_text(-61.82), "-61.8");
   EXPECT_EQ(number_text(1234.6), "1235");
   EXPECT_EQ(number_text(12'345'678.0), "12345678");
@@ -62,13 +66,16 @@ TEST(NumberText, SaysSpeedupsSharesAndRanges) {
   EXPECT_EQ(ratio_text(0.0002, ascii), "< 0.001");
   EXPECT_EQ(ratio_text(-0.0002, ascii), "> -0.001");
   EXPECT_EQ(ratio_text(-0.0002, unicode), "> −0.001");
-  EXPECT_EQ(ratio_text(0.5, ascii), "0.500");
+  EXPECT_EQ(ratio_text(0.0000275, ascii), "< 0.001");
+  EXPECT_EQ(ratio_text(-0.0000275, ascii), "> -0.001");
+  EXPECT_EQ(ratio_text(0.0312, ascii), number_text(0.0312));
   EXPECT_EQ(p_value_text(0.0312), "0.031");
   EXPECT_EQ(p_value_text(0.0003), "< 0.001");
 }
 
 TEST(NumberText, GroupsDigitsByThree) {
   EXPECT_EQ(count_text(999), "999");
+  EXPECT_EQ(count_text(-123), "-123");
   EXPECT_EQ(count_text(12'345), "12 345");
   EXPECT_EQ(count_text(-1'234'567), "-1 234 567");
 }
@@ -76,6 +83,7 @@ TEST(NumberText, GroupsDigitsByThree) {
 TEST(NumberText, ChoosesTheUnit) {
   EXPECT_EQ(duration_text(0.0, ascii), "0 ns");
   EXPECT_EQ(duration_text(5.0, ascii), "5 ns");
+  EXPECT_EQ(duration_text(831.0, ascii), "831 ns");
   EXPECT_EQ(duration_text(4214.0, ascii), "4.21 us");
   EXPECT_EQ(duration_text(4214.0, unicode), "4.21 µs");
   EXPECT_EQ(duration_text(-61.8e6, ascii), "-61.8 ms");
