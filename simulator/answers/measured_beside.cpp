@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/statistics.h>
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -24,15 +25,8 @@ double spread_of(const RunRows& run) {
   for (const RequestRows& rows : run.requests)
     for (const traces::Round& round : rows.rounds) times.push_back(round.end_ns - round.start_ns);
   if (times.empty()) return 0.0;
-  const auto quantile = [&](double share) {
-    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(times.size() - 1));
-    std::nth_element(times.begin(), times.begin() + place, times.end());
-    return static_cast<double>(times[static_cast<std::size_t>(place)]);
-  };
-  constexpr double p50 = 0.5;
-  constexpr double p99 = 0.99;
-  const double median = quantile(p50);
-  return median > 0.0 ? quantile(p99) / median : 0.0;
+  const auto median = static_cast<double>(quantile_below(times, 0.5));
+  return median > 0.0 ? static_cast<double>(quantile_below(times, 0.99)) / median : 0.0;
 }
 
 std::string speedup_words(double speedup, const std::optional<Interval>& interval, Characters characters) {
