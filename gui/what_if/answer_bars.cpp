@@ -29,7 +29,7 @@ struct Gauge {
   std::optional<Interval> measured_95;
 };
 
-QString range_text(const std::optional<Interval>& interval) {
+QString rate_range(const std::optional<Interval>& interval) {
   return interval ? QStringLiteral("%1–%2").arg(number_text(interval->low), number_text(interval->high))
                   : QStringLiteral("–");
 }
@@ -42,7 +42,7 @@ QString values_text(const std::vector<double>& values, const QString& unit) {
 
 QString intervals_text(const Gauge& gauge) {
   return gauge.of_95
-             ? AnswerBars::tr("80 %  %1   95 %  %2").arg(range_text(gauge.of_80), range_text(gauge.of_95))
+             ? AnswerBars::tr("80 %  %1   95 %  %2").arg(rate_range(gauge.of_80), rate_range(gauge.of_95))
              : AnswerBars::tr("no interval (see the notes)");
 }
 
@@ -216,7 +216,7 @@ void AnswerBars::set_answer(std::shared_ptr<const WhatIfAnswer> answer) {
   QStringList spoken;
   for (const Gauge& gauge : {rate_gauge(*answer_), speedup_gauge(*answer_)})
     spoken << tr("%1 %2, 80 % %3, 95 % %4")
-                      .arg(gauge.name, gauge.words, range_text(gauge.of_80), range_text(gauge.of_95)) +
+                      .arg(gauge.name, gauge.words, rate_range(gauge.of_80), rate_range(gauge.of_95)) +
                   (gauge.measured ? tr(", measured %1").arg(number_text(*gauge.measured)) : QString());
   setAccessibleDescription(spoken.join(u"; "));
   set_message({});
