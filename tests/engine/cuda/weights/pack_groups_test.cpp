@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/element_bits.h"
 #include "checkpoint/gguf/unpack.h"
-#include "cpu/model.h"
 #include "cuda/kernels/grouped_layout.h"
 #include "cuda/weights/pack_groups.h"
 #include "cuda_shapes.h"
@@ -54,8 +54,8 @@ PackedWeight int4_weight(const PackedMatrix& packed, std::int64_t row, std::int6
   const std::int64_t lines = (packed.columns + 511) / 512;
   const auto word = packed.at<std::uint32_t>(packed.rows * runs * 64 + (row / 8 * lines + k / 512) * 128 +
                                              row % 8 * 16 + k % 512 / 128 * 4);
-  const float scale = cpu::f16_to_float(static_cast<std::uint16_t>(word & 0xffffU));
-  const float base_and_zero = -cpu::bf16_to_float(static_cast<std::uint16_t>(word >> 16U));
+  const float scale = f16_to_float(static_cast<std::uint16_t>(word & 0xffffU));
+  const float base_and_zero = -bf16_to_float(static_cast<std::uint16_t>(word >> 16U));
   // Half a step for the number, and half a one for the zero point, which may move an end out of reach.
   return {(128.0F + static_cast<float>(packed.nibble(row, k)) - base_and_zero) * scale,
           1.01F * std::abs(scale)};
@@ -75,7 +75,7 @@ PackedWeight q4_k_weight(const PackedMatrix& packed, std::int64_t row, std::int6
     return values[k % 256];
   };
   const auto unit = [&](std::int64_t at) {
-    return std::abs(cpu::f16_to_float(packed.at<std::uint16_t>(scales + at)));
+    return std::abs(f16_to_float(packed.at<std::uint16_t>(scales + at)));
   };
   // Half a step for the number; a scale and a minimum are rounded to multiples, which may move an end.
   const float step = std::abs(value_of(1) - value_of(0));
@@ -164,7 +164,7 @@ const Layout layouts[] = {
 
 std::vector<float> row_of(const TensorView& tensor, std::int64_t row) {
   std::vector<float> values(static_cast<std::size_t>(tensor.columns));
-  cpu::copy_row(tensor, row, values.data());
+  copy_row(tensor, row, values.data());
   return values;
 }
 
@@ -205,7 +205,7 @@ TEST_P(PackGroups, KeepEveryNumberOfTheFile) {
       for (std::int64_t k = 0; k < part.columns; ++k) {
         const float found = layout.weight(*matrix, row, k).value;
         ASSERT_EQ(found, expected[static_cast<std::size_t>(k)]) << row << ", " << k;
-        ASSERT_EQ(cpu::bf16_to_float(cpu::float_to_bf16(found)), numbers[static_cast<std::size_t>(k)]);
+        ASSERT_EQ(bf16_to_float(float_to_bf16(found)), numbers[static_cast<std::size_t>(k)]);
       }
     }
   }

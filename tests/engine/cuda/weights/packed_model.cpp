@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <stdexcept>
 
+#include "checkpoint/element_bits.h"
 #include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/gguf/unpack.h"
 #include "checkpoint/gguf/widen.h"
@@ -33,9 +34,9 @@ float put_number(std::byte* to, DType dtype, float value) {
     return value;
   }
   const bool is_f16 = dtype == DType::f16;
-  const std::uint16_t bits = is_f16 ? cpu::float_to_f16(value) : cpu::float_to_bf16(value);
+  const std::uint16_t bits = is_f16 ? float_to_f16(value) : float_to_bf16(value);
   std::memcpy(to, &bits, sizeof bits);
-  return is_f16 ? cpu::f16_to_float(bits) : cpu::bf16_to_float(bits);
+  return is_f16 ? f16_to_float(bits) : bf16_to_float(bits);
 }
 
 /// A scale of random size and sign; one of twenty is zero, and one a multiple of `tiny`.
@@ -77,7 +78,7 @@ void set_blocks(PackedModel& model, TensorView& packed, TensorView& widened, con
 
 std::uint16_t random_q4_k_unit(Random& random, float size) {
   if (chance(random, 0.1)) return static_cast<std::uint16_t>(pick(random, 0, 3));  // zero, subnormals
-  return cpu::float_to_f16(size * static_cast<float>(pick(random, -1000, 1000)) / 1000.0F);
+  return float_to_f16(size * static_cast<float>(pick(random, -1000, 1000)) / 1000.0F);
 }
 
 std::vector<std::byte> random_q4_k(std::size_t count, Random& random) {
@@ -123,7 +124,7 @@ void pack_int4(PackedModel& model, TensorView& packed, TensorView& widened, cons
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto zero = static_cast<std::uint32_t>((g * rows + row) % 16);
       // Of a type that fp16 has, too.
-      const float scale = cpu::bf16_to_float(cpu::float_to_bf16(random_scale(random, size, 0x1p-24F, 0.001)));
+      const float scale = bf16_to_float(float_to_bf16(random_scale(random, size, 0x1p-24F, 0.001)));
       put_along_outputs(form, zeros + g * rows / 2, row,
                         (zero - static_cast<std::uint32_t>(form.zero_offset)) & 15U);
       put_number(scales + (g * rows + row) * scale_bytes, form.scales, scale);
@@ -203,7 +204,7 @@ PackedModel in_blocks(const Checkpoint& plain, WeightFormat format) {
         model.allocate(packed.rows * static_cast<std::int64_t>(row_blocks * stored.bytes));
     std::byte* out = blocks;
     for (std::int64_t r = 0; r < packed.rows; ++r) {
-      cpu::copy_row(packed, r, row.data());
+      copy_row(packed, r, row.data());
       for (std::size_t block = 0; block < row_blocks; ++block, out += stored.bytes)
         write_block(format,
                     cpu::quantise_block(*cpu::packed_layout(format), row.data() + block * cpu::block_depth,
@@ -270,7 +271,7 @@ PackedModel in_e4m3(const Checkpoint& plain) {
     auto* const scales =
         reinterpret_cast<float*>(model.allocate(packed.rows * static_cast<std::int64_t>(sizeof(float))));
     for (std::int64_t r = 0; r < packed.rows; ++r) {
-      cpu::copy_row(packed, r, row.data());
+      copy_row(packed, r, row.data());
       float largest = 0.0F;
       for (const float x : row) largest = std::max(largest, std::abs(x));
       scales[r] = largest > 0.0F ? largest / values.back() : 1.0F;
