@@ -44,8 +44,8 @@ TEST(FigureTexts, SayThatARatioIsTooSmallToMatter) {
   };
   EXPECT_EQ(text(0.0000275), "< 0.001");
   EXPECT_EQ(text(-0.0000275), "> −0.001");
-  EXPECT_EQ(text(0.0), "0.00");
-  EXPECT_EQ(text(0.312), "0.31");
+  EXPECT_EQ(text(0.0), "0");
+  EXPECT_EQ(text(0.312), "0.312");
   EXPECT_EQ(simulator::measured_figure("draft_cost").format, simulator::FigureFormat::ratio);
 }
 
