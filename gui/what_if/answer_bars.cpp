@@ -27,29 +27,35 @@ struct Gauge {
   QString words;
   std::optional<double> measured;
   std::optional<Interval> measured_95;
+  QString (*text_of)(double) = number_text;  ///< Writes one of its values.
 };
 
-QString rate_range(const std::optional<Interval>& interval) {
-  return interval ? QStringLiteral("%1–%2").arg(number_text(interval->low), number_text(interval->high))
+/// A speedup has two decimals in sentences and bars alike.
+QString speedup_digits(double speedup) {
+  return QString::number(speedup, 'f', 2);
+}
+
+QString interval_text(const Gauge& gauge, const std::optional<Interval>& interval) {
+  return interval ? QStringLiteral("%1–%2").arg(gauge.text_of(interval->low), gauge.text_of(interval->high))
                   : QStringLiteral("–");
 }
 
-QString values_text(const std::vector<double>& values, const QString& unit) {
-  if (values.size() < 2 || values.front() == values.back()) return number_text(values.front()) + unit;
-  const auto [least, most] = std::minmax(values.front(), values.back());
-  return QStringLiteral("%1–%2%3").arg(number_text(least), number_text(most), unit);
+QString values_text(const Gauge& gauge, const QString& unit) {
+  const auto [min, max] = std::minmax(gauge.values.front(), gauge.values.back());
+  if (min == max) return gauge.text_of(min) + unit;
+  return QStringLiteral("%1–%2%3").arg(gauge.text_of(min), gauge.text_of(max), unit);
 }
 
 QString intervals_text(const Gauge& gauge) {
-  return gauge.of_95
-             ? AnswerBars::tr("80 %  %1   95 %  %2").arg(rate_range(gauge.of_80), rate_range(gauge.of_95))
-             : AnswerBars::tr("no interval (see the notes)");
+  return gauge.of_95 ? AnswerBars::tr("80 %  %1   95 %  %2")
+                           .arg(interval_text(gauge, gauge.of_80), interval_text(gauge, gauge.of_95))
+                     : AnswerBars::tr("no interval (see the notes)");
 }
 
 /// Below the interval, where there is one.
 QString measured_text(const Gauge& gauge) {
   return gauge.measured
-             ? AnswerBars::tr("◇ measured %1, decode, without prefill").arg(number_text(*gauge.measured))
+             ? AnswerBars::tr("◇ measured %1, decode, without prefill").arg(gauge.text_of(*gauge.measured))
              : AnswerBars::tr("decode, without prefill");
 }
 
@@ -61,7 +67,7 @@ Gauge rate_gauge(const WhatIfAnswer& answer) {
               answer.prediction.vanilla_tokens_per_second,
               {}};
   if (answer.rate.max_drafted) gauge.values.push_back(answer.rate.max_drafted->value);
-  gauge.words = values_text(gauge.values, {});
+  gauge.words = values_text(gauge, {});
   if (answer.beside) gauge.measured = answer.beside->run.tokens_per_second;
   return gauge;
 }
@@ -75,7 +81,8 @@ Gauge speedup_gauge(const WhatIfAnswer& answer) {
               1.0,
               {}};
   if (speedup.max_drafted) gauge.values.push_back(speedup.max_drafted->total.value);
-  gauge.words = values_text(gauge.values, QStringLiteral("×"));
+  gauge.text_of = speedup_digits;
+  gauge.words = values_text(gauge, QStringLiteral("×"));
   if (answer.beside) {
     gauge.measured = answer.beside->run.speedup;
     gauge.measured_95 = answer.beside->run.interval_95;
@@ -216,8 +223,9 @@ void AnswerBars::set_answer(std::shared_ptr<const WhatIfAnswer> answer) {
   QStringList spoken;
   for (const Gauge& gauge : {rate_gauge(*answer_), speedup_gauge(*answer_)})
     spoken << tr("%1 %2, 80 % %3, 95 % %4")
-                      .arg(gauge.name, gauge.words, rate_range(gauge.of_80), rate_range(gauge.of_95)) +
-                  (gauge.measured ? tr(", measured %1").arg(number_text(*gauge.measured)) : QString());
+                      .arg(gauge.name, gauge.words, interval_text(gauge, gauge.of_80),
+                           interval_text(gauge, gauge.of_95)) +
+                  (gauge.measured ? tr(", measured %1").arg(gauge.text_of(*gauge.measured)) : QString());
   setAccessibleDescription(spoken.join(u"; "));
   set_message({});
 }
