@@ -29,9 +29,8 @@ struct ImportOptions {
 };
 
 std::vector<traces::ImportFormat> import_formats() {
-  std::vector<traces::ImportFormat> formats;
-  for (int i = 0; i < traces::import_format_count; ++i)
-    formats.push_back(static_cast<traces::ImportFormat>(i));
+  std::vector<traces::ImportFormat> formats(static_cast<std::size_t>(traces::import_format_count));
+  for (std::size_t i = 0; i < formats.size(); ++i) formats[i] = static_cast<traces::ImportFormat>(i);
   return formats;
 }
 
