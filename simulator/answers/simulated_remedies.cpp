@@ -38,7 +38,7 @@ Result<WhatIf> train_to_explain(traces::Reader& reader, const traces::Recording&
 
 std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulated_remedies(WhatIf what_if,
                                                                                        SweepOptions draws) {
-  return [what_if = std::move(what_if), draws = std::move(draws)](const std::string& strategy) {
+  return [what_if = std::move(what_if), draws](const std::string& strategy) {
     return ask_about(what_if, strategy, draws);
   };
 }
