@@ -34,7 +34,8 @@ TEST(Statistics, FollowTheirDefinitionsOnSortedValues) {
       const auto below = static_cast<std::size_t>(place);
       const double above = sorted[std::min(below + 1, count - 1)];
       EXPECT_EQ(quantile_below(std::vector(values), share), sorted[below]);
-      EXPECT_EQ(nearest_quantile(std::vector(values), share), sorted[static_cast<std::size_t>(place + 0.5)]);
+      EXPECT_EQ(nearest_quantile(std::vector(values), share),
+                sorted[static_cast<std::size_t>(std::lround(place))]);
       EXPECT_EQ(interpolated_quantile(std::vector(values), share),
                 sorted[below] + (place - static_cast<double>(below)) * (above - sorted[below]));
     }

@@ -23,9 +23,9 @@ using testing::HasSubstr;
 std::filesystem::path record(const std::filesystem::path& path, const std::vector<std::string>& more) {
   std::vector<std::string> arguments{"record",
                                      "--model",
-                                     DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
+                                     std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip",
                                      "--prompts",
-                                     DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl",
+                                     std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/prompts/demo.jsonl",
                                      "--threads",
                                      "1",
                                      "--quiet",

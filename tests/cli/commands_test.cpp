@@ -123,7 +123,7 @@ TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
 
 /// Records one prompt under vanilla and an early exit, once, with shadow tokens; returns the trace.
 std::string record_one_prompt(const TemporaryFolder& folder, std::vector<std::string> more) {
-  const std::string trace = (folder / "run.dstrace").string();
+  std::string trace = (folder / "run.dstrace").string();
   const std::string prompts = (folder / "prompts.jsonl").string();
   std::ofstream(prompts) << R"({"turns": ["def read_file(path):"]})" << '\n';
   more.insert(more.begin(), {"record", "--model", shipped, "--prompts", prompts, "--strategy", "vanilla",

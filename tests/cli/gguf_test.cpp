@@ -58,8 +58,8 @@ TEST(Gguf, IsRecordedAsWhatItIs) {
 }
 
 TEST(Gguf, IsRefusedInOneLineWhereItIsNone) {
-  const CommandResult refused =
-      run_command({"generate", "--model", DRAFTSCOPE_SOURCE_DIR "/README.md", "--prompt", "a"});
+  const CommandResult refused = run_command(
+      {"generate", "--model", std::string(DRAFTSCOPE_SOURCE_DIR) + "/README.md", "--prompt", "a"});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.err,
               HasSubstr("README.md: no GGUF file, expected it to begin with the letters GGUF\n"));

@@ -20,8 +20,8 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-const std::string inspected_model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
-const std::string tiny_gguf = DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/gguf/llama";
+constexpr const char* inspected_model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
+constexpr const char* tiny_gguf = DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/gguf/llama";
 
 TEST(InspectModel, ShowsAModelOnOneScreen) {
   const CommandResult result = run_command({"inspect", inspected_model});
@@ -33,8 +33,8 @@ TEST(InspectModel, ShowsAModelOnOneScreen) {
 
 TEST(InspectModel, FitsATerminalWhateverTheModel) {
   for (const std::string& model :
-       {inspected_model, tiny_gguf, std::string("synthetic:Llama-3-70B"), std::string("synthetic:Gemma-3-4B"),
-        std::string("synthetic:Phi-4-mini")}) {
+       {std::string(inspected_model), std::string(tiny_gguf), std::string("synthetic:Llama-3-70B"),
+        std::string("synthetic:Gemma-3-4B"), std::string("synthetic:Phi-4-mini")}) {
     const CommandResult result = run_command({"inspect", model});
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 40) << model;
@@ -57,7 +57,8 @@ TEST(InspectModel, GivesAProgramEveryNumberAndEveryStrategy) {
   EXPECT_EQ(found["weight_bytes"], checkpoint->weight_bytes());
   EXPECT_EQ(found["bytes_per_step"], checkpoint->bytes_per_step());
   EXPECT_EQ(found["kv_bytes_per_token"], 2 * 2 * shape.kv_width() * shape.n_layers);
-  EXPECT_EQ(found["file_bytes"], std::filesystem::file_size(inspected_model + "/model.safetensors"));
+  EXPECT_EQ(found["file_bytes"],
+            std::filesystem::file_size(std::filesystem::path(inspected_model) / "model.safetensors"));
   EXPECT_EQ(found["eos"], json::parse(R"([{"id": 4095, "text": "<|end_of_text|>"}])"));
   EXPECT_EQ(found["bos"], json::parse(R"({"id": 4094, "text": "<|begin_of_text|>"})"));
   EXPECT_EQ(found["chat_template"], false);
@@ -94,7 +95,7 @@ TEST(InspectModel, RefusesWhatIsNeitherInOneLine) {
   const std::string text = (folder / "notes.gguf").string();
   std::ofstream(text) << "some notes";
   const std::string empty = (folder / "empty.dstrace").string();
-  std::ofstream{empty};
+  std::ofstream(empty) << "";
   const std::string truncated = (folder / "truncated").string();
   std::ofstream(truncated) << "GGUF";
   for (const std::string& odd :

@@ -21,9 +21,8 @@ constexpr std::size_t longest_error = 400;
 // What the program says where a destructor of others' found no memory, so that it could not clean up.
 constexpr std::string_view ended_at_once = "files named *.partial may be left";
 
-const std::string source = DRAFTSCOPE_SOURCE_DIR;
-const std::string model = source + "/models/demo-draft";
-const std::string corpus = source + "/tests/fuzz/corpus/import/";
+constexpr const char* model = DRAFTSCOPE_SOURCE_DIR "/models/demo-draft";
+constexpr const char* corpus = DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import/";
 
 std::vector<std::string> record_arguments(const std::string& prompts, const std::string& output) {
   return {"record",
@@ -131,8 +130,8 @@ std::vector<FaultedCommand> faulted_commands() {
         "OUT/prediction.json"},
        Output::prediction},
       {"import",
-       {"import", corpus + "spec_bench/layerskip_exit=2,gamma=4.jsonl", "--baseline",
-        corpus + "spec_bench/vanilla.jsonl", "--quiet", "--output", "OUT/imported.dstrace"}}};
+       {"import", std::string(corpus) + "spec_bench/layerskip_exit=2,gamma=4.jsonl", "--baseline",
+        std::string(corpus) + "spec_bench/vanilla.jsonl", "--quiet", "--output", "OUT/imported.dstrace"}}};
   for (const char* const format : {"perfetto", "chrome", "csv", "spec-bench"})
     commands.push_back({replaced(fmt::format("export_{}", format), "-", "_"),
                         {"export", trace, "--to", format, "--quiet", "--output", "OUT/exported"}});

@@ -16,8 +16,8 @@ namespace {
 
 // The made-up recording verifies all layers; DEL that rests where nothing is accepted shows what deciding
 // costs.
-const std::string layerskip = "layerskip:exit=3,gamma=4,verify=all-layers";
-const std::string del = "del:mode=repaired,verify=all-layers";
+constexpr const char* layerskip = "layerskip:exit=3,gamma=4,verify=all-layers";
+constexpr const char* resting_del = "del:mode=repaired,verify=all-layers";
 
 std::string del_without_prompt(const std::string& omega) {
   return "del:mode=repaired,prompt-window=0,verify=all-layers,omega=" + omega;
@@ -25,7 +25,7 @@ std::string del_without_prompt(const std::string& omega) {
 
 ShadowedRecording with_del(double skill = 0.7) {
   ShadowedRecording recording{.skill = skill};
-  recording.strategies = {"vanilla", layerskip, del, del_without_prompt("0.8")};
+  recording.strategies = {"vanilla", layerskip, resting_del, del_without_prompt("0.8")};
   recording.auxiliary_factor = 1.4;
   recording.host_us = 200.0;
   return recording;
@@ -77,7 +77,7 @@ TEST(AuxiliaryPasses, CarriedToTheirOwnMachineGiveTheMeasuredTime) {
 
 TEST(AuxiliaryPasses, OfRoundsThatDraftNothingAreNotFree) {
   const Learnt learnt(with_del(0.05));
-  const Answer answer = must_ask(learnt, del, learnt.machine());
+  const Answer answer = must_ask(learnt, resting_del, learnt.machine());
   EXPECT_GT(answer.auxiliary, 0.1);
   EXPECT_LT(answer.speedup.min_drafted.total.value, 0.9);
   EXPECT_GT(answer.speedup_without_auxiliary, answer.speedup.min_drafted.total.value + 0.05);
@@ -99,7 +99,8 @@ TEST(AuxiliaryPasses, TakeATimeThatScalesWithTheMachine) {
   constexpr double k = 3.0;
   Machine machine = learnt.machine();
   machine.costs = std::make_shared<const CostModel>(faster(learnt.what_if().costs().model, k));
-  for (const std::string& strategy : {layerskip, del, std::string(two_models)}) {
+  for (const std::string& strategy :
+       {std::string(layerskip), std::string(resting_del), std::string(two_models)}) {
     const Answer here = must_ask(learnt, strategy, learnt.machine());
     const Answer there = must_ask(learnt, strategy, machine);
     EXPECT_NEAR(time_ns_of(here) / time_ns_of(there), k, 1e-6) << strategy;
@@ -114,7 +115,7 @@ TEST(AuxiliaryPasses, AreTheSameWhetherTheStrategyWasRecordedOrNot) {
   without.strategies = {"vanilla", layerskip};
   const Learnt recorded(with);
   const Learnt unrecorded(without);
-  for (const std::string& strategy : {del, del_without_prompt("0.8")}) {
+  for (const std::string& strategy : {std::string(resting_del), del_without_prompt("0.8")}) {
     ASSERT_EQ(recorded.what_if().rounds(strategy)->source, RoundSource::recorded);
     ASSERT_EQ(unrecorded.what_if().rounds(strategy)->source, RoundSource::replayed);
     const Answer a = must_ask(recorded, strategy, on_gpu(recorded, "A100-SXM4-80GB", "Llama-2-13B"));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <tuple>
 
 #include "backtest_limits.h"
 #include "pass_overhead.h"

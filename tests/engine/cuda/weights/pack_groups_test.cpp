@@ -106,7 +106,7 @@ Fp8Weight fp8_weight(const PackedMatrix& packed, std::int64_t row, std::int64_t 
 }
 
 struct Layout {
-  std::string name;
+  const char* name;
   cuda::WeightFormat format;
   PackedWeight (*weight)(const PackedMatrix& packed, std::int64_t row, std::int64_t k);
   /// The bytes that a matrix takes.
@@ -128,7 +128,7 @@ Checkpoint one_layer(std::int32_t d_model, std::int32_t d_ff, Random& random) {
   return random_checkpoint(shape, DType::bf16, random());
 }
 
-const Layout layouts[] = {
+constexpr Layout layouts[] = {
     {"int4", cuda::WeightFormat::int4, int4_weight,
      [](const TensorView& matrix) { return cuda::int4_layout.bytes(matrix.rows, matrix.columns); },
      [](int round, Random& random) {
