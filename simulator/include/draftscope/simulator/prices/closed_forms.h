@@ -2,8 +2,8 @@
 #pragma once
 
 // The papers' closed forms of tokens per round and speedup, and their inverses. Rates and ratios have no
-// unit; costs (c, v, o) are in target steps, c from closed_forms_cost.h. All are pure functions of their
-// arguments, safe from any thread. An argument outside its domain, NaN included, is an error that names it.
+// unit; costs (c, v, o) are in target steps. All are pure functions of their arguments, safe from any thread.
+// An argument outside its domain, NaN included, is an error that names it.
 //
 // α here is *iid*: the probability that a draft token is accepted once all before it were, the same at every
 // position. It is not accepted / drafted (figures.h), which falls with γ; iid_acceptance_rate turns a
