@@ -135,7 +135,7 @@ class Recorder:
         if arguments.get("assistant_model") is not None:
             return "assistant-model"
         if arguments.get("prompt_lookup_num_tokens"):
-            return f"prompt-lookup:tokens={arguments['prompt_lookup_num_tokens']}"
+            return f"prompt-lookup:length={arguments['prompt_lookup_num_tokens']}"
         return "vanilla"
 
 
