@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "costs/planted_trace.h"
 #include "prices/costs/cost_parameters.h"
 
 namespace draftscope::simulator {
@@ -78,25 +79,15 @@ MachineCalibration planted_calibration(const PlantedCalibration& planted) {
 }
 
 CostModel planted_processor() {
-  CostModel model;
+  CostModel model = planted_cpu();
   model.shape = {"planted", "", 8, 1024, 16, 8, 64, 3072, 16384};
-  model.covariance.assign(cost_parameter_count * cost_parameter_count, 0.0);
-  CostVector& values = model.values;
   for (std::size_t i = 0; i < speculation::product_count; ++i) {
     const auto product = static_cast<speculation::Operation>(i);
-    values[launch_parameter(product)] = 50000.0;
-    values[per_byte_parameter(product)] = 0.025;
-    for (std::size_t term = 0; term < width_terms; ++term) values[width_parameter(product, term)] = 0.003;
+    model.values[launch_parameter(product)] = 50000.0;
+    model.values[per_byte_parameter(product)] = 0.025;
+    for (std::size_t term = 0; term < width_terms; ++term)
+      model.values[width_parameter(product, term)] = 0.003;
   }
-  values[launch_parameter(speculation::Operation::attention)] = 5000.0;
-  values[per_byte_parameter(speculation::Operation::attention)] = 0.06;
-  values[attention_row_kv_parameter] = 0.05;
-  values[launch_parameter(speculation::Operation::small)] = 400.0;
-  values[layer_parameter] = 1000.0;
-  values[draft_step_parameter] = 20000.0;
-  values[target_pass_parameter] = 30000.0;
-  values[round_parameter] = 15000.0;
-  values[step_round_parameter] = 7000.0;
   return model;
 }
 
