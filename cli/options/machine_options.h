@@ -38,7 +38,7 @@ struct SimulateOptions {
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
   std::optional<std::filesystem::path> output;  ///< a prediction of the answers; none = not to be written
-  std::string command_line;                     ///< that the prediction is to name
+  std::string command_line;                     ///< Command line that a prediction names.
   std::optional<std::string> write;             ///< a trace of the answers; none = not to be written
   std::vector<std::filesystem::path> inputs;    ///< that the command line names
   bool overwrite = false;

@@ -50,9 +50,9 @@ BUDGETED_RULES = [
 ]
 # How many findings of each rule on comments are left. A number may only fall: lower it where you mend comments.
 COMMENT_BUDGET = {
-    "behind in a comment": 134,
+    "behind in a comment": 133,
     "comment that leans on another": 128,
-    "comment in lower case": 496,
+    "comment in lower case": 488,
 }
 MAX_SENTENCE_WORDS = 35
 SENTENCE_END = re.compile(r"(?<=[.!?])[)\"*]*\s+|(?<=:)\s+(?=[A-Z])")

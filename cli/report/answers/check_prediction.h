@@ -29,7 +29,7 @@ struct MeasuredAnswer {
 };
 
 struct PredictionCheck {
-  std::string file;                       ///< of the measurement
+  std::string file;                       ///< Name of the recording that was measured.
   std::int64_t measured_realtime_ns = 0;  ///< when the recording began
   std::vector<std::string> differences;   ///< in what the experiment is not the predicted one, a line each
   std::vector<MeasuredAnswer> answers;

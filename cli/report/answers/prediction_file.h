@@ -44,15 +44,15 @@ struct PredictionFile {
   std::vector<std::string> prompts;  ///< SHA-256 of each text that was learnt from
   std::vector<WrittenAnswer> answers;
   std::vector<Refusal> refusals;
-  std::string digest;  ///< of everything above
+  std::string digest;  ///< SHA-256 of the file's content without this field.
 };
 
 /// The text of the file: the answers, dated now. Errors: the recording can't be read.
 [[nodiscard]] Result<std::string> prediction_text(const Simulation& simulation,
                                                   const std::string& command_line);
 
-/// Errors: no such file; no prediction; a field that is missing or of another type; a digest that is not that
-/// of the content.
+/// Errors: no such file; no prediction; a field that is missing or of another type; a digest that differs
+/// from the content's.
 [[nodiscard]] Result<PredictionFile> read_prediction(const std::filesystem::path& path);
 /// Parses a prediction's text; errors call it `name`.
 [[nodiscard]] Result<PredictionFile> parse_prediction(std::string_view text, const std::string& name);

@@ -42,9 +42,9 @@ struct BestLength {
 /// Mean costs of rounds, in target steps.
 struct RoundCost {
   double steps_per_round = 0.0;  ///< γ̄, draft steps
-  double c = 0.0;                ///< of one draft step
-  double v = 1.0;                ///< of one verification
-  double o = 0.0;                ///< of everything else in a round
+  double c = 0.0;                ///< Cost of one draft step.
+  double v = 1.0;                ///< Cost of one verification.
+  double o = 0.0;                ///< Cost of everything else in a round.
 };
 
 /// S = M / (γ̄·c + v + o): accounting of measured means, which holds whatever the distribution of lengths.
