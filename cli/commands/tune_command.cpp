@@ -9,6 +9,7 @@
 #include <draftscope/engine/tuning/score_setting.h>
 #include <draftscope/engine/tuning/teacher_forced.h>
 #include <draftscope/engine/tuning/tuner.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/traces/prompt_file.h>
 #include <sys/utsname.h>
 
@@ -45,7 +46,7 @@ std::string tune_text(const engine::Policy& policy, const std::string& file) {
   const engine::Measurement& typical = middle(policy, sorted);
   const bool timed = typical.tokens_per_second > 0.0;
   std::string text = fmt::format("best      {}\n", policy.strategy);
-  const bool pays = policy.strategy != "vanilla";
+  const bool pays = !speculation::strategy_row(policy.strategy).is_baseline;
   if (!pays)
     text += "No setting that was tried decodes faster than vanilla here.\n";
   else if (timed)

@@ -4,10 +4,10 @@
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tokenizer.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/speculation/rules/rules_of.h>
 
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace draftscope::cli {
 
@@ -46,45 +46,14 @@ std::string without_name(std::string_view message, std::string_view strategy) {
 /// bits.
 void describe_draft(const speculation::StrategySpecification& strategy, const ModelShape& shape,
                     double weight_bits, StrategyOnModel& row) {
-  const double head = speculation::head_in_layers(shape);
-  if (!strategy.has_parts()) {
-    if (row.name == "vanilla" || !row.lacks.empty()) return;
-    if (row.name == "auto") {
-      row.draft = "what pays, chosen anew each round";
-      return;
-    }
-    if (row.name == "cascade") {
-      row.draft = "parts of the model in turn";
-      return;
-    }
-    row.draft = "guesses, without a forward";
-    row.draft_layers = 0.0;
-    return;
+  speculation::DraftDescription draft;
+  if (const speculation::PartRow* mask = strategy.part_row(speculation::PartKind::mask)) {
+    if (mask->describe != nullptr) draft = mask->describe(strategy, shape);
+  } else if (row.lacks.empty()) {
+    draft = speculation::strategy_row(row.name).draft;
   }
-  const std::string& mask = strategy.part(speculation::PartKind::mask);
-  if (mask == "exit") {
-    const std::int32_t exit = strategy.integer("exit");
-    row.draft = exit == 1 ? "layer 0" : fmt::format("layers 0 to {}", exit - 1);
-    row.draft_layers = exit + head;
-  } else if (mask == "swift") {
-    const std::int32_t skipped =
-        speculation::swift_skipped_sublayers(shape.n_layers, strategy.number("ratio"));
-    row.draft = fmt::format("all but {} of {} sublayers", skipped, 2 * shape.n_layers);
-    row.draft_layers = shape.n_layers - 0.5 * skipped + head;
-  } else if (mask == "clasp") {
-    const std::int32_t skipped = strategy.integer("skip");
-    row.draft = fmt::format("all but {} of {} layers", skipped, shape.n_layers);
-    row.draft_layers = shape.n_layers - skipped + head;
-  } else if (mask == "knapspec") {
-    row.draft = "sublayers chosen by their times";
-  } else if (mask == "conflayers") {
-    row.draft = "layers chosen by their outputs";
-  } else if (mask == "full") {
-    row.draft = "all layers";
-    row.draft_layers = shape.n_layers + head;
-  } else if (mask == "del") {
-    row.draft = "an exit chosen anew each round";
-  }
+  row.draft = std::move(draft.text);
+  row.draft_layers = draft.layers;
   if (const auto format = strategy.draft_weights(); format && row.draft_layers) {
     *row.draft_layers *= speculation::weight_format_row(*format).bits / weight_bits;
     row.draft += fmt::format(", in {}", speculation::weight_format_name(*format));

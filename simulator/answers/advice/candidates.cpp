@@ -12,10 +12,10 @@
 #include "analysis/run_specification.h"
 #include "answers/advice/prompt_order.h"
 #include "prices/costs/verified_layers.h"
-#include "rounds/auto_texts.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
+#include "strategies/auto/predict_texts.h"
 
 namespace draftscope::simulator {
 
@@ -62,7 +62,7 @@ std::string name_in(const TrainedRecording& trained, const EarlyExitSetting& set
 }
 
 bool drafts_with_exit(const speculation::StrategySpecification& strategy) {
-  return strategy.has_parts() && strategy.part(speculation::PartKind::mask) == "exit";
+  return strategy.drafts_with(speculation::MaskLayers::below_exit);
 }
 
 class Collector {
@@ -208,7 +208,8 @@ std::string specification(const EarlyExitSetting& setting) {
 
 std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const traces::Recording& recording) {
   const bool is_import = traces::is_imported(recording.meta);
-  if (!run.specification.starts_with("layerskip")) return std::nullopt;
+  if (!speculation::strategy_row(speculation::strategy_name(run.specification)).is_plain_exit)
+    return std::nullopt;
   if (is_import && run.specification.find("exit=") == std::string::npos) return std::nullopt;
   // An imported file does not say of how many layers its exits are.
   constexpr std::int32_t max_layers = 4096;

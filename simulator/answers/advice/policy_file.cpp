@@ -3,6 +3,7 @@
 #include <draftscope/base/utc_time.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <fmt/format.h>
 
 namespace draftscope::simulator {
@@ -39,7 +40,7 @@ std::string range(const std::optional<Interval>& interval) {
 /// All but strategy, figures and what is particular to how the setting was found.
 Result<PolicyFile> policy_for(std::string strategy, const std::string& machine, const Answer& answer,
                               const traces::Recording& recording, const PolicyOrigin& origin) {
-  if (strategy.starts_with("tuned"))
+  if (speculation::strategy_row(speculation::strategy_name(strategy)).names_another)
     return fail("{} is a policy file already, expected another strategy", strategy);
   PolicyFile policy;
   policy.finished = true;

@@ -2,6 +2,7 @@
 #include "prices/costs/cost_observations.h"
 
 #include <draftscope/base/number.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -406,14 +407,15 @@ OperationRounds collect_rounds(const traces::Recording& recording,
     const auto origin = origins.find(round->layer_set_id);
     const double weights_share =
         weights_shares.at(run.id).of(origin == origins.end() ? std::string_view() : origin->second);
-    collector.add_round(*round, {.layers = of_draft,
-                                 .above_exit = is_above,
-                                 .run_id = run.id,
-                                 .block = blocks.at(round->request_id),
-                                 .is_vanilla = is_vanilla,
-                                 .has_usual_rest = !with_auxiliary.contains(run.id),
-                                 .has_draft_model = run.strategy == "two-model",
-                                 .weights_share = weights_share});
+    collector.add_round(*round,
+                        {.layers = of_draft,
+                         .above_exit = is_above,
+                         .run_id = run.id,
+                         .block = blocks.at(round->request_id),
+                         .is_vanilla = is_vanilla,
+                         .has_usual_rest = !with_auxiliary.contains(run.id),
+                         .has_draft_model = speculation::strategy_row(run.strategy).drafts_with_other_model,
+                         .weights_share = weights_share});
     if (round->tree_depth != round->drafted || weights_share != 1.0) continue;
     timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
                                                    .draft_steps = round->drafted,
