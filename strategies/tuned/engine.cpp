@@ -6,7 +6,6 @@
 #include <draftscope/base/quote.h>
 #include <nlohmann/json.hpp>
 
-
 #include "strategies/engine.h"
 
 namespace draftscope::engine {
