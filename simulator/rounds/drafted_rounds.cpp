@@ -79,6 +79,13 @@ Seen seen_of(const std::vector<DraftedPositions>& requests) {
   return seen;
 }
 
+/// Whether the strategy leaves out sublayers of the middle: a set of its own, or a number of them that its
+/// search chooses.
+bool skips_sublayers(const StrategySpecification& strategy) {
+  const PartPrediction* const mask = part_prediction(strategy, PartKind::mask);
+  return strategy.drafts_with(MaskLayers::beside_listed_set) || (mask != nullptr && mask->skipped != nullptr);
+}
+
 struct SetSource {
   const RunRows* run = nullptr;
   bool is_same_search = false;
@@ -181,13 +188,6 @@ Result<StrategyRounds> same_trees(const TrainedRecording& trained, const RunRows
       "they take is counted",
       run.run->specification));
   return rounds;
-}
-
-/// Whether the strategy leaves out sublayers of the middle: a set of its own, or a number of them that its
-/// search chooses.
-bool skips_sublayers(const StrategySpecification& strategy) {
-  const PartPrediction* const mask = part_prediction(strategy, PartKind::mask);
-  return strategy.drafts_with(MaskLayers::beside_listed_set) || (mask != nullptr && mask->skipped != nullptr);
 }
 
 /// Drafts of a set of sublayers that nobody recorded: what a run drafted with another set, made right or
