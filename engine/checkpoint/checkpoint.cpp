@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gguf/block_formats.h"
+#include "formats/block_formats.h"
 #include "quantised/quantised_matrix.h"
 #include "tensor_slots.h"
 

@@ -48,40 +48,17 @@ DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 #undef DRAFTSCOPE_KERNEL_OF
 #undef DRAFTSCOPE_KERNEL
 
-/// Calls visit.template operator()<Format>() of a format with groups.
-template <typename Visit>
-auto visit_grouped(WeightFormat format, Visit&& visit) {
-  switch (format) {
-    case WeightFormat::q8_0:
-      return visit.template operator()<Q8_0Weights>();
-    case WeightFormat::q4_k:
-      return visit.template operator()<Q4_KWeights>();
-    case WeightFormat::int4:
-      return visit.template operator()<Int4Weights<Bf16>>();
-    case WeightFormat::int4_f16:
-      return visit.template operator()<Int4Weights<F16>>();
-    case WeightFormat::fp8_block:
-      return visit.template operator()<BlockFp8Weights>();
-    default:
-      return visit.template operator()<Q4_0Weights>();
-  }
-}
-
-/// Calls visit.template operator()<Format>() of any format.
+/// Calls visit.template operator()<Format>() of a format.
 template <typename Visit>
 auto visit_format(WeightFormat format, Visit&& visit) {
   switch (format) {
-    case WeightFormat::bf16:
-      return visit.template operator()<PlainWeights<Bf16>>();
-    case WeightFormat::bf16_beside_groups:
-      return visit.template operator()<PlainBesideGroups>();
-    case WeightFormat::f16:
-      return visit.template operator()<PlainWeights<F16>>();
-    case WeightFormat::fp8:
-      return visit.template operator()<Fp8Weights>();
-    default:
-      return visit_grouped(format, std::forward<Visit>(visit));
+#define DRAFTSCOPE_CASE(name, Struct, groups, stored) \
+  case WeightFormat::name:                            \
+    return visit.template operator()<Struct>();
+    DRAFTSCOPE_WEIGHT_FORMATS(DRAFTSCOPE_CASE)
+#undef DRAFTSCOPE_CASE
   }
+  return visit.template operator()<PlainWeights<Bf16>>();
 }
 
 template <typename Element, typename Visit>

@@ -23,7 +23,7 @@ MAY_INCLUDE = {
 # here belongs to the one around it; "." is the library's root. Public headers are in no layer, but for those of
 # libraries in LAYERED_PUBLIC: of these, include/draftscope/LIBRARY/FOLDER/ belongs to FOLDER with its subfolders.
 LAYERS = {
-    "engine": ["numbers", "checkpoint", "tokenizer cpu", "cuda decode", "strategies search", "recording calibration",
+    "engine": ["numbers", "formats", "checkpoint", "tokenizer cpu", "cuda decode", "strategies search", "recording calibration",
                "tuning"],
     "gui": ["data", "data/decisions data/lanes", "data/rounds", "data/details", "widgets",
             "charts help models record/form state what_if/questions",

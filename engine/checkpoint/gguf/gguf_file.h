@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "block_formats.h"
 #include "byte_cursor.h"
 #include "checkpoint/mapped_file.h"
+#include "formats/block_formats.h"
 #include "metadata.h"
 
 namespace draftscope::engine::gguf {

@@ -119,10 +119,9 @@ bool is_gate_or_up(const TensorSlot& slot) {
   return slot.kind == TensorKind::gate || slot.kind == TensorKind::up;
 }
 
-/// Whether the CUDA backend takes plain matrices beside those of a layer in the format: Q4_K, whose files mix
-/// types.
+/// Whether the CUDA backend takes plain matrices beside those of a layer in the format.
 bool mixes_on_gpu(const gguf::BlockFormat& format) {
-  return format.multiplied == speculation::WeightFormat::q4_k;
+  return format.multiplied && speculation::weight_format_row(*format.multiplied).mixes_on_gpu;
 }
 
 /// The format of the layers' matrices that stay in their blocks for the CUDA backend; null = none does. All

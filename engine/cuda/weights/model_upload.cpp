@@ -405,15 +405,8 @@ Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t gra
 }  // namespace
 
 std::string_view weights_name(WeightFormat format) {
-  switch (format) {
-    case WeightFormat::bf16:
-    case WeightFormat::f16:
-      return dtype_name(format == WeightFormat::f16 ? DType::f16 : DType::bf16);
-    case WeightFormat::fp8:
-      return "fp8";
-    default:
-      return speculation::weight_format_name(grouped_format(format));
-  }
+  if (format == WeightFormat::f16) return dtype_name(DType::f16);
+  return speculation::weight_format_name(stored_name(format));
 }
 
 WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {

@@ -6,15 +6,15 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <span>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/quantised/quantised_matrix.h"
 #include "cpu/model.h"
 #include "cpu/quantised/packed_matrix.h"
 #include "cpu/quantised/quantise.h"
-#include "cpu/quantised/stored_blocks.h"
+#include "formats/block_formats.h"
 #include "numbers/bf16.h"
 #include "two_levels.h"
 
@@ -24,17 +24,12 @@ namespace {
 
 static_assert(cpu::block_depth == part_depth);
 
-/// A format with groups, as files and as kernels name it.
-struct Named {
-  speculation::WeightFormat stored;
-  WeightFormat held;
+/// Names in files, by cuda::WeightFormat.
+constexpr speculation::WeightFormat stored_names[] = {
+#define DRAFTSCOPE_STORED(name, Struct, groups, stored) speculation::WeightFormat::stored,
+    DRAFTSCOPE_WEIGHT_FORMATS(DRAFTSCOPE_STORED)
+#undef DRAFTSCOPE_STORED
 };
-constexpr Named names[] = {{speculation::WeightFormat::q8_0, WeightFormat::q8_0},
-                           {speculation::WeightFormat::q4_0, WeightFormat::q4_0},
-                           {speculation::WeightFormat::q4_k, WeightFormat::q4_k},
-                           {speculation::WeightFormat::int4, WeightFormat::int4},
-                           {speculation::WeightFormat::int4, WeightFormat::int4_f16},
-                           {speculation::WeightFormat::fp8_block, WeightFormat::fp8_block}};
 
 bool is_finite(const cpu::QuantisedBlock& block) {
   return std::isfinite(f16_to_float(block.scale)) && std::isfinite(f16_to_float(block.minimum));
@@ -58,7 +53,7 @@ class Packing {
     const std::byte* const stored = source_.data + static_cast<std::size_t>(row) * source_.row_bytes();
     bool finite = true;
     for (std::int64_t block = 0; block * part_depth < source_.columns; ++block)
-      finite &= put(row, block, cpu::read_stored_block(blocks_.format, stored, block));
+      finite &= put(row, block, source_.blocks->read(stored, block));
     return finite;
   }
 
@@ -122,15 +117,19 @@ void put_codes(const GroupedLayout& layout, const std::uint8_t* codes, std::int6
 
 std::optional<WeightFormat> grouped_format(speculation::WeightFormat format, DType activations) {
   if (format == speculation::WeightFormat::int4 && activations == DType::f16) return WeightFormat::int4_f16;
-  for (const Named& named : names)
-    if (named.stored == format) return named.held;
+  for (std::size_t i = 0; i < std::size(stored_names); ++i)
+    if (const auto held = static_cast<WeightFormat>(i);
+        stored_names[i] == format && grouped_layout(held) != nullptr)
+      return held;
   return std::nullopt;
 }
 
-speculation::WeightFormat grouped_format(WeightFormat format) {
-  for (const Named& named : names)
-    if (named.held == format) return named.stored;
-  return speculation::WeightFormat::bf16;
+speculation::WeightFormat stored_name(WeightFormat format) {
+  return stored_names[static_cast<std::size_t>(format)];
+}
+
+bool takes_plain_beside(WeightFormat format) {
+  return speculation::weight_format_row(stored_name(format)).mixes_on_gpu;
 }
 
 std::optional<WeightFormat> stored_groups(const TensorView& tensor) {
@@ -148,9 +147,9 @@ std::optional<WeightFormat> head_groups(const TensorView& head) {
 }
 
 std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix, WeightFormat format) {
-  if (grouped_format(format) == speculation::WeightFormat::int4) return pack_int4(matrix);
+  if (stored_name(format) == speculation::WeightFormat::int4) return pack_int4(matrix);
   if (format == WeightFormat::fp8_block) return pack_fp8_block(matrix);
-  Packing packing(matrix, *cpu::packed_layout(grouped_format(format)), *grouped_layout(format));
+  Packing packing(matrix, *cpu::packed_layout(stored_name(format)), *grouped_layout(format));
   std::atomic<bool> finite = true;
   constexpr std::int64_t rows_at_a_time = 64;
   const auto parts = static_cast<std::size_t>((matrix.rows + rows_at_a_time - 1) / rows_at_a_time);

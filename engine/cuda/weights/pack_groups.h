@@ -17,8 +17,10 @@ namespace draftscope::engine::cuda {
 /// The kernels' name of a format that has groups; none of any other. `activations` matter to int4 alone.
 [[nodiscard]] std::optional<WeightFormat> grouped_format(speculation::WeightFormat format,
                                                          DType activations = DType::bf16);
-/// The other way: of a format with groups.
-[[nodiscard]] speculation::WeightFormat grouped_format(WeightFormat format);
+/// The name of a kernels' format in files and recordings.
+[[nodiscard]] speculation::WeightFormat stored_name(WeightFormat format);
+/// Whether layers in the format may have plain matrices beside it.
+[[nodiscard]] bool takes_plain_beside(WeightFormat format);
 
 /// The format with groups that a tensor's own blocks or packed numbers are in; none of plain numbers and of
 /// other blocks.

@@ -46,6 +46,8 @@ struct WeightFormatRow {
   double bits = 0.0;  ///< of a weight, its share of scales and minima included
   MadeBy made_by = MadeBy::none;
   std::string_view meaning;
+  /// Whether files mix it with other types, whose matrices the CUDA backend multiplies beside it.
+  bool mixes_on_gpu = false;
 };
 
 /// Whether a backend (cpu or cuda) makes weights of the format.

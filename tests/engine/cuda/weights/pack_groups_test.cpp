@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/gguf/unpack.h"
 #include "cuda/kernels/grouped_layout.h"
 #include "cuda/weights/pack_groups.h"
 #include "cuda_shapes.h"
 #include "e4m3.h"
+#include "formats/block_formats.h"
 #include "numbers/bf16.h"
 #include "packed_model.h"
 #include "stored_formats.h"
@@ -66,12 +66,14 @@ PackedWeight q4_k_weight(const PackedMatrix& packed, std::int64_t row, std::int6
   const std::int64_t runs = (packed.columns + 127) / 128;
   const std::int64_t lines = (packed.columns + 255) / 256;
   const std::int64_t scales = packed.rows * runs * 64 + (row / 8 * lines + k / 256) * 128 + row % 8 * 16;
-  std::vector<std::byte> block(gguf::Q4_K::bytes);
+  constexpr std::uint32_t type = 12;  // Q4_K
+  const gguf::BlockFormat& format = *gguf::find_block_format(type);
+  std::vector<std::byte> block(format.bytes);
   std::memcpy(block.data(), packed.bytes.data() + scales, 16);
   const auto value_of = [&](std::uint32_t code) {
     std::fill(block.begin() + 16, block.end(), static_cast<std::byte>(code | code << 4U));
-    float values[gguf::Q4_K::weights];
-    gguf::unpack_q4_k(block.data(), values);
+    float values[256];
+    format.unpack(block.data(), 1, values);
     return values[k % 256];
   };
   const auto unit = [&](std::int64_t at) {

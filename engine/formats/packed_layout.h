@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The one layout in memory of all matrices in blocks of quantised weights, whatever made them.
+// The one layout in memory of all matrices in blocks of quantised weights, whatever made them, and such a
+// block. A format that a CPU multiplies is a row of packed_layouts.
 //
 //   Group    16 outputs; groups follow each other, the last one padded with zero scales
 //   Block    32 values of k of a group; blocks follow each other along k, the last one padded with the zero
@@ -22,6 +23,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include "numbers/bf16.h"
 
 namespace draftscope::engine::cpu {
 
@@ -97,6 +100,33 @@ inline constexpr std::array packed_layouts{
     speculation::WeightFormat format) {
   const int place = packed_place(format);
   return place < 0 ? nullptr : packed_layouts.data() + place;
+}
+
+/// 32 weights of one output, as any of the formats says them.
+struct QuantisedBlock {
+  std::array<std::uint8_t, block_depth> quants{};
+  std::uint16_t scale = 0;                  ///< fp16
+  std::uint16_t minimum = 0;                ///< fp16; 0 where the format has none
+  std::array<std::int8_t, 2> own_scales{};  ///< formats with two levels: one per half, or the first alone
+  std::int8_t own_minimum = 0;
+};
+
+/// The numbers that a block stands for, products and sums rounded to fp32 as ggml's.
+[[gnu::always_inline]] inline void dequantise(const PackedLayout& layout, const QuantisedBlock& block,
+                                              float* out) {
+  const float scale = f16_to_float(block.scale);
+  const float minimum = f16_to_float(block.minimum);
+  const float offset = layout.has_two_levels() ? minimum * static_cast<float>(block.own_minimum) : 0.0F;
+  for (std::size_t k = 0; k < block_depth; ++k) {
+    const auto steps = static_cast<float>(static_cast<int>(block.quants[k]) - layout.zero());
+    if (layout.has_two_levels()) {
+      const std::size_t half = layout.own_scales == 2 ? k / 16 : 0;
+      const float weight = scale * static_cast<float>(block.own_scales[half]) * steps;
+      out[k] = layout.has_minima ? weight - offset : weight;
+    } else {
+      out[k] = layout.has_minima ? scale * steps + minimum : scale * steps;
+    }
+  }
 }
 
 }  // namespace draftscope::engine::cpu
