@@ -32,15 +32,6 @@ const Trial* known(const Tuning& tuning, const Policy& policy, const Proposed& p
   return same == policy.trials.end() ? nullptr : &*same;
 }
 
-/// Another process's trial of the proposal; null = none.
-const Trial* taken(const Tuning& tuning, const Proposed& proposed) {
-  const auto same = std::find_if(tuning.taken.begin(), tuning.taken.end(), [&](const Trial& trial) {
-    return trial.setting == proposed.setting && trial.scored_by == proposed.scored_by &&
-           trial.prompts == proposed.prompts;
-  });
-  return same == tuning.taken.end() ? nullptr : &*same;
-}
-
 /// The lowest score of those that would be finalists now: what a candidate must reach to become one.
 double floor_of(const Tuning& tuning, const Policy& policy) {
   std::map<std::string_view, double> scores;
@@ -94,7 +85,7 @@ struct Account {
   Clock::time_point searched;  ///< when the finals began
 
   Account(const Tuning& of, const Policy& policy)
-      : tuning(of), all(of.source.prompts_in_all() + (of.has_finals ? finals(of.finalists) : 0)) {
+      : tuning(of), all(of.source.prompts_in_all() + finals(of.finalists)) {
     // One that was stopped early had been counted with all prompts.
     for (const Trial& trial : policy.trials)
       all -= trial.scored_by == ScoredBy::teacher_forced ? of.prompts : trial.prompts;
@@ -128,9 +119,7 @@ Result<bool> search(const Tuning& tuning, Policy& policy, Account& account) {
   while (auto proposed = tuning.source.next()) {
     const std::int32_t prompts = proposed->prompts;
     std::optional<Trial> trial;
-    const Trial* same = known(tuning, policy, *proposed);
-    if (same == nullptr) same = taken(tuning, *proposed);
-    if (same != nullptr) {
+    if (const Trial* same = known(tuning, policy, *proposed)) {
       trial = *same;
       trial->candidate = std::move(proposed->candidate);
     } else {
@@ -227,7 +216,6 @@ Result<bool> tune(const Tuning& tuning, Policy& policy) {
   Account account(tuning, policy);
   DRAFTSCOPE_TRY_ASSIGN(const bool searched, search(tuning, policy, account));
   if (!searched) return false;
-  if (!tuning.has_finals) return true;
   DRAFTSCOPE_TRY_ASSIGN(const bool decided, decide(tuning, policy, account));
   if (!decided) return false;
   policy.finished = true;

@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 
 namespace draftscope::engine {
@@ -38,10 +37,6 @@ struct Tuning {
   std::int32_t repeats = 5;      ///< measurements of each finalist, ≥ 1
   std::int32_t finalists = 1;    ///< different settings that are measured again, at most; ≥ 1
   std::filesystem::path output;  ///< the policy file, written after every trial
-  /// Trials of other processes, in any order: what the search proposes is taken from them where they have it.
-  std::span<const Trial> taken = {};
-  bool has_finals =
-      true;  ///< false: the search alone, of a part of the settings; the policy stays unfinished
   /// Called after each trial and final with the work done, and to be done, in this run: prompts that the
   /// search scores, of which a prompt of the finals is as many as it takes the time of.
   std::function<void(const Policy& policy, std::int64_t done, std::int64_t all)> progress;
