@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "checkpoint/element_bits.h"
+#include "checkpoint/quantised/quantised_matrix.h"
 #include "checkpoint/synthetic_fill.h"
 #include "cpu/model.h"
 #include "cuda/kernels/launch_shape.h"
@@ -155,7 +156,7 @@ class Layout {
   }
   /// Whether a matrix is rounded from plain numbers that are in device memory, or made there.
   [[nodiscard]] bool takes_plain_first(const Passing& matrix) const {
-    if (matrix.format == WeightFormat::fp8) return matrix.source->scales == nullptr;
+    if (matrix.format == WeightFormat::fp8) return !matrix.source->is_fp8();
     return grouped_layout(matrix.format) != nullptr && !checkpoint_.matrices_in_memory;
   }
 
@@ -262,11 +263,13 @@ Result<void> bring_fp8(Gpu& gpu, const Checkpoint& checkpoint, const Passing& ma
                        std::byte* plain) {
   const TensorView& source = *matrix.source;
   const auto rows = static_cast<std::int32_t>(source.rows);
-  if (source.scales != nullptr) {
+  if (source.is_fp8()) {
     // NaN codes would be computed on as 480.
     if (first_non_finite(source)) return non_finite(checkpoint, matrix);
-    DRAFTSCOPE_TRY(gpu.upload(to, source.data, source.bytes()));
-    return gpu.upload(matrix.scale, source.scales, static_cast<std::size_t>(rows) * sizeof(float));
+    std::vector<float> scales(static_cast<std::size_t>(rows));
+    output_scales(*source.quantised, source.first_row, source.rows, scales.data());
+    DRAFTSCOPE_TRY(gpu.upload(to, source.data + source.first_row * source.columns, source.bytes()));
+    return gpu.upload(matrix.scale, scales.data(), scales.size() * sizeof(float));
   }
   DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
   return gpu.launch(
@@ -335,9 +338,8 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
   const auto& layers = checkpoint.weights.layers;
   const bool fp8 = checkpoint.has_fp8();
   const bool alike = std::all_of(layers.begin(), layers.end(), [&](const LayerWeights& layer) {
-    return std::all_of(std::begin(layer_matrices), std::end(layer_matrices), [&](const LayerMatrix& matrix) {
-      return ((layer.*matrix.source).scales != nullptr) == fp8;
-    });
+    return std::all_of(std::begin(layer_matrices), std::end(layer_matrices),
+                       [&](const LayerMatrix& matrix) { return (layer.*matrix.source).is_fp8() == fp8; });
   });
   if (alike) return {};
   return fail("model {}: some matrices are in fp8, expected all of the layers' or none on a cuda device",
@@ -352,8 +354,7 @@ Result<void> check_blocks(const Checkpoint& checkpoint) {
   for (const LayerWeights& layer : checkpoint.weights.layers) {
     for (const LayerMatrix& matrix : layer_matrices) {
       const TensorView& tensor = layer.*matrix.source;
-      if (tensor.is_plain() ? takes_plain : tensor.scales != nullptr || stored_groups(tensor) == expected)
-        continue;
+      if (tensor.is_plain() ? takes_plain : tensor.is_fp8() || stored_groups(tensor) == expected) continue;
       return fail(
           "model {}: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
           "all of the layers', q4_k for some, or none on a cuda device",

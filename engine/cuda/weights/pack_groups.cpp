@@ -133,6 +133,7 @@ bool takes_plain_beside(WeightFormat format) {
 }
 
 std::optional<WeightFormat> stored_groups(const TensorView& tensor) {
+  if (tensor.is_fp8()) return std::nullopt;
   if (tensor.quantised != nullptr)
     return tensor.quantised->form == PackedForm::fp8
                ? WeightFormat::fp8_block

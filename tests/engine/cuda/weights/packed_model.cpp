@@ -280,7 +280,15 @@ PackedModel in_e4m3(const Checkpoint& plain) {
             static_cast<std::byte>(nearest_e4m3(row[static_cast<std::size_t>(k)] / scales[r], values));
     }
     model.set_codes(packed, codes);
-    packed.scales = scales;
+    model.set_quantised(packed, {.form = PackedForm::fp8,
+                                 .bits = 8,
+                                 .rows = packed.rows,
+                                 .columns = packed.columns,
+                                 .values = codes,
+                                 .scales = reinterpret_cast<const std::byte*>(scales),
+                                 .scale_dtype = DType::f32,
+                                 .block = {1, packed.columns},
+                                 .has_output_scales = true});
   });
   return model;
 }
