@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Single forward passes, timed from the call until the host has the best tokens.
+// Prompts of decodes, and what a benchmark does with an error.
 
-#include <draftscope/engine/backend.h>
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/model_shape.h>
 
 #include <cstdint>
 #include <stdexcept>
@@ -21,20 +22,5 @@ inline void expect(const Result<void>& done) {
 [[nodiscard]] std::vector<std::int32_t> some_tokens(const speculation::ModelShape& shape, std::int32_t count);
 /// The first `count` token ids of a file of them.
 [[nodiscard]] std::vector<std::int32_t> tokens_in(const std::string& path, std::int32_t count);
-
-class Passes {
- public:
-  explicit Passes(engine::Backend& backend) : backend_(backend) {}
-
-  /// Gives the first `rows` cache rows values.
-  void prefill(std::int32_t rows);
-  /// Seconds of `rows` rows after `context` committed ones through layers [0, n_layers) and the head.
-  [[nodiscard]] double seconds(std::int32_t rows, std::int32_t context, std::int32_t n_layers);
-
- private:
-  engine::Backend& backend_;
-  engine::Outputs outputs_;
-  std::vector<engine::Row> rows_;
-};
 
 }  // namespace draftscope::bench
