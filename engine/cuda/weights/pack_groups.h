@@ -35,7 +35,7 @@ namespace draftscope::engine::cuda {
 // None if a group has a number that is not finite.
 
 /// The matrix in any format with groups. Blocks are rounded as cpu::quantise_block() does, Q4_K as
-/// round_to_two_levels() does (two_levels.h).
+/// round_to_two_levels() does.
 [[nodiscard]] std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix,
                                                                 WeightFormat format);
 
