@@ -37,7 +37,7 @@ struct GpuDescription {
 
 /// Rows of as many bytes each in device memory.
 struct DeviceRows {
-  std::size_t bytes = 0;  ///< of a row
+  std::size_t bytes = 0;  ///< bytes per row
   std::size_t count = 0;
   std::size_t stride = 0;  ///< bytes from one row's begin to the next's
 };

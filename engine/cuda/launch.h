@@ -71,8 +71,8 @@ constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
 struct Launch {
   Kernel kernel = Kernel::program;
   WeightFormat format = WeightFormat::bf16;
-  int head_dim = 0;  ///< of attention
-  int blocks = 1;    ///< of a program at most one a multiprocessor: all are resident
+  int head_dim = 0;  ///< the head size of attention kernels
+  int blocks = 1;    ///< at most one per multiprocessor for a program: all are resident
   std::size_t shared_bytes = 0;
 };
 

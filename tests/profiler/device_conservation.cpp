@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 5> layer_operations{"qkv", "attention", "
                                                            "down"};
 /// Kernels of their own where products do not normalise their rows.
 constexpr std::array<std::string_view, 2> layer_norms{"attention norm", "mlp norm"};
-/// Those of a pass, and programs, which are passes or rounds as a whole.
+/// Operations of a pass, and programs, which are passes or rounds as a whole.
 constexpr std::array<std::string_view, 8> other_operations{
     "embedding", "head", "round control", "sampling", "forward", "draft step", "verification", "round"};
 

@@ -32,7 +32,7 @@ inline constexpr int run_lanes = 4;
 inline constexpr int run_bytes = run_lanes * chunk_bytes;
 inline constexpr int part_depth = 32;  ///< values of k of which each of the lanes has eight
 inline constexpr int scale_bytes = 16;
-inline constexpr int scale_rows = 8;  ///< whose scales lie together
+inline constexpr int scale_rows = 8;  ///< rows whose scales lie together
 
 struct GroupedLayout {
   std::int32_t code_bits = 4;  ///< 4 or 8

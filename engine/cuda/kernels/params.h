@@ -49,7 +49,7 @@ struct BankParams {
   PassParams pass;
   std::int32_t n;
   const NumberPair* pairs;
-  float* cosines;  ///< of compare_states
+  float* cosines;  ///< output of compare_states
 };
 
 /// The norm before a sublayer or the head.

@@ -105,7 +105,7 @@ template <typename Format>
 struct QkvOp {
   struct Place {
     int head;       ///< among q's, k's, then v's
-    int dimension;  ///< of r = 0 in the upper half
+    int dimension;  ///< the dimension of r = 0 in the upper half
   };
   DRAFTSCOPE_DEVICE static Place place(const PassView& p, int tile) {
     const int tiles_per_head = p.model.head_dim / tile_outputs;

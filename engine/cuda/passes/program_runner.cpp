@@ -90,7 +90,7 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
                            std::int32_t rows, const PieceSize& pieces, bool sampled,
                            std::optional<std::int32_t> block_bytes) {
   ProgramShape result;
-  // Of a draft and a verification over all layers.
+  // Entries of a draft and a verification over all layers.
   const std::int32_t products = (rows > max_product_rows ? 2 : 1) * 2 * (4 * shape.n_layers + 1);
   const std::int32_t longest = program_block_bytes(products + 2 * (5 * shape.n_layers + 8), products);
   result.block_bytes = block_bytes.value_or(longest);

@@ -58,15 +58,15 @@ struct RoundForm {
   std::optional<speculation::WeightFormat> weights;  ///< the draft's; none = the model's own
   bool sampled = false;
   bool above_exit = false;    ///< the verification goes on above the draft's layers, which are the first ones
-  bool keeps_states = false;  ///< of every boundary
+  bool keeps_states = false;  ///< whether states of every boundary are kept
   bool verifies = true;
-  std::int32_t keys = 0;  ///< of the root
+  std::int32_t keys = 0;  ///< keys of the root
 };
 
 /// Where programs store hidden states: a row at its place after the root of a round, or after the first row
 /// of a pass.
 struct RoundStates {
-  float* inputs = nullptr;      ///< which the verification above an exit starts from, [rows][d_model]
+  float* inputs = nullptr;      ///< states that the verification above an exit starts from, [rows][d_model]
   float* boundaries = nullptr;  ///< [n_layers + 1][rows][d_model]
   std::size_t boundary_values = 0;
   [[nodiscard]] float* boundary(std::int32_t index) const {
@@ -87,7 +87,7 @@ struct ProgramShape {
 /// The pieces of a program's products.
 struct PieceSize {
   std::int32_t part_bytes;  ///< maximum of any format
-  std::int32_t parts;       ///< that one copy may bring: as many as the kernel has code for
+  std::int32_t parts;       ///< maximum parts per copy: as many as the kernel has code for
 };
 
 /// Rows are staged where 64 KB are left for the rings,
@@ -164,13 +164,13 @@ class ProgramRunner {
     std::vector<ProgramEntry> entries;
     std::int32_t loop_end = 0;  ///< entries before it are a draft step, or it is 0
     std::int32_t draft_length = 0;
-    RowRange rows{0, 1};     ///< that it begins with
+    RowRange rows{0, 1};     ///< rows at its beginning
     std::int32_t width = 1;  ///< rows at most
     bool sampled = false;
     bool stages_rows = true;
     ProgramEntry product_flags = 0;
     bool has_upper_rows = false;  ///< products take two turns
-    std::int32_t keys = 0;        ///< that its first attention reads
+    std::int32_t keys = 0;        ///< keys that its first attention reads
   };
   /// Entries that are one launch.
   struct Part {

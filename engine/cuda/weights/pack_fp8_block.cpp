@@ -22,7 +22,7 @@ namespace {
 static_assert(fp8_block_layout.sharing_rows == fp8_block_outputs && fp8_block_depth == fp8_block_inputs &&
               part_depth == fp8_block_granule);
 
-constexpr std::int64_t rounded_rows = 128;  ///< that share a scale where plain numbers are rounded
+constexpr std::int64_t rounded_rows = 128;  ///< rows that share a scale where plain numbers are rounded
 
 /// Values of k that share a scale, in one row; codes are filled up with zeros.
 struct Fp8Group {

@@ -26,8 +26,8 @@ namespace draftscope::engine::cuda {
 /// other blocks.
 [[nodiscard]] std::optional<WeightFormat> stored_groups(const TensorView& tensor);
 
-/// Those of a head: none of a format that may have plain matrices beside it, whose kernels are of layers
-/// alone.
+/// The format with groups of a head: none of a format that may have plain matrices beside it, whose kernels
+/// are of layers alone.
 [[nodiscard]] std::optional<WeightFormat> head_groups(const TensorView& head);
 
 // Packing. Each function returns GroupedLayout::bytes() of the matrix, whose columns are a multiple of

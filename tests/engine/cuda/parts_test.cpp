@@ -28,7 +28,7 @@ namespace draftscope::engine::test {
 namespace {
 
 using Formats = std::vector<cuda::WeightFormat>;
-using Needed = std::optional<cuda::WeightFormat>;  ///< of a kernel; none where every kernel has code
+using Needed = std::optional<cuda::WeightFormat>;  ///< a kernel's format; none where every kernel has code
 
 /// A model's layers, head and drafts.
 struct Held {

@@ -16,7 +16,7 @@ using draftscope::engine::cuda::WideProduct;
 
 namespace {
 
-/// The same as call(), in cuBLAS's errors.
+/// Does what call() does, in cuBLAS's errors.
 template <typename Run>
 cublasStatus_t blas_call(const char* name, bool gives_back, Run run) {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;

@@ -121,10 +121,10 @@ enum class BlockMatrices : std::uint8_t {
   widened,    ///< to plain numbers: what every user of a checkpoint reads
   as_stored,  ///< a GGUF file's where a backend can multiply them (TensorView::blocks): for the CPU backend
               ///< alone
-  cuda_as_stored,  ///< those of the layers where the CUDA backend can multiply all of them: a folder's e4m3
-                   ///< (TensorView::is_fp8()), or its integers or blocks of e4m3 and those of its head, or a
-                   ///< GGUF file's blocks of one format, and its head in that format; or some of them, a GGUF
-                   ///< file's Q4_K, without its head. For the CUDA backend alone
+  cuda_as_stored,  ///< matrices of the layers where the CUDA backend can multiply all of them: a folder's
+                   ///< e4m3 (TensorView::is_fp8()), or its integers or blocks of e4m3 and those of its head,
+                   ///< or a GGUF file's blocks of one format, and its head in that format; or some of them, a
+                   ///< GGUF file's Q4_K, without its head. For the CUDA backend alone
 };
 
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of

@@ -123,7 +123,7 @@ void pack_int4(PackedModel& model, TensorView& packed, TensorView& widened, cons
   for (std::int64_t g = 0; g < groups; ++g)
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto zero = static_cast<std::uint32_t>((g * rows + row) % 16);
-      // Of a type that fp16 has, too.
+      // A number that fp16 has, too.
       const float scale = bf16_to_float(float_to_bf16(random_scale(random, size, 0x1p-24F, 0.001)));
       put_along_outputs(form, zeros + g * rows / 2, row,
                         (zero - static_cast<std::uint32_t>(form.zero_offset)) & 15U);
