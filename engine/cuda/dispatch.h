@@ -50,12 +50,12 @@ DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 
 /// Calls visit.template operator()<Format>() of a format.
 template <typename Visit>
-auto visit_format(WeightFormat format, Visit&& visit) {
+auto visit_format(KernelFormat format, Visit&& visit) {
   switch (format) {
 #define DRAFTSCOPE_CASE(name, Struct, groups, stored) \
-  case WeightFormat::name:                            \
+  case KernelFormat::name:                            \
     return visit.template operator()<Struct>();
-    DRAFTSCOPE_WEIGHT_FORMATS(DRAFTSCOPE_CASE)
+    DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_CASE)
 #undef DRAFTSCOPE_CASE
   }
   return visit.template operator()<PlainWeights<Bf16>>();
@@ -78,7 +78,7 @@ auto visit_prefill_attention(int head_dim, Visit&& visit) {
 /// `visit.template operator()<Kernel>()` for the program of layers in a format; those in two go by the other
 /// than bf16_beside_groups.
 template <typename Visit>
-auto visit_program(WeightFormat format, Visit&& visit) {
+auto visit_program(KernelFormat format, Visit&& visit) {
   return visit_format(format, [&]<typename Format>() {
     if constexpr (matrix_support<Format> == MatrixSupport::plain_only)
       return visit.template operator()<Program<PlainWeights<Bf16>>>();

@@ -19,7 +19,7 @@ namespace draftscope::engine::cuda {
 
 /// out[rows][outputs] = x[rows][depth] · weights[outputs][depth]ᵀ; 16-bit inputs, fp32 sums.
 struct WideProduct {
-  WeightFormat format = WeightFormat::bf16;
+  KernelFormat format = KernelFormat::bf16;
   const void* weights = nullptr;
   const void* x = nullptr;
   float* out = nullptr;

@@ -38,7 +38,7 @@ enum class Kernel : std::uint8_t {
 //
 // FORMAT(name here, struct of kernels, groups that share scales, name in speculation/weight_format.h). The
 // build compiles a program for each struct but PlainBesideGroups: it reads these lines (CMakeLists.txt).
-#define DRAFTSCOPE_WEIGHT_FORMATS(FORMAT)                      \
+#define DRAFTSCOPE_KERNEL_FORMATS(FORMAT)                      \
   FORMAT(bf16, PlainWeights<Bf16>, nullptr, bf16)              \
   FORMAT(bf16_beside_groups, PlainBesideGroups, nullptr, bf16) \
   FORMAT(f16, PlainWeights<F16>, nullptr, f16)                 \
@@ -50,27 +50,27 @@ enum class Kernel : std::uint8_t {
   FORMAT(int4_f16, Int4Weights<F16>, &int4_layout, int4)       \
   FORMAT(fp8_block, BlockFp8Weights, &fp8_block_layout, fp8_block)
 
-enum class WeightFormat : std::uint8_t {
+enum class KernelFormat : std::uint8_t {
 #define DRAFTSCOPE_NAME(name, Struct, groups, stored) name,
-  DRAFTSCOPE_WEIGHT_FORMATS(DRAFTSCOPE_NAME)
+  DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_NAME)
 #undef DRAFTSCOPE_NAME
 };
 
-constexpr bool has_f16_activations(WeightFormat format) {
-  return format == WeightFormat::f16 || format == WeightFormat::int4_f16;
+constexpr bool has_f16_activations(KernelFormat format) {
+  return format == KernelFormat::f16 || format == KernelFormat::int4_f16;
 }
 
 /// Null of formats without groups.
-constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
+constexpr const GroupedLayout* grouped_layout(KernelFormat format) {
 #define DRAFTSCOPE_GROUPS(name, Struct, groups, stored) groups,
-  constexpr const GroupedLayout* layouts[] = {DRAFTSCOPE_WEIGHT_FORMATS(DRAFTSCOPE_GROUPS)};
+  constexpr const GroupedLayout* layouts[] = {DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_GROUPS)};
 #undef DRAFTSCOPE_GROUPS
   return layouts[static_cast<std::size_t>(format)];
 }
 
 struct Launch {
   Kernel kernel = Kernel::program;
-  WeightFormat format = WeightFormat::bf16;
+  KernelFormat format = KernelFormat::bf16;
   int head_dim = 0;  ///< the head size of attention kernels
   int blocks = 1;    ///< at most one per multiprocessor for a program: all are resident
   std::size_t shared_bytes = 0;

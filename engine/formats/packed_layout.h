@@ -30,7 +30,6 @@ namespace draftscope::engine::cpu {
 
 inline constexpr std::int64_t group_outputs = 16;
 inline constexpr std::int64_t block_depth = 32;
-inline constexpr std::int64_t block_quads = 8;           ///< quads per block, of four values of k each
 inline constexpr std::int64_t plane_bytes = 64;          ///< a vector: one byte an output and value of a quad
 inline constexpr std::int64_t blocks_of_two_levels = 8;  ///< blocks that share the fp16 numbers
 

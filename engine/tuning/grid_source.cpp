@@ -52,9 +52,9 @@ std::size_t Halving::survivors(std::size_t settings) {
   return (settings + eta - 1) / eta;
 }
 
-std::optional<Halving::Look> Halving::next() const {
+std::optional<Halving::Scoring> Halving::next() const {
   if (remaining_.empty()) return std::nullopt;
-  return Look{remaining_.back(), prompts_[rung_]};
+  return Scoring{remaining_.back(), prompts_[rung_]};
 }
 
 void Halving::observe(double score) {

@@ -58,7 +58,7 @@ class Checked {
   }
 
  private:
-  using Place = std::tuple<traces::RoundId, traces::Phase, std::int32_t>;  // round, phase, layer
+  using LayerOfRound = std::tuple<traces::RoundId, traces::Phase, std::int32_t>;  // round, phase, layer
 
   template <typename... Arguments>
   void broken(fmt::format_string<Arguments...> line, Arguments&&... arguments) {
@@ -93,7 +93,7 @@ class Checked {
   }
 
   /// A layer is run whole: its products equally often, and attention with them.
-  void check_launches(const Place& place, const std::map<std::string, int>& launches) {
+  void check_launches(const LayerOfRound& place, const std::map<std::string, int>& launches) {
     const auto count = [&](std::string_view operation) {
       const auto found = launches.find(std::string(operation));
       return found == launches.end() ? 0 : found->second;
@@ -143,7 +143,7 @@ class Checked {
   const std::unordered_map<traces::StringId, std::string>& strings_;
   std::vector<traces::TrackId> streams_;
   std::map<traces::RoundId, std::vector<traces::Kernel>> by_round_;
-  std::map<Place, std::map<std::string, int>> launches_;
+  std::map<LayerOfRound, std::map<std::string, int>> launches_;
   DeviceConservation result_;
 };
 

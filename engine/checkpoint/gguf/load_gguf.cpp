@@ -33,7 +33,7 @@ struct Storage {
 
 struct BoundSlot {
   const TensorSlot* slot;
-  GgufModel::Place place;
+  GgufModel::TensorPlace place;
 
   /// Its rows in the file. Rows are whole in every format, so those of a fused tensor's part lie together.
   [[nodiscard]] const std::byte* stored() const {
@@ -42,7 +42,7 @@ struct BoundSlot {
   }
 };
 
-Result<void> check_extents(const TensorSlot& slot, const GgufModel::Place& place) {
+Result<void> check_extents(const TensorSlot& slot, const GgufModel::TensorPlace& place) {
   const auto& extents = place.tensor->extents;
   const auto columns = static_cast<std::uint64_t>(slot.columns);
   const auto rows = static_cast<std::uint64_t>(slot.rows_in_file());

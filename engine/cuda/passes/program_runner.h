@@ -29,9 +29,9 @@ namespace draftscope::engine::cuda {
 
 /// Formats of a pass's matrices.
 struct PassFormats {
-  WeightFormat stored = WeightFormat::bf16;  ///< the embedding
-  WeightFormat layers = WeightFormat::bf16;
-  WeightFormat head = WeightFormat::bf16;
+  KernelFormat stored = KernelFormat::bf16;  ///< the embedding
+  KernelFormat layers = KernelFormat::bf16;
+  KernelFormat head = KernelFormat::bf16;
 };
 
 /// Layers and their weights, by layer.
@@ -146,10 +146,10 @@ class ProgramRunner {
   [[nodiscard]] Result<void> run_head(const RowRange& rows, bool logits);
 
  private:
-  using Place = std::optional<ProgramEntry>;
+  using OptionalEntry = std::optional<ProgramEntry>;
   /// Places of a layer's operations among all; a product has one for each format that it is in.
   struct LayerPlaces {
-    Place attention_norm, heads, attention, combine_attention, add_attention, mlp_norm, add_mlp;
+    OptionalEntry attention_norm, heads, attention, combine_attention, add_attention, mlp_norm, add_mlp;
     std::vector<ProgramEntry> qkv, output, gate_up, down;
   };
   /// A model's layers on some weights.
@@ -157,7 +157,7 @@ class ProgramRunner {
   /// An operation's layer and format, which the device is not told.
   struct Described {
     std::int32_t layer = -1;
-    std::optional<WeightFormat> format;  ///< none of what every kernel of the layers has code for
+    std::optional<KernelFormat> format;  ///< none of what every kernel of the layers has code for
   };
   struct Written {
     std::string_view name;
@@ -194,7 +194,7 @@ class ProgramRunner {
   void write_verification(Written& program, const RoundForm& form, std::int32_t exit) const;
 
   [[nodiscard]] bool is_product(ProgramEntry entry) const;
-  [[nodiscard]] std::optional<WeightFormat> format_of(const Written& program, const Part& part) const;
+  [[nodiscard]] std::optional<KernelFormat> format_of(const Written& program, const Part& part) const;
   [[nodiscard]] std::vector<Part> parts_of(const Written& program) const;
   [[nodiscard]] Result<void> launch(Written program);
   [[nodiscard]] Result<void> launch_alone(const Written& program);
@@ -209,7 +209,7 @@ class ProgramRunner {
   Gpu& gpu_;
   PassParams base_;
   speculation::ModelShape shape_;
-  WeightFormat format_ = WeightFormat::bf16;  ///< the layers'
+  KernelFormat format_ = KernelFormat::bf16;  ///< the layers'
   RoundStates states_;
   bool is_plain_;
   profiler::DeviceTrace* trace_;

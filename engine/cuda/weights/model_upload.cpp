@@ -49,7 +49,7 @@ constexpr LayerMatrix layer_matrices[] = {
      OperationKind::down}};
 
 /// The groups that the layers' matrices are stored in, or some of them; none if all are otherwise.
-std::optional<WeightFormat> layer_groups(const Checkpoint& checkpoint) {
+std::optional<KernelFormat> layer_groups(const Checkpoint& checkpoint) {
   for (const LayerWeights& layer : checkpoint.weights.layers)
     for (const LayerMatrix& matrix : layer_matrices)
       if (const auto groups = stored_groups(layer.*matrix.source)) return groups;
@@ -61,7 +61,7 @@ struct Passing {
   const TensorView* source = nullptr;
   TensorKind kind = TensorKind::embedding;
   std::int32_t layer = -1;
-  WeightFormat format = WeightFormat::bf16;
+  KernelFormat format = KernelFormat::bf16;
   float* scale = nullptr;
   int of_product = 0;  ///< among the product's matrices
 
@@ -69,7 +69,7 @@ struct Passing {
   [[nodiscard]] std::size_t bytes() const {
     const GroupedLayout* const layout = grouped_layout(format);
     if (layout != nullptr) return layout->bytes(source->rows, source->columns);
-    return format == WeightFormat::fp8 ? static_cast<std::size_t>(source->rows * source->columns)
+    return format == KernelFormat::fp8 ? static_cast<std::size_t>(source->rows * source->columns)
                                        : plain_bytes(*source);
   }
 };
@@ -95,7 +95,7 @@ class Layout {
     const Weights& source = checkpoint_.weights;
     out.model.embedding = pieces_.take<std::byte>(plain_bytes(source.embedding));
     embedding_ = {&source.embedding, TensorKind::embedding};
-    const WeightFormat head = head_groups(source.head).value_or(plain_format(checkpoint_));
+    const KernelFormat head = head_groups(source.head).value_or(plain_format(checkpoint_));
     out.head_weights =
         packed_product(OperationKind::head, head, checkpoint_.shape.vocab, checkpoint_.shape.d_model);
     take(out.head_weights);
@@ -116,7 +116,7 @@ class Layout {
         (layer.*matrix.placed).bias = vector(from.*matrix.bias);
       const auto groups = weights ? std::nullopt : layer_groups(checkpoint_);
       const auto format_of = [&](const TensorView& tensor) {
-        if (groups && tensor.is_plain()) return WeightFormat::bf16_beside_groups;
+        if (groups && tensor.is_plain()) return KernelFormat::bf16_beside_groups;
         return layer_format(checkpoint_, weights);
       };
       out.weights.push_back(place_products(layer, static_cast<std::int32_t>(i), format_of));
@@ -124,7 +124,7 @@ class Layout {
     }
   }
 
-  void place(UploadedDraftLayers& out, WeightFormat format) {
+  void place(UploadedDraftLayers& out, KernelFormat format) {
     for (std::size_t i = 0; i < out.layers.size(); ++i)
       out.weights.push_back(place_products(out.layers[i], static_cast<std::int32_t>(i),
                                            [&](const TensorView& /*tensor*/) { return format; }));
@@ -156,13 +156,13 @@ class Layout {
   }
   /// Whether a matrix is rounded from plain numbers that are in device memory, or made there.
   [[nodiscard]] bool takes_plain_first(const Passing& matrix) const {
-    if (matrix.format == WeightFormat::fp8) return !matrix.source->is_fp8();
+    if (matrix.format == KernelFormat::fp8) return !matrix.source->is_fp8();
     return grouped_layout(matrix.format) != nullptr && !checkpoint_.matrices_in_memory;
   }
 
  private:
-  static WeightFormat plain_format(const Checkpoint& checkpoint) {
-    return checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+  static KernelFormat plain_format(const Checkpoint& checkpoint) {
+    return checkpoint.weights.embedding.dtype == DType::f16 ? KernelFormat::f16 : KernelFormat::bf16;
   }
 
   void take(PackedProduct& product) { product.pieces = pieces_.take<std::byte>(product.bytes()); }
@@ -187,12 +187,12 @@ class Layout {
         for (const LayerMatrix& matrix : layer_matrices) {
           if (matrix.product != kind) continue;
           const TensorView& source = weights.*matrix.source;
-          const WeightFormat format = format_of(source);
+          const KernelFormat format = format_of(source);
           const int place = of_product++;
-          if ((format == WeightFormat::bf16_beside_groups) != beside) continue;
+          if ((format == KernelFormat::bf16_beside_groups) != beside) continue;
           DeviceMatrix& held = layer.*matrix.placed;
           held.is_beside = beside ? 1 : 0;
-          float* const scale = format == WeightFormat::fp8
+          float* const scale = format == KernelFormat::fp8
                                    ? pieces_.take<float>(static_cast<std::size_t>(source.rows))
                                    : nullptr;
           held.scale = scale;
@@ -274,7 +274,7 @@ Result<void> bring_fp8(Gpu& gpu, const Checkpoint& checkpoint, const Passing& ma
   DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
   return gpu.launch(
       {.kernel = Kernel::quantise_rows,
-       .format = source.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16,
+       .format = source.dtype == DType::f16 ? KernelFormat::f16 : KernelFormat::bf16,
        .blocks = std::min(rows, row_blocks),
        .shared_bytes = row_threads / warp_threads * sizeof(float)},
       QuantiseParams{reinterpret_cast<const std::uint16_t*>(plain), reinterpret_cast<std::uint8_t*>(to),
@@ -301,7 +301,7 @@ Result<void> bring_groups(Gpu& gpu, const Checkpoint& checkpoint, const Passing&
 
 Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
                    std::byte* plain) {
-  if (matrix.format == WeightFormat::fp8) return bring_fp8(gpu, checkpoint, matrix, to, plain);
+  if (matrix.format == KernelFormat::fp8) return bring_fp8(gpu, checkpoint, matrix, to, plain);
   if (grouped_layout(matrix.format) != nullptr) return bring_groups(gpu, checkpoint, matrix, to, plain);
   return bring_plain(gpu, checkpoint, matrix, to);
 }
@@ -386,9 +386,9 @@ constexpr std::int32_t fp8_granule = 16;
 constexpr std::int32_t plain_granule = 8;
 
 /// Weights of 16 bytes, which the layers' widths must be multiples of; whole groups of formats with groups.
-std::int32_t width_granule(WeightFormat layers) {
+std::int32_t width_granule(KernelFormat layers) {
   if (grouped_layout(layers) != nullptr) return part_depth;
-  return layers == WeightFormat::fp8 ? fp8_granule : plain_granule;
+  return layers == KernelFormat::fp8 ? fp8_granule : plain_granule;
 }
 
 Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t granule) {
@@ -405,17 +405,17 @@ Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t gra
 
 }  // namespace
 
-std::string_view weights_name(WeightFormat format) {
-  if (format == WeightFormat::f16) return dtype_name(DType::f16);
+std::string_view weights_name(KernelFormat format) {
+  if (format == KernelFormat::f16) return dtype_name(DType::f16);
   return speculation::weight_format_name(stored_name(format));
 }
 
-WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
-  if (weights == speculation::WeightFormat::fp8 || checkpoint.has_fp8()) return WeightFormat::fp8;
+KernelFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
+  if (weights == speculation::WeightFormat::fp8 || checkpoint.has_fp8()) return KernelFormat::fp8;
   const DType plain = checkpoint.weights.embedding.dtype;
   if (const auto groups = weights ? grouped_format(*weights, plain) : std::nullopt) return *groups;
   if (const auto groups = layer_groups(checkpoint)) return *groups;
-  return plain == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+  return plain == DType::f16 ? KernelFormat::f16 : KernelFormat::bf16;
 }
 
 Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
@@ -449,7 +449,7 @@ UploadBytes upload_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
   return {layout.bytes(), passing.kept + passing.passing};
 }
 
-Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const UploadedModel& model,
+Result<KernelFormat> draft_layer_format(const Checkpoint& checkpoint, const UploadedModel& model,
                                         speculation::WeightFormat format) {
   const speculation::ModelShape& shape = checkpoint.shape;
   const bool fp8 = format == speculation::WeightFormat::fp8;
@@ -459,8 +459,8 @@ Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const Uplo
     return fail("cuda backend: found weights {} for drafts, expected one of {}",
                 speculation::weight_format_name(format),
                 speculation::made_weight_formats(speculation::MadeBy::cuda));
-  const WeightFormat held = fp8 ? WeightFormat::fp8 : *groups;
-  if (f16 != has_f16_activations(held) || model.layers == WeightFormat::fp8)
+  const KernelFormat held = fp8 ? KernelFormat::fp8 : *groups;
+  if (f16 != has_f16_activations(held) || model.layers == KernelFormat::fp8)
     return fail("model {}: found weights {} for drafts, expected {} beside {}", shape.name,
                 speculation::weight_format_name(format), f16 ? "int4" : "none",
                 f16 ? dtype_name(DType::f16) : weights_name(model.layers));
@@ -469,7 +469,7 @@ Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const Uplo
 }
 
 Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
-                                                const UploadedModel& model, WeightFormat format) {
+                                                const UploadedModel& model, KernelFormat format) {
   UploadedDraftLayers measured{.layers = model.host_layers};
   Layout measure(checkpoint, nullptr);
   measure.place(measured, format);
@@ -485,7 +485,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   UploadedModel result;
   const speculation::ModelShape& shape = checkpoint.shape;
   result.shape = shape;
-  result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+  result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? KernelFormat::f16 : KernelFormat::bf16;
   result.layers = layer_format(checkpoint, weights);
   result.head = head_groups(checkpoint.weights.head).value_or(result.stored);
   DRAFTSCOPE_TRY_ASSIGN(result.memory,

@@ -26,10 +26,10 @@ namespace {
 
 static_assert(cpu::block_depth == part_depth);
 
-/// Names in files, by cuda::WeightFormat.
+/// Names in files, by cuda::KernelFormat.
 constexpr speculation::WeightFormat stored_names[] = {
 #define DRAFTSCOPE_STORED(name, Struct, groups, stored) speculation::WeightFormat::stored,
-    DRAFTSCOPE_WEIGHT_FORMATS(DRAFTSCOPE_STORED)
+    DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_STORED)
 #undef DRAFTSCOPE_STORED
 };
 
@@ -203,41 +203,41 @@ void put_codes(const GroupedLayout& layout, const std::uint8_t* codes, std::int6
   }
 }
 
-std::optional<WeightFormat> grouped_format(speculation::WeightFormat format, DType activations) {
-  if (format == speculation::WeightFormat::int4 && activations == DType::f16) return WeightFormat::int4_f16;
+std::optional<KernelFormat> grouped_format(speculation::WeightFormat format, DType activations) {
+  if (format == speculation::WeightFormat::int4 && activations == DType::f16) return KernelFormat::int4_f16;
   for (std::size_t i = 0; i < std::size(stored_names); ++i)
-    if (const auto held = static_cast<WeightFormat>(i);
+    if (const auto held = static_cast<KernelFormat>(i);
         stored_names[i] == format && grouped_layout(held) != nullptr)
       return held;
   return std::nullopt;
 }
 
-speculation::WeightFormat stored_name(WeightFormat format) {
+speculation::WeightFormat stored_name(KernelFormat format) {
   return stored_names[static_cast<std::size_t>(format)];
 }
 
-bool takes_plain_beside(WeightFormat format) {
+bool takes_plain_beside(KernelFormat format) {
   return speculation::weight_format_row(stored_name(format)).mixes_on_gpu;
 }
 
-std::optional<WeightFormat> stored_groups(const TensorView& tensor) {
+std::optional<KernelFormat> stored_groups(const TensorView& tensor) {
   if (tensor.is_fp8()) return std::nullopt;
   if (tensor.quantised != nullptr)
     return tensor.quantised->form == PackedForm::fp8
-               ? WeightFormat::fp8_block
+               ? KernelFormat::fp8_block
                : grouped_format(speculation::WeightFormat::int4, tensor.dtype);
   if (tensor.blocks == nullptr || !tensor.blocks->multiplied) return std::nullopt;
   return grouped_format(*tensor.blocks->multiplied);
 }
 
-std::optional<WeightFormat> head_groups(const TensorView& head) {
+std::optional<KernelFormat> head_groups(const TensorView& head) {
   const auto groups = stored_groups(head);
   return groups && takes_plain_beside(*groups) ? std::nullopt : groups;
 }
 
-std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix, WeightFormat format) {
+std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix, KernelFormat format) {
   if (stored_name(format) == speculation::WeightFormat::int4) return pack_int4(matrix);
-  if (format == WeightFormat::fp8_block) return pack_fp8_block(matrix);
+  if (format == KernelFormat::fp8_block) return pack_fp8_block(matrix);
   Packing packing(matrix, *cpu::packed_layout(stored_name(format)), *grouped_layout(format));
   std::atomic<bool> finite = true;
   constexpr std::int64_t rows_at_a_time = 64;

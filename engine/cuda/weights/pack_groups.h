@@ -15,20 +15,20 @@
 namespace draftscope::engine::cuda {
 
 /// The kernels' name of a format that has groups; none of any other. `activations` matter to int4 alone.
-[[nodiscard]] std::optional<WeightFormat> grouped_format(speculation::WeightFormat format,
+[[nodiscard]] std::optional<KernelFormat> grouped_format(speculation::WeightFormat format,
                                                          DType activations = DType::bf16);
 /// The name of a kernels' format in files and recordings.
-[[nodiscard]] speculation::WeightFormat stored_name(WeightFormat format);
+[[nodiscard]] speculation::WeightFormat stored_name(KernelFormat format);
 /// Whether layers in the format may have plain matrices beside it.
-[[nodiscard]] bool takes_plain_beside(WeightFormat format);
+[[nodiscard]] bool takes_plain_beside(KernelFormat format);
 
 /// The format with groups that a tensor's own blocks or packed numbers are in; none of plain numbers and of
 /// other blocks.
-[[nodiscard]] std::optional<WeightFormat> stored_groups(const TensorView& tensor);
+[[nodiscard]] std::optional<KernelFormat> stored_groups(const TensorView& tensor);
 
 /// The format with groups of a head: none of a format that may have plain matrices beside it, whose kernels
 /// are of layers alone.
-[[nodiscard]] std::optional<WeightFormat> head_groups(const TensorView& head);
+[[nodiscard]] std::optional<KernelFormat> head_groups(const TensorView& head);
 
 // Packing. Each function returns GroupedLayout::bytes() of the matrix, whose columns are a multiple of
 // part_depth, and works on all processors. A matrix that is stored in the format is moved, any other rounded.
@@ -37,7 +37,7 @@ namespace draftscope::engine::cuda {
 /// The matrix in any format with groups. Blocks are rounded as cpu::quantise_block() does, Q4_K as
 /// round_to_two_levels() does.
 [[nodiscard]] std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix,
-                                                                WeightFormat format);
+                                                                KernelFormat format);
 
 /// In int4_layout: AWQ's and GPTQ's own integers, scales and zero points (is_int4()), or plain numbers
 /// rounded to the nearest of sixteen that lie evenly from a group's least to its largest, zero among them.

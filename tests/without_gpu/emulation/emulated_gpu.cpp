@@ -29,7 +29,7 @@ namespace {
 void multiply_row(const WideProduct& product, std::int64_t row) {
   const auto value = [&](const void* values, std::int64_t at) {
     const std::uint16_t bits = static_cast<const std::uint16_t*>(values)[at];
-    return product.format == WeightFormat::f16 ? F16::to_float(bits) : Bf16::to_float(bits);
+    return product.format == KernelFormat::f16 ? F16::to_float(bits) : Bf16::to_float(bits);
   };
   float* out = product.out + row * product.outputs;
   for (std::int64_t output = 0; output < product.outputs; ++output) {

@@ -11,7 +11,7 @@
 #include "state.h"
 
 using namespace draftscope::cuda_stand_in;
-using draftscope::engine::cuda::WeightFormat;
+using draftscope::engine::cuda::KernelFormat;
 using draftscope::engine::cuda::WideProduct;
 
 namespace {
@@ -112,7 +112,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t first_opera
     Operation operation;
     operation.work = Work::product;
     operation.product = {
-        a_type == CUDA_R_16F ? WeightFormat::f16 : WeightFormat::bf16, a, b, static_cast<float*>(c), n, m, k};
+        a_type == CUDA_R_16F ? KernelFormat::f16 : KernelFormat::bf16, a, b, static_cast<float*>(c), n, m, k};
     if (!are_in_memory(s, operation.product))
       return refuse(s, CUBLAS_STATUS_INVALID_VALUE, "a product of what lies beyond device memory");
     operation.correlation = activity::called(activity::Call::launch);

@@ -14,8 +14,8 @@ namespace {
 
 namespace cuda = engine::cuda;
 using cuda::Kernel;
+using cuda::KernelFormat;
 using cuda::Launch;
-using cuda::WeightFormat;
 
 std::map<const void*, RegisteredKernel>& registered() {
   static std::map<const void*, RegisteredKernel> kernels;
@@ -45,11 +45,11 @@ struct KnownKernel {
 std::map<std::string, KnownKernel> all_kernels() {
   std::map<std::string, KnownKernel> all;
   for (int kernel = 0; kernel <= static_cast<int>(Kernel::make_synthetic); ++kernel)
-    for (int format = 0; format <= static_cast<int>(WeightFormat::fp8_block); ++format)
+    for (int format = 0; format <= static_cast<int>(KernelFormat::fp8_block); ++format)
       for (int head_dim = cuda::dimension_block; head_dim <= cuda::max_head_dim;
            head_dim += cuda::dimension_block) {
         const Launch launch{.kernel = static_cast<Kernel>(kernel),
-                            .format = static_cast<WeightFormat>(format),
+                            .format = static_cast<KernelFormat>(format),
                             .head_dim = head_dim};
         visit_body(launch, [&]<typename Body>() {
           all.emplace(entry_name<Body>(), KnownKernel{launch, Body::threads});
