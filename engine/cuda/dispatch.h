@@ -9,7 +9,6 @@
 #include "kernels/pack_pieces.h"
 #include "kernels/prefill_attention.h"
 #include "kernels/program.h"
-#include "kernels/quantise.h"
 #include "kernels/synthetic.h"
 #include "launch.h"
 
@@ -42,7 +41,6 @@ DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
 DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
 DRAFTSCOPE_KERNEL(MoveStates, BankParams, move_states);
 DRAFTSCOPE_KERNEL(CompareStates, BankParams, compare_states);
-DRAFTSCOPE_KERNEL_OF(QuantiseRows, QuantiseParams, quantise_rows);
 DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 
 #undef DRAFTSCOPE_KERNEL_OF
@@ -95,10 +93,8 @@ auto visit_wide(const Launch& launch, Visit&& visit) {
       return visit_prefill_attention<Element>(launch.head_dim, std::forward<Visit>(visit));
     case Kernel::finish_wide_qkv:
       return visit.template operator()<FinishWideQkv<PlainWeights<Element>>>();
-    case Kernel::finish_wide_gate:
-      return visit.template operator()<FinishWideGate<PlainWeights<Element>>>();
     default:
-      return visit.template operator()<QuantiseRows<Element>>();
+      return visit.template operator()<FinishWideGate<PlainWeights<Element>>>();
   }
 }
 

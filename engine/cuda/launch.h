@@ -27,7 +27,6 @@ enum class Kernel : std::uint8_t {
   move_cache_rows,
   move_states,
   compare_states,
-  quantise_rows,
   make_synthetic,
 };
 
@@ -76,7 +75,7 @@ struct Launch {
   std::size_t shared_bytes = 0;
 };
 
-using KernelParams = std::variant<BankParams, WideParams, TopParams, MoveParams, QuantiseParams,
-                                  SyntheticParams, ProgramParams, PieceParams>;
+using KernelParams =
+    std::variant<BankParams, WideParams, TopParams, MoveParams, SyntheticParams, ProgramParams, PieceParams>;
 
 }  // namespace draftscope::engine::cuda

@@ -63,15 +63,6 @@ struct WideParams {
   Norm norm;
 };
 
-/// Rounds 16-bit rows to e4m3 with a scale per row (quantise_rows).
-struct QuantiseParams {
-  const std::uint16_t* source;
-  std::uint8_t* values;
-  float* scale;
-  std::int32_t rows;
-  std::int32_t depth;
-};
-
 /// A matrix of a synthetic model (make_synthetic).
 struct SyntheticParams {
   std::uint16_t* values;  ///< bf16

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/quantised/quantised_matrix.h"
 #include "checkpoint/synthetic_fill.h"
 #include "cpu/model.h"
 #include "cuda/kernels/launch_shape.h"
@@ -19,8 +18,6 @@
 namespace draftscope::engine::cuda {
 
 namespace {
-
-constexpr int row_blocks = 1024;  // for kernels that walk over rows
 
 constexpr int synthetic_blocks = 2048;
 
@@ -154,10 +151,9 @@ class Layout {
     }
     return most;
   }
-  /// Whether a matrix is rounded from plain numbers that are in device memory, or made there.
+  /// Whether a matrix is rounded from plain numbers that the device makes.
   [[nodiscard]] bool takes_plain_first(const Passing& matrix) const {
-    if (matrix.format == KernelFormat::fp8) return !matrix.source->is_fp8();
-    return grouped_layout(matrix.format) != nullptr && !checkpoint_.matrices_in_memory;
+    return !is_plain(matrix.format) && !checkpoint_.matrices_in_memory;
   }
 
  private:
@@ -258,42 +254,36 @@ Result<void> non_finite(const Checkpoint& checkpoint, const Passing& matrix) {
               non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
 }
 
-/// e4m3 codes and their scales: as the file has them, or rounded on the device from plain numbers at `plain`.
-Result<void> bring_fp8(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
-                       std::byte* plain) {
-  const TensorView& source = *matrix.source;
-  const auto rows = static_cast<std::int32_t>(source.rows);
-  if (source.is_fp8()) {
-    // NaN codes would be computed on as 480.
-    if (first_non_finite(source)) return non_finite(checkpoint, matrix);
-    std::vector<float> scales(static_cast<std::size_t>(rows));
-    output_scales(*source.quantised, source.first_row, source.rows, scales.data());
-    DRAFTSCOPE_TRY(gpu.upload(to, source.data + source.first_row * source.columns, source.bytes()));
-    return gpu.upload(matrix.scale, scales.data(), scales.size() * sizeof(float));
-  }
+/// The matrix where the host has its numbers: those that only the device can make are made at `plain`, and
+/// brought back to `numbers`.
+Result<TensorView> on_host(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* plain,
+                           std::vector<std::byte>& numbers) {
+  TensorView source = *matrix.source;
+  if (checkpoint.matrices_in_memory) return source;
+  numbers.resize(plain_bytes(source));
   DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
-  return gpu.launch(
-      {.kernel = Kernel::quantise_rows,
-       .format = source.dtype == DType::f16 ? KernelFormat::f16 : KernelFormat::bf16,
-       .blocks = std::min(rows, row_blocks),
-       .shared_bytes = row_threads / warp_threads * sizeof(float)},
-      QuantiseParams{reinterpret_cast<const std::uint16_t*>(plain), reinterpret_cast<std::uint8_t*>(to),
-                     matrix.scale, rows, static_cast<std::int32_t>(source.columns)});
+  DRAFTSCOPE_TRY(gpu.download(numbers.data(), plain, numbers.size()));
+  DRAFTSCOPE_TRY(gpu.synchronise());
+  source.data = numbers.data();
+  return source;
 }
 
-/// Groups, packed on the host; of a matrix that it has no numbers of, these are made at `plain` first, and
-/// brought back. Errors: numbers that are none.
+/// e4m3 codes and their scales. Errors: numbers that are none.
+Result<void> bring_fp8(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
+                       std::byte* plain) {
+  std::vector<std::byte> numbers;
+  DRAFTSCOPE_TRY_ASSIGN(const TensorView source, on_host(gpu, checkpoint, matrix, plain, numbers));
+  const auto packed = pack_fp8(source);
+  if (!packed) return non_finite(checkpoint, matrix);
+  DRAFTSCOPE_TRY(gpu.upload(to, packed->codes.data(), packed->codes.size()));
+  return gpu.upload(matrix.scale, packed->scales.data(), packed->scales.size() * sizeof(float));
+}
+
+/// Groups. Errors: numbers that are none.
 Result<void> bring_groups(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
                           std::byte* plain) {
-  TensorView source = *matrix.source;
-  std::vector<std::byte> brought;
-  if (!checkpoint.matrices_in_memory) {
-    brought.resize(plain_bytes(source));
-    DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
-    DRAFTSCOPE_TRY(gpu.download(brought.data(), plain, brought.size()));
-    DRAFTSCOPE_TRY(gpu.synchronise());
-    source.data = brought.data();
-  }
+  std::vector<std::byte> numbers;
+  DRAFTSCOPE_TRY_ASSIGN(const TensorView source, on_host(gpu, checkpoint, matrix, plain, numbers));
   const auto packed = pack_groups(source, matrix.format);
   if (!packed) return non_finite(checkpoint, matrix);
   return gpu.upload(to, packed->data(), packed->size());

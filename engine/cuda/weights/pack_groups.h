@@ -48,6 +48,15 @@ namespace draftscope::engine::cuda {
 /// have a number.
 [[nodiscard]] std::optional<std::vector<std::byte>> pack_fp8_block(const TensorView& matrix);
 
+/// A matrix in e4m3 with a scale an output.
+struct Fp8Rows {
+  std::vector<std::byte> codes;  ///< [rows][columns]
+  std::vector<float> scales;     ///< [rows]
+};
+/// A folder's own codes and scales (is_fp8()), or plain numbers rounded to e4m3, the largest magnitude of a
+/// row to 448. None if a number is not finite.
+[[nodiscard]] std::optional<Fp8Rows> pack_fp8(const TensorView& matrix);
+
 /// Writes the codes of part_depth values, a part of each lane's chunk of a run.
 void put_codes(const GroupedLayout& layout, const std::uint8_t* codes, std::int64_t part, std::byte* run);
 

@@ -6,13 +6,17 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "checkpoint/element_bits.h"
 #include "checkpoint/quantised/e4m3.h"
 #include "checkpoint/quantised/fp8_block.h"
+#include "checkpoint/quantised/quantised_matrix.h"
 #include "numbers/bf16.h"
 
 namespace draftscope::engine::cuda {
@@ -135,6 +139,40 @@ std::optional<std::vector<std::byte>> pack_fp8_block(const TensorView& matrix) {
   });
   if (!finite) return std::nullopt;
   return packing.take();
+}
+
+std::optional<Fp8Rows> pack_fp8(const TensorView& matrix) {
+  const auto rows = static_cast<std::size_t>(matrix.rows);
+  const auto columns = static_cast<std::size_t>(matrix.columns);
+  Fp8Rows packed{std::vector<std::byte>(rows * columns), std::vector<float>(rows)};
+  if (matrix.is_fp8()) {
+    if (first_non_finite(matrix)) return std::nullopt;  // kernels would take NaN codes for 480
+    std::memcpy(packed.codes.data(), matrix.data + matrix.first_row * matrix.columns, packed.codes.size());
+    output_scales(*matrix.quantised, matrix.first_row, matrix.rows, packed.scales.data());
+    return packed;
+  }
+  TensorView plain = matrix;
+  std::vector<std::byte> wide;
+  if (!matrix.is_plain()) {  // rounded to the widened type first
+    wide = widened_rows(matrix, 0, matrix.rows);
+    plain = {wide.data(), matrix.dtype, matrix.rows, matrix.columns};
+  }
+  std::atomic<bool> finite = true;
+  for_each_index(rows, usable_processors(), [&](std::size_t row) {
+    std::vector<float> values(columns);
+    copy_row(plain, static_cast<std::int64_t>(row), values.data());
+    float largest = 0.0F;
+    for (const float value : values) {
+      largest = std::max(largest, std::abs(value));
+      if (!std::isfinite(value)) finite = false;
+    }
+    const float scale = largest > 0.0F ? largest / largest_e4m3_value : 1.0F;
+    packed.scales[row] = scale;
+    std::transform(values.begin(), values.end(),
+                   packed.codes.begin() + static_cast<std::ptrdiff_t>(row * columns),
+                   [scale](float value) { return static_cast<std::byte>(nearest_e4m3_code(value / scale)); });
+  });
+  return finite ? std::optional(std::move(packed)) : std::nullopt;
 }
 
 }  // namespace draftscope::engine::cuda
