@@ -9,7 +9,6 @@
 #include "kernels/pack_pieces.h"
 #include "kernels/prefill_attention.h"
 #include "kernels/program.h"
-#include "kernels/synthetic.h"
 #include "launch.h"
 
 namespace draftscope::engine::cuda {
@@ -41,7 +40,6 @@ DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
 DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
 DRAFTSCOPE_KERNEL(MoveStates, BankParams, move_states);
 DRAFTSCOPE_KERNEL(CompareStates, BankParams, compare_states);
-DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 
 #undef DRAFTSCOPE_KERNEL_OF
 #undef DRAFTSCOPE_KERNEL
@@ -119,8 +117,6 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<MoveStates>();
     case Kernel::compare_states:
       return visit.template operator()<CompareStates>();
-    case Kernel::make_synthetic:
-      return visit.template operator()<MakeSynthetic>();
     default:
       return has_f16_activations(launch.format) ? visit_wide<F16>(launch, std::forward<Visit>(visit))
                                                 : visit_wide<Bf16>(launch, std::forward<Visit>(visit));

@@ -27,7 +27,6 @@ enum class Kernel : std::uint8_t {
   move_cache_rows,
   move_states,
   compare_states,
-  make_synthetic,
 };
 
 // How kernels take weights: plain numbers, e4m3 with a scale an output, or groups that share scales
@@ -75,7 +74,6 @@ struct Launch {
   std::size_t shared_bytes = 0;
 };
 
-using KernelParams =
-    std::variant<BankParams, WideParams, TopParams, MoveParams, SyntheticParams, ProgramParams, PieceParams>;
+using KernelParams = std::variant<BankParams, WideParams, TopParams, MoveParams, ProgramParams, PieceParams>;
 
 }  // namespace draftscope::engine::cuda

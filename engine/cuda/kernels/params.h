@@ -63,14 +63,6 @@ struct WideParams {
   Norm norm;
 };
 
-/// A matrix of a synthetic model (make_synthetic).
-struct SyntheticParams {
-  std::uint16_t* values;  ///< bf16
-  std::int64_t elements;
-  std::uint32_t low_key, high_key;
-  float scale;
-};
-
 /// K/V of cache row `from` moves to row `to`, in all layers; in order.
 struct RowMove {
   std::int32_t from, to;

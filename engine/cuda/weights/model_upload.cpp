@@ -19,8 +19,6 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-constexpr int synthetic_blocks = 2048;
-
 /// Bytes of a tensor's numbers, widened if they are packed.
 std::size_t plain_bytes(const TensorView& tensor) {
   return static_cast<std::size_t>(tensor.rows * tensor.columns) * dtype_bytes(tensor.dtype);
@@ -137,23 +135,16 @@ class Layout {
   [[nodiscard]] const Passing& embedding() const { return embedding_; }
   [[nodiscard]] bool is_head_tied() const { return is_head_tied_; }
 
-  /// Bytes of any product's matrices on their way (`kept`), and of one more as plain numbers.
-  [[nodiscard]] UploadBytes passing() const {
-    UploadBytes most;
+  /// Bytes of any product's matrices on their way.
+  [[nodiscard]] std::size_t passing() const {
+    std::size_t most = 0;
     for (const PlacedProduct& product : products_) {
       if (product.packed.kind == OperationKind::head && is_head_tied_) continue;
       std::size_t rows = 0;
-      for (const Passing& matrix : product.matrices) {
-        rows += aligned(matrix.bytes());
-        if (takes_plain_first(matrix)) most.passing = std::max(most.passing, plain_bytes(*matrix.source));
-      }
-      most.kept = std::max(most.kept, rows);
+      for (const Passing& matrix : product.matrices) rows += aligned(matrix.bytes());
+      most = std::max(most, rows);
     }
     return most;
-  }
-  /// Whether a matrix is rounded from plain numbers that the device makes.
-  [[nodiscard]] bool takes_plain_first(const Passing& matrix) const {
-    return !is_plain(matrix.format) && !checkpoint_.matrices_in_memory;
   }
 
  private:
@@ -230,78 +221,52 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
   return std::nullopt;
 }
 
-/// Brings a matrix to the device as plain numbers: from host memory, or made there.
-Result<void> bring_plain(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to) {
-  const TensorView& source = *matrix.source;
-  if (!source.is_plain()) {
-    const std::vector<std::byte> wide = widened_rows(source, 0, source.rows);
-    return gpu.upload(to, wide.data(), wide.size());
-  }
-  if (checkpoint.matrices_in_memory) return gpu.upload(to, source.data, source.bytes());
-  const SyntheticRecipe recipe =
-      synthetic_recipe(checkpoint.shape, {checkpoint.seed, checkpoint.redundancy}, matrix.kind, matrix.layer);
-  const std::int64_t elements = source.rows * source.columns;
-  const auto blocks =
-      static_cast<int>(std::min<std::int64_t>(elements / (8 * row_threads) + 1, synthetic_blocks));
-  return gpu.launch({.kernel = Kernel::make_synthetic, .blocks = blocks},
-                    SyntheticParams{reinterpret_cast<std::uint16_t*>(to), elements, recipe.low_key,
-                                    recipe.high_key, recipe.scale});
-}
-
 /// The error of a matrix that has a number which is not finite.
 Result<void> non_finite(const Checkpoint& checkpoint, const Passing& matrix) {
   return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
               non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
 }
 
-/// The matrix where the host has its numbers: those that only the device can make are made at `plain`, and
-/// brought back to `numbers`.
-Result<TensorView> on_host(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* plain,
-                           std::vector<std::byte>& numbers) {
+/// The matrix where the host has its numbers: in the checkpoint, or made in `numbers`.
+TensorView on_host(const Checkpoint& checkpoint, const Passing& matrix, std::vector<std::byte>& numbers) {
   TensorView source = *matrix.source;
   if (checkpoint.matrices_in_memory) return source;
-  numbers.resize(plain_bytes(source));
-  DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
-  DRAFTSCOPE_TRY(gpu.download(numbers.data(), plain, numbers.size()));
-  DRAFTSCOPE_TRY(gpu.synchronise());
+  numbers.resize(source.bytes());
   source.data = numbers.data();
+  fill_synthetic_matrix({.kind = matrix.kind,
+                         .layer = matrix.layer,
+                         .view = &source,
+                         .rows = source.rows,
+                         .columns = source.columns},
+                        checkpoint.shape, {checkpoint.seed, checkpoint.redundancy});
   return source;
 }
 
-/// e4m3 codes and their scales. Errors: numbers that are none.
-Result<void> bring_fp8(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
-                       std::byte* plain) {
+/// Brings a matrix to the device in its format. Errors: a number is not finite where the format must be.
+Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to) {
   std::vector<std::byte> numbers;
-  DRAFTSCOPE_TRY_ASSIGN(const TensorView source, on_host(gpu, checkpoint, matrix, plain, numbers));
-  const auto packed = pack_fp8(source);
-  if (!packed) return non_finite(checkpoint, matrix);
-  DRAFTSCOPE_TRY(gpu.upload(to, packed->codes.data(), packed->codes.size()));
-  return gpu.upload(matrix.scale, packed->scales.data(), packed->scales.size() * sizeof(float));
-}
-
-/// Groups. Errors: numbers that are none.
-Result<void> bring_groups(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
-                          std::byte* plain) {
-  std::vector<std::byte> numbers;
-  DRAFTSCOPE_TRY_ASSIGN(const TensorView source, on_host(gpu, checkpoint, matrix, plain, numbers));
-  const auto packed = pack_groups(source, matrix.format);
-  if (!packed) return non_finite(checkpoint, matrix);
-  return gpu.upload(to, packed->data(), packed->size());
-}
-
-Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
-                   std::byte* plain) {
-  if (matrix.format == KernelFormat::fp8) return bring_fp8(gpu, checkpoint, matrix, to, plain);
-  if (grouped_layout(matrix.format) != nullptr) return bring_groups(gpu, checkpoint, matrix, to, plain);
-  return bring_plain(gpu, checkpoint, matrix, to);
+  const TensorView source = on_host(checkpoint, matrix, numbers);
+  if (matrix.format == KernelFormat::fp8) {
+    const auto packed = pack_fp8(source);
+    if (!packed) return non_finite(checkpoint, matrix);
+    DRAFTSCOPE_TRY(gpu.upload(to, packed->codes.data(), packed->codes.size()));
+    return gpu.upload(matrix.scale, packed->scales.data(), packed->scales.size() * sizeof(float));
+  }
+  if (grouped_layout(matrix.format) != nullptr) {
+    const auto packed = pack_groups(source, matrix.format);
+    if (!packed) return non_finite(checkpoint, matrix);
+    return gpu.upload(to, packed->data(), packed->size());
+  }
+  if (source.is_plain()) return gpu.upload(to, source.data, source.bytes());
+  const std::vector<std::byte> wide = widened_rows(source, 0, source.rows);
+  return gpu.upload(to, wide.data(), wide.size());
 }
 
 /// Brings every product's weights to their pieces. A tied head is packed from the rows of the embedding.
 Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout& layout,
                             const DeviceModel& model, const std::vector<DeviceLayer>& layers) {
-  const UploadBytes sizes = layout.passing();
   DRAFTSCOPE_TRY_ASSIGN(const DeviceMemory passing,
-                        DeviceMemory::allocate(gpu, sizes.kept + sizes.passing, "matrices on their way"));
+                        DeviceMemory::allocate(gpu, layout.passing(), "matrices on their way"));
   for (const PlacedProduct& product : layout.products()) {
     const bool is_head = product.packed.kind == OperationKind::head;
     const std::byte* rows[3]{};
@@ -314,7 +279,7 @@ Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout
       if (is_head && layout.is_head_tied())
         rows[matrix.of_product] = model.embedding;
       else
-        DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, to, passing.data() + sizes.kept));
+        DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, to));
     }
     const std::int32_t layer = product.matrices.front().layer;
     DRAFTSCOPE_TRY(pack(gpu, model, is_head ? DeviceLayer{} : layers[static_cast<std::size_t>(layer)],
@@ -435,8 +400,7 @@ UploadBytes upload_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
   UploadedModel unused;
   Layout layout(checkpoint, nullptr);
   layout.place(unused, weights);
-  const UploadBytes passing = layout.passing();
-  return {layout.bytes(), passing.kept + passing.passing};
+  return {layout.bytes(), layout.passing()};
 }
 
 Result<KernelFormat> draft_layer_format(const Checkpoint& checkpoint, const UploadedModel& model,
@@ -503,7 +467,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
     copy_row(*vector.source, 0, values.data());
     DRAFTSCOPE_TRY(gpu.upload(vector.values, values.data(), values.size() * sizeof(float)));
   }
-  DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, layout.embedding(), const_cast<std::byte*>(model.embedding)));
+  DRAFTSCOPE_TRY(bring(gpu, checkpoint, layout.embedding(), const_cast<std::byte*>(model.embedding)));
   DRAFTSCOPE_TRY(bring_products(gpu, checkpoint, layout, model, result.host_layers));
   return result;
 }

@@ -44,7 +44,7 @@ struct KnownKernel {
 /// Every kernel that a launch leads to, by its entry's name.
 std::map<std::string, KnownKernel> all_kernels() {
   std::map<std::string, KnownKernel> all;
-  for (int kernel = 0; kernel <= static_cast<int>(Kernel::make_synthetic); ++kernel)
+  for (int kernel = 0; kernel <= static_cast<int>(Kernel::compare_states); ++kernel)
     for (int format = 0; format <= static_cast<int>(KernelFormat::fp8_block); ++format)
       for (int head_dim = cuda::dimension_block; head_dim <= cuda::max_head_dim;
            head_dim += cuda::dimension_block) {

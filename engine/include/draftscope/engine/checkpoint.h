@@ -95,7 +95,7 @@ class Checkpoint {
   bool synthetic = false;
   double redundancy = 0.0;  ///< synthetic only
   std::uint64_t seed = 0;   ///< synthetic only
-  /// False: a synthetic model whose matrices a backend makes in its own memory. The views are there and read
+  /// False: a synthetic model whose matrices a backend makes one by one. The views are there and read
   /// as zeros but for what the hash samples; norms and biases are filled.
   bool matrices_in_memory = true;
   std::string hash;  ///< XXH3-128 hex over config.json, the files' headers and sampled pages; stable
@@ -161,7 +161,7 @@ struct SyntheticOptions {
   std::int32_t n_layers = 0;  ///< 0 = as published
   std::int32_t vocab = 0;     ///< 0 = as published
 };
-/// Who makes the matrices. The CUDA backend can; the hash and the model are the same either way.
+/// Who makes the matrices. The CUDA backend can, one by one; the hash and the model are the same either way.
 enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
 [[nodiscard]] Result<Checkpoint> make_synthetic(const SyntheticOptions& options,
                                                 SyntheticMatrices matrices = SyntheticMatrices::in_memory);
