@@ -61,9 +61,6 @@ constexpr std::array columns{"name",
                              "ridge_flop_per_byte_bf16",
                              "free_verify_width_est"};
 
-/// Shares of the specified bandwidth, which are product_eff · read_eff now.
-constexpr std::array former_columns{"bw_eff", "fp8_bw_eff", "int8_bw_eff", "int4_bw_eff", "nvfp4_bw_eff"};
-
 /// Share of the specified bandwidth that reading alone reaches. HBM's was measured on an H200; the others are
 /// above every product that was fitted, and nobody measured them.
 double read_prior(MemoryFamily family) {
@@ -257,16 +254,8 @@ Result<GpuSpecification> specification(const Fields& fields, std::string_view so
   return gpu;
 }
 
-tl::unexpected<Error> former_column(std::string_view name, std::string_view column) {
-  const std::string prefix(column.substr(0, column.find("bw_eff")));
-  return fail("{}: {} is no column any more, expected {}product_eff: {} / read_eff", name, column, prefix,
-              column);
-}
-
 Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::string_view name) {
   DRAFTSCOPE_TRY_ASSIGN(const auto table, CsvTable::parse(text, std::string(name)));
-  for (const char* column : former_columns)
-    if (table.has(column)) return former_column(name, column);
   std::vector<GpuSpecification> gpus;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     Fields fields;
@@ -283,8 +272,6 @@ Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::strin
 Result<GpuSpecification> from_json(const nlohmann::json& object, std::string_view name) {
   Fields fields;
   for (const auto& [key, value] : object.items()) {
-    if (std::find(former_columns.begin(), former_columns.end(), key) != former_columns.end())
-      return former_column(name, key);
     if (std::find(columns.begin(), columns.end(), key) == columns.end())
       return fail("{}: unknown key {}, expected a column of gpus.csv, as {}", name, quote(key),
                   closest_names(key, std::vector<std::string>(columns.begin(), columns.end())));

@@ -72,24 +72,6 @@ Result<double> iid_acceptance_rate(double mean_accepted_length, std::int32_t gam
   return solve(mean_accepted_length, gamma);
 }
 
-Result<std::optional<double>> break_even_acceptance_rate(double c, std::int32_t gamma) {
-  DRAFTSCOPE_TRY(check_cost(c, "draft-cost coefficient"));
-  DRAFTSCOPE_TRY(check_length(gamma, 1));
-  if (c > 1.0) return std::nullopt;
-  DRAFTSCOPE_TRY_ASSIGN(const double alpha, iid_acceptance_rate(gamma * c + 1.0, gamma));
-  return alpha;
-}
-
-Result<BestLength> best_speculation_length(double alpha, double c, std::int32_t most) {
-  DRAFTSCOPE_TRY(check_length(most, 0));
-  BestLength best;
-  for (std::int32_t gamma = 0; gamma <= most; ++gamma) {
-    DRAFTSCOPE_TRY_ASSIGN(const double speedup, leviathan_speedup(alpha, gamma, c));
-    if (speedup > best.speedup) best = {gamma, speedup};
-  }
-  return best;
-}
-
 Result<double> round_speedup(double mean_accepted_length, const RoundCost& cost) {
   DRAFTSCOPE_TRY(check_cost(mean_accepted_length, "mean accepted length"));
   DRAFTSCOPE_TRY(check_cost(cost.steps_per_round, "draft steps per round"));
@@ -110,11 +92,6 @@ Result<double> swift_speedup(double mean_accepted_length, double acceptance_rate
     return fail("acceptance rate: found {}, expected above 0, to 1", acceptance_rate);
   DRAFTSCOPE_TRY(check_cost(c, "draft-cost coefficient"));
   return mean_accepted_length * acceptance_rate / ((mean_accepted_length - 1.0) * c + acceptance_rate);
-}
-
-Result<double> draft_and_verify_speedup(double alpha, std::int32_t draft_length) {
-  constexpr double twice_as_fast = 0.5;
-  return leviathan_speedup(alpha, draft_length, twice_as_fast);
 }
 
 Result<double> tokens_per_loaded_layer(double alpha, std::int32_t gamma, double draft_layers,

@@ -45,8 +45,7 @@ RooflinePoint point_of(speculation::Operation operation, std::int32_t rows, cons
   fill_work(point, scenario, context);
   const PassForm form{.rows = static_cast<double>(rows),
                       .batch = static_cast<double>(scenario.batch),
-                      .tensor_parallel = scenario.tensor_parallel,
-                      .sum_ends = model.sum_ends};
+                      .tensor_parallel = scenario.tensor_parallel};
   point.ns =
       time_of(operation_coefficients(operation, scenario.shape, scenario.weights, model.width_law, form),
               model.values, context);

@@ -25,11 +25,6 @@ auto parts_of(const DraftCostInput& cost) {
   return std::tie(kind, share, vocabulary);
 }
 
-auto parts_of(const RankLink& link) {
-  const auto& [name, title, latency_ns, gb_s, sigma] = link;
-  return std::tie(name, title, latency_ns, gb_s, sigma);
-}
-
 template <typename T>
 bool same(const T& a, const T& b) {
   return parts_of(a) == parts_of(b);
@@ -63,13 +58,12 @@ bool same(const GpuSpecification& a, const GpuSpecification& b) {
 }  // namespace
 
 bool same_scenario(const Scenario& a, const Scenario& b) {
-  const auto& [gpu, shape, weights, regime, host, draft_cost, verified_layers, batch, tensor_parallel, link,
-               widths, context, with_stalls, drafts, auxiliary_passes, widest_auxiliary_pass, draft_model] =
+  const auto& [gpu, shape, weights, regime, host, draft_cost, verified_layers, batch, tensor_parallel, widths,
+               context, with_stalls, drafts, auxiliary_passes, widest_auxiliary_pass, draft_model] =
       a;
   return same(gpu, b.gpu) && same(shape, b.shape) && weights == b.weights && regime == b.regime &&
          same(host, b.host) && same(draft_cost, b.draft_cost) && verified_layers == b.verified_layers &&
-         batch == b.batch && tensor_parallel == b.tensor_parallel && same(link, b.link) &&
-         widths == b.widths && context == b.context && with_stalls == b.with_stalls && drafts == b.drafts &&
+         batch == b.batch && tensor_parallel == b.tensor_parallel && widths == b.widths && context == b.context && with_stalls == b.with_stalls && drafts == b.drafts &&
          auxiliary_passes == b.auxiliary_passes && widest_auxiliary_pass == b.widest_auxiliary_pass &&
          same(draft_model, b.draft_model);
 }

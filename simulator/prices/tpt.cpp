@@ -34,28 +34,6 @@ Result<void> check_covered(const RoundStatistics& statistics, const Prices& pric
   return {};
 }
 
-Result<double> tokens_per_target_step_time(double mean_accepted_length, std::int32_t gamma, std::int32_t exit,
-                                           double context, const Prices& prices) {
-  if (!(mean_accepted_length >= 0.0 && std::isfinite(mean_accepted_length)))
-    return fail("mean accepted length: found {}, expected a finite number of at least 0",
-                mean_accepted_length);
-  if (!(context >= 0.0 && std::isfinite(context)))
-    return fail("context: found {}, expected a finite number of at least 0", context);
-  if (gamma < 0) return fail("speculation length: found {}, expected at least 0", gamma);
-  const double target_ns = prices.target_step.at(context) + prices.step_round_ns;
-  double round_ns = target_ns;
-  if (gamma > 0) {
-    DRAFTSCOPE_TRY_ASSIGN(const DraftPrices* const price, prices_of(exit, prices));
-    const std::size_t rows = static_cast<std::size_t>(gamma) + 1;
-    DRAFTSCOPE_TRY(check_width(rows, exit, *price));
-    // The steps' mean context is that of the middle one: prices are affine.
-    round_ns = gamma * price->step.at(context + (gamma - 1) / 2.0) + price->verify[rows].at(context) +
-               prices.round_ns;
-  }
-  if (round_ns > 0.0 && std::isfinite(round_ns)) return mean_accepted_length * target_ns / round_ns;
-  return fail("time of a round: found {} ns, expected a finite time above 0", round_ns);
-}
-
 Result<double> time_true_speedup(const RoundStatistics& statistics, double vanilla_ns, const Prices& prices) {
   DRAFTSCOPE_TRY(check_covered(statistics, prices));
   const double rounds_ns = time_ns(statistics, prices);

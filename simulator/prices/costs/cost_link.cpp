@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 namespace draftscope::simulator {
 
@@ -13,7 +12,7 @@ struct Ends {
   double small_ns;
   double large_ns;
 };
-using Degrees = std::array<Ends, 3>;  ///< 2, 4, 8 GPUs or ranks
+using Degrees = std::array<Ends, 3>;  ///< 2, 4, 8 GPUs
 
 struct LinkRow {
   std::string_view name;
@@ -26,23 +25,11 @@ constexpr double small_bytes = 8192.0;
 constexpr double large_bytes = 65536.0;
 
 /// [LinkKind]
-constexpr std::array<LinkRow, 5> links{
+constexpr std::array<LinkRow, 4> links{
     {{"NVLink (as of an A100)", {{{5.3e3, 5.7e3}, {6.0e3, 7.8e3}, {6.5e3, 11.4e3}}}, 0.3},
      {"NVLink (as of an H100)", {{{4.5e3, 4.8e3}, {4.8e3, 5.8e3}, {5.3e3, 7.9e3}}}, 0.3},
      {"NVLink (as of a B200)", {{{7.1e3, 7.4e3}, {7.4e3, 8.1e3}, {8.1e3, 9.4e3}}}, 0.3},
-     {"PCIe", {{{5e3, 8e3}, {15e3, 25e3}, {27e3, 49e3}}}, 0.5},
-     {"the memory of one machine", {}, 0.5}}};
-
-// Of a message through it: see the header.
-constexpr double memory_latency_ns = 1.2e3;
-constexpr double memory_ns_per_byte = 0.55;
-constexpr double memory_handshake_ns = 3.8e3;
-constexpr double memory_handshake_bytes = 4096.0;
-
-double message_ns(double bytes) {
-  return memory_latency_ns + memory_ns_per_byte * bytes +
-         (bytes >= memory_handshake_bytes ? memory_handshake_ns : 0.0);
-}
+     {"PCIe", {{{5e3, 8e3}, {15e3, 25e3}, {27e3, 49e3}}}, 0.5}}};
 
 const LinkRow& row_of(LinkKind kind) {
   return links[static_cast<std::size_t>(kind)];
@@ -86,12 +73,6 @@ double all_reduce_ns(const GpuSpecification& gpu, std::int32_t degree, double by
   const double link = std::max(gpu.link_gb_s.value_or(slow_link_gb_s), 1.0);
   return row.degrees[place_of(degree)].small_ns + std::min(share_of(bytes), 1.0) * growth_ns(row, degree) +
          2.0 * std::max(bytes - large_bytes, 0.0) / link;
-}
-
-double rank_all_reduce_ns(std::int32_t degree, double bytes, const std::optional<RankLink>& link) {
-  if (degree <= 1) return 0.0;
-  const auto exchanges = static_cast<double>(std::bit_width(static_cast<std::uint32_t>(degree - 1)));
-  return exchanges * (link ? link->latency_ns + bytes / link->gb_s : message_ns(bytes));
 }
 
 double eager_all_reduce_ns() {

@@ -140,8 +140,6 @@ CostModel fitted_model(const CostObservations& observations, const std::optional
   model.gpu = gpu;
   model.regime = observations.on_gpu ? Regime::graph : Regime::as_fitted;
   model.from_trace = true;
-  model.ranks = observations.ranks;
-  if (!gpu) model.sum_ends = observations.sum_ends;
   for (std::size_t i = 0; i < cost_parameter_count; ++i) model.values[i] = fit.x[static_cast<Index>(i)];
   model.covariance = row_major(fit.covariance);
   model.largest_rows = observations.largest_rows;

@@ -14,7 +14,6 @@
 #include "prices/costs/observation_groups.h"
 #include "prices/costs/operation_times.h"
 #include "prices/costs/pass_times.h"
-#include "prices/costs/sum_ends.h"
 #include "prices/costs/verified_layers.h"
 
 namespace draftscope::simulator {
@@ -23,11 +22,6 @@ namespace {
 
 constexpr std::int64_t warm_up_rounds = 20;
 constexpr std::int64_t longer_recording = 200;
-
-std::string meta_text(const traces::Meta& meta, const std::string& key) {
-  const auto found = meta.find(key);
-  return found == meta.end() ? std::string() : found->second;
-}
 
 /// Layers of the draft whose attention and whose MLP run.
 std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::Recording& recording) {
@@ -316,12 +310,8 @@ std::unordered_map<traces::RequestId, std::int64_t> blocks_of_requests(const tra
 Result<void> read_identity(const traces::Recording& recording, CostObservations& out) {
   DRAFTSCOPE_TRY_ASSIGN(out.shape, recorded_shape(recording.meta));
   DRAFTSCOPE_TRY_ASSIGN(out.weights, recorded_weight_type(recording.meta));
-  // A recording says "cpu", or the device's own name.
-  const std::string device = meta_text(recording.meta, "device");
-  out.on_gpu = !device.empty() && device != "cpu";
+  out.on_gpu = is_gpu_recording(recording.meta);
   out.width_law = out.on_gpu ? WidthLaw::steps : WidthLaw::ramp;
-  out.ranks = std::max(parse_number<std::int32_t>(meta_text(recording.meta, "ranks")).value_or(1), 1);
-  if (!out.on_gpu) out.sum_ends = sum_ends_of(meta_text(recording.meta, "kernels"), out.weights);
   return {};
 }
 

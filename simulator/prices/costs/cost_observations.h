@@ -40,8 +40,6 @@ struct CostObservations {
   WeightType weights = WeightType::bf16;
   WidthLaw width_law = WidthLaw::ramp;
   bool on_gpu = false;
-  std::int32_t ranks = 1;  ///< that shared the model
-  SumEnds sum_ends;        ///< of a CPU's kernels
   std::vector<CostObservation> groups;
   std::vector<MeasuredPass> passes;
   std::vector<MeasuredRun> runs;  ///< in the order of run_id

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "prices/costs/sum_ends.h"
-
 namespace draftscope::simulator {
 
 namespace {
@@ -13,24 +11,12 @@ namespace {
 constexpr std::array<double, width_terms> steps{2, 9, 17, 33, 65, 129};
 constexpr std::array<double, width_terms> ramps{1, 2, 4, 8, 16, 32};
 
-/// Columns of a product whose sums ranks exchange; 0 for any other, whose outputs they divide.
-double exchanged_columns(speculation::Operation product, const ModelShape& shape) {
-  if (product == speculation::Operation::output) return static_cast<double>(shape.q_width());
-  return product == speculation::Operation::down ? static_cast<double>(shape.d_ff) : 0.0;
-}
-
-/// Weight bytes count as many times as a rank's time exceeds its share of a process's.
 void add_product(CostCoefficients& sum, speculation::Operation product, const Work& work, WidthLaw law,
-                 double rows, const PassForm& form, double columns) {
-  const auto excess = [&](const SumEnds::Ends& ends) {
-    return columns == 0.0 ? 1.0 : form.tensor_parallel * rank_share(ends, columns, form.tensor_parallel);
-  };
+                 double rows) {
   sum.fixed[launch_parameter(product)] += work.launches;
-  sum.fixed[per_byte_parameter(product)] +=
-      work.bytes + (excess(form.sum_ends.first_row) - 1.0) * work.weight_bytes;
-  const double width_bytes = excess(form.sum_ends.further_rows) * work.weight_bytes;
+  sum.fixed[per_byte_parameter(product)] += work.bytes;
   for (std::size_t term = 0; term < width_terms; ++term)
-    sum.fixed[width_parameter(product, term)] += width_bytes * width_basis(law, term, rows);
+    sum.fixed[width_parameter(product, term)] += work.weight_bytes * width_basis(law, term, rows);
 }
 
 void add_attention(CostCoefficients& sum, const Work& one_row, const PassForm& form) {
@@ -104,7 +90,7 @@ CostCoefficients operation_coefficients(speculation::Operation operation, const 
     coefficients.fixed[per_byte_parameter(operation)] = work.bytes;
     return coefficients;
   }
-  add_product(coefficients, operation, work, law, rows, form, exchanged_columns(operation, shape));
+  add_product(coefficients, operation, work, law, rows);
   return coefficients;
 }
 

@@ -76,7 +76,6 @@ struct PassForm {
   double rows = 1.0;
   double batch = 1.0;
   std::int32_t tensor_parallel = 1;
-  SumEnds sum_ends = {};  ///< that ranks on CPUs do not divide
 };
 
 [[nodiscard]] CostCoefficients operation_coefficients(speculation::Operation operation,

@@ -95,17 +95,9 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   auto made = std::make_shared<PassMap>();
   made->costs = transfer(model, scenario);
   const CostModel& here = made->costs.model;
-  if (!here.gpu && here.ranks > 1 && scenario.tensor_parallel > 1)
-    return fail(
-        "scenario: tensor_parallel is {}, expected 1 for a recording of {} ranks, whose times are a share's",
-        scenario.tensor_parallel, here.ranks);
-  if (here.gpu && scenario.link)
-    return fail("scenario: link is {}, expected none between GPUs, whose own link is priced",
-                scenario.link->name);
-  // Ranks on CPUs have whole K/V heads.
-  if (!here.gpu && scenario.shape.n_kv_heads % scenario.tensor_parallel != 0)
-    return fail("scenario: tensor_parallel is {}, expected a divisor of n_kv_heads ({}) for ranks on CPUs",
-                scenario.tensor_parallel, scenario.shape.n_kv_heads);
+  if (!here.gpu && scenario.tensor_parallel > 1)
+    return fail("scenario: tensor_parallel is {}, expected 1 without a GPU's specification",
+                scenario.tensor_parallel);
   const Surroundings surroundings = surroundings_of(here, scenario);
   if (surroundings.replaced && !here.gpu)
     return fail("scenario: regime is {}, expected as-fitted without a GPU's specification",
@@ -126,10 +118,7 @@ Result<PriceMap> PriceMap::make(const CostModel& model, const Scenario& scenario
   made->widths = scenario.widths;
   made->above_exit = scenario.verified_layers == VerifiedLayers::above_exit && !scenario.draft_cost;
   made->context = scenario.context;
-  // What interrupts one rank, all wait for: each has as many interruptions in a second as the recorded
-  // process.
-  const double interrupted = here.gpu ? 1.0 : scenario.tensor_parallel;
-  made->share = (scenario.with_stalls ? 1.0 + interrupted * here.stall_share : 1.0) / scenario.batch;
+  made->share = (scenario.with_stalls ? 1.0 + here.stall_share : 1.0) / scenario.batch;
   made->fill_map(scenario, surroundings);
   made->root = covariance_root(here.covariance);
   for (const speculation::DraftSublayers& draft : made->drafts)

@@ -156,19 +156,6 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
     costs.notes.push_back({Provenance::prior, sigma,
                            fmt::format("all-reduce of {} GPUs over {} from published tables, {}",
                                        scenario.tensor_parallel, link_kind_name(link), percent(sigma))});
-  } else if (scenario.tensor_parallel > 1) {
-    const double sigma = scenario.link ? scenario.link->sigma : all_reduce_sigma(LinkKind::memory);
-    costs.sigma[static_cast<std::size_t>(Factor::link)] = sigma;
-    const std::string over =
-        scenario.link
-            ? fmt::format("over {} from published measurements ({} us, {:.3g} GB/s)", scenario.link->title,
-                          1e-3 * scenario.link->latency_ns, scenario.link->gb_s)
-            : fmt::format("through {}, as two vCPU of a Xeon took", link_kind_name(LinkKind::memory));
-    costs.notes.push_back(
-        {Provenance::prior, sigma,
-         fmt::format("all-reduce of {} ranks {}, {}; each rank with as many threads as were recorded, and as "
-                     "much of caches and memory",
-                     scenario.tensor_parallel, over, percent(sigma))});
   }
   if (costs.model.from_trace) {
     note_range(model, scenario, costs.notes);

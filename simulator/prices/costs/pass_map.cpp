@@ -36,17 +36,9 @@ HostTimes host_times(const RegimeCosts& costs) {
           rest_kernels * costs.host_ns_per_kernel};
 }
 
-/// Time of an all-reduce of a pass's rows between what shares the model: 2 bytes a value between GPUs, 4
-/// between ranks on CPUs, whose partial sums are fp32.
+/// Time of an all-reduce of 2-byte values between the GPUs that share the model; none without a GPU.
 double reduce_ns(const CostModel& model, const Scenario& scenario, double values) {
-  if (!model.gpu) return rank_all_reduce_ns(scenario.tensor_parallel, 4.0 * values, scenario.link);
-  return all_reduce_ns(*model.gpu, scenario.tensor_parallel, 2.0 * values);
-}
-
-/// Small messages of a pass beside its sublayers' sums. The vocabulary's parts are brought together, which
-/// takes as long as a small all-reduce; and rank 0 tells others on CPUs what to compute.
-double messages_per_pass(const CostModel& model) {
-  return model.gpu ? 1.0 : 2.0;
+  return model.gpu ? all_reduce_ns(*model.gpu, scenario.tensor_parallel, 2.0 * values) : 0.0;
 }
 
 }  // namespace
@@ -93,8 +85,7 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
   for (std::int32_t rows = 1; rows <= widths; ++rows) {
     const PassForm form{.rows = static_cast<double>(rows),
                         .batch = static_cast<double>(scenario.batch),
-                        .tensor_parallel = scenario.tensor_parallel,
-                        .sum_ends = model.sum_ends};
+                        .tensor_parallel = scenario.tensor_parallel};
     const double sum_ns = scenario.tensor_parallel > 1 && eager
                               ? eager_all_reduce_ns()
                               : reduce_ns(model, scenario, form.rows * form.batch * scenario.shape.d_model);
@@ -121,9 +112,9 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     target.fixed[target_pass_parameter] += 1.0;
     replace_surroundings(surroundings, draft, true);
     replace_surroundings(surroundings, target, true);
-    const double messages_ns = messages_per_pass(model) * sum_ns;
-    put(rows, draft_rest_part, draft, rest_ns, messages_ns);
-    put(rows, target_rest_part, target, rest_ns, messages_ns);
+    // The vocabulary's parts are brought together, which takes as long as a small all-reduce.
+    put(rows, draft_rest_part, draft, rest_ns, sum_ns);
+    put(rows, target_rest_part, target, rest_ns, sum_ns);
   }
   fill_auxiliary(scenario, surroundings);
   if (!surroundings.replaced) return;
@@ -161,8 +152,7 @@ void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surro
       const double count = times;
       const PassForm form{.rows = static_cast<double>(rows),
                           .batch = static_cast<double>(scenario.batch),
-                          .tensor_parallel = scenario.tensor_parallel,
-                          .sum_ends = model.sum_ends};
+                          .tensor_parallel = scenario.tensor_parallel};
       const auto excess = [&](std::span<const speculation::Operation> products) {
         return arithmetic_excess_ns(products, model, of_pass, form);
       };
@@ -178,7 +168,7 @@ void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surro
         add(one, operation_coefficients(speculation::Operation::head, shape, scenario.weights,
                                         model.width_law, form));
         constant_ns += excess(head_products);
-        reductions += messages_per_pass(model);
+        reductions += 1.0;
       }
       one.fixed[pass.kind == AuxiliaryPassKind::draft_model ? draft_step_parameter : target_pass_parameter] +=
           1.0;

@@ -136,10 +136,6 @@ INSTANTIATE_TEST_SUITE_P(
                 "product_eff is 1.1, expected a share of mem_bw_gbs · read_eff"},
         Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"read_eff":1.1})",
                 "read_eff is 1.1, expected a share of mem_bw_gbs"},
-        Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"bw_eff":0.8})",
-                "bw_eff is no column any more, expected product_eff"},
-        Refused{"name,mem_type,mem_bw_gbs,bf16_dense_tflops,fp8_bw_eff\nG,HBM3,10,9,0.8\n",
-                "fp8_bw_eff is no column any more, expected fp8_product_eff"},
         Refused{R"({"name":"G","mem_type":"HBM3","mem_bw_gbs":10,"bf16_dense_tflops":9,"t0_us":-2})",
                 "t0_us is -2"},
         Refused{

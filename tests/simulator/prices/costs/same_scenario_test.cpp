@@ -17,7 +17,6 @@ Scenario full_scenario() {
   scenario.shape = speculation::find_model_shape("Llama-3.2-1B").value();
   scenario.host = find_host_time("serving").value();
   scenario.draft_cost = DraftCostInput{.kind = DraftCostInput::Kind::share, .share = 0.1};
-  scenario.link = known_rank_links().front();
   scenario.drafts = {{2, 2}, {4, 3}};
   scenario.auxiliary_passes = {{.kind = AuxiliaryPassKind::layer, .rows = 3}};
   scenario.draft_model = scenario.shape;
@@ -51,8 +50,6 @@ TEST(SameScenario, SeesEveryDifference) {
       [](Scenario& one) { one.verified_layers = VerifiedLayers::above_exit; },
       [](Scenario& one) { ++one.batch; },
       [](Scenario& one) { ++one.tensor_parallel; },
-      [](Scenario& one) { one.link.reset(); },
-      [](Scenario& one) { one.link->latency_ns += 1.0; },
       [](Scenario& one) { ++one.widths; },
       [](Scenario& one) { one.context += 1.0; },
       [](Scenario& one) { one.with_stalls = false; },

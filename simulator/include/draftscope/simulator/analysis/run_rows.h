@@ -55,6 +55,8 @@ struct RunRows {
 struct PassCount {
   std::int64_t passes = 0;
   std::int64_t context = 0;  ///< summed over the passes
+
+  friend bool operator==(const PassCount&, const PassCount&) = default;
 };
 
 /// The target steps of vanilla decoding: one a token, contexts one after the other from `first_context` on.
@@ -65,6 +67,8 @@ struct DraftStatistics {
   std::int32_t exit = 0;          ///< 1 … n_layers − 1; an index into Prices::drafts
   PassCount steps;                ///< draft steps, one row each
   std::vector<PassCount> verify;  ///< [rows]: verifications of drafts of this exit; rows = draft length + 1
+
+  friend bool operator==(const DraftStatistics&, const DraftStatistics&) = default;
 };
 
 struct RoundStatistics {
@@ -79,6 +83,8 @@ struct RoundStatistics {
   /// Time that the host spent on deciding and waiting beside what prices of rounds cover; of the recorded
   /// machine's host.
   std::int64_t host_ns = 0;
+
+  friend bool operator==(const RoundStatistics&, const RoundStatistics&) = default;
 };
 
 /// Adds `b` to `a`, exit by exit.

@@ -87,17 +87,6 @@ struct Drift {
   double repeats = 0.0;  ///< over which times were taken
 };
 
-/// Time of the end of a sum beside its multiply-adds, in that of one, in a CPU's products
-/// (simulator/prices/costs/sum_ends.h says what of it ranks divide).
-struct SumEnds {
-  struct Ends {
-    double of_part = 0.0;    ///< for each part that the columns are summed in
-    double of_output = 0.0;  ///< for each output and row
-  };
-  Ends first_row;     ///< of a product of one row
-  Ends further_rows;  ///< of what more rows add
-};
-
 struct CostModel {
   ModelShape shape;
   WeightType weights = WeightType::bf16;
@@ -105,8 +94,6 @@ struct CostModel {
   std::optional<GpuSpecification> gpu;  ///< absent: a CPU, or a GPU nobody named
   Regime regime = Regime::as_fitted;    ///< as_fitted where unknown
   bool from_trace = false;
-  std::int32_t ranks = 1;  ///< that shared the model where it was recorded
-  SumEnds sum_ends;        ///< of the recorded CPU's kernels; none on a GPU
   CostVector values{};
   std::array<ParameterSource, cost_parameter_count> sources{};  ///< of `values`
   std::vector<double> covariance;                               ///< [parameter][parameter], of `values`

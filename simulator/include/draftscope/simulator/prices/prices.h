@@ -19,12 +19,15 @@ struct AffineTime {
   double ns_per_context_row = 0.0;
 
   [[nodiscard]] double at(double context) const { return ns + ns_per_context_row * context; }
+  friend bool operator==(const AffineTime&, const AffineTime&) = default;
 };
 
 /// Prices of drafts of one exit layer (or one layer set).
 struct DraftPrices {
   AffineTime step;                 ///< one draft step: the layers, the head, the choice of the token
   std::vector<AffineTime> verify;  ///< [rows], from 2; element 0 and 1 are unused
+
+  friend bool operator==(const DraftPrices&, const DraftPrices&) = default;
 };
 
 struct Prices {
@@ -34,6 +37,8 @@ struct Prices {
   double step_round_ns = 0.0;         ///< the same of a round without one
   std::vector<AffineTime> auxiliary;  ///< [auxiliary pass of the statistics]
   double host_ratio = 1.0;            ///< of RoundStatistics::host_ns, on this machine's host
+
+  friend bool operator==(const Prices&, const Prices&) = default;
 };
 
 /// Time of the auxiliary passes and of the host beside rounds; part of time_ns().
@@ -46,14 +51,6 @@ struct Prices {
 /// Time of the same tokens by vanilla decoding: one target step a token, contexts one after the other from
 /// `first_context` on.
 [[nodiscard]] double vanilla_time_ns(std::int64_t tokens, std::int64_t first_context, const Prices& prices);
-
-/// A flat form for sweeps: statistics and prices as vectors of the same length whose dot product is time_ns.
-/// Elements: target steps (count, context), rounds without and with a draft, then of exits 1 … `exits` the
-/// steps and the verifications of 2 … `widths` rows. Expects that neither is exceeded, and statistics without
-/// auxiliary passes and host time.
-[[nodiscard]] std::vector<double> flatten(const RoundStatistics& statistics, std::int32_t exits,
-                                          std::int32_t widths);
-[[nodiscard]] std::vector<double> flatten(const Prices& prices, std::int32_t exits, std::int32_t widths);
 
 // What makes a predicted speedup uncertain, and how draws of prices come to it. One draw of prices holds for
 // the speculative run and its vanilla baseline alike, so that what is common to both cancels.
