@@ -8,7 +8,6 @@
 #include <draftscope/engine/measure_calibration.h>
 #include <draftscope/simulator/prices/asked_machine.h>
 
-#include <draftscope/speculation/published_models.h>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -31,13 +30,9 @@ struct CalibrateOptions {
   std::string gpu;
   std::string output;
   std::vector<std::filesystem::path> inputs;  ///< that the command line names
-  std::string suggest;
   double seconds = 60.0;
   std::vector<std::int32_t> rows{1, 2, 4, 8, 16};
   std::vector<std::int32_t> contexts{64, 1024};
-  std::int32_t exit = 0;
-  std::int32_t gamma = 4;
-  std::int32_t at_context = 512;
   bool overwrite = false;
   bool json = false;
   bool quiet = false;
@@ -127,20 +122,11 @@ Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOpti
   return calibration;
 }
 
-simulator::RoundCostQuestion question_of(const CalibrateOptions& options,
-                                         const simulator::ModelShape& shape) {
-  return {.exit = options.exit > 0 ? options.exit : std::max(shape.n_layers / 4, 1),
-          .gamma = options.gamma,
-          .context = static_cast<double>(options.at_context)};
-}
-
 Result<void> check_contexts(const CalibrateOptions& options) {
   if (!std::is_sorted(options.contexts.begin(), options.contexts.end()))
     return fail("--contexts: found {}, expected them in ascending order", fmt::join(options.contexts, ","));
   return {};
 }
-
-constexpr std::size_t shown_suggestions = 3;
 
 Result<int> calibrate(const CalibrateOptions& options) {
   DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite}));
@@ -156,36 +142,14 @@ Result<int> calibrate(const CalibrateOptions& options) {
   DRAFTSCOPE_TRY(file.commit());
   if (options.quiet && !options.json) return 0;
 
-  CalibrationReport report{.calibration = &*measured, .file = options.output, .left_out = {}, .advice = {}};
+  CalibrationReport report{.calibration = &*measured, .file = options.output, .left_out = {}};
   for (const simulator::CalibratedShape& shape : measured->shapes) {
     DRAFTSCOPE_TRY_ASSIGN(simulator::LeaveOneOut left_out,
                           leave_one_out(*measured, shape.shape, shape.weights));
     report.left_out.push_back(std::move(left_out));
   }
-  const simulator::CalibratedShape& first = measured->shapes.front();
-  if (first.shape.n_layers > 1) {
-    DRAFTSCOPE_TRY_ASSIGN(report.advice,
-                          advise_measurement(*measured, first.shape, first.weights,
-                                             question_of(options, first.shape), shown_suggestions));
-  }
   return print_out(options.json ? calibration_report_json(report)
                                 : calibration_text(report, glyphs_for_stdout()));
-}
-
-Result<int> suggest(const CalibrateOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(const simulator::MachineCalibration calibration,
-                        simulator::read_calibration(options.suggest));
-  const simulator::CalibratedShape& first = calibration.shapes.front();
-  simulator::ModelShape shape = first.shape;
-  if (!options.models.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(shape, speculation::find_model_shape(options.models.front()));
-  }
-  constexpr std::size_t listed = 10;
-  DRAFTSCOPE_TRY_ASSIGN(
-      const CalibrationAdvice advice,
-      advise_measurement(calibration, shape, first.weights, question_of(options, shape), listed));
-  return print_out(options.json ? advice_json(advice, shape)
-                                : advice_text(advice, shape, glyphs_for_stdout()));
 }
 
 void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
@@ -211,24 +175,6 @@ void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
       ->capture_default_str();
 }
 
-/// Measure or suggest: one of them is asked for.
-void add_mode_options(CLI::App& command, CalibrateOptions& options) {
-  CLI::Option_group* modes = command.add_option_group("What to do");
-  CLI::Option* output = modes->add_option("-o,--output", options.output, "Measure, into this file (JSON)");
-  CLI::Option* suggestions =
-      modes->add_option("--suggest", options.suggest, "Read this calibration and say what to measure next");
-  output->excludes(suggestions);
-  modes->require_option(1);
-}
-
-void add_suggestion_options(CLI::App& command, CalibrateOptions& options) {
-  add_number(command, "--exit", options.exit,
-             "The round that suggestions are for: its exit layer; 0 = a quarter of the layers", {.min = 0})
-      ->capture_default_str();
-  add_number(command, "--gamma", options.gamma, "Its draft length", {.min = 1})->capture_default_str();
-  add_number(command, "--at-context", options.at_context, "Its context", {.min = 0})->capture_default_str();
-}
-
 }  // namespace
 
 void add_calibrate_command(CLI::App& app, Outcome& outcome) {
@@ -241,17 +187,15 @@ void add_calibrate_command(CLI::App& app, Outcome& outcome) {
       "interleaved repeats. The file holds every time with its quartiles, and the laws fitted to them.\n"
       "Keys of the file and of --json: cli/OUTPUT.md.\n"
       "Example: draftscope calibrate -o machine.json\n"
-      "         draftscope simulate run.dstrace --calibration machine.json --model Llama-3-8B\n"
-      "         draftscope calibrate --suggest machine.json --exit 4 --gamma 6");
+      "         draftscope simulate run.dstrace --calibration machine.json --model Llama-3-8B");
   add_measuring_options(*command, *options);
-  add_mode_options(*command, *options);
-  add_suggestion_options(*command, *options);
+  command->add_option("-o,--output", options->output, "File to write (JSON)")->required();
   command->add_flag("--overwrite", options->overwrite, "Replace an existing file");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no report");
   command->callback([options, command, &outcome] {
     options->inputs = files_named_by(*command, "--output");
-    finish(outcome, options->suggest.empty() ? calibrate(*options) : suggest(*options));
+    finish(outcome, calibrate(*options));
   });
 }
 

@@ -51,7 +51,7 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
 void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
 
 /// `draftscope calibrate`: measures what decides decoding speed on this machine, for `simulate --calibration`
-/// elsewhere; with --suggest, says what to measure next.
+/// elsewhere.
 void add_calibrate_command(CLI::App& app, Outcome& outcome);
 
 /// `draftscope validate`: how far the simulator's predictions are from what was measured.

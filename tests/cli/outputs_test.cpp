@@ -155,7 +155,6 @@ TEST_F(Outputs, AreNotBegunWhereAnInputIsNoRegularFile) {
       {"generate", "--model", model_, "--prompt-file"},
       {"simulate", sample, "--gpu-spec"},
       {"simulate", sample, "--calibration"},
-      {"calibrate", "--suggest"},
       {"merge", "--output", output},
       {"import", "--output", output},
       {"import", "--output", output, "--from", "layerskip"},

@@ -206,9 +206,7 @@ std::span<const ConventionRow> conventions() {
 
 std::vector<ConventionFigures> figures_as(Convention convention, const traces::Recording& recording) {
   const std::vector<RunRows> runs = rows_by_run(recording);
-  const auto baseline = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
-    return run.run->is_baseline && !run.requests.empty();
-  });
+  const RunRows* baseline = baseline_of(runs);
   std::vector<ConventionFigures> result;
   for (const RunRows& run : runs) {
     ConventionFigures figures;
@@ -220,7 +218,7 @@ std::vector<ConventionFigures> figures_as(Convention convention, const traces::R
     figures.wall_ns_per_token = speed.wall_ns_per_token;
     if (!run.run->is_baseline) {
       add_drafts(figures, convention, run, recording);
-      if (baseline != runs.end()) figures.speedup = speedup_as(convention, run, *baseline);
+      if (baseline != nullptr) figures.speedup = speedup_as(convention, run, *baseline);
     }
     for (const MissingData missing : traces::missing_data_of(recording.meta))
       drop_unavailable(figures, missing);

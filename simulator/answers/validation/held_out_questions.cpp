@@ -16,13 +16,6 @@ namespace draftscope::simulator {
 
 namespace {
 
-const RunRows* baseline_of(const std::vector<RunRows>& runs) {
-  const auto found = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
-    return run.run->is_baseline && !run.requests.empty();
-  });
-  return found == runs.end() ? nullptr : &*found;
-}
-
 /// The runs that questions are about. Errors: none, or no vanilla to measure them against.
 Result<std::vector<const RunRows*>> measurable_runs(const std::vector<RunRows>& runs,
                                                     const traces::Recording& recording) {

@@ -8,6 +8,7 @@
 //
 // Values point into the recording, which must outlive them and stay unchanged.
 
+#include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <span>
@@ -26,6 +27,8 @@ struct RequestRows {
   /// Depth-0 spans of the request, in any order; empty if none were recorded.
   std::vector<traces::Span> phase_spans;
   std::int64_t tested_tokens = -1;  ///< draft tokens that the verifier got to; -1 if token rows are missing
+  /// Sums that an overview stores, where the rounds themselves are not at hand; else null.
+  const traces::RequestSum* stored = nullptr;
 };
 
 struct RunRows {
@@ -38,6 +41,9 @@ struct RunRows {
 /// ignored (Reader::validate reports them). O(rows), with hashing.
 [[nodiscard]] std::vector<RunRows> rows_by_run(const traces::Recording& recording,
                                                std::span<const traces::Span> phase_spans = {});
+
+/// The first vanilla run with a finished request; null if there is none.
+[[nodiscard]] const RunRows* baseline_of(std::span<const RunRows> runs);
 
 /// The same run with the prompts of one category only.
 [[nodiscard]] RunRows only_category(const RunRows& run, std::string_view category);
