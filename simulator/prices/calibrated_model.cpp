@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/prices/calibration.h>
 #include <algorithm>
 #include <cmath>
 
-#include "prices/calibration_fit.h"
 #include "prices/costs/cost_observations.h"
 #include "prices/costs/cost_parameters.h"
 #include "prices/costs/cost_priors.h"
@@ -74,17 +74,13 @@ GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const 
   return gpu;
 }
 
-}  // namespace
-
-std::string MachineCalibration::name() const {
-  if (threads == 0) return processor;
-  return fmt::format("{}, {} {}", processor, threads, threads == 1 ? "thread" : "threads");
-}
-
+/// Whether a step's weights stay in the last cache; false where that is unknown.
 bool stays_in_cache(const MachineCalibration& calibration, const ModelShape& shape, WeightType weights) {
   return weight_bytes_per_step(shape, weights) <= calibration.cache_bytes;
 }
 
+/// The shapes whose kernels price `shape`: those that are on its side of the last cache; all of them if none
+/// is or nobody knows the cache.
 std::vector<const CalibratedShape*> pricing_shapes(const MachineCalibration& calibration,
                                                    const ModelShape& shape, WeightType weights) {
   const bool cached = stays_in_cache(calibration, shape, weights);
@@ -98,6 +94,7 @@ std::vector<const CalibratedShape*> pricing_shapes(const MachineCalibration& cal
   return same_side.empty() ? all : same_side;
 }
 
+/// The fit without one kernel, or with all if `without` is null. Errors: as fit_calibration().
 Result<CostFit> fit_kernels(const MachineCalibration& calibration,
                             const std::vector<const CalibratedShape*>& shapes,
                             const speculation::MeasuredKernel* without) {
@@ -126,6 +123,13 @@ Result<CostFit> fit_kernels(const MachineCalibration& calibration,
   if (calibration.gpu.empty()) return fit_cost_model(observations);
   DRAFTSCOPE_TRY_ASSIGN(const GpuSpecification gpu, find_gpu(calibration.gpu));
   return fit_cost_model(observations, scaled_to_passes(gpu, shapes));
+}
+
+}  // namespace
+
+std::string MachineCalibration::name() const {
+  if (threads == 0) return processor;
+  return fmt::format("{}, {} {}", processor, threads, threads == 1 ? "thread" : "threads");
 }
 
 Result<CostFit> fit_calibration(const MachineCalibration& calibration, const ModelShape& shape,
@@ -177,6 +181,39 @@ Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibr
     notes.push_back({Provenance::extrapolated, 0.0,
                      fmt::format("a pass reads {:.3g} times the bytes that were measured there", nearest)});
   return notes;
+}
+
+Result<LeaveOneOut> leave_one_out(const MachineCalibration& calibration, const ModelShape& shape,
+                                  WeightType weights, LeftOut which) {
+  const auto shapes = pricing_shapes(calibration, shape, weights);
+  LeaveOneOut result;
+  double squares = 0.0;
+  double passes = 0.0;
+  std::vector<double> magnitudes;
+  for (const CalibratedShape* measured : shapes) {
+    for (const speculation::MeasuredKernel& kernel : measured->kernels) {
+      const speculation::KernelForm& form = kernel.form;
+      const bool is_pass = form.kind == speculation::KernelKind::draft_step ||
+                           form.kind == speculation::KernelKind::target_pass;
+      if (!is_pass && (form.kind != speculation::KernelKind::operation || which == LeftOut::passes)) continue;
+      DRAFTSCOPE_TRY_ASSIGN(const CostFit fit, fit_kernels(calibration, shapes, &kernel));
+      const CostVector coefficients =
+          kernel_coefficients(form, measured->shape, measured->weights, fit.model.width_law);
+      const double predicted = dot(coefficients, fit.model.values);
+      const double error = predicted / kernel.ns.median - 1.0;
+      if (is_pass) {
+        squares += error * error;
+        passes += 1.0;
+      }
+      magnitudes.push_back(std::abs(error));
+      result.errors.push_back({kernel_name(form, measured->shape), is_pass, error});
+    }
+  }
+  if (magnitudes.empty()) return result;
+  result.greatest = *std::max_element(magnitudes.begin(), magnitudes.end());
+  result.p50 = speculation::spread_of(std::move(magnitudes)).median;
+  if (passes > 0.0) result.pass_rms = std::sqrt(squares / passes);
+  return result;
 }
 
 }  // namespace draftscope::simulator

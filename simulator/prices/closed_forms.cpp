@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/prices/closed_forms.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace draftscope::simulator {
@@ -46,6 +47,10 @@ double solve(double wanted, std::int32_t gamma) {
     if (middle == low || middle == high) return high;
     (tokens(middle, gamma) < wanted ? low : high) = middle;
   }
+}
+
+double round_cost(const RoundCost& cost, double steps) {
+  return steps * cost.c + cost.v + cost.o;
 }
 
 }  // namespace
@@ -106,6 +111,35 @@ Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length, dou
   DRAFTSCOPE_TRY(check_cost(steps_per_round, "draft steps per round"));
   DRAFTSCOPE_TRY(check_layers(draft_layers, n_layers));
   return mean_accepted_length / (steps_per_round * draft_layers + n_layers);
+}
+
+Result<BreakEven> break_even(const RoundCost& cost, std::optional<std::int32_t> gamma) {
+  DRAFTSCOPE_TRY(round_speedup(1.0, cost));
+  if (!(cost.steps_per_round > 0.0))
+    return fail("draft steps per round: found {}, expected above 0", cost.steps_per_round);
+  BreakEven result;
+  result.mean_accepted_length = round_cost(cost, cost.steps_per_round);
+  result.acceptance_rate = std::max(result.mean_accepted_length - 1.0, 0.0) / cost.steps_per_round;
+  if (!gamma) return result;
+  if (*gamma < 1) return fail("speculation length: found {}, expected at least 1", *gamma);
+  const double needed = round_cost(cost, *gamma);
+  if (needed > *gamma + 1.0) return result;
+  DRAFTSCOPE_TRY_ASSIGN(result.alpha, iid_acceptance_rate(std::max(needed, 1.0), *gamma));
+  return result;
+}
+
+double accepted_by_token(std::span<const double> ratios) {
+  double stays = 1.0;
+  double tokens = 0.0;
+  for (const double ratio : ratios) tokens += stays *= std::min(ratio, 1.0);
+  return tokens;
+}
+
+double accepted_by_block(std::span<const double> ratios) {
+  double stays = 1.0;
+  double tokens = 0.0;
+  for (const double ratio : ratios) tokens += stays = std::min(stays * ratio, 1.0);
+  return tokens;
 }
 
 }  // namespace draftscope::simulator

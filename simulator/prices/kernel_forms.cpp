@@ -90,10 +90,7 @@ CostVector kernel_coefficients(const speculation::KernelForm& form, const ModelS
   else
     coefficients.fixed[form.kind == speculation::KernelKind::drafting_round ? round_parameter
                                                                             : step_round_parameter] = 1.0;
-  CostVector sum = coefficients.fixed;
-  for (std::size_t i = 0; i < cost_parameter_count; ++i)
-    sum[i] += form.context * coefficients.a_context_row[i];
-  return sum;
+  return at_context(coefficients, form.context);
 }
 
 }  // namespace draftscope::simulator

@@ -65,9 +65,10 @@ bool drafts_with_exit(const speculation::StrategySpecification& strategy) {
   return strategy.has_parts() && strategy.part(speculation::PartKind::mask) == "exit";
 }
 
-class Collector {
+class CandidateCollector {
  public:
-  Collector(const WhatIf& what_if, const traces::Recording& recording, const CandidateOptions& options)
+  CandidateCollector(const WhatIf& what_if, const traces::Recording& recording,
+                     const CandidateOptions& options)
       : what_if_(what_if), recording_(recording), options_(options) {}
 
   Result<Candidates> collect() {
@@ -228,7 +229,7 @@ std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const trac
 
 Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,
                               const CandidateOptions& options) {
-  return Collector(what_if, recording, options).collect();
+  return CandidateCollector(what_if, recording, options).collect();
 }
 
 }  // namespace draftscope::simulator

@@ -55,11 +55,6 @@ Result<PolicyFile> policy_for(std::string strategy, const std::string& machine, 
   return policy;
 }
 
-double slower_bound(const PredictedSpeedup& speedup) {
-  const double least = speedup.min_drafted.total.value;
-  return speedup.max_drafted ? std::min(least, speedup.max_drafted->total.value) : least;
-}
-
 /// The single prediction in place of the measurements that a tuned policy has.
 void set_prediction(PolicyFile& policy, const speculation::Measurement& predicted) {
   policy.repeats = {predicted};

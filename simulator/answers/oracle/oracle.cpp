@@ -19,10 +19,10 @@ struct Choice {
 };
 
 /// Times of whole rounds, [index into exits][length].
-using RoundTimes = std::vector<std::vector<AffineTime>>;
+using DraftRoundTimes = std::vector<std::vector<AffineTime>>;
 
-RoundTimes round_times(const Prices& prices, const OracleChoices& choices) {
-  RoundTimes times(choices.exits.size());
+DraftRoundTimes round_times(const Prices& prices, const OracleChoices& choices) {
+  DraftRoundTimes times(choices.exits.size());
   const std::int32_t longest = choices.lengths.empty() ? 0 : choices.lengths.back();
   for (std::size_t i = 0; i < times.size(); ++i) {
     times[i].resize(static_cast<std::size_t>(longest) + 1);
@@ -43,7 +43,7 @@ void add_round(OraclePlan& plan, const ShadowTable& table, std::int32_t position
 Result<OraclePlan> oracle_plan(const ShadowTable& table, const Prices& prices, const OracleOptions& options) {
   DRAFTSCOPE_TRY(check(table));
   DRAFTSCOPE_TRY_ASSIGN(const OracleChoices choices, oracle_choices(table, prices, options));
-  const RoundTimes times = round_times(prices, choices);
+  const DraftRoundTimes times = round_times(prices, choices);
   const RunTable runs = run_table(table, choices.exits);
   const AffineTime plain = plain_round(prices);
   const std::int32_t over = finish(table);

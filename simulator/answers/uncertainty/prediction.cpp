@@ -8,9 +8,8 @@
 #include <draftscope/base/parallel.h>
 #include <draftscope/base/quote.h>
 
-#include "answers/uncertainty/noisy_bootstrap.h"
+#include "answers/uncertainty/confidence_draws.h"
 #include "answers/uncertainty/pass_sums.h"
-#include "answers/uncertainty/sweep_checks.h"
 #include "answers/uncertainty/text_spread.h"
 
 namespace draftscope::simulator {
@@ -173,6 +172,11 @@ std::optional<Interval> PredictedRate::interval_80() const {
 
 std::optional<Interval> PredictedRate::interval_95() const {
   return outermost(min_drafted.interval_95, max_drafted ? &max_drafted->interval_95 : nullptr);
+}
+
+double slower_bound(const PredictedSpeedup& speedup) {
+  const double least = speedup.min_drafted.total.value;
+  return speedup.max_drafted ? std::min(least, speedup.max_drafted->total.value) : least;
 }
 
 Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, const SweepSetting& setting,

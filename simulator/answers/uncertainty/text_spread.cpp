@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <map>
 
-#include "answers/uncertainty/widened_levels.h"
+#include "answers/uncertainty/confidence_draws.h"
 #include "prices/costs/normal_draws.h"
 
 namespace draftscope::simulator {

@@ -6,7 +6,6 @@
 
 #include "answers/validation/ask_question.h"
 #include "answers/validation/hold_out.h"
-#include "answers/validation/request_subsets.h"
 #include "rounds/auto_replay.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay_check.h"

@@ -11,7 +11,6 @@
 
 #include "analysis/run_specification.h"
 #include "prices/costs/cost_parameters.h"
-#include "prices/costs/observation_groups.h"
 #include "prices/costs/operation_times.h"
 #include "prices/costs/pass_times.h"
 #include "prices/costs/verified_layers.h"
@@ -101,25 +100,17 @@ class Passes {
   Cache head_;
 };
 
-CostVector at_context(const CostCoefficients& coefficients, double context) {
-  CostVector sum = coefficients.fixed;
-  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum[i] += context * coefficients.a_context_row[i];
-  return sum;
-}
-
-/// Kind of a group, which identifies it beside its context.
-enum class Kind : std::uint8_t { draft, target, drafting_round, step_round, operation, layer };
+/// GroupKind of a group, which identifies it beside its context.
+enum class GroupKind : std::uint8_t { draft, target, drafting_round, step_round, operation, layer };
 
 struct GroupKey {
-  Kind kind;
+  GroupKind kind;
   std::int32_t a = 0;  ///< draft: steps; target: rows; operation: which
   std::int32_t b = 0;  ///< draft: attention sublayers; target: layers of one row; operation: rows
   std::int32_t c = 0;  ///< draft: MLP sublayers
   std::int64_t bucket = 0;
 
-  [[nodiscard]] bool operator<(const GroupKey& other) const {
-    return std::tie(kind, a, b, c, bucket) < std::tie(other.kind, other.a, other.b, other.c, other.bucket);
-  }
+  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
 
 struct RoundContext {
@@ -136,21 +127,21 @@ struct RoundContext {
 };
 
 /// Relative deviation of one time, over all groups of a kind: few times do not tell their own.
-std::map<Kind, double> relative_deviations(const std::map<GroupKey, RegularTime>& groups) {
-  std::map<Kind, double> sums;
-  std::map<Kind, double> counts;
+std::map<GroupKind, double> relative_deviations(const std::map<GroupKey, RegularTime>& groups) {
+  std::map<GroupKind, double> sums;
+  std::map<GroupKind, double> counts;
   for (const auto& [key, time] : groups) {
     sums[key.kind] += time.count * time.relative_deviation;
     counts[key.kind] += time.count;
   }
-  std::map<Kind, double> deviations;
+  std::map<GroupKind, double> deviations;
   for (const auto& [kind, sum] : sums) deviations[kind] = sum / counts[kind];
   return deviations;
 }
 
-class Collector {
+class CostCollector {
  public:
-  explicit Collector(CostObservations& out) : out_(out), passes_(out) {}
+  explicit CostCollector(CostObservations& out) : out_(out), passes_(out) {}
 
   void add_round(const traces::Round& round, const RoundContext& of) {
     const double root = round.root_position;
@@ -163,7 +154,7 @@ class Collector {
         round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
     const auto verify_ns = static_cast<double>(round.verify_ns);
     if (is_round || of.is_vanilla)
-      put({Kind::target, round.verify_rows, few, 0, bucket(root)}, root, verify_ns);
+      put({GroupKind::target, round.verify_rows, few, 0, bucket(root)}, root, verify_ns);
     if (verify_ns > 0.0)
       pass_times_[{.is_vanilla = !is_round && of.is_vanilla,
                    .rows = round.verify_rows,
@@ -171,7 +162,7 @@ class Collector {
                    .n_layers = out_.shape.n_layers}]
           .push_back({.ns = verify_ns, .context = root, .run_id = of.run_id, .block = of.block});
     if (is_round ? of.has_usual_rest : of.is_vanilla)
-      put({is_round ? Kind::drafting_round : Kind::step_round, 0, 0, 0, 0}, 0.0,
+      put({is_round ? GroupKind::drafting_round : GroupKind::step_round, 0, 0, 0, 0}, 0.0,
           static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
     if (is_round) ++out_.drafting_rounds;
     if (has_draft) {
@@ -179,7 +170,7 @@ class Collector {
       const double middle = root + 0.5 * (steps - 1);
       // The law is of the target's weights; other weights have passes of their own beside it.
       if (of.weights_share == 1.0)
-        put({Kind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
+        put({GroupKind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
             static_cast<double>(draft_ns));
       if (draft_ns > 0)
         pass_times_[{.is_draft = true,
@@ -199,17 +190,17 @@ class Collector {
 
   void add_operation(const TimedOperation& timed, std::int32_t rows, double context) {
     if (timed.is_layer)
-      put({Kind::layer, 0, rows, 0, bucket(context)}, context, timed.ns);
+      put({GroupKind::layer, 0, rows, 0, bucket(context)}, context, timed.ns);
     else
-      put({Kind::operation, static_cast<std::int32_t>(timed.operation), rows, 0, bucket(context)}, context,
-          timed.ns);
+      put({GroupKind::operation, static_cast<std::int32_t>(timed.operation), rows, 0, bucket(context)},
+          context, timed.ns);
   }
 
   void finish() {
     const double beyond_ns = interruption_ns(pass_times_);
     std::map<GroupKey, RegularTime> regular_times;
     for (const auto& [key, times] : groups_) {
-      const bool is_part = key.kind == Kind::operation || key.kind == Kind::layer;
+      const bool is_part = key.kind == GroupKind::operation || key.kind == GroupKind::layer;
       regular_times[key] = regular_of(times, uninterrupted_medians, is_part ? 0.0 : beyond_ns);
     }
     const auto deviations = relative_deviations(regular_times);
@@ -257,26 +248,27 @@ class Collector {
 
   void fill(const GroupKey& key, double context, CostObservation& observation) {
     switch (key.kind) {
-      case Kind::draft:
+      case GroupKind::draft:
         observation.coefficients = draft(key.a, {key.b, key.c}, context);
         break;
-      case Kind::target:
+      case GroupKind::target:
         observation.coefficients = at_context(passes_.target(key.a, key.b), context);
         break;
-      case Kind::drafting_round:
-      case Kind::step_round:
+      case GroupKind::drafting_round:
+      case GroupKind::step_round:
         observation.level = CostLevel::round;
-        observation.coefficients[key.kind == Kind::drafting_round ? round_parameter : step_round_parameter] =
+        observation
+            .coefficients[key.kind == GroupKind::drafting_round ? round_parameter : step_round_parameter] =
             1.0;
         break;
-      case Kind::layer: {
+      case GroupKind::layer: {
         observation.level = CostLevel::layer;
         CostCoefficients layer = passes_.attention(key.b);
         add(layer, passes_.mlp(key.b));
         observation.coefficients = at_context(layer, context);
         break;
       }
-      case Kind::operation:
+      case GroupKind::operation:
         observation.level = CostLevel::operation;
         fill_operation(static_cast<speculation::Operation>(key.a), key.b, context, observation);
         break;
@@ -368,7 +360,7 @@ UsedRounds used_rounds(const traces::Recording& recording, const RunOfRequest& r
 /// Collects passes and rounds; returns the rounds whose operations can be told apart.
 OperationRounds collect_rounds(const traces::Recording& recording,
                                const std::function<bool(const traces::Run&)>& use, std::int32_t n_layers,
-                               Collector& collector) {
+                               CostCollector& collector) {
   const auto layers = layers_by_set(recording);
   RunOfRequest run_of_request = used_runs(recording, use);
   const auto blocks = blocks_of_requests(recording);
@@ -422,7 +414,7 @@ Result<CostObservations> read_cost_observations(traces::Reader& reader, const tr
                                                 const std::function<bool()>& go_on) {
   CostObservations out;
   DRAFTSCOPE_TRY(read_identity(recording, out));
-  Collector collector(out);
+  CostCollector collector(out);
   const OperationRounds timed_rounds = collect_rounds(recording, use, out.shape.n_layers, collector);
   if (out.rounds == 0)
     return fail("{}: no round is usable, expected rounds with chains of drafts or target steps",

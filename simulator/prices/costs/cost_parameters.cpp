@@ -135,6 +135,12 @@ void add(CostCoefficients& sum, const CostCoefficients& part, double count) {
   }
 }
 
+CostVector at_context(const CostCoefficients& coefficients, double context) {
+  CostVector sum = coefficients.fixed;
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum[i] += context * coefficients.a_context_row[i];
+  return sum;
+}
+
 double dot(const CostVector& a, const CostVector& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }

@@ -71,6 +71,9 @@ struct CostCoefficients {
   CostVector a_context_row{};
 };
 
+/// Coefficients of the time at this context.
+[[nodiscard]] CostVector at_context(const CostCoefficients& coefficients, double context);
+
 /// Rows that a part of a pass is computed for: `rows` of each of `batch` requests.
 struct PassForm {
   double rows = 1.0;

@@ -21,15 +21,9 @@ using Eigen::VectorXd;
 
 /// The very circumstances of the recording, but for drafts, widths and contexts.
 bool is_recorded(const CostModel& model, const Scenario& scenario, const Surroundings& surroundings) {
-  const auto key = [](const ModelShape& shape) {
-    return std::tie(shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim,
-                    shape.d_ff, shape.vocab);
-  };
-  const bool same_machine = !scenario.gpu || (model.gpu && model.gpu->name == scenario.gpu->name &&
-                                              model.gpu->bandwidth_gb_s == scenario.gpu->bandwidth_gb_s);
-  return model.from_trace && same_machine && key(model.shape) == key(scenario.shape) &&
-         model.weights == scenario.weights && !surroundings.replaced && scenario.batch == 1 &&
-         scenario.tensor_parallel == 1;
+  return model.from_trace && is_on_same_machine(model, scenario) &&
+         speculation::same_sizes(model.shape, scenario.shape) && model.weights == scenario.weights &&
+         !surroundings.replaced && scenario.batch == 1 && scenario.tensor_parallel == 1;
 }
 
 std::string draft_cost_text(const DraftCostInput& cost) {

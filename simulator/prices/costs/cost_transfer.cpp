@@ -90,12 +90,12 @@ void note_sources(const CostModel& model, const Scenario& scenario, std::vector<
   }
 }
 
-bool same_machine(const CostModel& model, const Scenario& scenario) {
+}  // namespace
+
+bool is_on_same_machine(const CostModel& model, const Scenario& scenario) {
   return !scenario.gpu || (model.gpu && model.gpu->name == scenario.gpu->name &&
                            model.gpu->bandwidth_gb_s == scenario.gpu->bandwidth_gb_s);
 }
-
-}  // namespace
 
 Factor factor_of(std::size_t parameter) {
   if (parameter == common_launch_parameter) return Factor::launch;
@@ -108,7 +108,7 @@ Factor factor_of(std::size_t parameter) {
 TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
   TransferredCosts costs{.model = model};
   costs.ratio.fill(1.0);
-  const bool is_moved = !same_machine(model, scenario);
+  const bool is_moved = !is_on_same_machine(model, scenario);
   // Products of fewer bits are other kernels.
   const bool is_renewed = model.gpu && model.weights != scenario.weights &&
                           (is_narrow(model.weights) || is_narrow(scenario.weights));

@@ -24,6 +24,9 @@ struct TransferredCosts {
   std::vector<CostNote> notes;
 };
 
+/// Whether the scenario asks about the machine that the model was fitted on.
+[[nodiscard]] bool is_on_same_machine(const CostModel& model, const Scenario& scenario);
+
 [[nodiscard]] TransferredCosts transfer(const CostModel& model, const Scenario& scenario);
 
 }  // namespace draftscope::simulator

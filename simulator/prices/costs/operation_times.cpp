@@ -30,7 +30,7 @@ struct Slot {
 };
 
 /// Times of one round: [0] its draft, [1] its verification.
-using RoundTimes = std::array<std::array<Slot, slots>, 2>;
+using SlotTimes = std::array<std::array<Slot, slots>, 2>;
 
 double executions(std::size_t slot, bool draft, const OperationRound& round) {
   const double steps = draft ? round.draft_steps : 1.0;
@@ -45,10 +45,10 @@ using VisitOperation = std::function<void(const TimedOperation&, std::int32_t ro
 
 /// Sums of the times of the round that rows are of. Rows come by track and start, so that a round's are
 /// together; several streams give several parts.
-class RoundSums {
+class OperationSums {
  public:
-  RoundSums(bool on_gpu, const OperationRounds& rounds,
-            const std::unordered_map<traces::StringId, std::string>& strings, const VisitOperation& visit)
+  OperationSums(bool on_gpu, const OperationRounds& rounds,
+                const std::unordered_map<traces::StringId, std::string>& strings, const VisitOperation& visit)
       : on_gpu_(on_gpu), rounds_(rounds), visit_(visit) {
     for (const auto& [id, text] : strings)
       if (const auto slot = slot_of(text)) slot_of_name_.emplace(id, *slot);
@@ -95,7 +95,7 @@ class RoundSums {
   const VisitOperation& visit_;
   std::unordered_map<traces::StringId, std::size_t> slot_of_name_;
   traces::RoundId current_id_;
-  RoundTimes times_{};
+  SlotTimes times_{};
 };
 
 }  // namespace
@@ -105,7 +105,7 @@ Result<void> visit_operation_times(
     const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit,
     const std::function<bool()>& go_on) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  RoundSums sums(on_gpu, rounds, strings, visit);
+  OperationSums sums(on_gpu, rounds, strings, visit);
   std::uint64_t seen = 0;
   bool stopped = false;
   const auto ask = [&] {

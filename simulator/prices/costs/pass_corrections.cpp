@@ -139,9 +139,7 @@ MatrixXd features_of(std::span<const MeasuredPassKind> kinds, std::span<const Me
     const auto row = static_cast<Index>(i);
     const MeasuredPassKind& kind = kinds[i];
     result.row(row).head(shared_weights) = shared_features(kind, scale);
-    const auto measured = std::find_if(passes.begin(), passes.end(), [&](const MeasuredPass& pass) {
-      return is_same_kind(pass.kind, kind);
-    });
+    const auto measured = std::ranges::find(passes, kind, &MeasuredPass::kind);
     const Index of_rows = kind.is_draft ? -1 : first_of_rows(passes, kind);
     if (measured != passes.end())
       result(row, shared_weights + (measured - passes.begin())) = own_part(kind, scale);
@@ -177,10 +175,6 @@ MatrixXd gain_of(std::span<const MeasuredPass> passes, const CorrectionScale& sc
 }
 
 }  // namespace
-
-bool is_same_kind(const MeasuredPassKind& a, const MeasuredPassKind& b) {
-  return !(a < b) && !(b < a);
-}
 
 CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const CostVector& values) {
   if (all_passes.empty()) return {};

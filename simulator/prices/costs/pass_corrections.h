@@ -17,9 +17,6 @@
 
 namespace draftscope::simulator {
 
-/// Whether prices of both differ in the context alone.
-[[nodiscard]] bool is_same_kind(const MeasuredPassKind& a, const MeasuredPassKind& b);
-
 /// From the residuals of a fit; zero without passes.
 [[nodiscard]] CorrectionScale correction_scale(std::span<const MeasuredPass> passes,
                                                const CostVector& values);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "prices/costs/arithmetic_excess.h"
-
 namespace draftscope::simulator {
 
 namespace {
@@ -13,6 +11,10 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+constexpr std::array attention_products{speculation::Operation::qkv, speculation::Operation::output};
+constexpr std::array mlp_products{speculation::Operation::gate_up, speculation::Operation::down};
+constexpr std::array head_products{speculation::Operation::head};
 
 // Kernels of a sublayer and of what surrounds the layers, as the host launches them: products, attention, and
 // its share of the three small ones; embedding, head and the choice of a token.
@@ -40,6 +42,8 @@ HostTimes host_times(const RegimeCosts& costs) {
 double reduce_ns(const CostModel& model, const Scenario& scenario, double values) {
   return model.gpu ? all_reduce_ns(*model.gpu, scenario.tensor_parallel, 2.0 * values) : 0.0;
 }
+
+constexpr double reached_flops = 0.75;  // of the dense rate
 
 }  // namespace
 
@@ -79,9 +83,6 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
   link = VectorXd::Zero(rows_of_map);
   const bool eager = surroundings.regime == Regime::eager_python || surroundings.regime == Regime::eager_cpp;
   const double gap_ns = surroundings.costs.gap_ns_per_kernel;
-  constexpr std::array attention_products{speculation::Operation::qkv, speculation::Operation::output};
-  constexpr std::array mlp_products{speculation::Operation::gate_up, speculation::Operation::down};
-  constexpr std::array head_products{speculation::Operation::head};
   for (std::int32_t rows = 1; rows <= widths; ++rows) {
     const PassForm form{.rows = static_cast<double>(rows),
                         .batch = static_cast<double>(scenario.batch),
@@ -128,9 +129,6 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
 void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surroundings) {
   const CostModel& model = costs.model;
   const double gap_ns = surroundings.costs.gap_ns_per_kernel;
-  constexpr std::array attention_products{speculation::Operation::qkv, speculation::Operation::output};
-  constexpr std::array mlp_products{speculation::Operation::gate_up, speculation::Operation::down};
-  constexpr std::array head_products{speculation::Operation::head};
   for (std::size_t i = 0; i < auxiliary_passes.size(); ++i) {
     const AuxiliaryPass& pass = auxiliary_passes[i];
     Scenario of_pass = scenario;
@@ -204,7 +202,7 @@ void PassMap::correct_passes(const CostModel& model, const PassMap* before) {
   for (std::size_t i = 0; i < verifiers; ++i)
     for (std::int32_t rows = 2; rows <= widths; ++rows)
       kinds.push_back({.rows = rows, .one_row = above_exit ? drafts[i].attention : 0, .n_layers = n_layers});
-  if (before != nullptr && before->of_all_kinds && std::ranges::equal(kinds, before->kinds, is_same_kind))
+  if (before != nullptr && before->of_all_kinds && kinds == before->kinds)
     of_all_kinds = before->of_all_kinds;
   else
     of_all_kinds = std::make_shared<const PassCorrections>(model.passes, model.correction_scale, kinds);
@@ -238,6 +236,28 @@ void PassMap::correct_own(const CostModel& model) {
                                      : AffineTime{-1.0, 0.0});
     auxiliary_error.push_back(is_known ? measured->relative_error : 0.0);
   }
+}
+
+void drop_launches(CostCoefficients& part) {
+  for (std::size_t i = 0; i < speculation::operation_count; ++i)
+    part.fixed[launch_parameter(static_cast<speculation::Operation>(i))] = 0.0;
+}
+
+double arithmetic_excess_ns(std::span<const speculation::Operation> products, const CostModel& model,
+                            const Scenario& scenario, const PassForm& form) {
+  if (!model.gpu) return 0.0;
+  double sum = 0.0;
+  for (const speculation::Operation product : products) {
+    CostCoefficients part =
+        operation_coefficients(product, scenario.shape, scenario.weights, model.width_law, form);
+    drop_launches(part);
+    const Work work =
+        work_of(product, scenario.shape, scenario.weights, form.rows * form.batch, form.tensor_parallel);
+    const WeightType type = product == speculation::Operation::head ? WeightType::bf16 : scenario.weights;
+    const double arithmetic_ns = work.flops / (reached_flops * model.gpu->tflops(type) * 1e3);
+    sum += std::max(arithmetic_ns - dot(part.fixed, model.values), 0.0);
+  }
+  return sum;
 }
 
 }  // namespace draftscope::simulator

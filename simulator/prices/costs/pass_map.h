@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "prices/costs/cost_parameters.h"
@@ -45,7 +46,7 @@ struct HostTimes {
 
 /// Filled once a scenario, then constant: free to use from several threads at once.
 struct PassMap {
-  class PassTimes;
+  class PricedPasses;
 
   TransferredCosts costs;
   std::vector<speculation::DraftSublayers> drafts;
@@ -99,7 +100,7 @@ struct PassMap {
   };
   [[nodiscard]] EngineTime engine_time(double noise) const;
   void add_engine(const EngineTime& time, Prices& into) const;
-  void replace_draft_steps(const PassTimes& times, Prices& into) const;
+  void replace_draft_steps(const PricedPasses& times, Prices& into) const;
   [[nodiscard]] Eigen::VectorXd no_noise() const {
     return Eigen::VectorXd::Zero(corrections ? corrections->noise_used() : 0);
   }
@@ -129,5 +130,14 @@ struct PassMap {
 /// context has the specification's. Of a recording's own costs it is measured.
 [[nodiscard]] double long_context_ns(const TransferredCosts& costs, const Scenario& scenario,
                                      const ModelShape& shape);
+
+/// Kernels' launches; what stays is the time of their work. A resident kernel has no launches of its own.
+void drop_launches(CostCoefficients& part);
+
+/// How much longer arithmetic takes than the memory, summed over a part's products. 0 without a GPU's
+/// specification.
+[[nodiscard]] double arithmetic_excess_ns(std::span<const speculation::Operation> products,
+                                          const CostModel& model, const Scenario& scenario,
+                                          const PassForm& form);
 
 }  // namespace draftscope::simulator

@@ -22,10 +22,10 @@ VectorXd PassMap::factors(const CostVector& values, const VectorXd& noise) const
 }
 
 /// Times of passes for one set of parameters, put together from the parts' times.
-class PassMap::PassTimes {
+class PassMap::PricedPasses {
  public:
-  PassTimes(const PassMap& made, const CostVector& values, const VectorXd& corrections, double link_factor,
-            double host_factor)
+  PricedPasses(const PassMap& made, const CostVector& values, const VectorXd& corrections, double link_factor,
+               double host_factor)
       : made_(made),
         corrections_(corrections),
         host_factor_(host_factor),
@@ -130,7 +130,7 @@ class PassMap::PassTimes {
 void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_passes, double link_factor,
                        double host_factor, const AuxiliaryNoise& auxiliary_noise, double engine_noise,
                        Prices& into) const {
-  const PassTimes times(*this, values, corrections_of_passes, link_factor, host_factor);
+  const PricedPasses times(*this, values, corrections_of_passes, link_factor, host_factor);
   into.host_ratio = costs.model.host_ratio * host_factor;
   into.auxiliary.resize(auxiliary_count);
   for (std::size_t i = 0; i < auxiliary_count; ++i) {
@@ -172,7 +172,7 @@ void PassMap::assemble(const CostVector& values, const VectorXd& corrections_of_
   if (engine) add_engine(engine_time(engine_noise), into);
 }
 
-void PassMap::replace_draft_steps(const PassTimes& times, Prices& into) const {
+void PassMap::replace_draft_steps(const PricedPasses& times, Prices& into) const {
   AffineTime step;
   if (draft_cost->kind == DraftCostInput::Kind::one_layer) {
     step = times.auxiliary_pass(auxiliary_count);

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <optional>
 
-#include "prices/costs/observation_groups.h"
-
 namespace draftscope::simulator {
 
 namespace {

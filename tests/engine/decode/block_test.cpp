@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chains that are accepted as blocks: the law is the target's, and no fewer tokens stay than token by token.
 
-#include <draftscope/simulator/prices/acceptance_laws.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <gtest/gtest.h>
 
 #include <random>

@@ -8,8 +8,6 @@
 #include <numeric>
 #include <random>
 
-#include "prices/tpt.h"
-
 namespace draftscope::simulator {
 namespace {
 

@@ -96,5 +96,6 @@ struct RoundStatistics {
 /// Adds `b` to `a`, exit by exit.
 void add(RoundStatistics& a, const RoundStatistics& b);
 [[nodiscard]] RoundStatistics sum_of(const std::vector<RoundStatistics>& requests);
+[[nodiscard]] PassCount sum_of(const std::vector<PassCount>& requests);
 
 }  // namespace draftscope::simulator

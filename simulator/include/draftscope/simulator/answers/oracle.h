@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The clairvoyant bound: the least time in which any policy of early-exit drafts could have decoded one text,
+// The oracle: the least time in which any policy of early-exit drafts could have decoded one text,
 // on given prices. Committed text is the same under every policy, and the cost of a round depends on its
 // start alone, so that a dynamic programme over starts is exact (the argument of shadow_table.h):
 //

@@ -77,6 +77,9 @@ struct PredictedSpeedup {
 [[nodiscard]] std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup);
 [[nodiscard]] std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup);
 
+/// The speedup, of both bounds the lower one.
+[[nodiscard]] double slower_bound(const PredictedSpeedup& speedup);
+
 /// `vanilla` as sweep() wants it. Errors as sweep(), and an invalid setting. O(draws · requests · pass
 /// kinds).
 [[nodiscard]] Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla,

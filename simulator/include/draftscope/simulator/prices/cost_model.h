@@ -16,12 +16,12 @@
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/prices/scenario.h>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -49,13 +49,7 @@ struct MeasuredPassKind {
   std::int32_t n_layers = 1;   ///< of the model
   double weights_share = 1.0;  ///< of a draft step: speculation::DraftSublayers'
 
-  [[nodiscard]] bool operator<(const MeasuredPassKind& other) const {
-    const auto key = [](const MeasuredPassKind& kind) {
-      return std::tie(kind.is_draft, kind.is_vanilla, kind.attention, kind.mlp, kind.rows, kind.one_row,
-                      kind.n_layers, kind.weights_share);
-    };
-    return key(*this) < key(other);
-  }
+  friend auto operator<=>(const MeasuredPassKind&, const MeasuredPassKind&) = default;
 };
 
 /// How far a cost law is from kinds of passes, as standard deviations of ln(time / law).

@@ -5,6 +5,7 @@
 // that replays, oracle and advice need to know of it. Times in nanoseconds, affine in the context (the K/V
 // rows before the pass's first row; run_rows.h).
 
+#include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <cstdint>
 #include <functional>
@@ -19,6 +20,9 @@ struct AffineTime {
   double ns_per_context_row = 0.0;
 
   [[nodiscard]] double at(double context) const { return ns + ns_per_context_row * context; }
+  [[nodiscard]] double of(const PassCount& passes) const {
+    return static_cast<double>(passes.passes) * ns + static_cast<double>(passes.context) * ns_per_context_row;
+  }
   friend bool operator==(const AffineTime&, const AffineTime&) = default;
 };
 
@@ -47,6 +51,10 @@ struct Prices {
 /// Time of all rounds: a dot product. Expects that prices cover exits, widths and auxiliary passes of the
 /// statistics.
 [[nodiscard]] double time_ns(const RoundStatistics& statistics, const Prices& prices);
+
+/// Whether prices cover every exit, width and auxiliary pass of the statistics; the error names the first
+/// that is missing.
+[[nodiscard]] Result<void> check_covered(const RoundStatistics& statistics, const Prices& prices);
 
 /// Time of the same tokens by vanilla decoding: one target step a token, contexts one after the other from
 /// `first_context` on.

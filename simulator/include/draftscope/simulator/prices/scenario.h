@@ -46,10 +46,7 @@ struct AuxiliaryPass {
   std::int32_t mlp = 0;
   bool has_head = false;
 
-  friend bool operator==(const AuxiliaryPass& a, const AuxiliaryPass& b) {
-    return a.kind == b.kind && a.rows == b.rows && a.attention == b.attention && a.mlp == b.mlp &&
-           a.has_head == b.has_head;
-  }
+  friend bool operator==(const AuxiliaryPass&, const AuxiliaryPass&) = default;
 };
 
 /// Time of a kind of auxiliary passes where they were recorded, against the law of costs.
@@ -77,6 +74,8 @@ struct HostTime {
   /// Whether every pass takes its share, drafts included, as where the host launches each kernel; else a
   /// vanilla step and a round take it once.
   bool is_per_pass = false;
+
+  friend bool operator==(const HostTime&, const HostTime&) = default;
 };
 
 /// The engine that is taken where nobody named one: "graph".
@@ -128,6 +127,8 @@ struct DraftCostInput {
   Kind kind = Kind::free;
   double share = 0.0;
   std::int32_t vocabulary = 0;  ///< rows of the head of one_layer; 0: the target's
+
+  friend bool operator==(const DraftCostInput&, const DraftCostInput&) = default;
 };
 
 /// "free", "one-layer", whose head has `vocabulary` rows, or a share of a vanilla step: "0.1". Errors:
@@ -161,6 +162,8 @@ struct Scenario {
   std::vector<AuxiliaryPass> auxiliary_passes;  ///< priced as Prices::auxiliary
   std::int32_t widest_auxiliary_pass = 64;      ///< rows; wider ones are several passes
   std::optional<ModelShape> draft_model;  ///< of auxiliary passes of that kind; absent: the model itself
+
+  friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
 /// The model's own machine, shape and number type, at the longest context that it was fitted to.
@@ -171,7 +174,8 @@ struct Scenario {
 [[nodiscard]] std::string scenario_name(const Scenario& scenario, const Scenario& recorded,
                                         std::string place = {});
 
-/// Errors name the field: numbers out of range, a degree that does not divide the heads, sublayers beyond the model's, verification above the exit of drafts that are no exits.
+/// Errors name the field: numbers out of range, a degree that does not divide the heads, sublayers beyond the
+/// model's, verification above the exit of drafts that are no exits.
 [[nodiscard]] Result<void> check_scenario(const Scenario& scenario);
 
 // Whether a scenario fits into a GPU's memory, and what would. Bytes follow from shapes; norms and biases,
