@@ -5,30 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <vector>
+
+#include "published.h"
 
 namespace draftscope::simulator {
 namespace {
 
 constexpr std::int64_t target_step_ns = 1'000'000;
 constexpr std::int32_t rounds = 2000;
-
-std::vector<std::vector<std::string>> read_rows(const std::string& name) {
-  std::ifstream file(std::string(DRAFTSCOPE_SOURCE_DIR) + "/tests/simulator/" + name);
-  std::vector<std::vector<std::string>> rows;
-  std::string line;
-  std::getline(file, line);  // source
-  std::getline(file, line);  // column names
-  while (std::getline(file, line)) {
-    std::istringstream fields(line);
-    rows.emplace_back();
-    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
-  }
-  return rows;
-}
 
 /// Spreads `total` over the rounds as evenly as integers allow; the share of round `i`.
 std::int32_t share(double total, std::int32_t i) {
@@ -77,20 +62,17 @@ traces::Recording recording_with(double mean_accepted_length, double drafted_per
 }
 
 TEST(PublishedRows, LayerSkipsTokensPerLoadedLayerMatchDelsTables) {
-  const auto rows = read_rows("published_layerskip.csv");
-  ASSERT_GE(rows.size(), 20U);
-  for (const auto& row : rows) {
-    const int n_layers = std::stoi(row[2]);
-    const int exit_layer = std::stoi(row[3]);
-    const int gamma = std::stoi(row[4]);
-    const double published_etpl = std::stod(row[5]);
-    const double tokens_per_round = std::stod(row[6]);
-    const traces::Recording recording = recording_with(tokens_per_round, gamma, 0.1, n_layers, exit_layer);
+  const std::vector<FixedLengthCell> cells = fixed_length_cells(published_rows());
+  ASSERT_EQ(cells.size(), 24U);
+  for (const FixedLengthCell& cell : cells) {
+    const traces::Recording recording =
+        recording_with(cell.mean_accepted_length, cell.gamma, 0.1, cell.n_layers, cell.exit_layer);
     const Figures figures = measure(recording).runs[1].all;
-    EXPECT_NEAR(*figures.layers.etpl, published_etpl, 1e-4) << row[0] << ' ' << row[1];
+    EXPECT_NEAR(*figures.layers.etpl, cell.layers_speedup() / cell.n_layers, 1e-4)
+        << cell.model << ' ' << cell.task;
     // The identity itself: tokens per round = eTPL · (γ·E + L).
     EXPECT_NEAR(*figures.acceptance.mean_accepted_length,
-                *figures.layers.etpl_pooled * (gamma * exit_layer + n_layers), 1e-9);
+                *figures.layers.etpl_pooled * (cell.gamma * cell.exit_layer + cell.n_layers), 1e-9);
   }
 }
 
@@ -100,21 +82,22 @@ TEST(PublishedRows, VanillaLoadsEveryLayerForEveryToken) {
 }
 
 TEST(PublishedRows, TheClosedFormGivesSwiftsExpectedSpeedups) {
-  const auto rows = read_rows("published_swift.csv");
-  ASSERT_EQ(rows.size(), 9U);
-  for (const auto& row : rows) {
-    const double mean_accepted_length = std::stod(row[2]);
-    const double acceptance_rate = std::stod(row[3]);
-    const double skip_ratio = std::stod(row[4]);
-    const double drafted_per_round = (mean_accepted_length - 1.0) / acceptance_rate;
-    const traces::Recording recording =
-        recording_with(mean_accepted_length, drafted_per_round, 1.0 - skip_ratio, 40, 1);
-    const Figures figures = measure(recording).runs[1].all;
-    EXPECT_NEAR(*figures.cost.c, 1.0 - skip_ratio, 1e-6);
+  int cells = 0;
+  for (const PublishedRow& row : published_rows()) {
+    if (!row.expected_speedup) continue;
+    ++cells;
+    const double acceptance_rate = row.acceptance_rate.value();
+    const double c = 1.0 - row.skip_ratio.value();
+    const double drafted_per_round = (*row.mean_accepted_length - 1.0) / acceptance_rate;
+    const Figures figures =
+        measure(recording_with(*row.mean_accepted_length, drafted_per_round, c, 40, 1)).runs[1].all;
+    EXPECT_NEAR(*figures.cost.c, c, 1e-6);
     EXPECT_NEAR(*figures.cost.v, 1.0, 1e-9);
     EXPECT_NEAR(*figures.acceptance.acceptance_rate, acceptance_rate, 1e-3);
-    EXPECT_NEAR(*figures.cost.closed_form_speedup, std::stod(row[5]), 0.006) << row[0] << ' ' << row[1];
+    EXPECT_NEAR(*figures.cost.closed_form_speedup, *row.expected_speedup, 0.006)
+        << row.model << ' ' << row.task;
   }
+  EXPECT_EQ(cells, 9);
 }
 
 }  // namespace
