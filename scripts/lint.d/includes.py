@@ -29,7 +29,7 @@ LAYERS = {
             "charts help models record/form state what_if/questions",
             "record timeline views views/replay views/rounds what_if/pictures", "details views/decisions what_if", "advise",
             "window", "."],
-    "simulator": ["analysis", "analysis/figures", "analysis/explain", "prices/costs", "prices", "rounds/replay",
+    "simulator": ["analysis", "analysis/figures", "analysis/explain", "prices/fit", "prices/passes prices/calibration", "prices", "rounds/replay",
                   "rounds/drafts", "rounds", "answers/uncertainty", "answers", "answers/oracle", "answers/advice",
                   "answers/validation"],
     "traces": [".", "storage", "reading", "writing", "foreign", "export import", "import/answers import/llama_cpp"],

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "answers/uncertainty/text_spread.h"
-#include "prices/costs/cost_prices.h"
-#include "prices/costs/normal_draws.h"
+#include "prices/passes/cost_prices.h"
+#include "prices/passes/normal_draws.h"
 #include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "answers/predicted_meta.h"
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/known_rounds.h"
 #include "rounds/priced_scenario.h"
 #include "rounds/replay/round_times.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "prices/costs/cost_transfer.h"
-#include "prices/costs/pass_map.h"
+#include "prices/passes/cost_transfer.h"
+#include "prices/passes/pass_map.h"
 
 namespace draftscope::simulator {
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/auto_texts.h"
 #include "rounds/replay/policies.h"
 #include "rounds/round_sources.h"

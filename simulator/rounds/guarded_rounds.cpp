@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/priced_scenario.h"
 #include "rounds/replay/priced_guard.h"
 #include "rounds/round_sources.h"

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "analysis/run_specification.h"
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/round_sources.h"
 

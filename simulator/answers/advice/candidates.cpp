@@ -11,7 +11,7 @@
 
 #include "analysis/run_specification.h"
 #include "answers/advice/prompt_order.h"
-#include "prices/costs/verified_layers.h"
+#include "prices/fit/verified_layers.h"
 #include "rounds/auto_texts.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/replay/policy_choice.h"

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {

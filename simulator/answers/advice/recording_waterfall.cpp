@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "answers/advice/prompt_order.h"
-#include "prices/costs/verified_layers.h"
+#include "prices/fit/verified_layers.h"
 #include "rounds/priced_scenario.h"
 #include "rounds/trained_recording.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "prices/costs/normal_draws.h"
+#include "prices/passes/normal_draws.h"
 
 namespace draftscope::simulator {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "answers/uncertainty/confidence_draws.h"
-#include "prices/costs/normal_draws.h"
+#include "prices/passes/normal_draws.h"
 
 namespace draftscope::simulator {
 

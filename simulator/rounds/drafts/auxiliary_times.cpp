@@ -11,7 +11,7 @@
 #include <unordered_set>
 
 #include "analysis/run_specification.h"
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 
 namespace draftscope::simulator {
 

@@ -56,7 +56,7 @@ struct MachineCalibration {
 [[nodiscard]] double kernel_bytes(const speculation::KernelForm& form, const ModelShape& shape,
                                   WeightType weights);
 
-/// Coefficients of one execution: its time is values · these (simulator/prices/costs/cost_parameters.h).
+/// Coefficients of one execution: its time is values · these (simulator/prices/fit/cost_parameters.h).
 [[nodiscard]] CostVector kernel_coefficients(const speculation::KernelForm& form, const ModelShape& shape,
                                              WeightType weights, WidthLaw law);
 

@@ -7,7 +7,7 @@
 // a GPU's (t0, e) and width steps, pooled over the products; without a GPU's specification (a CPU) only the
 // scale of the recording itself, so wide that they decide nothing but what the recording leaves open.
 // Efficiencies stay at most 1 on a GPU. What the law then leaves over at whole passes is a second, small
-// model (prices/costs/pass_corrections.h), so that a kind of pass that was measured is priced as it was
+// model (prices/fit/pass_corrections.h), so that a kind of pass that was measured is priced as it was
 // measured.
 //
 // Values: a model is immutable after fitting and free to share between threads.
@@ -30,7 +30,7 @@ namespace draftscope::simulator {
 /// each row costs its arithmetic (CPU).
 enum class WidthLaw : std::uint8_t { steps, ramp };
 
-/// Parameters of the cost law, in which times are linear (simulator/prices/costs/cost_parameters.h numbers
+/// Parameters of the cost law, in which times are linear (simulator/prices/fit/cost_parameters.h numbers
 /// them).
 inline constexpr std::size_t cost_parameter_count = 54;
 
