@@ -22,44 +22,44 @@ namespace {
 /// One row: column → text, as both formats give it.
 using Fields = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::array columns{"name",
-                             "vendor",
-                             "arch",
-                             "mem_gb",
-                             "mem_type",
-                             "mem_bw_gbs",
-                             "l2_mb",
-                             "bf16_dense_tflops",
-                             "fp8_dense_tflops",
-                             "number_types",
-                             "int8_dense_tflops",
-                             "nvfp4_dense_tflops",
-                             "fp8_t0_us",
-                             "fp8_product_eff",
-                             "fp8_calibration",
-                             "int8_t0_us",
-                             "int8_product_eff",
-                             "int8_calibration",
-                             "int4_t0_us",
-                             "int4_product_eff",
-                             "int4_calibration",
-                             "nvfp4_t0_us",
-                             "nvfp4_product_eff",
-                             "nvfp4_calibration",
-                             "last_level_cache_mb",
-                             "sm_count",
-                             "boost_mhz",
-                             "link_gbs_unidir",
-                             "t0_us",
-                             "read_eff",
-                             "read_calibration",
-                             "product_eff",
-                             "calibration",
-                             "source",
-                             "confidence",
-                             "note",
-                             "ridge_flop_per_byte_bf16",
-                             "free_verify_width_est"};
+constexpr std::array gpu_columns{"name",
+                                 "vendor",
+                                 "arch",
+                                 "mem_gb",
+                                 "mem_type",
+                                 "mem_bw_gbs",
+                                 "l2_mb",
+                                 "bf16_dense_tflops",
+                                 "fp8_dense_tflops",
+                                 "number_types",
+                                 "int8_dense_tflops",
+                                 "nvfp4_dense_tflops",
+                                 "fp8_t0_us",
+                                 "fp8_product_eff",
+                                 "fp8_calibration",
+                                 "int8_t0_us",
+                                 "int8_product_eff",
+                                 "int8_calibration",
+                                 "int4_t0_us",
+                                 "int4_product_eff",
+                                 "int4_calibration",
+                                 "nvfp4_t0_us",
+                                 "nvfp4_product_eff",
+                                 "nvfp4_calibration",
+                                 "last_level_cache_mb",
+                                 "sm_count",
+                                 "boost_mhz",
+                                 "link_gbs_unidir",
+                                 "t0_us",
+                                 "read_eff",
+                                 "read_calibration",
+                                 "product_eff",
+                                 "calibration",
+                                 "source",
+                                 "confidence",
+                                 "note",
+                                 "ridge_flop_per_byte_bf16",
+                                 "free_verify_width_est"};
 
 /// Share of the specified bandwidth that reading alone reaches. HBM's was measured on an H200; the others are
 /// above every product that was fitted, and nobody measured them.
@@ -259,7 +259,7 @@ Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::strin
   std::vector<GpuSpecification> gpus;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     Fields fields;
-    for (const char* column : columns) {
+    for (const char* column : gpu_columns) {
       if (!table.has(column)) continue;
       DRAFTSCOPE_TRY_ASSIGN(fields[column], table.text(row, column));
     }
@@ -272,9 +272,9 @@ Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::strin
 Result<GpuSpecification> from_json(const nlohmann::json& object, std::string_view name) {
   Fields fields;
   for (const auto& [key, value] : object.items()) {
-    if (std::find(columns.begin(), columns.end(), key) == columns.end())
+    if (std::find(gpu_columns.begin(), gpu_columns.end(), key) == gpu_columns.end())
       return fail("{}: unknown key {}, expected a column of gpus.csv, as {}", name, quote(key),
-                  closest_names(key, std::vector<std::string>(columns.begin(), columns.end())));
+                  closest_names(key, std::vector<std::string>(gpu_columns.begin(), gpu_columns.end())));
     if (value.is_string())
       fields[key] = value.get<std::string>();
     else if (value.is_number())

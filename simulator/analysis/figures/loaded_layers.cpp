@@ -27,7 +27,7 @@ double loaded_by_rounds(const RequestRows& rows, const LayersOfSet& layers_of_se
   return loaded;
 }
 
-/// Of stored sums, which do not say with which layer set a round drafted: absent where that makes a
+/// The layers that stored sums loaded. They do not name the sets of rounds: absent where that makes a
 /// difference. `share` is of the draft's weights in all of them.
 std::optional<double> loaded_by_sums(const traces::RequestSum& sum, std::optional<double> share,
                                      std::int32_t n_layers) {

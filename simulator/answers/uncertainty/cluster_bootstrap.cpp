@@ -12,16 +12,17 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::int32_t min_draws = 200;
-constexpr std::int32_t max_draws = 1'000'000;
+constexpr std::int32_t min_bootstrap_draws = 200;
+constexpr std::int32_t max_bootstrap_draws = 1'000'000;
 
 bool is_positive(double value) {
   return std::isfinite(value) && value > 0.0;
 }
 
 Result<void> check(std::span<const ClusterSums> clusters, const BootstrapOptions& options) {
-  if (options.draws < min_draws || options.draws > max_draws)
-    return fail("bootstrap draws: found {}, expected {} to {}", options.draws, min_draws, max_draws);
+  if (options.draws < min_bootstrap_draws || options.draws > max_bootstrap_draws)
+    return fail("bootstrap draws: found {}, expected {} to {}", options.draws, min_bootstrap_draws,
+                max_bootstrap_draws);
   if (clusters.empty()) return fail("clusters to resample: found none, expected at least one");
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     if (!is_positive(clusters[i].numerator))

@@ -116,7 +116,7 @@ struct KnownAcceptance {
   double overhead = 0.0;  ///< h, in layers
 };
 
-/// Of the same model and task at the row's exit; absent where no acceptance is known there.
+/// The acceptance of the row's model and task at its exit; absent where none is known.
 std::optional<KnownAcceptance> known_at_exit(const std::vector<FixedLengthCell>& cells,
                                              const PublishedRow& row) {
   const auto known = std::ranges::find_if(cells, [&](const FixedLengthCell& cell) {
