@@ -6,7 +6,6 @@
 #include <QTableView>
 #include <QTextBrowser>
 #include <QToolButton>
-#include <QTreeView>
 #include <QUrl>
 
 #include "details/details_view.h"
@@ -178,11 +177,10 @@ TEST_F(DetailsDrawer, AddUpASelectedRange) {
 
 TEST_F(DetailsDrawer, AreOfTheTimeShownWithoutASelectedRange) {
   window_.pages().open_details(true);
-  details_.show_page(DetailsView::Page::top_down);
+  details_.show_page(DetailsView::Page::names);
   see();
   ASSERT_NE(details_.profile(), nullptr);
   EXPECT_EQ(details_.profile()->duration_ns, state().range().duration_ns());
-  EXPECT_GT(details_.findChild<QTreeView*>()->model()->rowCount(), 0);
   const TimeRange whole = state().range();
   state().set_range({whole.start_ns, whole.start_ns + whole.duration_ns() / 3});
   see();
