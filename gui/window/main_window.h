@@ -118,7 +118,6 @@ class MainWindow : public QMainWindow {
   void add_appearance_actions(QMenu& view);
   void make_status_bar();
   void make_tabs();
-  void show_shortcuts();
   void show_commands();
   void begin_tour();
   [[nodiscard]] QWidget* show_tour_step(const TourStep& step);

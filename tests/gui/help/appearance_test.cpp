@@ -19,7 +19,7 @@
 #include <set>
 
 #include "../window_fixture.h"
-#include "help/shortcut_sheet.h"
+#include "help/menu_entries.h"
 #include "help/widget_mark.h"
 #include "record/record_page.h"
 #include "widgets/theme.h"

@@ -18,7 +18,6 @@
 #include "help/about.h"
 #include "help/command_palette.h"
 #include "help/manual_window.h"
-#include "help/shortcut_sheet.h"
 #include "record/record_page.h"
 #include "widgets/appearance.h"
 #include "widgets/theme.h"
