@@ -226,23 +226,6 @@ TEST_F(Opening, FollowsARecordingThatIsBeingWrittenWhateverPageIsSeen) {
   EXPECT_FALSE(is_said("Following"));
 }
 
-TEST_F(Opening, AFollowedFileThatIsReplacedIsSaidAndWhatWasReadStays) {
-  auto writer = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
-  ASSERT_TRUE(writer) << writer.error().message;
-  traces::write_sample(**writer, {.runs = 2, .requests_per_run = 2, .max_rounds = 20});
-  ASSERT_TRUE(QTest::qWaitFor([&] { return open(folder_ / "growing.dstrace").isEmpty(); }, 10000));
-  window_.set_following(true);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.state().recording()->round_count() > 0; }, 10000));
-  std::filesystem::rename(folder_ / "sample.dstrace", folder_ / "growing.dstrace");
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.follower().is_following(); }, 20000));
-  EXPECT_TRUE(is_said("was replaced by another file"));
-  EXPECT_FALSE(window_.state().recording()->recording().closed_cleanly);
-  // Another one that is shown is not followed.
-  ASSERT_EQ(open(folder_ / "growing.dstrace"), QString());
-  window_.set_following(true);
-  EXPECT_FALSE(window_.follower().is_following());
-}
-
 TEST_F(Opening, AnotherRecordingInTheSamePlaceIsShownFromItsRounds) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   ViewState& state = window_.state();
