@@ -16,7 +16,6 @@
 
 #include "record/command_process.h"
 #include "record/form/problem_label.h"
-#include "record/live_gauges.h"
 #include "record/live_panel.h"
 #include "record/record_page.h"
 #include "sample.h"
@@ -71,7 +70,7 @@ class Recording : public testing::Test {
   void wait_for_figures() {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] {
-          const auto& runs = page_.live().gauges().runs();
+          const auto& runs = page_.live().runs();
           return runs.size() == 2 && runs[1].tokens_per_second.has_value();
         },
         longest_wait_ms));
@@ -144,14 +143,14 @@ TEST_F(Recording, RunsTheCommandAndTheRecordingOpens) {
   ASSERT_EQ(recorded_.count(), 1);
   EXPECT_EQ(recorded_.front().front().toString().toStdString(), output_.string());
   expect_valid(true);
-  const auto& runs = page_.live().gauges().runs();
+  const auto& runs = page_.live().runs();
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_TRUE(runs[0].is_baseline);
   EXPECT_EQ(runs[0].requests, 2);
   EXPECT_GT(*runs[1].tokens_per_second, 0.0);
   EXPECT_GT(runs[1].speedup->value, 0.0);
   EXPECT_TRUE(runs[1].acceptance_rate.has_value());
-  // What the gauges end with is what the recording says.
+  // What the table ends with is what the recording says.
   auto reader = traces::Reader::open(output_);
   const auto measured = simulator::read_measured(*reader);
   ASSERT_TRUE(measured);
@@ -222,7 +221,7 @@ TEST_F(Recording, AnEarlierFileOfThatNameIsNotTakenForTheRecording) {
   EXPECT_THAT(problem_lines(), HasSubstr("--no-such-option"));
   EXPECT_EQ(recorded_.count(), 0);
   EXPECT_EQ(button("Open the recording"), nullptr);
-  EXPECT_TRUE(page_.live().gauges().runs().empty());
+  EXPECT_TRUE(page_.live().runs().empty());
 }
 
 TEST_F(Recording, OneThatEndsWithoutARecordingIsSaid) {
