@@ -6,7 +6,7 @@
 #include <QMenu>
 #include <QToolButton>
 
-#include "widgets/phase_legend.h"
+#include "widgets/legends.h"
 
 namespace draftscope::gui {
 

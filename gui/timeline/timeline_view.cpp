@@ -13,7 +13,7 @@
 #include "timeline/lane_painter.h"
 #include "timeline/timeline_bar.h"
 #include "timeline/timeline_measures.h"
-#include "widgets/phase_legend.h"
+#include "widgets/legends.h"
 #include "widgets/time_text.h"
 #include "widgets/tool_tip.h"
 

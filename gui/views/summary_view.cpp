@@ -18,7 +18,7 @@
 #include "views/run_cells.h"
 #include "views/why_card.h"
 #include "widgets/first_focus.h"
-#include "widgets/phase_legend.h"
+#include "widgets/legends.h"
 #include "widgets/text_cell.h"
 #include "widgets/time_text.h"
 

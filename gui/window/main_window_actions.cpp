@@ -25,7 +25,7 @@
 #include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
 #include "views/rounds/filter_bar.h"
-#include "widgets/paths.h"
+#include "widgets/files.h"
 #include "widgets/time_text.h"
 #include "window/notice_bar.h"
 #include "window/recent_files.h"

@@ -23,7 +23,7 @@
 #include "views/replay/replay_document.h"
 #include "views/rounds/filter_bar.h"
 #include "widgets/appearance.h"
-#include "widgets/paths.h"
+#include "widgets/files.h"
 #include "window/main_window.h"
 #include "window/pinned_pair.h"
 

@@ -16,7 +16,7 @@
 #include "small_disk.h"
 #include "state/trace_exporter.h"
 #include "views/sql_view.h"
-#include "widgets/paths.h"
+#include "widgets/files.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {

@@ -12,7 +12,7 @@
 #include "timeline/label_font.h"
 #include "timeline/timeline_bar.h"
 #include "timeline/timeline_view.h"
-#include "widgets/phase_legend.h"
+#include "widgets/legends.h"
 #include "widgets/theme.h"
 #include "window_fixture.h"
 

@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "widgets/legend_row.h"
-#include "widgets/mark_pictures.h"
+#include "widgets/legends.h"
+#include "widgets/quick_drawing.h"
 #include "widgets/plot_style.h"
-#include "widgets/step_line.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 

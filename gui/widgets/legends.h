@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A legend above or below a plot: signs with their words, side by side. And titles of vertical axes.
+// Legends above or below a plot, and titles of vertical axes.
+
+#include <draftscope/traces/records.h>
 
 #include <QBrush>
 #include <QPainter>
 #include <QPalette>
 #include <QRect>
 #include <QString>
+#include <QWidget>
+#include <vector>
 
 namespace draftscope::gui {
 
+/// Signs with their words, side by side.
 class LegendRow {
  public:
   /// Within `box`, from its left; what does not fit is left out.
@@ -39,5 +44,24 @@ class LegendRow {
 
 /// Draws text from the bottom to the top, around a point.
 void paint_upwards(QPainter& painter, const QPoint& middle, const QString& words);
+
+/// The colours of phases with their names, side by side. The tool tip has those that do not fit, too.
+class PhaseLegend : public QWidget {
+  Q_OBJECT
+
+ public:
+  /// All phases.
+  explicit PhaseLegend(QWidget* parent = nullptr);
+  void set_phases(std::vector<traces::Phase> phases);
+
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override { return {120, sizeHint().height()}; }
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  std::vector<traces::Phase> phases_;
+};
 
 }  // namespace draftscope::gui

@@ -2,6 +2,8 @@
 #pragma once
 
 // Paths as users give them: files and folders, once or several times, and names for files to be written.
+// Models, prompts and documents that ship with the program: beside it in a build tree, or where it is
+// installed.
 
 #include <QMimeData>
 #include <QStringList>
@@ -21,5 +23,15 @@ struct PathsToOpen {
 
 /// The path with the ending that the chosen file type stands for ("PNG (*.png)"), if it has none of its own.
 [[nodiscard]] QString with_ending(const QString& path, const QString& file_type);
+
+/// A shipped folder, by its name where it is installed and its name in the source tree; empty if it is in
+/// neither.
+[[nodiscard]] QString shipped_folder(const QString& name, const QString& source);
+
+/// Folders of the demo checkpoints.
+[[nodiscard]] QStringList shipped_models();
+
+/// Prompt files.
+[[nodiscard]] QStringList shipped_prompts();
 
 }  // namespace draftscope::gui
