@@ -121,7 +121,7 @@ class ViewState : public QObject {
   void reveal(TimeRange time);
 
   /// Run, times and cursor of a recording that were seen when another was shown.
-  struct Place {
+  struct LeftView {
     std::size_t run = 0;
     TimeRange range;
     std::optional<TimeRange> selection;
@@ -129,7 +129,7 @@ class ViewState : public QObject {
   };
 
   std::vector<RecordingPointer> opened_;
-  std::map<const OpenedRecording*, Place> left_;                 ///< of those opened
+  std::map<const OpenedRecording*, LeftView> left_;              ///< of those opened
   std::map<const OpenedRecording*, TimelinePointer> timelines_;  ///< of those opened
   RecordingPointer recording_;
   RecordingPointer filtered_;  ///< null without a filter

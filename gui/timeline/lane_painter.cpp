@@ -41,17 +41,17 @@ class LaneColors {
     }
   }
 
-  struct Look {
+  struct SliceColors {
     QColor back;
     QColor ink;
   };
-  [[nodiscard]] const Look& of(traces::Phase phase, bool is_faded) const {
+  [[nodiscard]] const SliceColors& of(traces::Phase phase, bool is_faded) const {
     return (is_faded ? faded_ : solid_)[std::min(static_cast<std::size_t>(phase), solid_.size() - 1)];
   }
 
  private:
-  std::array<Look, traces::phase_count> solid_;
-  std::array<Look, traces::phase_count> faded_;
+  std::array<SliceColors, traces::phase_count> solid_;
+  std::array<SliceColors, traces::phase_count> faded_;
 };
 
 /// Adjacent columns of one look become one rectangle.
@@ -214,7 +214,7 @@ class StretchPainter {
 
   /// From where the last piece ended.
   void paint_piece(const QRect& filled, int right, traces::Phase phase, bool faded) {
-    const LaneColors::Look& look = colors_.of(phase, faded);
+    const LaneColors::SliceColors& look = colors_.of(phase, faded);
     canvas_.fill({left_, filled.top(), right - left_, filled.height()}, look.back);
     inks_.push_back({right, look.ink});
     left_ = right;

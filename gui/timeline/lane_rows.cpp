@@ -43,10 +43,10 @@ bool LaneRows::is_collapsed(const ShownGroup& group) const {
   if (!is_collapsible(group)) return false;
   if (const auto chosen = collapsed_.find({mode_, group.key}); chosen != collapsed_.end())
     return chosen->second;
-  if (group.kind != ShownGroup::Kind::run) return false;
+  if (group.kind != ShownGroup::GroupKind::run) return false;
   const auto runs =
       static_cast<std::size_t>(std::count_if(groups_.begin(), groups_.end(), [](const ShownGroup& other) {
-        return other.kind == ShownGroup::Kind::run;
+        return other.kind == ShownGroup::GroupKind::run;
       }));
   return mode_ == TimelineMode::aligned || runs > max_expanded_runs;
 }
@@ -82,19 +82,19 @@ std::optional<std::size_t> LaneRows::group_of(std::size_t lane, std::size_t run_
 void LaneRows::add_group(std::size_t index, const ShownTime& shown, int& top) {
   const ShownGroup& group = groups_[index];
   const bool is_pinned = this->is_pinned(group);
-  const auto add = [&](LaneRow::Kind kind, std::size_t of, int height) {
+  const auto add = [&](LaneRow::RowKind kind, std::size_t of, int height) {
     const bool begins = rows_.empty() || rows_.back().group != index;
     if (begins && !rows_.empty() && rows_.back().is_pinned == is_pinned && !is_collapsed(group))
       top += group_gap;
     rows_.push_back({kind, of, index, group.run_index, top, height, begins, is_pinned});
     top += height;
   };
-  if (group.kind == ShownGroup::Kind::counter)
-    return add(LaneRow::Kind::counter, group.counter, counter_height);
+  if (group.kind == ShownGroup::GroupKind::counter)
+    return add(LaneRow::RowKind::counter, group.counter, counter_height);
   const CutTime& time = shown.of(group.run_index);
   for (const std::size_t lane : is_collapsed(group) ? collapsed_lanes(*timeline_, group) : group.lanes)
     if (!folds_ || is_pinned || is_busy(timeline_->lanes[lane], time, shown.range()))
-      add(LaneRow::Kind::lane, lane, lane_height);
+      add(LaneRow::RowKind::lane, lane, lane_height);
     else
       ++folded_;
 }

@@ -17,9 +17,9 @@
 namespace draftscope::gui {
 
 struct LaneRow {
-  enum class Kind : std::uint8_t { lane, counter };
+  enum class RowKind : std::uint8_t { lane, counter };
 
-  Kind kind = Kind::lane;
+  RowKind kind = RowKind::lane;
   std::size_t index = 0;      ///< Timeline::lanes or Timeline::counters
   std::size_t group = 0;      ///< LaneRows::groups()
   std::size_t run_index = 0;  ///< whose axis it has; ShownGroup::no_run where all share one

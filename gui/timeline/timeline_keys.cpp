@@ -74,7 +74,7 @@ void TimelineView::step_row(int by) {
 void TimelineView::step_slice(int by) {
   if (!current_row() && !rows_.rows().empty()) make_current(rows_.rows().front());
   const auto at = current_row();
-  if (!at || rows_.rows()[*at].kind != LaneRow::Kind::lane) return;
+  if (!at || rows_.rows()[*at].kind != LaneRow::RowKind::lane) return;
   const LaneRow row = rows_.rows()[*at];
   const LaneSlices& slices = state_.timeline()->lanes[row.index].slices;
   const CutTime& time = shown_.of(row.run_index);

@@ -119,7 +119,7 @@ void TimelineView::paint_row(QPainter& painter, const LaneRow& row, const TimeAx
   const bool dark = is_dark(palette());
   const QRect box(axis.left, top_of(row), axis.width, row.height - 2);
   const CutTime& time = shown_.of(row.run_index);
-  if (row.kind == LaneRow::Kind::counter) {
+  if (row.kind == LaneRow::RowKind::counter) {
     paint_counter(painter, timeline.counters[row.index], time, axis, box,
                   phase_color(traces::Phase::verify, dark));
     return;
@@ -147,14 +147,14 @@ void TimelineView::paint_header(QPainter& painter, const LaneRow& row) const {
     paint_pin(painter, QPointF(right - 4, header.center().y() - 1), ink);
     right -= sign_room;
   }
-  const bool is_counter = row.kind == LaneRow::Kind::counter;
+  const bool is_counter = row.kind == LaneRow::RowKind::counter;
   // Lanes below the first of a track or of decisions are told by their place.
   const bool is_nested = !row.begins_group && state_.timeline()->lanes[row.index].depth > 0;
   painter.setPen(ink);
   if (!is_nested) {
     const int left = row.begins_group ? sign_room : 2 * sign_room;
     const QString title = row.begins_group && label_font_.width(title_of(row, true)) <= right - left &&
-                                  group.kind != ShownGroup::Kind::run
+                                  group.kind != ShownGroup::GroupKind::run
                               ? title_of(row, true)
                               : title_of(row, false);
     painter.drawText(QRect(left, header.top(), right - left, header.height()),
@@ -324,7 +324,7 @@ void TimelineView::paint_selected_slice(QPainter& painter, const TimeAxis& axis)
   painter.setPen(QPen(palette().color(QPalette::WindowText), 2));
   painter.setBrush(Qt::NoBrush);
   for (const LaneRow& row : rows_.rows()) {
-    if (row.kind != LaneRow::Kind::lane || row.index != selected_->lane) continue;
+    if (row.kind != LaneRow::RowKind::lane || row.index != selected_->lane) continue;
     const CutTime& cut = shown_.of(row.run_index);
     if (!cut.keeps(time.start_ns)) continue;
     const TimeRange shown = cut.on_axis(time);
@@ -340,7 +340,7 @@ void TimelineView::paint_launch(QPainter& painter, const TimeAxis& axis) const {
   const auto place_of = [&](const SlicePlace& place) -> std::optional<QPointF> {
     const std::int64_t start_ns = time_of(timeline, place).start_ns;
     for (const LaneRow& row : rows_.rows())
-      if (row.kind == LaneRow::Kind::lane && row.index == place.lane &&
+      if (row.kind == LaneRow::RowKind::lane && row.index == place.lane &&
           shown_.of(row.run_index).keeps(start_ns)) {
         const int half = row.height / 2;  // a whole pixel
         const double x = axis.x(shown_.of(row.run_index).on_axis({start_ns, start_ns + 1}).start_ns);

@@ -257,9 +257,9 @@ const LaneRow* TimelineView::row_at(int y) const {
 QString TimelineView::title_of(const LaneRow& row, bool is_whole) const {
   const ShownGroup& group = rows_.groups()[row.group];
   QString name = QString::fromStdString(is_whole ? group.name : group.short_name);
-  if (row.kind == LaneRow::Kind::counter || group.kind == ShownGroup::Kind::decisions) return name;
+  if (row.kind == LaneRow::RowKind::counter || group.kind == ShownGroup::GroupKind::decisions) return name;
   const Lane& lane = state_.timeline()->lanes[row.index];
-  if (group.kind == ShownGroup::Kind::track)
+  if (group.kind == ShownGroup::GroupKind::track)
     return group.track_kind.empty() ? name
                                     : tr("%1 (%2)").arg(name, QString::fromStdString(group.track_kind));
   QString what = lane.kind == LaneKind::requests ? tr("requests")
@@ -271,7 +271,7 @@ QString TimelineView::title_of(const LaneRow& row, bool is_whole) const {
 
 std::optional<SlicePlace> TimelineView::place_at(const QPoint& point) const {
   const LaneRow* row = row_at(point.y());
-  if (row == nullptr || row->kind != LaneRow::Kind::lane || point.x() < header_width_) return std::nullopt;
+  if (row == nullptr || row->kind != LaneRow::RowKind::lane || point.x() < header_width_) return std::nullopt;
   const auto slice =
       slice_at(state_.timeline()->lanes[row->index], shown_.of(row->run_index), axis(), point.x());
   if (!slice) return std::nullopt;
@@ -402,7 +402,7 @@ void TimelineView::reveal_lane(std::size_t lane) {
     rows_.set_collapsed(of, false);
   lay_out();
   for (const LaneRow& row : rows_.rows())
-    if (row.kind == LaneRow::Kind::lane && row.index == lane && row.group == *group) {
+    if (row.kind == LaneRow::RowKind::lane && row.index == lane && row.group == *group) {
       scroll_to_row(row);
       make_current(row);
     }

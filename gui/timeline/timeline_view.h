@@ -96,7 +96,7 @@ class TimelineView : public QAbstractScrollArea {
   /// A lane without a place: what the current row is known by when others come and go.
   struct RowName {
     std::string group;
-    LaneRow::Kind kind = LaneRow::Kind::lane;
+    LaneRow::RowKind kind = LaneRow::RowKind::lane;
     std::size_t index = 0;
   };
 

@@ -62,7 +62,7 @@ TEST_F(TimelineLanes, OfOneRunShowItsTimeWithoutTheOthers) {
   const std::size_t run = state().run();
   timeline_.set_mode(TimelineMode::run);
   for (const ShownGroup& group : timeline_.lanes().groups())
-    EXPECT_TRUE(group.kind != ShownGroup::Kind::run || group.run_index == run) << group.name;
+    EXPECT_TRUE(group.kind != ShownGroup::GroupKind::run || group.run_index == run) << group.name;
   std::int64_t all = 0;
   for (const traces::Request& request : state().recording()->recording().requests)
     if (request.run_id == state().run_rounds()->run->id) all += request.end_ns - request.start_ns;
@@ -176,7 +176,7 @@ TEST_F(TimelineLanes, WithoutAnythingInTheTimeShownFoldAway) {
   state().set_range({round.start_ns, round.end_ns});
   timeline_.set_folding(true);
   for (const LaneRow& row : timeline_.lanes().rows()) {
-    if (row.kind != LaneRow::Kind::lane) continue;
+    if (row.kind != LaneRow::RowKind::lane) continue;
     const Lane& lane = state().timeline()->lanes[row.index];
     const std::size_t first = lane.slices.first_ending_after(round.start_ns);
     ASSERT_LT(first, lane.slices.size());
@@ -268,7 +268,7 @@ TEST_F(TimelineLanes, DrawARoundAsItsPhases) {
   state().set_range({round.start_ns, round.end_ns});
   const auto& rows = timeline_.lanes().rows();
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const LaneRow& candidate) {
-    return candidate.kind == LaneRow::Kind::lane &&
+    return candidate.kind == LaneRow::RowKind::lane &&
            state().timeline()->lanes[candidate.index].kind == LaneKind::rounds;
   });
   ASSERT_NE(row, rows.end());

@@ -18,8 +18,8 @@ bool is_of_run(const Lane& lane) {
 
 ShownGroup group_of(const Lane& lane) {
   if (lane.kind == LaneKind::decisions)
-    return {.kind = ShownGroup::Kind::decisions, .key = "decisions", .name = "decisions"};
-  return {.kind = ShownGroup::Kind::track,
+    return {.kind = ShownGroup::GroupKind::decisions, .key = "decisions", .name = "decisions"};
+  return {.kind = ShownGroup::GroupKind::track,
           .key = "track " + lane.track_kind + ' ' + lane.name,
           .name = lane.name,
           .track_kind = lane.track_kind};
@@ -40,7 +40,7 @@ std::vector<ShownGroup> run_groups(const Timeline& timeline, const OpenedRecordi
     if (run >= names.size()) continue;
     ShownGroup& group = by_run[run];
     group.lanes.push_back(i);
-    group.kind = ShownGroup::Kind::run;
+    group.kind = ShownGroup::GroupKind::run;
     group.run_index = run;
     group.key = "run " + names[run];
     group.name = names[run];
@@ -83,7 +83,7 @@ std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecor
     std::erase_if(groups, [&](const ShownGroup& group) { return group.run_index != run_index; });
   groups.insert(groups.end(), tracks.begin(), tracks.end());
   for (std::size_t i = 0; i < timeline.counters.size(); ++i)
-    groups.push_back({.kind = ShownGroup::Kind::counter,
+    groups.push_back({.kind = ShownGroup::GroupKind::counter,
                       .key = "counter " + timeline.counters[i].name,
                       .name = timeline.counters[i].name,
                       .short_name = timeline.counters[i].name,
@@ -93,7 +93,7 @@ std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecor
 
 std::vector<std::size_t> collapsed_lanes(const Timeline& timeline, const ShownGroup& group) {
   if (group.lanes.empty()) return {};
-  if (group.kind != ShownGroup::Kind::run) return {group.lanes.front()};
+  if (group.kind != ShownGroup::GroupKind::run) return {group.lanes.front()};
   std::vector<std::size_t> rounds;
   std::copy_if(group.lanes.begin(), group.lanes.end(), std::back_inserter(rounds),
                [&](std::size_t lane) { return timeline.lanes[lane].kind == LaneKind::rounds; });

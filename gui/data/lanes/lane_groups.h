@@ -20,10 +20,10 @@ enum class TimelineMode : std::uint8_t {
 };
 
 struct ShownGroup {
-  enum class Kind : std::uint8_t { run, decisions, track, counter };
+  enum class GroupKind : std::uint8_t { run, decisions, track, counter };
   static constexpr std::size_t no_run = std::numeric_limits<std::size_t>::max();
 
-  Kind kind = Kind::track;
+  GroupKind kind = GroupKind::track;
   std::string key;         ///< says which group it is, in other recordings, too
   std::string name;        ///< of the run (its specification), the track, the counter
   std::string short_name;  ///< the part of it that tells it from others

@@ -227,9 +227,9 @@ TEST_P(RunsBySample, HaveGroupsWithEachLaneOnceAndRoundsWhenCollapsed) {
     lanes.insert(lanes.end(), group.lanes.begin(), group.lanes.end());
     EXPECT_TRUE(keys.insert(group.key).second) << group.key;
     const auto collapsed = collapsed_lanes(timeline, group);
-    if (group.kind == ShownGroup::Kind::counter) continue;
+    if (group.kind == ShownGroup::GroupKind::counter) continue;
     ASSERT_EQ(collapsed.size(), 1U) << group.key;
-    if (group.kind == ShownGroup::Kind::run) {
+    if (group.kind == ShownGroup::GroupKind::run) {
       EXPECT_EQ(timeline.lanes[collapsed.front()].kind, LaneKind::rounds);
     }
   }

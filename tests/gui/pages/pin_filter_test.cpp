@@ -177,7 +177,7 @@ TEST_F(PinAndFilter, FilterDimsTheOtherRoundsInTheTimeline) {
     const QImage picture = timeline.viewport()->grab().toImage();
     int count = 0;
     for (const LaneRow& row : timeline.lanes().rows())
-      if (row.kind == LaneRow::Kind::lane && row.run_index == state.run() &&
+      if (row.kind == LaneRow::RowKind::lane && row.run_index == state.run() &&
           state.timeline()->lanes[row.index].kind == LaneKind::rounds)
         for (int x = timeline.header_width(); x < picture.width(); ++x)
           for (int y = 24 + row.top; y < 24 + row.top + row.height - 2; ++y)
