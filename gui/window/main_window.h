@@ -36,7 +36,6 @@ class StartPage;
 class Tour;
 struct Command;
 struct TourStep;
-enum class TraceFormat : std::uint8_t;
 class TimelinePanel;
 class TimelineView;
 class ViewPages;
@@ -147,7 +146,6 @@ class MainWindow : public QMainWindow {
   void export_view(QWidget& view);
   /// Figures and tables of the page that is shown.
   void export_figures();
-  void export_trace(TraceFormat format);
   void remember(const QString& path);
   void step_match(bool forward);
   void go_to_round();

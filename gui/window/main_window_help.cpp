@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the window offers to those who look for something: manual, command palette, tour, recent
 // files, and menus where the mouse is.
+#include <draftscope/traces/reader.h>
+
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
@@ -12,7 +14,6 @@
 #include <QSettings>
 #include <QStackedWidget>
 
-#include "help/about.h"
 #include "help/command_palette.h"
 #include "help/manual.h"
 #include "help/manual_window.h"
@@ -32,6 +33,19 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int manual_views_section = 2;  // deeper headings are not worth a command of their own
+
+/// HTML.
+QString about_text() {
+  return MainWindow::tr(
+             "<h2>Draftscope %1</h2>"
+             "<p>Records, explains and predicts self-speculative decoding of language models.</p>"
+             "<p>Free software under the GNU General Public License, version 3 or later, without any "
+             "warranty.</p>"
+             "<p>Reads recordings up to schema %2. Made with Qt %3, QCustomPlot and SQLite.</p>")
+      .arg(QCoreApplication::applicationVersion())
+      .arg(traces::newest_schema_version())
+      .arg(QString::fromLatin1(qVersion()));
+}
 
 }  // namespace
 

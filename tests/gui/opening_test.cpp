@@ -14,7 +14,6 @@
 #include <memory>
 
 #include "small_disk.h"
-#include "state/trace_exporter.h"
 #include "views/sql_view.h"
 #include "widgets/files.h"
 #include "window_fixture.h"
@@ -31,16 +30,6 @@ QString text_of(const std::filesystem::path& path) {
 
 class Opening : public Window {
  protected:
-  /// The reason why not, or nothing.
-  static std::string exported(const std::filesystem::path& from, const std::filesystem::path& to,
-                              TraceFormat format) {
-    TraceExporter exporter;
-    QSignalSpy finished(&exporter, &TraceExporter::finished);
-    exporter.start(from, to, format);
-    EXPECT_TRUE(finished.wait(20000));
-    return finished.front().front().toString().toStdString();
-  }
-
   /// A recording of two runs that `writer` goes on with.
   void open_growing(std::unique_ptr<traces::Writer>& writer) {
     auto made = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
@@ -270,8 +259,6 @@ TEST_F(Opening, SaysThatTheDiskIsFullAndLeavesWhatWasThere) {
       EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name))) << name;
       EXPECT_TRUE(is_said(name));
     }
-    for (const TraceFormat format : {TraceFormat::perfetto, TraceFormat::chrome})
-      EXPECT_THAT(exported(folder_ / "sample.dstrace", folder_ / "full.csv", format), HasSubstr("full.csv"));
   }
   for (const char* name : names) EXPECT_EQ(traces::read_file(folder_ / name), "before");
 }
@@ -279,13 +266,9 @@ TEST_F(Opening, SaysThatTheDiskIsFullAndLeavesWhatWasThere) {
 TEST_F(Opening, NothingTakesThePlaceOfADeviceOrAPipe) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   QWidget& rounds = raise(QStringLiteral("rounds"));
-  for (const char* name : {"pipe.png", "pipe.csv", "pipe.json"}) {
+  for (const char* name : {"pipe.png", "pipe.csv"}) {
     ASSERT_EQ(::mkfifo((folder_ / name).c_str(), 0600), 0);
-    if (std::string_view(name) == "pipe.json")
-      EXPECT_THAT(exported(folder_ / "sample.dstrace", folder_ / name, TraceFormat::chrome),
-                  HasSubstr("expected a new or a regular file"));
-    else
-      EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name)));
+    EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name)));
     EXPECT_TRUE(std::filesystem::is_fifo(folder_ / name));
   }
 }
@@ -297,20 +280,6 @@ TEST_F(Opening, WritesViewsWithTheEndingOfTheChosenType) {
   EXPECT_EQ(with_ending(QStringLiteral("/a/b"), QStringLiteral("CSV of its table (*.csv)")),
             QStringLiteral("/a/b.csv"));
   EXPECT_EQ(with_ending({}, QStringLiteral("PNG (*.png)")), QString());
-}
-
-TEST_F(Opening, SaysWhereTheTraceCantBeWrittenAndLeavesWhatWasThere) {
-  for (const TraceFormat format : {TraceFormat::perfetto, TraceFormat::chrome}) {
-    EXPECT_EQ(exported(folder_ / "sample.dstrace", folder_ / "out", format), "");
-    for (const std::filesystem::path& to : {folder_ / "no/such/folder/out", folder_.path()}) {
-      const std::string reason = exported(folder_ / "sample.dstrace", to, format);
-      EXPECT_THAT(reason, HasSubstr(to.string()));
-      EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
-    }
-    EXPECT_THAT(exported(folder_ / "gone.dstrace", folder_ / "out", format), HasSubstr("gone.dstrace"));
-    EXPECT_GT(std::filesystem::file_size(folder_ / "out"), 0U);
-    std::filesystem::remove(folder_ / "out");
-  }
 }
 
 }  // namespace

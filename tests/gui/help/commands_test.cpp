@@ -63,11 +63,11 @@ TEST(CommandPalette, ListsTheBestFirstAndAllForNothing) {
   std::vector<Command> commands(3);
   commands[0].words = QStringLiteral("Close one file");
   commands[1].words = QStringLiteral("Confidence");
-  commands[2].words = QStringLiteral("Perfetto");
-  commands[2].kind = QStringLiteral("File › Export the trace");
+  commands[2].words = QStringLiteral("Rounds");
+  commands[2].kind = QStringLiteral("File › Export a view");
   EXPECT_THAT(matching_commands(commands, u""), testing::ElementsAre(0, 1, 2));
   EXPECT_THAT(matching_commands(commands, u"conf"), testing::ElementsAre(1, 0));
-  EXPECT_THAT(matching_commands(commands, u"export perf"), testing::ElementsAre(2));
+  EXPECT_THAT(matching_commands(commands, u"export rou"), testing::ElementsAre(2));
   EXPECT_THAT(matching_commands(commands, u"zzz"), testing::IsEmpty());
 }
 

@@ -15,7 +15,6 @@
 #include "../window_fixture.h"
 #include "advise/advise_view.h"
 #include "charts/export_dialog.h"
-#include "help/about.h"
 #include "help/command_palette.h"
 #include "help/manual_window.h"
 #include "record/record_page.h"
