@@ -13,11 +13,11 @@ namespace draftscope::gui {
 
 /// Something that a menu does.
 struct MenuEntry {
-  QString words;             ///< without mnemonic and dots: "Open"
-  QString path;              ///< "File › Export the trace"
-  QString keys;              ///< as they stand on the keyboard; empty for none
+  QString words;  ///< without mnemonic and dots: "Open"
+  QString path;   ///< "File › Export the trace"
+  QString keys;   ///< Keys as they stand on the keyboard; empty for none.
   QPointer<QAction> action;
-  bool is_enabled = true;    ///< and so are the menus that lead to it
+  bool is_enabled = true;  ///< and so are the menus that lead to it
 };
 
 /// Every entry of the menus that does something, in their order.

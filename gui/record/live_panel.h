@@ -60,7 +60,7 @@ class LivePanel : public QWidget {
   std::int64_t planned_ = 0;
   LiveFigures figures_;
   QElapsedTimer since_begin_;
-  QElapsedTimer since_first_;  ///< of the requests that have finished
+  QElapsedTimer since_first_;  ///< Time since the first request that finished.
   std::int64_t first_requests_ = 0;
   bool is_running_ = false;
   QString state_;

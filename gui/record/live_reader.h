@@ -23,7 +23,7 @@ namespace draftscope::gui {
 struct LiveRun {
   std::string specification;
   bool is_baseline = false;
-  std::int64_t requests = 0;  ///< that have finished
+  std::int64_t requests = 0;  ///< Requests that have finished.
   std::optional<double> tokens_per_second;
   std::optional<simulator::Speedup> speedup;  ///< absent without a baseline, and for the baseline
   std::optional<double> acceptance_rate;
@@ -38,7 +38,7 @@ struct LiveToken {
 /// The request that is being decoded, as far as its rounds are committed. Its first token, the prefill's, is
 /// written with its end.
 struct LiveText {
-  std::string specification;  ///< of its run
+  std::string specification;  ///< Specification of its run.
   std::int64_t question_id = 0;
   std::string category;
   std::int32_t repeat = 0;
@@ -48,7 +48,7 @@ struct LiveText {
 
 struct LiveFigures {
   bool closed_cleanly = false;
-  std::int64_t requests = 0;  ///< that have finished
+  std::int64_t requests = 0;  ///< Requests that have finished.
   std::int64_t rounds = 0;
   std::vector<LiveRun> runs;  ///< in the recording's order
   std::optional<LiveText> at_hand;

@@ -248,7 +248,7 @@ class StretchPainter {
   LaneColors colors_;
   LaneCanvas& canvas_;
   ColumnRun& columns_;
-  int left_ = 0;  ///< of the next piece of a slice
+  int left_ = 0;  ///< Left end of the next piece of a slice.
   std::vector<LabelInk> inks_;
 };
 

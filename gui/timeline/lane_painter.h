@@ -35,7 +35,7 @@ struct LaneLook {
   /// Rows that rounds, requests and draft steps are labelled and divided by; without them no slice is
   /// labelled.
   const OpenedRecording* opened = nullptr;
-  LabelBatch* labels = nullptr;  ///< takes the labels, which the caller draws behind the lanes
+  LabelBatch* labels = nullptr;  ///< takes the labels, which the caller draws after the lanes
 };
 
 /// The axis that a lane is drawn on, with the sums that go with both; these are asked for only where several

@@ -76,7 +76,7 @@ class LaneRows {
   int height_ = 0;
   int folded_ = 0;
   bool folds_ = true;
-  std::map<std::pair<TimelineMode, std::string>, bool> collapsed_;  ///< as chosen
+  std::map<std::pair<TimelineMode, std::string>, bool> collapsed_;  ///< Choices of the user.
   std::set<std::string> pinned_;
   std::set<std::string> hidden_;
 };

@@ -175,13 +175,13 @@ class TimelineView : public QAbstractScrollArea {
   LabelFont label_font_;
   int wanted_header_width_;  ///< where there is room
   int header_width_;
-  int content_height_ = 0;        ///< of what is below the axis
+  int content_height_ = 0;        ///< Height of what is below the axis.
   std::optional<int> edge_drag_;  ///< from the pointer to the edge, while that is dragged
   std::optional<QPoint> title_press_;
   std::optional<RowName> current_;
   std::optional<SlicePlace> selected_;
   std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
-  std::filesystem::path path_;        ///< of the recording that is shown
+  std::filesystem::path path_;        ///< Path of the recording that is shown.
   QString search_;
   std::vector<bool> matches_;       ///< by name; empty without a search
   std::optional<LeftRounds> left_;  ///< absent without a filter

@@ -21,7 +21,6 @@ class QTreeWidget;
 
 namespace draftscope::gui {
 
-
 class SqlView : public QWidget {
   Q_OBJECT
 
@@ -59,7 +58,7 @@ class SqlView : public QWidget {
   ViewState& state_;
   QueryModel model_;
   BackgroundJob job_;
-  std::filesystem::path path_;  ///< of the recording that answers
+  std::filesystem::path path_;  ///< Path of the recording that answers.
   bool has_run_ = false;        ///< on that
   QComboBox* queries_;
   BackgroundJob schema_job_;

@@ -105,7 +105,7 @@ class WhatIfView : public QWidget {
   QElapsedTimer since_question_;
   AnswerPointer answer_;
   HeatMapPicture heat_map_;
-  double scale_limit_ = 1.0;  ///< of the heat map's colours; only grows while the recording is shown
+  double scale_limit_ = 1.0;  ///< Limit of the heat map's colours; only grows while the recording is shown.
   QuestionPanel* question_;
   AnswerPanel* answer_panel_;
   ScenariosPane* scenarios_;

@@ -50,7 +50,7 @@ class MarkPictures {
  private:
   QPainter& painter_;
   Draw draw_;
-  double ratio_;                   ///< of pixels
+  double ratio_;                   ///< Device pixels per pixel of the painter.
   std::vector<QPixmap> pictures_;  ///< by kind; none where there are no pixels
 };
 

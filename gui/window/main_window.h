@@ -181,7 +181,7 @@ class MainWindow : public QMainWindow {
   QAction* cancel_;
   QToolButton* cancel_button_;
   QMenu* recordings_ = nullptr;
-  std::vector<QAction*> of_recording_;  ///< that need one to be shown
+  std::vector<QAction*> of_recording_;  ///< Actions that need a recording to be shown.
   QAction* close_others_ = nullptr;
   QAction* follow_ = nullptr;
   QLabel* range_text_;

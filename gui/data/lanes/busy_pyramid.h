@@ -68,7 +68,7 @@ class BusyPyramid {
   std::vector<std::int64_t>
       starts_ns_;                ///< of each block, the last of which may have fewer, and where it ends
   std::vector<ByPhase> before_;  ///< busy time before each block, and of all
-  std::vector<std::vector<Longest>> levels_;  ///< of whole blocks
+  std::vector<std::vector<Longest>> levels_;  ///< Longest slices of whole blocks.
 };
 
 }  // namespace draftscope::gui

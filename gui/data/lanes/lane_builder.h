@@ -85,7 +85,7 @@ class LaneBuilder {
   };
 
   std::map<LaneGroup, std::map<std::int32_t, LaneSpans>> groups_;
-  LaneSpans* last_ = nullptr;  ///< of the slice before, which mostly is the next one's too
+  LaneSpans* last_ = nullptr;  ///< Lane of the last slice, which mostly is the next one's too.
   LaneGroup last_group_;
   std::int32_t last_depth_ = -1;
   std::map<traces::TrackId, CounterLane> counters_;

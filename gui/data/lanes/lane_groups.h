@@ -25,7 +25,7 @@ struct ShownGroup {
 
   GroupKind kind = GroupKind::track;
   std::string key;         ///< says which group it is, in other recordings, too
-  std::string name;        ///< of the run (its specification), the track, the counter
+  std::string name;        ///< Name of the run (its specification), the track, the counter.
   std::string short_name;  ///< the part of it that tells it from others
   std::string track_kind;
   std::size_t run_index = no_run;  ///< OpenedRecording::runs(); of a run's group

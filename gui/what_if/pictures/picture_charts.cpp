@@ -26,7 +26,7 @@ struct BarRow {
   QString name;
   QString meaning;
   double value = 0.0;
-  std::optional<double> low, high;  ///< of the interval
+  std::optional<double> low, high;  ///< Ends of the interval.
   QStringList numbers;
   bool may_leave = false;  ///< a thought experiment: if it is long, the others' scale is kept
   bool is_marked = false;  ///< in another colour: what the eye should find
