@@ -130,7 +130,6 @@ void DetailsView::connect_state() {
     }
     if (!is_about_range()) forget();
   });
-  connect(&timeline_, &TimelineView::mode_changed, this, &DetailsView::forget);
   connect(&state_, &ViewState::recording_changed, this, &DetailsView::forget);
   connect(&state_, &ViewState::timeline_changed, this, &DetailsView::forget);
   connect(&state_, &ViewState::run_changed, this, &DetailsView::forget);
@@ -243,8 +242,8 @@ void DetailsView::start_round() {
 
 void DetailsView::start_profile() {
   job_.start(read_and_take(
-      [timeline = state_.timeline(), parts = timeline_.kept(range())](const auto& should_continue) {
-        return range_profile(*timeline, parts, should_continue);
+      [timeline = state_.timeline(), range = range()](const auto& should_continue) {
+        return range_profile(*timeline, range, should_continue);
       },
       [this](std::optional<RangeProfile> profile) { show_profile(std::move(profile)); }));
 }
@@ -267,8 +266,7 @@ void DetailsView::show_round(const std::optional<RoundDetails>& details) {
 
 QString DetailsView::range_words(std::int64_t kept_ns) const {
   const QString time = duration_text(kept_ns);
-  const QString what = state_.selection() ? tr("%1 selected").arg(time) : tr("%1 shown").arg(time);
-  return timeline_.mode() == TimelineMode::all ? what : tr("%1 of this run").arg(what);
+  return state_.selection() ? tr("%1 selected").arg(time) : tr("%1 shown").arg(time);
 }
 
 void DetailsView::show_profile(std::optional<RangeProfile> profile) {

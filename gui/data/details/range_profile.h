@@ -45,10 +45,9 @@ struct RangeProfile {
   std::vector<ProfileNode> nodes;  ///< parents before their children
 };
 
-/// Profile of parts of time that do not overlap. Nothing comes back once `should_continue`, which is asked
+/// Profile of a range of time. Nothing comes back once `should_continue`, which is asked
 /// now and then, is false. O(slices within, times lanes of a track).
-[[nodiscard]] std::optional<RangeProfile> range_profile(const Timeline& timeline,
-                                                        const std::vector<TimeRange>& parts,
+[[nodiscard]] std::optional<RangeProfile> range_profile(const Timeline& timeline, TimeRange range,
                                                         const std::function<bool()>& should_continue);
 
 }  // namespace draftscope::gui

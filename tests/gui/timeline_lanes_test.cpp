@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The timeline's modes, its lanes and what is written into them, in the real window.
+// The timeline's lanes and what is written into them, in the real window.
 #include <gmock/gmock.h>
 
 #include <QLineEdit>
 #include <QMouseEvent>
 #include <QScrollBar>
-#include <QWheelEvent>
 #include <cmath>
 
 #include "data/rounds/round_times.h"
@@ -19,12 +18,6 @@
 namespace draftscope::gui {
 namespace {
 
-std::int64_t sum_of(const std::vector<TimeRange>& parts) {
-  std::int64_t sum = 0;
-  for (const TimeRange& part : parts) sum += part.duration_ns();
-  return sum;
-}
-
 class TimelineLanes : public Window {
  protected:
   void SetUp() override {
@@ -36,13 +29,6 @@ class TimelineLanes : public Window {
   }
 
   [[nodiscard]] ViewState& state() { return window_.state(); }
-
-  void turn_wheel(int angle) {
-    const QPointF at(timeline_.viewport()->width() * 0.6, 60);
-    QWheelEvent turn(at, timeline_.viewport()->mapToGlobal(at), {}, {0, angle}, Qt::NoButton, Qt::NoModifier,
-                     Qt::NoScrollPhase, false);
-    QApplication::sendEvent(timeline_.viewport(), &turn);
-  }
 
   /// Middle of a row's title, in the viewport.
   [[nodiscard]] QPoint title_point(const LaneRow& row) const {
@@ -57,74 +43,6 @@ class TimelineLanes : public Window {
 
   TimelineView& timeline_ = view_of<TimelineView>(window_, QStringLiteral("timeline"));
 };
-
-TEST_F(TimelineLanes, OfOneRunShowItsTimeWithoutTheOthers) {
-  const std::size_t run = state().run();
-  timeline_.set_mode(TimelineMode::run);
-  for (const ShownGroup& group : timeline_.lanes().groups())
-    EXPECT_TRUE(group.kind != ShownGroup::GroupKind::run || group.run_index == run) << group.name;
-  std::int64_t all = 0;
-  for (const traces::Request& request : state().recording()->recording().requests)
-    if (request.run_id == state().run_rounds()->run->id) all += request.end_ns - request.start_ns;
-  EXPECT_EQ(timeline_.axis_range().duration_ns(), all);
-  state().set_run(run == 3 ? 4 : 3);
-  EXPECT_EQ(timeline_.lanes().groups().front().run_index, state().run()) << "the run that is shown now";
-}
-
-TEST_F(TimelineLanes, OfOneRunAreGoneThroughAlongItsTime) {
-  timeline_.set_mode(TimelineMode::run);
-  const TimeRange whole = timeline_.axis_range();
-  // What the axis shows is what the run has of the time that all views show.
-  const auto expect_same = [&](const char* what) {
-    EXPECT_EQ(sum_of(timeline_.kept(state().range())), timeline_.axis_range().duration_ns()) << what;
-  };
-  expect_same("all");
-  turn_wheel(480);
-  EXPECT_LT(timeline_.axis_range().duration_ns(), whole.duration_ns());
-  expect_same("zoomed");
-  const TimeRange zoomed = timeline_.axis_range();
-  for (const Qt::Key key : {Qt::Key_D, Qt::Key_D, Qt::Key_A, Qt::Key_W, Qt::Key_S, Qt::Key_A, Qt::Key_A}) {
-    QTest::keyClick(&timeline_, key);
-    expect_same("moved");
-  }
-  QTest::keyClick(&timeline_, Qt::Key_D);
-  EXPECT_NE(timeline_.axis_range(), zoomed);
-  QTest::keyClick(&timeline_, Qt::Key_Home);
-  EXPECT_EQ(timeline_.axis_range(), whole);
-}
-
-TEST_F(TimelineLanes, OfAlignedRunsStandBelowOneAnotherAndGoOnBehindTheChosenOne) {
-  timeline_.set_mode(TimelineMode::aligned);
-  const auto& rows = timeline_.lanes().rows();
-  for (std::size_t group = 0; group < timeline_.lanes().groups().size(); ++group)
-    EXPECT_LE(rows_of_group(group), 1U) << "one lane a run at first";
-  EXPECT_GT(rows.size(), 10U);
-  for (const LaneRow& row : rows) EXPECT_EQ(state().timeline()->lanes[row.index].kind, LaneKind::rounds);
-  const std::int64_t whole = timeline_.axis_range().end_ns;
-  for (int i = 0; i < 8; ++i) turn_wheel(240);
-  for (int i = 0; i < 400 && timeline_.axis_range().end_ns < whole; ++i)
-    QTest::keyClick(&timeline_, Qt::Key_D);
-  EXPECT_EQ(timeline_.axis_range().end_ns, whole) << "also after the end of the run that others show";
-}
-
-TEST_F(TimelineLanes, StayWhereTheyAreWhenAnotherAlignedRunIsChosen) {
-  timeline_.set_mode(TimelineMode::aligned);
-  const traces::Request& request = state().recording()->request_of(state().cursor().round_index);
-  state().set_range({request.start_ns, request.end_ns});
-  settle();
-  const TimeRange shown = timeline_.axis_range();
-  EXPECT_EQ(shown.duration_ns(), request.end_ns - request.start_ns);
-  for (const std::size_t run : {5U, 6U, 2U}) {
-    const auto before = state().cursor().request_index;
-    state().set_run(run);
-    settle();
-    if (state().cursor().round_index == no_index ||
-        state().recording()->recording().requests[state().cursor().request_index].prompt_id !=
-            state().recording()->recording().requests[before].prompt_id)
-      break;  // that run has no round of this prompt
-    EXPECT_EQ(timeline_.axis_range(), shown) << run;
-  }
-}
 
 TEST_F(TimelineLanes, CollapseByAClickOnTheirTitleAndByKey) {
   const auto& groups = timeline_.lanes().groups();
