@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/merge.h>
-#include <draftscope/traces/trace_target.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 #include "commands/commands.h"
 #include "options/output_options.h"
-#include "terminal/interrupt.h"
 #include "terminal/messages.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -65,7 +65,6 @@ void add_merge_command(CLI::App& app, Outcome& outcome) {
   command->footer(
       "Shards are what record --shard I/N writes. All must have the same settings, model, build and "
       "machine.\n"
-      "Those of tune are for tune --from-shards.\n"
       "Example: draftscope merge run.*-of-4.dstrace -o run.dstrace");
   command->add_option("FILE", options->files, "The shards, in any order")->required();
   command->add_option("-o,--output", options->output, "Trace to write")->required();

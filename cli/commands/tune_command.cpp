@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
-#include <draftscope/base/utc_time.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/recording/session.h>
 #include <draftscope/engine/tuning/pass_costs.h>
@@ -19,11 +19,9 @@
 #include <system_error>
 
 #include "commands/tune_search.h"
-#include "commands/tune_state.h"
 #include "options/output_options.h"
-#include "options/shard_options.h"
-#include "terminal/interrupt.h"
 #include "terminal/messages.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -160,13 +158,11 @@ Result<std::optional<engine::TeacherForced>> teacher_forced(const TuneOptions& o
 
 int report(const TuneOptions& options, const engine::Policy& policy) {
   if (options.json) return print_out(engine::policy_json(policy));
-  if (options.shard.shard) return 0;  // whose best is not the search's
   return options.quiet ? 0 : print_out(tune_text(policy, options.output.string()));
 }
 
 Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& setup,
-                       engine::CandidateSource& source, std::span<const engine::Trial> taken,
-                       engine::Policy& policy) {
+                       engine::CandidateSource& source, engine::Policy& policy) {
   const bool timed = setup.objective == engine::Objective::speedup;
   DRAFTSCOPE_TRY_ASSIGN(auto texts, teacher_forced(options, setup, policy));
   ProgressBar bar("tuning", options.quiet);
@@ -185,8 +181,6 @@ Result<int> run_tuning(const TuneOptions& options, engine::ScoringSetup& setup,
       .repeats = timed ? options.repeats : 1,
       .finalists = timed || options.teacher_forced() ? options.finalists : 1,
       .output = options.output,
-      .taken = taken,
-      .has_finals = !options.shard.shard,
       .progress =
           [&](const engine::Policy& so_far, std::int64_t done, std::int64_t all) {
             if (const engine::Trial* best = source.best(so_far.trials))
@@ -220,10 +214,6 @@ Result<int> tune_model(TuneOptions& options) {
                         .tool_version = DRAFTSCOPE_VERSION,
                         .date = utc_now(),
                         .command_line = options.command_line};
-  std::vector<engine::Trial> taken;
-  if (!options.from_shards.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(taken, trials_of_shards(options, policy));
-  }
   if (options.resume) {
     DRAFTSCOPE_TRY_ASSIGN(policy, resumed_policy(options, options.output, std::move(policy)));
   }
@@ -237,33 +227,11 @@ Result<int> tune_model(TuneOptions& options) {
                                               : engine::Objective::acceptance_model,
                              .cancelled = &InterruptScope::flag()};
   DRAFTSCOPE_TRY(warm_up(setup));
-  DRAFTSCOPE_TRY_ASSIGN(const int code, run_tuning(options, setup, *search.source, taken, policy));
+  DRAFTSCOPE_TRY_ASSIGN(const int code, run_tuning(options, setup, *search.source, policy));
   return code == 0 ? report(options, policy) : code;
 }
 
-/// A part of the settings, into a file that is there once all of them are scored.
-Result<int> tune_shard(TuneOptions& options) {
-  const ShardOutput output = shard_output(options.output, options.shard);
-  if (!options.overwrite) {
-    DRAFTSCOPE_TRY_ASSIGN(const bool is_done, is_there(output, shard_of_policy, options.quiet));
-    if (is_done) return 0;
-  }
-  DRAFTSCOPE_TRY(check_output_file(output.target, {options.inputs, options.overwrite}));
-  DRAFTSCOPE_TRY(check_output_file(output.partial, {options.inputs, true}));
-  std::error_code error;
-  options.resume = options.resume && std::filesystem::exists(output.partial, error);
-  options.output = output.partial;
-  DRAFTSCOPE_TRY_ASSIGN(const int code, tune_model(options));
-  if (code != 0) return code;
-  DRAFTSCOPE_TRY(put_shard_in_place(output, options.overwrite, options.quiet));
-  return 0;
-}
-
 Result<int> tune(TuneOptions& options) {
-  DRAFTSCOPE_TRY(read_shard(options.shard));
-  if (options.is_partial && options.from_shards.empty())
-    return fail("--partial: found no --from-shards, expected it too");
-  if (options.shard.shard) return tune_shard(options);
   DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite || options.resume}));
   return tune_model(options);
 }

@@ -11,6 +11,10 @@
 #include <draftscope/speculation/skip_set_text.h>
 
 #include <fmt/ranges.h>
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 
 namespace draftscope::cli {
 
@@ -36,9 +40,6 @@ Result<TuneSearch> make_skip_set_search(const TuneOptions& options, const specul
     return fail("exits, gammas, thresholds: given for --search skip-set, expected them with grid only");
   if (options.strategies.size() > 1)
     return fail("strategy: {} are given for --search skip-set, expected one", options.strategies.size());
-  if (options.shard.shard || !options.from_shards.empty())
-    return fail(
-        "shard: given for --search skip-set, whose candidates follow from those before, expected grid");
   engine::SkipSetSearch search{
       .base = options.strategies.empty() ? searched_with : options.strategies.front(),
       .probes = {},
@@ -88,17 +89,6 @@ Result<TuneSearch> make_grid_search(const TuneOptions& options, const engine::Ba
   settings["thresholds"] = fmt::format("{}", fmt::join(grid.thresholds, ","));
   settings["grid"] = std::to_string(all.size());
   settings["rungs"] = std::to_string(options.rungs);
-  if (options.shard.shard) {
-    const traces::Shard& shard = *options.shard.shard;
-    std::vector<std::string> own;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (shard.has(i)) own.push_back(std::move(all[i]));
-    if (own.empty())
-      return fail("grid: found {} settings, expected at least {} for shard {}", all.size(), shard.index,
-                  traces::shard_text(shard));
-    settings[tune_shard_setting] = traces::shard_text(shard);
-    all = std::move(own);
-  }
   return TuneSearch{std::make_unique<engine::GridSource>(std::move(all), prompts, options.rungs),
                     std::move(settings)};
 }
@@ -117,6 +107,46 @@ Result<TuneSearch> make_tune_search(const TuneOptions& options, const engine::Ba
       {"max_tokens", std::to_string(options.max_tokens)}};
   return options.skip_set() ? make_skip_set_search(options, backend.shape(), prompts, std::move(settings))
                             : make_grid_search(options, backend, prompts, std::move(settings));
+}
+
+namespace {
+
+/// Fails on the first fact of the file that the command contradicts. `may_differ`: none, or one key.
+Result<void> check_same(const std::string& file, const char* part, const engine::Facts& found,
+                        const engine::Facts& expected, std::string_view may_differ = "") {
+  for (const auto& [key, value] : expected) {
+    if (key == may_differ) continue;
+    const auto place = found.find(key);
+    const std::string there = place == found.end() ? "absent" : quote(place->second);
+    if (place == found.end() || place->second != value)
+      return fail("{}: {}.{} is {}, expected {} as this command has it (a search goes on as it began)", file,
+                  part, key, there, quote(value));
+  }
+  return {};
+}
+
+/// Fails if the file is not of this command's search.
+Result<void> check_same_search(const TuneOptions& options, const std::string& file,
+                               const engine::Policy& found, const engine::Policy& fresh) {
+  DRAFTSCOPE_TRY(check_same(file, "model", found.model, fresh.model));
+  DRAFTSCOPE_TRY(check_same(file, "prompts", found.prompts, fresh.prompts, "file"));
+  DRAFTSCOPE_TRY(check_same(file, "settings", found.settings, fresh.settings, "trials"));
+  // A predicted score depends on no machine: the search may go on elsewhere, and on other threads.
+  if (options.objective != "speedup") return {};
+  return check_same(file, "machine", found.machine, fresh.machine, "hostname");
+}
+
+}  // namespace
+
+Result<engine::Policy> resumed_policy(const TuneOptions& options, const std::filesystem::path& file,
+                                      engine::Policy fresh) {
+  DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy, engine::read_policy(file));
+  // Files from before there was a choice.
+  policy.settings.try_emplace("scored_by", engine::scored_by_name(engine::ScoredBy::decoded));
+  if (options.skip_set()) policy.settings.try_emplace("ranked_sublayers", "0");
+  DRAFTSCOPE_TRY(check_same_search(options, file.string(), policy, fresh));
+  policy.settings = std::move(fresh.settings);
+  return policy;
 }
 
 }  // namespace draftscope::cli

@@ -69,16 +69,7 @@ void add_tune_options(CLI::App& command, TuneOptions& options) {
   add_number(command, "--limit", options.limit, "Only the first questions; 0 = all", {.min = 0})
       ->capture_default_str();
   command.add_flag("--chat", options.chat, "Put the prompts into the model's chat template");
-  CLI::Option* shard = add_shard_options(command, options.shard, "each N-th setting of a grid");
-  CLI::Option* from_shards =
-      command
-          .add_option("--from-shards", options.from_shards,
-                      "What the shards of this search have written: their trials are taken, what none has is "
-                      "scored here, and the finalists decode here")
-          ->excludes(shard);
-  command.add_flag("--partial", options.is_partial, "With --from-shards: shards may be missing");
-  auto* resume = command.add_flag("--resume", options.resume, "Go on where the output file stopped")
-                     ->excludes(from_shards);
+  auto* resume = command.add_flag("--resume", options.resume, "Go on where the output file stopped");
   command.add_flag("--overwrite", options.overwrite, "Replace an existing output")->excludes(resume);
   command.add_flag("--json", options.json, "Print the policy as JSON");
   command.add_flag("-q,--quiet", options.quiet, "No progress, no closing lines");

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "options/model_options.h"
-#include "options/shard_options.h"
 
 namespace draftscope::cli {
 
@@ -23,9 +22,7 @@ struct TuneOptions {
   std::vector<std::string> strategies;
   std::filesystem::path output;
   std::filesystem::path probe;
-  ShardOptions shard;                              ///< scores its part of the settings, without finals
-  std::vector<std::filesystem::path> from_shards;  ///< files of shards whose trials are taken
-  std::vector<std::filesystem::path> inputs;       ///< that the command line names
+  std::vector<std::filesystem::path> inputs;  ///< that the command line names
   std::vector<std::int32_t> exits;
   std::vector<std::int32_t> gammas;
   std::vector<double> thresholds;
@@ -37,7 +34,6 @@ struct TuneOptions {
   std::int32_t limit = 0;
   std::uint64_t seed = 1;
   std::string command_line;
-  bool is_partial = false;  ///< shards may be missing
   bool chat = false;
   bool resume = false;
   bool overwrite = false;

@@ -7,7 +7,7 @@
 // Thread-safety: one thread at a time, but for stop().
 
 #include <draftscope/simulator/analysis/figures.h>
-#include <draftscope/traces/bulk_reader.h>
+#include <draftscope/traces/reader.h>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -68,8 +68,8 @@ class LiveReader {
     std::vector<std::int32_t> accepted;  ///< draft tokens, in the order of the text
   };
 
-  Result<void> take_rounds(traces::BulkReader& reader, traces::RequestId at_hand);
-  [[nodiscard]] Result<LiveText> text_of(traces::BulkReader& reader, const traces::Recording& outline,
+  Result<void> take_rounds(traces::Reader& reader, traces::RequestId at_hand);
+  [[nodiscard]] Result<LiveText> text_of(traces::Reader& reader, const traces::Recording& outline,
                                          const traces::Request& request) const;
 
   std::filesystem::path path_;

@@ -24,21 +24,7 @@ class Simulate : public ::testing::Test {
   [[nodiscard]] std::string record(const std::string& name, const Arguments& strategies, bool shadow,
                                    const std::string& prompts = "demo") {
     const std::string path = (folder_ / name).string();
-    const std::string source = DRAFTSCOPE_SOURCE_DIR;
-    Arguments arguments{"record",
-                        "--model",
-                        source + "/models/demo-layerskip",
-                        "--prompts",
-                        source + "/traces/prompts/" + prompts + ".jsonl",
-                        "--max-tokens",
-                        "32",
-                        "--repeats",
-                        "1",
-                        "--threads",
-                        "1",
-                        "--quiet",
-                        "--output",
-                        path};
+    Arguments arguments = record_arguments(path, "--max-tokens 32 --repeats 1 --quiet", prompts);
     for (const std::string& strategy : strategies)
       arguments.insert(arguments.end(), {"--strategy", strategy});
     if (shadow) arguments.emplace_back("--shadow");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records and tunes in shards as a real Slurm's array and under a real MPI launcher, and holds what is put together of
+"""Records in shards as a real Slurm's array and under a real MPI launcher, and holds what is put together of
 them to what one process gives.
 
     tests/cluster/cluster_test.py DRAFTSCOPE SOURCE     (77 = skipped: what scripts/packages-cluster lists is not there, or nobody is root)
@@ -44,12 +44,6 @@ exec {program} "$@"
     return path
 
 
-def policy_found(policy: Path):
-    """What a search found, without when, where and how it was called."""
-    found = json.loads(policy.read_text())
-    return {key: value for key, value in found.items() if key not in ("date", "command_line", "machine")}
-
-
 def sources_of(source: Path):
     return "--model", str(source / "models/demo-layerskip"), "--prompts", str(source / "traces/prompts/mixed.jsonl")
 
@@ -87,24 +81,6 @@ def records(program, source: Path, folder: Path, slurm: Slurm, launched: dict):
     return f"{len(expected)} rounds"
 
 
-def tunes(program, source: Path, folder: Path, slurm: Slurm, launched: dict):
-    settings = ["--quiet", *sources_of(source), "--limit", "3", "--max-tokens", "8", "--threads", "1", "--search", "grid", "--strategy",
-                "layerskip", "--exits", "3,6,9", "--gammas", "2,6", "--objective", "acceptance-model"]
-    whole = run(program, "tune", "--output", folder / "whole.json", *settings)
-    expect(whole.returncode == 0, whole.stderr)
-    expected = policy_found(folder / "whole.json")
-    array = slurm.submit(f"--array=1-{SHARDS}", BATCH, "tune", "policy.json", *settings, DRAFTSCOPE=program)
-    expect(array.returncode == 0, array.stderr + slurm.logs())
-    shards = [folder / f"policy.{i}-of-{SHARDS}.json" for i in range(1, SHARDS + 1)]
-    closed = run(program, "tune", "--output", folder / "policy.json", *settings, "--from-shards", *shards)
-    expect(closed.returncode == 0, closed.stderr)
-    expect(policy_found(folder / "policy.json") == expected, "Slurm's shards give another policy than one process")
-    ranks = run(RANKS, "2", "tune", folder / "ranks.json", *settings, env=launched)
-    expect(ranks.returncode == 0, ranks.stdout + ranks.stderr)
-    expect(policy_found(folder / "ranks.json") == expected, "MPI's shards give another policy than one process")
-    return f"{len(expected['trials'])} trials"
-
-
 def main():
     program, source = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
     if missing := missing_programs("mpirun"):
@@ -115,8 +91,8 @@ def main():
     launched = {**os.environ, "MPIRUN": launcher, "DRAFTSCOPE": program}
     with tempfile.TemporaryDirectory(prefix="draftscope-cluster-") as name, Slurm(Path(name)) as slurm:
         folder = Path(name)
-        done = [records(program, source, folder, slurm, launched), tunes(program, source, folder, slurm, launched)]
-    print(f"{' and '.join(done)} are the same from one process, {SHARDS} Slurm tasks and 2 MPI ranks")
+        done = records(program, source, folder, slurm, launched)
+    print(f"{done} are the same from one process, {SHARDS} Slurm tasks and 2 MPI ranks")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/operations.h>
-#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/reader.h>
 
 #include <algorithm>
@@ -21,8 +20,8 @@ namespace draftscope::gui {
 
 namespace {
 
-using traces::BulkReader;
 using traces::IdRange;
+using traces::Reader;
 
 constexpr std::int64_t rows_per_progress = 1 << 16;
 // A round with its draft tokens takes about as long to read as so many spans.
@@ -71,7 +70,7 @@ class RowGatherer {
  public:
   RowGatherer(const LaneNames& names, Steps& steps) : names_(names), steps_(steps) {}
 
-  Result<void> add_spans(BulkReader& reader, IdRange ids, Gathered& into) {
+  Result<void> add_spans(Reader& reader, IdRange ids, Gathered& into) {
     return reader.spans(ids, [&](const traces::Span& span) {
       into.lanes.add({LaneKind::track, span.track_id.value()}, span.depth,
                      {.time = {span.start_ns, span.end_ns},
@@ -85,7 +84,7 @@ class RowGatherer {
     });
   }
 
-  Result<void> add_kernels(BulkReader& reader, Gathered& into) {
+  Result<void> add_kernels(Reader& reader, Gathered& into) {
     return reader.kernels({}, [&](const traces::Kernel& kernel) {
       into.lanes.add({LaneKind::track, kernel.track_id.value()}, 0,
                      {.time = {kernel.start_ns, kernel.end_ns},
@@ -123,8 +122,8 @@ class RowGatherer {
     return all;
   }
 
-  Result<void> add_decisions(BulkReader& reader, Gathered& into) {
-    return reader.decisions([&](const traces::Decision& decision) {
+  Result<void> add_decisions(Reader& reader, Gathered& into) {
+    return reader.decisions({}, [&](const traces::Decision& decision) {
       into.lanes.add({LaneKind::decisions, 0}, 0,
                      {.time = {decision.start_ns, decision.end_ns},
                       .name = names_.of(decision.kind_id),
@@ -135,7 +134,7 @@ class RowGatherer {
     });
   }
 
-  Result<void> add_counters(BulkReader& reader, Gathered& into) {
+  Result<void> add_counters(Reader& reader, Gathered& into) {
     return reader.counters([&](const traces::Counter& counter) {
       into.lanes.add(counter);
       return count();
@@ -227,8 +226,7 @@ struct Rows {
   std::vector<simulator::DeviceInterval> device;
 };
 
-Result<void> read_late(BulkReader& reader, const LaneNames& names, const Work& work, Steps& steps,
-                       Rows& into) {
+Result<void> read_late(Reader& reader, const LaneNames& names, const Work& work, Steps& steps, Rows& into) {
   RowGatherer gatherer(names, steps);
   DRAFTSCOPE_TRY_ASSIGN(into.recording, reader.recording());
   steps.add(work.rounds);
@@ -241,12 +239,12 @@ Result<void> read_late(BulkReader& reader, const LaneNames& names, const Work& w
 
 /// This thread reads the rounds, another with its own connection the spans and kernels.
 template <typename OpenAgain>
-Result<Rows> read_rows(BulkReader& reader, const OpenAgain& open_again, const LaneNames& names,
-                       const Work& work, Steps& steps) {
+Result<Rows> read_rows(Reader& reader, const OpenAgain& open_again, const LaneNames& names, const Work& work,
+                       Steps& steps) {
   Rows rows;
   RowGatherer early(names, steps);
   auto other = in_background([&]() -> Result<void> {
-    DRAFTSCOPE_TRY_ASSIGN(BulkReader connection, open_again());
+    DRAFTSCOPE_TRY_ASSIGN(Reader connection, open_again());
     DRAFTSCOPE_TRY(early.add_spans(connection, {1, work.spans - work.late_spans()}, rows.early));
     return early.add_kernels(connection, rows.early);
   });
@@ -295,7 +293,7 @@ LoadedRecording assemble(Rows rows, simulator::RecordedOperations operations, in
 
 std::optional<LoadedRecording> read_overview(const std::filesystem::path& path,
                                              const std::atomic<bool>& cancelled) {
-  auto reader = BulkReader::open(path, cancelled);
+  auto reader = Reader::open(path, cancelled);
   if (!reader) return std::nullopt;
   const auto overview = reader->overview();
   if (!overview || !*overview) return std::nullopt;
@@ -309,13 +307,13 @@ std::optional<LoadedRecording> read_overview(const std::filesystem::path& path,
 
 Result<LoadedRecording> load_recording(const std::filesystem::path& path, const std::atomic<bool>& cancelled,
                                        const LoadProgress& progress) {
-  DRAFTSCOPE_TRY_ASSIGN(BulkReader reader, BulkReader::open(path, cancelled));
+  DRAFTSCOPE_TRY_ASSIGN(Reader reader, Reader::open(path, cancelled));
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   DRAFTSCOPE_TRY_ASSIGN(const auto highest_ids, reader.highest_ids());
   const LaneNames names(strings);
   const Work work(ids_by_table(highest_ids));
   Steps steps(work.all(), progress);
-  const auto open_again = [&] { return BulkReader::open(path, cancelled); };
+  const auto open_again = [&] { return Reader::open(path, cancelled); };
   DRAFTSCOPE_TRY_ASSIGN(Rows rows, read_rows(reader, open_again, names, work, steps));
   DRAFTSCOPE_TRY_ASSIGN(auto operations, operations_in(path, rows.recording));
   LoadedRecording loaded = assemble(std::move(rows), std::move(operations), reader.schema_version(), names);

@@ -2,7 +2,7 @@
 #include "plan_problems.h"
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/traces/trace_target.h>
+#include <draftscope/traces/atomic_trace.h>
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/clock.h>
 #include <draftscope/base/sha256.h>
-#include <draftscope/base/utc_time.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
 #include <fmt/format.h>

@@ -50,7 +50,7 @@ const std::vector<std::tuple<int, int, int>> first_task{{3, 3, 4}, {3, 1, 2}, {3
 TEST(LlamaCppImport, HasRoundsAndTimesOfSlotsThatInterleaveFromTheTraceAlone) {
   const ImportFolder folder;
   const Imported log = import_soundly({fixture("llama_cpp/server_trace.log")}, {}, folder / "a.dstrace");
-  EXPECT_THAT(log.summary.formats, ElementsAre(ImportFormat::llama_cpp));
+  EXPECT_THAT(log.summary.formats, ElementsAre("llama-cpp"));
   ASSERT_THAT(log.recording.requests, SizeIs(3));
   EXPECT_EQ(rounds_of(log, 0), first_task);
   EXPECT_THAT(rounds_of(log, 1), SizeIs(6));
@@ -178,7 +178,7 @@ TEST(LlamaCppImport, HasTheTextOfACommandLineProgram) {
   const ImportFolder folder;
   const Imported log =
       import_soundly({fixture("llama_cpp/speculative_simple.log")}, {}, folder / "a.dstrace");
-  EXPECT_THAT(log.summary.formats, ElementsAre(ImportFormat::llama_cpp));
+  EXPECT_THAT(log.summary.formats, ElementsAre("llama-cpp"));
   ASSERT_THAT(log.recording.requests, SizeIs(1));
   EXPECT_THAT(rounds_of(log, 0), ElementsAre(std::tuple(3, 2, 3), std::tuple(0, 0, 1), std::tuple(2, 2, 3)));
   const Request& request = log.recording.requests[0];
@@ -237,7 +237,7 @@ TEST(LlamaCppImport, KnowsTheSumsOfTheRealProgramsByTheirFirstLines) {
     SCOPED_TRACE(name);
     const auto file = fixture(fmt::format("llama_cpp/{}.log", name));
     const Imported log = import_soundly({file}, {}, folder / fmt::format("{}.dstrace", name));
-    EXPECT_THAT(log.summary.formats, ElementsAre(ImportFormat::llama_cpp));
+    EXPECT_THAT(log.summary.formats, ElementsAre("llama-cpp"));
     EXPECT_EQ(stated_figures(log)["drafted"], stated(file, "n_drafted"));
     EXPECT_EQ(stated_figures(log)["accepted"], stated(file, "n_accept"));
     EXPECT_THAT(log.summary.missing, Contains(MissingData::rounds));
@@ -267,7 +267,7 @@ TEST(LlamaCppImport, NoticesWhatACommandLineProgramsLogLacks) {
   const ImportFolder folder;
   ImportOptions options;
   options.overwrite = true;
-  options.format = ImportFormat::llama_cpp;
+  options.format = "llama-cpp";
   const auto whole = lines_of(fixture("llama_cpp/speculative_simple.log"));
   const auto import = [&](const std::vector<std::string>& lines) {
     return import_recordings({folder.write("run.log", joined(lines))}, options, folder / "out.dstrace");
@@ -348,7 +348,7 @@ TEST(LlamaCppImport, NoticesLinesThatAreCutOffDoubledOrOutOfOrder) {
   const ImportFolder folder;
   ImportOptions options;
   options.overwrite = true;
-  options.format = ImportFormat::llama_cpp;
+  options.format = "llama-cpp";
   for (std::size_t i = 0; i < whole.size(); ++i) {
     SCOPED_TRACE(whole[i]);
     const bool is_round = whole[i].find("draft tokens") != std::string::npos;
