@@ -6,7 +6,6 @@
 
 #include "program.h"
 #include "terminal/messages.h"
-#include "terminal/outcome.h"
 #include "terminal/process.h"
 
 int main(int argc, char** argv) {

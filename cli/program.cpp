@@ -3,9 +3,9 @@
 
 #include <draftscope/base/closest_names.h>
 #include <draftscope/base/quote.h>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
@@ -65,6 +65,26 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_line) {
+  app.require_subcommand(1);
+  add_generate_command(app, outcome);
+  add_record_command(app, outcome, command_line);
+  add_tune_command(app, outcome, command_line);
+  add_report_command(app, outcome);
+  add_explain_command(app, outcome);
+  add_compare_command(app, outcome);
+  add_export_command(app, outcome);
+  add_import_command(app, outcome);
+  add_merge_command(app, outcome);
+  add_inspect_command(app, outcome);
+  add_simulate_command(app, outcome, command_line);
+  add_advise_command(app, outcome, command_line);
+  add_calibrate_command(app, outcome);
+  add_validate_command(app, outcome);
+  add_view_command(app, outcome);
+  add_strategies_command(app, outcome);
+}
 
 int run_program(const std::vector<std::string>& arguments) {
   CLI::App app{"Records, explains and predicts self-speculative decoding of large language models",

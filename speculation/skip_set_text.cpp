@@ -3,7 +3,10 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/speculation/skip_set_text.h>
 
+#include <draftscope/speculation/skip_set_json.h>
+#include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -68,6 +71,56 @@ Result<SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n
     return fresh;
   }));
   return set;
+}
+
+std::vector<std::int32_t> listed_layers(std::string_view text) {
+  std::vector<std::int32_t> layers;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('+'), text.size());
+    if (const auto layer = parse_number<std::int32_t>(text.substr(0, end))) layers.push_back(*layer);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return layers;
+}
+
+namespace {
+
+/// The layers of one list, each within the model and once.
+Result<std::set<std::int32_t>> parse_layers(const JsonField& field, std::int32_t n_layers) {
+  if (!field.value().is_array()) return field.wrong("a list of layers");
+  DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.list());
+  std::set<std::int32_t> layers;
+  for (const JsonField& element : elements) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto layer, element.integer(Range<std::int32_t>{0, n_layers - 1}));
+    if (!layers.insert(layer).second)
+      return fail("{} is {} again, expected each layer once", element.name(), layer);
+  }
+  return layers;
+}
+
+}  // namespace
+
+Result<SublayerMask> parse_skip_set(const JsonField& field, std::int32_t n_layers) {
+  if (!field.value().is_object()) return field.wrong(R"(an object of "attention" and "mlp")");
+  for (const auto& [key, unused] : field.value().items())
+    if (key != "attention" && key != "mlp")
+      return fail(R"({} holds {}, expected "attention" and "mlp" only)", field.name(), quote(key));
+  DRAFTSCOPE_TRY_ASSIGN(const auto attention, parse_layers(field["attention"], n_layers));
+  DRAFTSCOPE_TRY_ASSIGN(const auto mlp, parse_layers(field["mlp"], n_layers));
+  SublayerMask set(n_layers);
+  for (const std::int32_t layer : attention) set.skip_attention(layer);
+  for (const std::int32_t layer : mlp) set.skip_mlp(layer);
+  return set;
+}
+
+nlohmann::ordered_json skip_set_json(const SublayerMask& set) {
+  auto attention = nlohmann::ordered_json::array();
+  auto mlp = nlohmann::ordered_json::array();
+  for (std::int32_t layer = 0; layer < set.n_layers(); ++layer) {
+    if (!set.runs_attention(layer)) attention.push_back(layer);
+    if (!set.runs_mlp(layer)) mlp.push_back(layer);
+  }
+  return {{"attention", std::move(attention)}, {"mlp", std::move(mlp)}};
 }
 
 }  // namespace draftscope::speculation

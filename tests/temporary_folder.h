@@ -12,8 +12,8 @@ namespace draftscope::test {
 /// std::filesystem::filesystem_error where none can be made.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "draftscope-test-XXXXXX").string();
+  explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "draftscope-test-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr)
       throw std::filesystem::filesystem_error("mkdtemp", std::make_error_code(std::errc::io_error));
     path_ = name;
@@ -22,10 +22,12 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder() {
     std::error_code ignored;
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
     std::filesystem::remove_all(path_, ignored);
   }
 
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
   std::filesystem::path path_;

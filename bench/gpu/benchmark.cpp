@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <string>
 
 #include "pass_bytes.h"
+#include "prompts.h"
 #include "quartiles.h"
 #include "rounds.h"
 #include "slow_one_row.h"
@@ -63,7 +65,7 @@ Benchmark::Benchmark(const engine::Checkpoint& checkpoint, engine::Backend& back
 }
 
 json Benchmark::run(Rates& rates) {
-  passes_.prefill(options_.context);
+  expect(passes_.fill_cache(options_.context));
   Measured warming;
   measure_once(warming);  // uploads programs, touches pages, wakes the clocks
   Measured measured;
@@ -98,15 +100,24 @@ json Benchmark::sustain() {
   return result;
 }
 
+double Benchmark::pass_seconds(std::int32_t rows, std::int32_t context, std::int32_t n_layers) {
+  const auto ns = passes_.pass_ns({.kind = speculation::KernelKind::target_pass,
+                                   .sublayers = {n_layers, n_layers},
+                                   .rows = rows,
+                                   .context = static_cast<double>(context)});
+  if (!ns) throw std::runtime_error(ns.error().message);
+  return *ns * 1e-9;
+}
+
 void Benchmark::measure_once(Measured& measured) {
   const std::int32_t n_layers = backend_.shape().n_layers;
   for (const std::int32_t width : widths_)
-    measured.by_width[width].push_back(passes_.seconds(width, options_.context, n_layers));
+    measured.by_width[width].push_back(pass_seconds(width, options_.context, n_layers));
   for (const std::int32_t context : options_.contexts)
     for (const std::int32_t rows : {1, 8})
-      measured.by_context[{context, rows}].push_back(passes_.seconds(rows, context, n_layers));
+      measured.by_context[{context, rows}].push_back(pass_seconds(rows, context, n_layers));
   for (const std::int32_t exit : options_.exits) {
-    measured.by_exit[exit].push_back(passes_.seconds(1, options_.context, exit));
+    measured.by_exit[exit].push_back(pass_seconds(1, options_.context, exit));
     if (!backend_.has_chain_rounds()) continue;
     for (const std::int32_t gamma : gammas) {
       const RoundTime time = time_round(backend_, options_.context, exit, gamma);

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "calibration/pass_times.h"
 #include "decoding.h"
 #include "options.h"
-#include "passes.h"
 #include "rates.h"
 
 namespace draftscope::bench {
@@ -48,13 +48,15 @@ class Benchmark {
   void add_passes(nlohmann::json& result, const Measured& measured) const;
   void add_drafts(nlohmann::json& result, const Measured& measured, const Rates& rates) const;
   void add_speculation(nlohmann::json& result, const Measured& measured) const;
+  /// Seconds of `rows` rows after `context` committed ones through layers [0, n_layers) and the head.
+  [[nodiscard]] double pass_seconds(std::int32_t rows, std::int32_t context, std::int32_t n_layers);
   [[nodiscard]] double draft_step_seconds(const Measured& measured, std::int32_t exit) const;
 
   const engine::Checkpoint& checkpoint_;
   engine::Backend& backend_;
   const Options& options_;
   engine::CudaWeights rounded_;
-  Passes passes_;
+  engine::CalibrationPasses passes_;
   std::vector<std::int32_t> prompt_;
   std::vector<std::int32_t> widths_;  ///< the first is the unit, the second must not be below it
 };

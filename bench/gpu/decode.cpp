@@ -6,6 +6,7 @@
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/cpu_backend.h>
 #include <draftscope/engine/cuda_backend.h>
+#include <draftscope/speculation/weight_format.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +18,6 @@
 #include <string>
 
 #include "benchmark.h"
-#include "layer_weights.h"
 #include "options.h"
 #include "rates.h"
 
@@ -25,6 +25,20 @@ namespace draftscope::bench {
 namespace {
 
 using nlohmann::json;
+
+/// `as_stored`, and the name of every format that a GPU's layers can be rounded to.
+std::vector<std::string> layer_weight_names() {
+  std::vector<std::string> names{as_stored};
+  for (const speculation::WeightFormatRow& row : speculation::weight_formats())
+    if (speculation::makes(speculation::MadeBy::cuda, row)) names.emplace_back(row.name);
+  return names;
+}
+
+/// One of these names; none = as stored.
+engine::CudaWeights parse_layer_weights(std::string_view name) {
+  const speculation::WeightFormatRow* const row = speculation::find_weight_format(name);
+  return row == nullptr ? std::nullopt : engine::CudaWeights(row->format);
+}
 
 Result<std::unique_ptr<engine::Backend>> make_backend(const engine::Checkpoint& checkpoint,
                                                       const Options& options, engine::CudaWeights rounded) {
@@ -78,7 +92,7 @@ int run(const Options& options) {
                                            checkpoint->shape.n_layers));
   json results = json::array();
   for (const std::string& weights : options.weights) {
-    const engine::CudaWeights rounded = parse_layer_weights(weights, as_stored);
+    const engine::CudaWeights rounded = parse_layer_weights(weights);
     auto backend = make_backend(*checkpoint, options, rounded);
     if (!backend) throw std::runtime_error(backend.error().message);
     Benchmark benchmark(*checkpoint, **backend, options, rounded);
@@ -100,7 +114,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"cuda", "cpu"}))
       ->capture_default_str();
   app.add_option("--weights", options.weights, "of the layers' matrices; several, in turn")
-      ->check(CLI::IsMember(draftscope::bench::layer_weight_names(draftscope::bench::as_stored)))
+      ->check(CLI::IsMember(draftscope::bench::layer_weight_names()))
       ->capture_default_str();
   app.add_option("--context", options.context, "committed tokens")
       ->check(CLI::PositiveNumber)

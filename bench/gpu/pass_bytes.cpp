@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "pass_bytes.h"
 
-#include "layer_weights.h"
+#include <draftscope/speculation/weight_format.h>
 
 namespace draftscope::bench {
 
@@ -10,6 +10,13 @@ namespace {
 using engine::TensorView;
 
 constexpr std::size_t cache_value_bytes = 2;
+
+/// Bytes of a matrix [outputs][depth] that was rounded, scales included.
+std::size_t rounded_bytes(std::size_t outputs, std::size_t depth, speculation::WeightFormat format) {
+  const double bits = speculation::weight_format_row(format).bits;
+  const auto values = static_cast<std::size_t>(static_cast<double>(outputs * depth) * bits / 8.0);
+  return format == speculation::WeightFormat::fp8 ? values + outputs * sizeof(float) : values;
+}
 
 std::size_t matrix_bytes(const TensorView& matrix, engine::CudaWeights rounded) {
   if (!matrix.present() || !rounded) return matrix.present() ? matrix.bytes() : 0;

@@ -3,7 +3,7 @@
 
 #include <draftscope/base/clock.h>
 
-#include "passes.h"
+#include "prompts.h"
 
 namespace draftscope::bench {
 

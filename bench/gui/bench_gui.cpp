@@ -120,7 +120,7 @@ void measure_details(const ViewState& state) {
   fmt::print("\n| details of all, by a worker | ms |\n|---|---|\n");
   QElapsedTimer timer;
   timer.start();
-  (void)range_profile(timeline, {timeline.whole}, always);
+  (void)range_profile(timeline, timeline.whole, always);
   print("range: names, flame graph", timer);
   const auto longest =
       std::max_element(timeline.lanes.begin(), timeline.lanes.end(),

@@ -107,17 +107,11 @@ void as_it_is(MainWindow& window, const NamedView& named, const std::string& wha
   print_row(what, frames, [&](int /*i*/) { named.view->render(&canvas); });
 }
 
-/// The timeline in each of its modes, with the lanes of all groups.
+/// The timeline with the lanes of all groups.
 void of_timeline(MainWindow& window, TimelineView& timeline) {
-  for (const auto& [mode, what] :
-       {std::pair(TimelineMode::all, "timeline"), std::pair(TimelineMode::run, "timeline, one run"),
-        std::pair(TimelineMode::aligned, "timeline, aligned")}) {
-    timeline.set_mode(mode);
-    for (std::size_t group = 0; group < timeline.lanes().groups().size(); ++group)
-      timeline.collapse(group, false);
-    by_range(window, timeline, frame_size, what);
-  }
-  timeline.set_mode(TimelineMode::all);
+  for (std::size_t group = 0; group < timeline.lanes().groups().size(); ++group)
+    timeline.collapse(group, false);
+  by_range(window, timeline, frame_size, "timeline");
 }
 
 /// Each box of the flame graph in turn has the whole width.

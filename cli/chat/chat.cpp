@@ -13,10 +13,9 @@
 #include "chat/chat_input.h"
 #include "chat/conversation.h"
 #include "terminal/glyphs.h"
-#include "terminal/interrupt.h"
 #include "terminal/messages.h"
 #include "terminal/numbers.h"
-#include "terminal/outcome.h"
+#include "terminal/process.h"
 #include "terminal/token_printer.h"
 
 namespace draftscope::cli {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "terminal/interrupt.h"
+#include "terminal/process.h"
 
 namespace draftscope::cli {
 

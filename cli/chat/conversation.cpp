@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "options/chat_options.h"
+#include "options/model_options.h"
 
 namespace draftscope::cli {
 

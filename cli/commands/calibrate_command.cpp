@@ -4,26 +4,131 @@
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
-#include <draftscope/base/utc_time.h>
+#include <draftscope/engine/backend.h>
+#include <draftscope/engine/checkpoint.h>
 #include <draftscope/engine/measure_calibration.h>
 #include <draftscope/simulator/prices/asked_machine.h>
+#include <draftscope/simulator/prices/calibration.h>
 
-#include <draftscope/speculation/published_models.h>
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "options/calibrate_shapes.h"
+#include "options/model_options.h"
 #include "options/numbers.h"
 #include "options/output_options.h"
 #include "report/answers/calibrate_text.h"
-#include "terminal/interrupt.h"
 #include "terminal/messages.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
 
 namespace {
+
+constexpr std::string_view cached_name = "cached";
+constexpr double smallest_cache = 8e6;
+
+/// Bytes of the processor's last cache; 0 = unknown.
+double last_cache_bytes() {
+  // What the system says: under a hypervisor the processor's own registers may tell of the host's.
+  for (const char* index : {"index3", "index2"}) {
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/{}/size", index));
+    double kib = 0.0;
+    char unit = 0;
+    if (file >> kib >> unit && unit == 'K') return kib * 1024.0;
+  }
+  return 0.0;
+}
+
+/// Half of the cache, so that activations, K/V and others' lines fit beside the weights.
+speculation::ModelShape cached_shape() {
+  speculation::ModelShape shape;
+  shape.architecture = "LlamaForCausalLM";
+  shape.d_model = 384;
+  shape.n_heads = 6;
+  shape.n_kv_heads = 2;
+  shape.head_dim = 64;
+  shape.d_ff = 1024;
+  shape.vocab = 4096;
+  shape.max_positions = 8192;
+  constexpr double bytes_per_layer = 2.0 * 384 * (2 * 384 + 2 * 128 + 3 * 1024);
+  constexpr double head_bytes = 2.0 * 384 * 4096;
+  constexpr double least = 4.0;
+  constexpr double most = 32.0;
+  const double layers = (0.5 * last_cache_bytes() - head_bytes) / bytes_per_layer;
+  shape.n_layers = static_cast<std::int32_t>(std::clamp(layers, least, most));
+  shape.name = fmt::format("cached,layers={}", shape.n_layers);
+  return shape;
+}
+
+/// Bytes that programs may still take without swapping.
+double free_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string field;
+  double kib = 0.0;
+  std::string unit;
+  while (file >> field >> kib && std::getline(file, unit))
+    if (field == "MemAvailable:") return kib * 1024.0;
+  return 0.0;
+}
+
+/// Models to open, as open_calibration_model() takes them: the names given, or where there are none a model
+/// that is streamed from memory and, on a processor whose cache is known, one that stays in it.
+std::vector<std::string> calibration_models(const std::vector<std::string>& named,
+                                            const std::string& device) {
+  if (!named.empty()) return named;
+  if (device != "cpu") return {"synthetic:llama-3.2-1b", "synthetic:llama-3-8b,layers=8"};
+  constexpr double roomy = 4e9;  // 1.5 GB of weights, and the probe
+  std::vector<std::string> models{free_memory_bytes() > roomy
+                                      ? "synthetic:llama-3.2-1b,layers=8"
+                                      : "synthetic:llama-3.2-1b,layers=4,vocab=32000"};
+  if (last_cache_bytes() >= smallest_cache) models.emplace_back(cached_name);
+  return models;
+}
+
+/// Opens a folder, "synthetic:NAME[,…]", the name of a published model, or "cached": weights that take half
+/// of the last cache. Errors: as open_model().
+Result<LoadedModel> open_calibration_model(const std::string& name, const ModelOptions& options) {
+  using enum engine::SyntheticMatrices;
+  const auto matrices = options.device == "cpu" ? in_memory : by_backend;
+  if (name == cached_name) {
+    DRAFTSCOPE_TRY_ASSIGN(engine::Checkpoint checkpoint,
+                          engine::make_synthetic(cached_shape(), 0.0, 1, matrices));
+    auto held = std::make_unique<engine::Checkpoint>(std::move(checkpoint));
+    engine::Tokenizer bytes = engine::Tokenizer::bytes(held->shape.vocab);
+    return LoadedModel{std::move(held), std::move(bytes)};
+  }
+  ModelOptions opened = options;
+  std::error_code ignored;
+  const bool published = name.find(':') == std::string::npos && !std::filesystem::exists(name, ignored);
+  opened.model = published ? "synthetic:" + name : name;
+  return load_model(opened);
+}
+
+/// The simulator's words for a checkpoint on a backend.
+Result<simulator::CalibratedShape> calibrated_shape(const engine::Checkpoint& checkpoint,
+                                                    const ModelOptions& options) {
+  const speculation::ModelShape& shape = checkpoint.shape;
+  simulator::CalibratedShape calibrated{.shape = {.name = shape.name,
+                                                  .n_layers = shape.n_layers,
+                                                  .d_model = shape.d_model,
+                                                  .n_heads = shape.n_heads,
+                                                  .n_kv_heads = shape.n_kv_heads,
+                                                  .head_dim = shape.head_dim,
+                                                  .d_ff = shape.d_ff,
+                                                  .vocab = shape.vocab},
+                                        .kernels = {}};
+  const std::string dtype(engine::dtype_name(checkpoint.weights.embedding.dtype));
+  DRAFTSCOPE_TRY_ASSIGN(calibrated.weights,
+                        simulator::parse_weight_type(options.weights == "fp8" ? "fp8" : dtype));
+  return calibrated;
+}
 
 struct CalibrateOptions {
   ModelOptions model;
@@ -31,13 +136,9 @@ struct CalibrateOptions {
   std::string gpu;
   std::string output;
   std::vector<std::filesystem::path> inputs;  ///< that the command line names
-  std::string suggest;
   double seconds = 60.0;
   std::vector<std::int32_t> rows{1, 2, 4, 8, 16};
   std::vector<std::int32_t> contexts{64, 1024};
-  std::int32_t exit = 0;
-  std::int32_t gamma = 4;
-  std::int32_t at_context = 512;
   bool overwrite = false;
   bool json = false;
   bool quiet = false;
@@ -127,20 +228,11 @@ Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOpti
   return calibration;
 }
 
-simulator::RoundCostQuestion question_of(const CalibrateOptions& options,
-                                         const simulator::ModelShape& shape) {
-  return {.exit = options.exit > 0 ? options.exit : std::max(shape.n_layers / 4, 1),
-          .gamma = options.gamma,
-          .context = static_cast<double>(options.at_context)};
-}
-
 Result<void> check_contexts(const CalibrateOptions& options) {
   if (!std::is_sorted(options.contexts.begin(), options.contexts.end()))
     return fail("--contexts: found {}, expected them in ascending order", fmt::join(options.contexts, ","));
   return {};
 }
-
-constexpr std::size_t shown_suggestions = 3;
 
 Result<int> calibrate(const CalibrateOptions& options) {
   DRAFTSCOPE_TRY(check_output_file(options.output, {options.inputs, options.overwrite}));
@@ -156,36 +248,14 @@ Result<int> calibrate(const CalibrateOptions& options) {
   DRAFTSCOPE_TRY(file.commit());
   if (options.quiet && !options.json) return 0;
 
-  CalibrationReport report{.calibration = &*measured, .file = options.output, .left_out = {}, .advice = {}};
+  CalibrationReport report{.calibration = &*measured, .file = options.output, .left_out = {}};
   for (const simulator::CalibratedShape& shape : measured->shapes) {
     DRAFTSCOPE_TRY_ASSIGN(simulator::LeaveOneOut left_out,
                           leave_one_out(*measured, shape.shape, shape.weights));
     report.left_out.push_back(std::move(left_out));
   }
-  const simulator::CalibratedShape& first = measured->shapes.front();
-  if (first.shape.n_layers > 1) {
-    DRAFTSCOPE_TRY_ASSIGN(report.advice,
-                          advise_measurement(*measured, first.shape, first.weights,
-                                             question_of(options, first.shape), shown_suggestions));
-  }
   return print_out(options.json ? calibration_report_json(report)
                                 : calibration_text(report, glyphs_for_stdout()));
-}
-
-Result<int> suggest(const CalibrateOptions& options) {
-  DRAFTSCOPE_TRY_ASSIGN(const simulator::MachineCalibration calibration,
-                        simulator::read_calibration(options.suggest));
-  const simulator::CalibratedShape& first = calibration.shapes.front();
-  simulator::ModelShape shape = first.shape;
-  if (!options.models.empty()) {
-    DRAFTSCOPE_TRY_ASSIGN(shape, speculation::find_model_shape(options.models.front()));
-  }
-  constexpr std::size_t listed = 10;
-  DRAFTSCOPE_TRY_ASSIGN(
-      const CalibrationAdvice advice,
-      advise_measurement(calibration, shape, first.weights, question_of(options, shape), listed));
-  return print_out(options.json ? advice_json(advice, shape)
-                                : advice_text(advice, shape, glyphs_for_stdout()));
 }
 
 void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
@@ -211,24 +281,6 @@ void add_measuring_options(CLI::App& command, CalibrateOptions& options) {
       ->capture_default_str();
 }
 
-/// Measure or suggest: one of them is asked for.
-void add_mode_options(CLI::App& command, CalibrateOptions& options) {
-  CLI::Option_group* modes = command.add_option_group("What to do");
-  CLI::Option* output = modes->add_option("-o,--output", options.output, "Measure, into this file (JSON)");
-  CLI::Option* suggestions =
-      modes->add_option("--suggest", options.suggest, "Read this calibration and say what to measure next");
-  output->excludes(suggestions);
-  modes->require_option(1);
-}
-
-void add_suggestion_options(CLI::App& command, CalibrateOptions& options) {
-  add_number(command, "--exit", options.exit,
-             "The round that suggestions are for: its exit layer; 0 = a quarter of the layers", {.min = 0})
-      ->capture_default_str();
-  add_number(command, "--gamma", options.gamma, "Its draft length", {.min = 1})->capture_default_str();
-  add_number(command, "--at-context", options.at_context, "Its context", {.min = 0})->capture_default_str();
-}
-
 }  // namespace
 
 void add_calibrate_command(CLI::App& app, Outcome& outcome) {
@@ -241,17 +293,15 @@ void add_calibrate_command(CLI::App& app, Outcome& outcome) {
       "interleaved repeats. The file holds every time with its quartiles, and the laws fitted to them.\n"
       "Keys of the file and of --json: cli/OUTPUT.md.\n"
       "Example: draftscope calibrate -o machine.json\n"
-      "         draftscope simulate run.dstrace --calibration machine.json --model Llama-3-8B\n"
-      "         draftscope calibrate --suggest machine.json --exit 4 --gamma 6");
+      "         draftscope simulate run.dstrace --calibration machine.json --model Llama-3-8B");
   add_measuring_options(*command, *options);
-  add_mode_options(*command, *options);
-  add_suggestion_options(*command, *options);
+  command->add_option("-o,--output", options->output, "File to write (JSON)")->required();
   command->add_flag("--overwrite", options->overwrite, "Replace an existing file");
   command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no report");
   command->callback([options, command, &outcome] {
     options->inputs = files_named_by(*command, "--output");
-    finish(outcome, options->suggest.empty() ? calibrate(*options) : suggest(*options));
+    finish(outcome, calibrate(*options));
   });
 }
 

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "terminal/outcome.h"
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
 
@@ -51,7 +51,7 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
 void add_advise_command(CLI::App& app, Outcome& outcome, const std::string& command_line);
 
 /// `draftscope calibrate`: measures what decides decoding speed on this machine, for `simulate --calibration`
-/// elsewhere; with --suggest, says what to measure next.
+/// elsewhere.
 void add_calibrate_command(CLI::App& app, Outcome& outcome);
 
 /// `draftscope validate`: how far the simulator's predictions are from what was measured.
@@ -63,7 +63,8 @@ void add_view_command(CLI::App& app, Outcome& outcome);
 /// `draftscope strategies`: every strategy with its parameters, defaults, units and source.
 void add_strategies_command(CLI::App& app, Outcome& outcome);
 
-/// `command_line` is what a recording or a policy says of how it was made. `outcome` must outlive `app`.
+/// Adds all of them. `command_line` is what a recording or a policy says of how it was made. `outcome` must
+/// outlive `app`.
 void add_commands(CLI::App& app, Outcome& outcome, const std::string& command_line);
 
 }  // namespace draftscope::cli

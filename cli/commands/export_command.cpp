@@ -13,7 +13,7 @@
 
 #include "options/numbers.h"
 #include "options/output_options.h"
-#include "terminal/interrupt.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -30,14 +30,13 @@ struct ExportOptions {
 
 struct Format {
   std::string_view name;
-  std::string_view suffix;  ///< of the default target, behind the trace's stem
+  std::string_view suffix;  ///< of the default target, after the trace's stem
   bool is_folder;           ///< several files
   Result<void> (*write)(traces::Reader&, const std::filesystem::path&, const traces::Progress&);
 };
 
-constexpr std::array<Format, 5> formats{{{"perfetto", ".pftrace", false, traces::export_perfetto},
+constexpr std::array<Format, 4> formats{{{"perfetto", ".pftrace", false, traces::export_perfetto},
                                          {"chrome", ".json", false, traces::export_chrome},
-                                         {"csv", "-csv", true, traces::export_csv},
                                          {"spec-bench", "-spec-bench", true, traces::export_spec_bench},
                                          {"jsonl", ".jsonl", false, traces::export_rounds}}};
 
@@ -83,7 +82,6 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
   command->footer(
       "perfetto    TrackEvent protobuf, for ui.perfetto.dev and trace_processor\n"
       "chrome      Chrome trace event JSON\n"
-      "csv         a folder with one CSV file a table\n"
       "spec-bench  a folder with one Spec-Bench answer file a run\n"
       "jsonl       a line a request and a round, which import reads again: docs/rounds-format.md\n"
       "Prints the path it wrote.\n"
@@ -91,7 +89,7 @@ void add_export_command(CLI::App& app, Outcome& outcome) {
   command->add_option("FILE", options->file, "Trace to read")->required();
   command->add_option("--to,--format", options->to, "Format")
       ->required()
-      ->check(one_of({"perfetto", "chrome", "csv", "spec-bench", "jsonl"}));
+      ->check(one_of({"perfetto", "chrome", "spec-bench", "jsonl"}));
   add_optional_output(*command, "-o,--output", options->output,
                       "File or folder to write; beside the trace if not given");
   command->add_flag("--overwrite", options->overwrite, "Replace what is there");

@@ -10,10 +10,9 @@
 
 #include "chat/chat.h"
 #include "chat/chat_input.h"
-#include "options/chat_options.h"
 #include "options/model_options.h"
-#include "terminal/interrupt.h"
 #include "terminal/messages.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 #include "terminal/token_printer.h"
 

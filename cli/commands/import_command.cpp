@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/import.h>
-#include <draftscope/traces/trace_target.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 #include "options/numbers.h"
 #include "options/output_options.h"
-#include "terminal/interrupt.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -28,18 +28,6 @@ struct ImportOptions {
   bool quiet = false;
 };
 
-std::vector<traces::ImportFormat> import_formats() {
-  std::vector<traces::ImportFormat> formats(static_cast<std::size_t>(traces::import_format_count));
-  for (std::size_t i = 0; i < formats.size(); ++i) formats[i] = static_cast<traces::ImportFormat>(i);
-  return formats;
-}
-
-std::optional<traces::ImportFormat> import_format_named(const std::string& name) {
-  for (const traces::ImportFormat format : import_formats())
-    if (traces::import_format_name(format) == name) return format;
-  return std::nullopt;  // "auto"
-}
-
 std::string summary_text(const std::string& target, const traces::ImportSummary& summary) {
   std::string text = fmt::format("{}\n", target);
   text += fmt::format("{} runs, {} requests, {} rounds, {} spans, {} device activities\n", summary.runs,
@@ -54,7 +42,7 @@ std::string summary_text(const std::string& target, const traces::ImportSummary&
 Result<int> import_files(const ImportOptions& options) {
   DRAFTSCOPE_TRY(traces::check_trace_target(options.output, {options.inputs, options.import.overwrite}));
   traces::ImportOptions import = options.import;
-  import.format = import_format_named(options.from);
+  if (options.from != "auto") import.format = options.from;
   import.baseline = options.baseline;
   const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
   traces::ImportSummary summary;
@@ -80,9 +68,9 @@ void add_import_command(CLI::App& app, Outcome& outcome) {
   CLI::App* command = app.add_subcommand("import", "Make a trace of others' recordings");
   std::vector<std::string> names{"auto"};
   std::string formats;
-  for (const traces::ImportFormat format : import_formats()) {
-    names.emplace_back(traces::import_format_name(format));
-    formats += fmt::format("{:<10}  {}\n", names.back(), traces::import_format_about(format));
+  for (const traces::ImportFormat& format : traces::import_formats()) {
+    names.emplace_back(format.name);
+    formats += fmt::format("{:<10}  {}\n", format.name, format.about);
   }
   command->footer(
       formats +

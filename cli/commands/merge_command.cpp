@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/merge.h>
-#include <draftscope/traces/trace_target.h>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 #include "commands/commands.h"
 #include "options/output_options.h"
-#include "terminal/interrupt.h"
 #include "terminal/messages.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {

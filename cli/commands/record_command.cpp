@@ -7,10 +7,10 @@
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/recording/session.h>
 #include <draftscope/speculation/model_shape_json.h>
+#include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/prompt_file.h>
 #include <draftscope/traces/reader.h>
 #include <draftscope/traces/record_help.h>
-#include <draftscope/traces/trace_target.h>
 #include <draftscope/traces/writer.h>
 #include <algorithm>
 #include <filesystem>
@@ -20,12 +20,12 @@
 #include <optional>
 
 #include "commands/commands.h"
-#include "options/device_trace_options.h"
+#include "options/model_options.h"
 #include "options/numbers.h"
 #include "options/output_options.h"
 #include "options/shard_options.h"
-#include "terminal/interrupt.h"
 #include "terminal/messages.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {

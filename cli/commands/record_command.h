@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "options/chat_options.h"
 #include "options/model_options.h"
 #include "options/shard_options.h"
-#include "terminal/outcome.h"
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
 

@@ -10,12 +10,8 @@
 #include <memory>
 
 #include "options/numbers.h"
-#include "report/brief_report.h"
-#include "report/conventions_report.h"
-#include "report/decisions_report.h"
-#include "report/operations_report.h"
 #include "report/report_json.h"
-#include "report/report_text.h"
+#include "report/reports.h"
 
 namespace draftscope::cli {
 

@@ -2,24 +2,28 @@
 #include "commands/commands.h"
 
 #include <draftscope/base/atomic_file.h>
+#include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
-#include <draftscope/base/utc_time.h>
+#include <draftscope/simulator/answers/predicted_trace.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
+#include <draftscope/traces/atomic_trace.h>
 #include <draftscope/traces/reader.h>
-#include <draftscope/traces/trace_target.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "commands/learning.h"
-#include "commands/sweep_questions.h"
 #include "options/machine_options.h"
 #include "options/numbers.h"
 #include "options/output_options.h"
 #include "report/answers/prediction_file.h"
-#include "report/answers/simulate_ladder.h"
 #include "report/answers/simulate_text.h"
 #include "report/answers/simulate_waterfall.h"
 #include "terminal/messages.h"
@@ -28,6 +32,128 @@
 namespace draftscope::cli {
 
 namespace {
+
+/// The questions of the command: every strategy on every machine, with what the options want of each answer.
+class SweepQuestions {
+ public:
+  /// All arguments outlive it.
+  SweepQuestions(const SimulateOptions& options, const simulator::WhatIf& what_if,
+                 const traces::Recording& recording, const std::vector<simulator::Machine>& machines);
+
+  /// For the questions that follow; `reason`: how the texts differ.
+  void ask_of_other_texts(std::string reason) { other_texts_ = std::move(reason); }
+
+  void ask_all(const std::vector<std::string>& strategies);
+
+  Simulation simulation;
+  std::vector<AnswerLadder> ladders;
+  simulator::PredictedTrace prediction;
+
+ private:
+  void ask_strategy(const std::string& strategy, const std::function<void()>& asked_one);
+  void ask_on(const std::string& strategy, const simulator::Machine& machine);
+  void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
+  void ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
+  void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
+  /// The comparison with the run that the answer is about, if that was recorded.
+  [[nodiscard]] std::optional<simulator::MeasuredBeside> measured_beside(
+      const simulator::Answer& answer, const simulator::Machine& machine) const;
+  void put_circumstances(simulator::StrategyRounds& rounds) const;
+
+  const SimulateOptions& options_;
+  const simulator::WhatIf& what_if_;
+  const std::vector<simulator::Machine>& machines_;
+  std::vector<simulator::MeasuredSetting> measured_;
+  std::optional<std::string> other_texts_;
+};
+
+SweepQuestions::SweepQuestions(const SimulateOptions& options, const simulator::WhatIf& what_if,
+                               const traces::Recording& recording,
+                               const std::vector<simulator::Machine>& machines)
+    : simulation{.recording = &recording, .fit = &what_if.costs().report},
+      prediction{.machine = machines.front(), .runs = {}, .meta = {}},
+      options_(options),
+      what_if_(what_if),
+      machines_(machines),
+      measured_(simulator::measured_settings(recording)) {}
+
+void SweepQuestions::ask_all(const std::vector<std::string>& strategies) {
+  ProgressBar progress("simulating", options_.quiet);
+  const auto all = static_cast<std::int64_t>(strategies.size() * machines_.size());
+  std::int64_t done = 0;
+  for (const std::string& strategy : strategies)
+    ask_strategy(strategy, [&] { progress.update(++done, all); });
+}
+
+/// Asks the strategy on every machine; calls `asked_one` after each.
+void SweepQuestions::ask_strategy(const std::string& strategy, const std::function<void()>& asked_one) {
+  if (options_.target_exits || simulator::goes_by_times(strategy)) {
+    for (const simulator::Machine& machine : machines_) {
+      ask_on(strategy, machine);
+      asked_one();
+    }
+    return;
+  }
+  auto rounds = what_if_.rounds(strategy);
+  if (!rounds) return simulation.refusals.push_back({strategy, "", rounds.error().message});
+  put_circumstances(*rounds);
+  for (const simulator::Machine& machine : machines_) {
+    ask(*rounds, machine);
+    asked_one();
+  }
+}
+
+/// Rounds that are this machine's own.
+void SweepQuestions::ask_on(const std::string& strategy, const simulator::Machine& machine) {
+  const bool by_times = simulator::goes_by_times(strategy);
+  auto rounds = by_times ? what_if_.rounds(strategy, machine)
+                         : simulator::rounds_at_target_exit(what_if_, strategy, machine.scenario.shape);
+  if (!rounds) return simulation.refusals.push_back({strategy, machine.name, rounds.error().message});
+  put_circumstances(*rounds);
+  if (by_times)
+    ask(*rounds, machine);
+  else
+    ask_fitting(*rounds, machine);
+}
+
+void SweepQuestions::ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+  ask_fitting(simulator::for_shape(rounds, what_if_.recorded_scenario().shape, machine.scenario.shape),
+              machine);
+}
+
+/// Rounds of the machine's model.
+void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+  auto answer = simulator::ask(what_if_.costs().model, rounds, machine,
+                               {.draws = options_.draws, .seed = options_.seed}, options_.budget);
+  if (!answer) return simulation.refusals.push_back({rounds.strategy, machine.name, answer.error().message});
+  if (options_.write) prediction.runs.push_back({rounds, *answer});
+  if (options_.ladder) add_ladder(rounds, machine);
+  simulation.measured.push_back(measured_beside(*answer, machine));
+  simulation.answers.push_back(*std::move(answer));
+  simulation.scenarios.push_back(machine.scenario);
+}
+
+std::optional<simulator::MeasuredBeside> SweepQuestions::measured_beside(
+    const simulator::Answer& answer, const simulator::Machine& machine) const {
+  const bool is_as_recorded = !other_texts_ && options_.longer_context == 0 &&
+                              simulator::is_recorded_machine(machine, what_if_.recorded_scenario());
+  const auto* run = is_as_recorded ? simulator::measured_setting_of(answer, measured_) : nullptr;
+  if (run == nullptr) return std::nullopt;
+  return simulator::measured_beside(answer, *run, *simulation.fit, simulation.recording->meta);
+}
+
+void SweepQuestions::add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
+  auto ladder = ladder_of(what_if_.costs().model, rounds, machine);
+  if (ladder)
+    ladders.push_back(*std::move(ladder));
+  else
+    simulation.refusals.push_back({rounds.strategy, machine.name, ladder.error().message});
+}
+
+void SweepQuestions::put_circumstances(simulator::StrategyRounds& rounds) const {
+  if (other_texts_) simulator::ask_of_other_texts(rounds, *other_texts_);
+  if (options_.longer_context > 0) simulator::lengthen_context(rounds, options_.longer_context);
+}
 
 /// Errors: several machines, of which a trace, with its one vanilla run, can only have one.
 Result<void> check_write(const SimulateOptions& options, const std::vector<simulator::Machine>& machines) {
@@ -72,9 +198,8 @@ Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator:
       what_if, recording, strategies, machines, options.longer_context,
       [&](std::int64_t done) { progress.update(done, static_cast<std::int64_t>(machines.size())); });
   if (!found) return fail("{}: {}", options.file, found.error().message);
-  const int printed = options.json  ? print_out(waterfall_json(*found))
-                      : options.csv ? print_out(waterfall_csv(*found))
-                                    : print_out(waterfall_text(*found, options.quiet, glyphs_for_stdout()));
+  const int printed = print_out(options.json ? waterfall_json(*found)
+                                             : waterfall_text(*found, options.quiet, glyphs_for_stdout()));
   const int exit_code = found->refusals.empty() ? 0 : exit_failure;
   return printed != 0 ? printed : exit_code;
 }
@@ -83,7 +208,6 @@ Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator:
 int print_ladders(const SimulateOptions& options, const Simulation& simulation,
                   const std::vector<AnswerLadder>& ladders) {
   if (options.json) return print_out(ladder_json(simulation, ladders));
-  if (options.csv) return print_out(ladder_csv(ladders));
   const Glyphs glyphs = glyphs_for_stdout();
   return print_out(simulate_text(simulation, options.quiet, glyphs) + ladder_text(ladders, glyphs));
 }
@@ -208,15 +332,19 @@ void add_simulate_command(CLI::App& app, Outcome& outcome, const std::string& co
   CLI::Option* ladder =
       command->add_flag("--ladder", options->ladder, "Say what makes each speedup another than layers count")
           ->excludes(output);
-  command
-      ->add_flag("--waterfall", options->waterfall,
-                 "Say what was possible on these texts, and what share of it each strategy gets")
-      ->excludes(ladder)
-      ->excludes(write)
-      ->excludes(output)
-      ->excludes("--prompts");
+  CLI::Option* waterfall =
+      command
+          ->add_flag("--waterfall", options->waterfall,
+                     "Say what was possible on these texts, and what share of it each strategy gets")
+          ->excludes(ladder)
+          ->excludes(write)
+          ->excludes(output)
+          ->excludes("--prompts");
   CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--csv", options->csv, "Print CSV, one line an answer")->excludes(json);
+  command->add_flag("--csv", options->csv, "Print CSV, one line an answer")
+      ->excludes(json)
+      ->excludes(ladder)
+      ->excludes(waterfall);
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
   command->callback([options, command, &outcome] { finish(outcome, simulate(*options, *command)); });
 }

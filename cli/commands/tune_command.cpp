@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "commands/commands.h"
 
+#include <draftscope/base/clock.h>
 #include <draftscope/base/output_file.h>
-#include <draftscope/base/utc_time.h>
 #include <draftscope/engine/decode.h>
 #include <draftscope/engine/recording/session.h>
 #include <draftscope/engine/tuning/pass_costs.h>
 #include <draftscope/engine/tuning/score_setting.h>
 #include <draftscope/engine/tuning/teacher_forced.h>
 #include <draftscope/engine/tuning/tuner.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/traces/prompt_file.h>
 #include <sys/utsname.h>
 
@@ -22,8 +23,8 @@
 #include "commands/tune_state.h"
 #include "options/output_options.h"
 #include "options/shard_options.h"
-#include "terminal/interrupt.h"
 #include "terminal/messages.h"
+#include "terminal/process.h"
 #include "terminal/progress_bar.h"
 
 namespace draftscope::cli {
@@ -45,7 +46,7 @@ std::string tune_text(const engine::Policy& policy, const std::string& file) {
   const engine::Measurement& typical = middle(policy, sorted);
   const bool timed = typical.tokens_per_second > 0.0;
   std::string text = fmt::format("best      {}\n", policy.strategy);
-  const bool pays = policy.strategy != "vanilla";
+  const bool pays = !speculation::strategy_row(policy.strategy).is_baseline;
   if (!pays)
     text += "No setting that was tried decodes faster than vanilla here.\n";
   else if (timed)

@@ -9,7 +9,7 @@
 #include "options/numbers.h"
 #include "report/answers/check_prediction.h"
 #include "report/answers/validate_recordings.h"
-#include "terminal/outcome.h"
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
 
@@ -36,9 +36,8 @@ Result<int> validate_prediction(const ValidateRecordingsOptions& options) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(options.files.back()));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording measured, reader.recording());
   DRAFTSCOPE_TRY_ASSIGN(const PredictionCheck check, check_prediction(prediction, measured));
-  return options.json  ? print_out(check_json(prediction, check))
-         : options.csv ? print_out(check_csv(check))
-                       : print_out(check_text(prediction, check, options.quiet, glyphs_for_stdout()));
+  return print_out(options.json ? check_json(prediction, check)
+                                : check_text(prediction, check, options.quiet, glyphs_for_stdout()));
 }
 
 Result<int> validate(const ValidateRecordingsOptions& options) {
@@ -61,7 +60,7 @@ void add_validate_command(CLI::App& app, Outcome& outcome) {
       "prediction\n"
       "that was changed after it was written is refused, and so is a recording that was begun before it.\n"
       "Ends with exit code 1 if an error exceeds its bound.\n"
-      "Keys of --json and columns of --csv: cli/OUTPUT.md.\n"
+      "Keys of --json: cli/OUTPUT.md.\n"
       "Example: draftscope validate run.dstrace --bound again=3 --bound length=5\n"
       "         draftscope validate a100.dstrace h100.dstrace --bound machine=15\n"
       "         draftscope validate prediction.json measured.dstrace");
@@ -74,8 +73,7 @@ void add_validate_command(CLI::App& app, Outcome& outcome) {
   add_number(*command, "--draws", options->draws, "Of requests and costs, for the intervals", {200, 100000})
       ->capture_default_str();
   add_number(*command, "--seed", options->seed, "Same seed, same intervals");
-  CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
-  command->add_flag("--csv", options->csv, "Print CSV, one line a question")->excludes(json);
+  command->add_flag("--json", options->json, "Print JSON");
   command->add_flag("-q,--quiet", options->quiet, "No progress, no notes");
   command->callback([options, &outcome] { finish(outcome, validate(*options)); });
 }

@@ -43,9 +43,8 @@ Result<std::int32_t> to_integer(std::string_view text, std::string_view option) 
 
 /// "exit=3,5,7", "gamma=1..8".
 Result<Axis> parse_axis(const std::string& text) {
-  constexpr std::array<std::string_view, 11> known{"exit",  "gamma",           "threshold", "gpu",
-                                                   "model", "weights",         "regime",    "host",
-                                                   "batch", "tensor-parallel", "link"};
+  constexpr std::array<std::string_view, 10> known{
+      "exit", "gamma", "threshold", "gpu", "model", "weights", "regime", "host", "batch", "tensor-parallel"};
   constexpr std::int32_t max_values = 10'000;
   const std::size_t equals = text.find('=');
   Axis axis{text.substr(0, equals), {}};
@@ -87,18 +86,10 @@ Result<void> set(Scenario& scenario, std::string_view key, const std::string& va
     DRAFTSCOPE_TRY_ASSIGN(scenario.host, simulator::host_time_of(value));
   } else if (key == "batch") {
     DRAFTSCOPE_TRY_ASSIGN(scenario.batch, to_integer(value, "batch"));
-  } else if (key == "link") {
-    DRAFTSCOPE_TRY_ASSIGN(scenario.link, simulator::find_rank_link(value));
   } else {
     DRAFTSCOPE_TRY_ASSIGN(scenario.tensor_parallel, to_integer(value, "tensor-parallel"));
   }
   return {};
-}
-
-std::string link_names() {
-  std::vector<std::string_view> names;
-  for (const simulator::RankLink& link : simulator::known_rank_links()) names.push_back(link.name);
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 Result<std::optional<simulator::DraftCostInput>> draft_cost_of(const SimulateOptions& options) {
@@ -141,16 +132,12 @@ void add_machine_options(CLI::App& command, SimulateOptions& options) {
       "intervals widen");
   add_number(command, "--batch", options.batch, "Requests decoded together", {.min = 1})
       ->capture_default_str();
-  add_number(command, "--tensor-parallel", options.tensor_parallel,
-             "GPUs, or ranks on the recorded CPU, that share the model", {.min = 1})
+  add_number(command, "--tensor-parallel", options.tensor_parallel, "GPUs that share the model", {.min = 1})
       ->capture_default_str();
-  command.add_option("--link", options.link,
-                     "Between ranks on machines of their own: " + link_names() +
-                         "; without it they share one machine's memory");
   command.add_option(
       "--sweep", options.sweeps,
       "KEY=V1,V2,… or KEY=FIRST..LAST of exit, gamma, threshold, gpu, model, weights, regime, host, batch, "
-      "tensor-parallel, link; several make a grid");
+      "tensor-parallel; several make a grid");
 }
 
 Result<std::vector<std::string>> swept_strategies(const SimulateOptions& options) {
@@ -181,7 +168,6 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
   if (!options.weights.empty()) DRAFTSCOPE_TRY(set(base, "weights", options.weights));
   if (!options.regime.empty()) DRAFTSCOPE_TRY(set(base, "regime", options.regime));
   if (!options.host.empty()) DRAFTSCOPE_TRY(set(base, "host", options.host));
-  if (!options.link.empty()) DRAFTSCOPE_TRY(set(base, "link", options.link));
   DRAFTSCOPE_TRY_ASSIGN(base.draft_cost, draft_cost_of(options));
   std::vector<AskedMachine> all;
   for (const std::string& gpu : options.gpus) {
@@ -210,11 +196,6 @@ Result<std::vector<Machine>> swept_machines(const SimulateOptions& options, cons
       }
     all = std::move(more);
   }
-  if (std::ranges::all_of(all, [](const AskedMachine& asked) { return asked.scenario.tensor_parallel == 1; }))
-    for (const AskedMachine& asked : all)
-      if (asked.scenario.link)
-        return fail("--link: found {} for one process, expected --tensor-parallel of at least 2",
-                    asked.scenario.link->name);
   std::vector<Machine> machines;
   for (AskedMachine& asked : all) {
     DRAFTSCOPE_TRY_ASSIGN(Machine machine, simulator::asked_machine(std::move(asked.scenario), recorded,

@@ -31,7 +31,6 @@ struct SimulateOptions {
   bool target_exits = false;          ///< exits count the layers of the model asked about
   std::int32_t batch = 1;
   std::int32_t tensor_parallel = 1;
-  std::string link;  ///< between ranks on CPUs; empty: the memory of one machine
   std::int32_t longer_context = 0;
   std::optional<std::filesystem::path> prompts;  ///< that are asked about; none: the recorded ones
   std::vector<std::string> sweeps;               ///< key=value,… or key=first..last

@@ -245,4 +245,26 @@ engine::StrategyResources strategy_resources(const ModelOptions& options, const 
   return {open, target.checkpoint->hash};
 }
 
+void add_chat_options(CLI::App& command, ChatOptions& options, const std::string& what) {
+  command.add_flag("--chat", options.chat, "Put " + what + " into the model's chat template");
+  command.add_option("--system", options.system,
+                     "The system prompt in front: of a conversation, or with --chat");
+}
+
+Result<void> check(const ChatOptions& options) {
+  if (!options.system.empty() && !options.chat)
+    return fail("system: found a system prompt without --chat, expected both (the chat template holds it)");
+  return {};
+}
+
+void add_device_trace_options(CLI::App& command, engine::DeviceTraceOptions& options) {
+  command
+      .add_option(
+          "--device-trace", options.mode,
+          "On a GPU: launches = a row a launch, by CUPTI; operations = beside them a row an operation of a "
+          "program, timed by the device itself; auto = launches there")
+      ->check(one_of({"auto", "off", "launches", "operations"}))
+      ->capture_default_str();
+}
+
 }  // namespace draftscope::cli

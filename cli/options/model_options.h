@@ -6,10 +6,12 @@
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>
+#include <draftscope/engine/recording/device_recording.h>
 #include <draftscope/engine/recording/run_identity.h>
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tokenizer.h>
 #include <draftscope/profiler/device_trace.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
@@ -56,5 +58,18 @@ void hint_at_chat_template(const LoadedModel& model, bool chat, bool quiet);
 [[nodiscard]] Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options,
                                                                     const LoadedModel& model,
                                                                     profiler::DeviceTrace* trace = nullptr);
+
+struct ChatOptions {
+  bool chat = false;   ///< prompts go into the chat template
+  std::string system;  ///< system prompt; "" = none, or what the template itself puts there
+};
+
+/// `what` goes into the template: "the prompt".
+void add_chat_options(CLI::App& command, ChatOptions& options, const std::string& what);
+
+/// Fails on a system prompt without the template that it belongs into.
+[[nodiscard]] Result<void> check(const ChatOptions& options);
+
+void add_device_trace_options(CLI::App& command, engine::DeviceTraceOptions& options);
 
 }  // namespace draftscope::cli

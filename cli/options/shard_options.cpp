@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "options/shard_options.h"
 
-#include <draftscope/base/put_in_place.h>
+#include <draftscope/base/atomic_file.h>
 #include <fmt/format.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "report/brief_report.h"
+#include "report/reports.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "report/figure_text.h"
-#include "report/report_header.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 

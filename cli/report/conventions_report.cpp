@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "report/conventions_report.h"
+#include "report/reports.h"
 
 #include <draftscope/simulator/analysis/figure_tables.h>
 #include <fmt/format.h>
@@ -11,7 +11,6 @@
 #include <variant>
 
 #include "report/figure_text.h"
-#include "report/report_header.h"
 #include "report/report_json.h"
 #include "terminal/table.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "report/decisions_report.h"
+#include "report/reports.h"
 
 #include <draftscope/speculation/policy_history.h>
 #include <fmt/format.h>
@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "report/report_header.h"
 #include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"

@@ -4,10 +4,17 @@
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tokenizer.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/speculation/rules/rules_of.h>
+#include <draftscope/speculation/model_shape_json.h>
 
+#include <fmt/format.h>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
+
+#include "report/report_json.h"
+#include "terminal/numbers.h"
+#include "terminal/table.h"
 
 namespace draftscope::cli {
 
@@ -46,45 +53,14 @@ std::string without_name(std::string_view message, std::string_view strategy) {
 /// bits.
 void describe_draft(const speculation::StrategySpecification& strategy, const ModelShape& shape,
                     double weight_bits, StrategyOnModel& row) {
-  const double head = speculation::head_in_layers(shape);
-  if (!strategy.has_parts()) {
-    if (row.name == "vanilla" || !row.lacks.empty()) return;
-    if (row.name == "auto") {
-      row.draft = "what pays, chosen anew each round";
-      return;
-    }
-    if (row.name == "cascade") {
-      row.draft = "parts of the model in turn";
-      return;
-    }
-    row.draft = "guesses, without a forward";
-    row.draft_layers = 0.0;
-    return;
+  speculation::DraftDescription draft;
+  if (const speculation::PartRow* mask = strategy.part_row(speculation::PartKind::mask)) {
+    if (mask->describe != nullptr) draft = mask->describe(strategy, shape);
+  } else if (row.lacks.empty()) {
+    draft = speculation::strategy_row(row.name).draft;
   }
-  const std::string& mask = strategy.part(speculation::PartKind::mask);
-  if (mask == "exit") {
-    const std::int32_t exit = strategy.integer("exit");
-    row.draft = exit == 1 ? "layer 0" : fmt::format("layers 0 to {}", exit - 1);
-    row.draft_layers = exit + head;
-  } else if (mask == "swift") {
-    const std::int32_t skipped =
-        speculation::swift_skipped_sublayers(shape.n_layers, strategy.number("ratio"));
-    row.draft = fmt::format("all but {} of {} sublayers", skipped, 2 * shape.n_layers);
-    row.draft_layers = shape.n_layers - 0.5 * skipped + head;
-  } else if (mask == "clasp") {
-    const std::int32_t skipped = strategy.integer("skip");
-    row.draft = fmt::format("all but {} of {} layers", skipped, shape.n_layers);
-    row.draft_layers = shape.n_layers - skipped + head;
-  } else if (mask == "knapspec") {
-    row.draft = "sublayers chosen by their times";
-  } else if (mask == "conflayers") {
-    row.draft = "layers chosen by their outputs";
-  } else if (mask == "full") {
-    row.draft = "all layers";
-    row.draft_layers = shape.n_layers + head;
-  } else if (mask == "del") {
-    row.draft = "an exit chosen anew each round";
-  }
+  row.draft = std::move(draft.text);
+  row.draft_layers = draft.layers;
   if (const auto format = strategy.draft_weights(); format && row.draft_layers) {
     *row.draft_layers *= speculation::weight_format_row(*format).bits / weight_bits;
     row.draft += fmt::format(", in {}", speculation::weight_format_name(*format));
@@ -149,6 +125,169 @@ Result<ModelReport> describe_model(std::string_view argument) {
   for (const speculation::StrategyRow& strategy : speculation::strategy_catalogue().strategies())
     report.strategies.push_back(on_model(strategy, shape, weight_bits));
   return report;
+}
+
+namespace {
+
+/// Cells of the longest text beside a label; what is longer ends in "...".
+constexpr std::size_t max_text_cells = 84;
+constexpr std::size_t max_parameter_cells = 34;
+
+std::string cut(const std::string& text, std::size_t cells) {
+  if (display_width(text) <= cells) return text;
+  std::string kept = text;
+  while (!kept.empty() && display_width(kept) + 3 > cells) {
+    while (!kept.empty() && (static_cast<unsigned char>(kept.back()) & 0xC0U) == 0x80U) kept.pop_back();
+    if (!kept.empty()) kept.pop_back();
+  }
+  return kept + "...";
+}
+
+std::string token_text(const NamedToken& token) {
+  return token.text.empty() ? std::to_string(token.id)
+                            : fmt::format("{} \"{}\"", token.id, printable(token.text));
+}
+
+std::string tokens_text(const std::vector<NamedToken>& tokens) {
+  std::string text;
+  for (const NamedToken& token : tokens) text += (text.empty() ? "" : ", ") + token_text(token);
+  return text.empty() ? "none" : text;
+}
+
+std::string shape_line(const speculation::ModelShape& shape) {
+  return fmt::format("{} layers of width {}, {} heads of {} ({} of keys and values), MLP {}{}",
+                     shape.n_layers, shape.d_model, shape.n_heads, shape.head_dim, shape.n_kv_heads,
+                     shape.d_ff, shape.tied_embeddings ? ", tied" : "");
+}
+
+std::string stored_line(const ModelReport& report) {
+  const engine::Checkpoint& checkpoint = report.checkpoint;
+  const std::string form = checkpoint.has_blocks()
+                               ? "in the same blocks"
+                               : fmt::format("as {}", engine::dtype_name(checkpoint.weights.embedding.dtype));
+  const std::string held =
+      fmt::format("{} in memory {}", bytes_text(static_cast<double>(checkpoint.weight_bytes())), form);
+  if (checkpoint.synthetic) return "nowhere: synthetic weights; " + held;
+  return fmt::format("{} as {}; {}", bytes_text(static_cast<double>(report.file_bytes)),
+                     printable(checkpoint.stored_as), held);
+}
+
+std::string context_line(const speculation::ModelShape& shape) {
+  std::string line = count(shape.max_positions) + " tokens";
+  if (shape.sliding_window > 0)
+    line += fmt::format("; {} see the latest {} alone",
+                        shape.traits.full_attention_interval > 0 ? "some layers" : "layers",
+                        count(shape.sliding_window));
+  return line;
+}
+
+/// "exit=7, gamma=6": numbers and words that are set, as far as they fit.
+std::string parameters_text(const std::string& json) {
+  if (json.empty()) return "";
+  std::string text;
+  const auto parameters = nlohmann::ordered_json::parse(json);
+  for (const auto& [name, value] : parameters.items()) {
+    if (value.is_string() && value.get<std::string>().empty()) continue;
+    const std::string item = (text.empty() ? "" : ",") + name + '=' +
+                             (value.is_string() ? value.get<std::string>() : value.dump());
+    if (display_width(text) + display_width(item) + 4 > max_parameter_cells) return text + ",...";
+    text += item;
+  }
+  return text;
+}
+
+std::string strategies_table(const ModelReport& report) {
+  Table table({{"strategy", Align::left},
+               {"defaults here", Align::left},
+               {"draft step"},
+               {"what drafts, or what it lacks", Align::left}});
+  for (const StrategyOnModel& strategy : report.strategies) {
+    const std::string& lacks = strategy.lacks;
+    table.add_row({strategy.name, lacks.empty() ? parameters_text(strategy.parameters) : "",
+                   strategy.draft_layers && lacks.empty() ? number(*strategy.draft_layers) : "",
+                   lacks.empty() ? strategy.draft : cut(printable(lacks.substr(0, lacks.find(", "))), 32)});
+  }
+  return table.text(2);
+}
+
+}  // namespace
+
+std::string model_text(const ModelReport& report) {
+  const engine::Checkpoint& checkpoint = report.checkpoint;
+  const speculation::ModelShape& shape = checkpoint.shape;
+  std::string text = cut(printable(shape.name), max_text_cells) + '\n';
+  const auto add = [&text](std::string_view label, const std::string& line) {
+    text += fmt::format("  {:<10} {}\n", label, cut(line, max_text_cells));
+  };
+  add("family", printable(shape.architecture.empty() ? "not known" : shape.architecture));
+  add("shape", shape_line(shape));
+  add("parameters", count(static_cast<std::int64_t>(checkpoint.parameters())));
+  add("stored", stored_line(report));
+  add("a step", fmt::format("reads {} of weights, and {} of K/V for each token of context",
+                            bytes_text(static_cast<double>(checkpoint.bytes_per_step())),
+                            bytes_text(static_cast<double>(report.kv_bytes_per_token))));
+  add("context", context_line(shape));
+  add("vocabulary", count(shape.vocab) + " tokens");
+  add("tokenizer", report.tokenizer.empty() ? printable(report.tokenizer_problem) : report.tokenizer);
+  add("BOS", report.bos ? token_text(*report.bos) : "none");
+  add("EOS", tokens_text(report.eos));
+  add("chat", report.has_chat_template ? "has a chat template: --chat puts prompts into it"
+                                       : "no chat template: it goes on with a text");
+  text += fmt::format("\nA vanilla step is {} layers and the head, which weighs as much as {} layers.\n",
+                      shape.n_layers, number(report.head_in_layers));
+  return text + strategies_table(report);
+}
+
+namespace {
+
+Json token_json(const NamedToken& token) {
+  return {{"id", token.id}, {"text", token.text}};
+}
+
+template <typename T>
+Json text_or_null(const T& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json strategy_json(const StrategyOnModel& strategy) {
+  Json json{{"name", strategy.name}};
+  json["parameters"] = strategy.parameters.empty() ? Json(nullptr) : Json::parse(strategy.parameters);
+  json["draft"] = text_or_null(strategy.draft);
+  json["draft_layers"] = json_or_null(strategy.draft_layers);
+  json["lacks"] = text_or_null(strategy.lacks);
+  return json;
+}
+
+}  // namespace
+
+std::string model_json(const ModelReport& report) {
+  const engine::Checkpoint& checkpoint = report.checkpoint;
+  const speculation::ModelShape& shape = checkpoint.shape;
+  Json json = new_document();
+  json["model"] = shape.name;
+  json["path"] = text_or_null(checkpoint.path.string());
+  json["synthetic"] = checkpoint.synthetic;
+  json["checkpoint_hash"] = checkpoint.hash;
+  json["model_shape"] = Json::parse(speculation::recorded_shape_json(shape));
+  json["parameters"] = checkpoint.parameters();
+  json["stored_as"] = text_or_null(checkpoint.stored_as);
+  json["file_bytes"] = checkpoint.synthetic ? Json(nullptr) : Json(report.file_bytes);
+  json["dtype"] = engine::dtype_name(checkpoint.weights.embedding.dtype);
+  json["weight_bytes"] = checkpoint.weight_bytes();
+  json["bytes_per_step"] = checkpoint.bytes_per_step();
+  json["kv_bytes_per_token"] = report.kv_bytes_per_token;
+  json["context_tokens"] = shape.max_positions;
+  json["tokenizer"] = text_or_null(report.tokenizer);
+  json["tokenizer_problem"] = text_or_null(report.tokenizer_problem);
+  json["bos"] = report.bos ? token_json(*report.bos) : Json(nullptr);
+  json["eos"] = Json::array();
+  for (const NamedToken& token : report.eos) json["eos"].push_back(token_json(token));
+  json["chat_template"] = report.has_chat_template;
+  json["head_in_layers"] = report.head_in_layers;
+  json["strategies"] = Json::array();
+  for (const StrategyOnModel& strategy : report.strategies)
+    json["strategies"].push_back(strategy_json(strategy));
+  return json_text(json);
 }
 
 }  // namespace draftscope::cli

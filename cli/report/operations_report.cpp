@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "report/operations_report.h"
+#include "report/reports.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "report/report_header.h"
 #include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"

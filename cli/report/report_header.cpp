@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "report/report_header.h"
+#include "report/reports.h"
 
 #include <fmt/format.h>
 

@@ -22,6 +22,10 @@ Json new_document() {
   return {{"format", json_format}};
 }
 
+Json interval_json(const std::optional<simulator::Interval>& interval) {
+  return interval ? Json::array({interval->low, interval->high}) : Json(nullptr);
+}
+
 Json recording_json(const simulator::MeasuredRecording& measured) {
   const traces::Recording& recording = *measured.recording;
   Json json = Json::object();

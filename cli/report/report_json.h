@@ -33,6 +33,9 @@ template <typename T>
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// [low, high], or null.
+[[nodiscard]] Json interval_json(const std::optional<simulator::Interval>& interval);
+
 /// Path, schema version, whether it was closed cleanly, warnings, meta.
 [[nodiscard]] Json recording_json(const simulator::MeasuredRecording& measured);
 /// Adds what tells a run from the others: run_id, strategy, specification, is_baseline.

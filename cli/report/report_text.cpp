@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "report/report_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "report/figure_text.h"
-#include "report/report_header.h"
+#include "report/reports.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
 

@@ -2,12 +2,12 @@
 #include "terminal/messages.h"
 
 #include <unistd.h>
-
 #include <utf8proc.h>
-
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
+#include <system_error>
 
 namespace draftscope::cli {
 
@@ -100,6 +100,28 @@ void print_error(std::string_view message) noexcept {
 
 void print_note(std::string_view note) noexcept {
   print("", note);
+}
+
+int fail_with(const Error& error) {
+  print_error(error.message);
+  return exit_failure;
+}
+
+void finish(Outcome& outcome, const Result<int>& result) {
+  outcome.exit_code = result ? *result : fail_with(result.error());
+}
+
+Result<void> write_out(std::string_view text) {
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (written && std::fflush(stdout) == 0) return {};
+  return fail("standard output: can't be written: {}", std::generic_category().message(errno));
+}
+
+int print_out(std::string_view text) {
+  const Result<void> written = write_out(text);
+  if (written) return 0;
+  return errno == EPIPE ? exit_failure : fail_with(written.error());
 }
 
 }  // namespace draftscope::cli

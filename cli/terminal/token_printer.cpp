@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "terminal/outcome.h"
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
 

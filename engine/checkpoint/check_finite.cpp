@@ -16,7 +16,7 @@ namespace {
 
 /// "nan", "inf" or "-inf", of an element that is not finite.
 std::string_view value_name(const TensorView& tensor, std::int64_t element) {
-  if (tensor.scales != nullptr) return "nan";  // e4m3 has no infinities
+  if (tensor.is_fp8()) return "nan";  // e4m3 has no infinities
   if (!tensor.is_plain()) {
     const auto row = widened_rows(tensor, element / tensor.columns, 1);
     return value_name({row.data(), tensor.dtype, 1, tensor.columns}, element % tensor.columns);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gguf/block_formats.h"
+#include "formats/block_formats.h"
 #include "quantised/quantised_matrix.h"
 #include "tensor_slots.h"
 
@@ -16,9 +16,13 @@ std::size_t Checkpoint::parameters() const {
   return numbers;
 }
 
+bool TensorView::is_fp8() const {
+  return quantised != nullptr && quantised->has_output_scales;
+}
+
 std::size_t TensorView::row_bytes() const {
   const auto n = static_cast<std::size_t>(columns);
-  if (scales != nullptr) return n;
+  if (is_fp8()) return n;
   if (quantised != nullptr) {
     const std::size_t scale_bytes = dtype_bytes(quantised->scale_dtype);
     const auto bits = static_cast<std::size_t>(quantised->bits);
@@ -36,12 +40,10 @@ std::size_t TensorView::row_bytes() const {
 TensorView TensorView::rows_from(std::int64_t first, std::int64_t count) const {
   TensorView part = *this;
   part.rows = count;
-  if (quantised != nullptr) {
+  if (quantised != nullptr)
     part.first_row += first;
-    return part;
-  }
-  part.data += static_cast<std::size_t>(first) * row_bytes();
-  if (scales != nullptr) part.scales += first;
+  else
+    part.data += static_cast<std::size_t>(first) * row_bytes();
   return part;
 }
 
@@ -53,12 +55,13 @@ bool Checkpoint::has_blocks() const {
 
 bool Checkpoint::has_fp8() const {
   return std::any_of(weights.layers.begin(), weights.layers.end(),
-                     [](const LayerWeights& layer) { return layer.q.scales != nullptr; });
+                     [](const LayerWeights& layer) { return layer.q.is_fp8(); });
 }
 
 bool Checkpoint::has_quantised() const {
-  return std::any_of(weights.layers.begin(), weights.layers.end(),
-                     [](const LayerWeights& layer) { return layer.q.quantised != nullptr; });
+  return std::any_of(weights.layers.begin(), weights.layers.end(), [](const LayerWeights& layer) {
+    return layer.q.quantised != nullptr && !layer.q.is_fp8();
+  });
 }
 
 std::size_t Checkpoint::weight_bytes() const {

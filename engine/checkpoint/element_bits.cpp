@@ -35,22 +35,14 @@ std::optional<std::int64_t> find(const TensorView& tensor, Bits exponent) {
   return std::nullopt;
 }
 
-/// A tensor in e4m3 as the packed matrix that it is.
-QuantisedMatrix fp8_matrix(const TensorView& tensor) {
-  return {.form = PackedForm::fp8,
-          .bits = 8,
-          .rows = tensor.rows,
-          .columns = tensor.columns,
-          .values = tensor.data,
-          .scales = reinterpret_cast<const std::byte*>(tensor.scales),
-          .scale_dtype = DType::f32,
-          .block = {1, tensor.columns}};
-}
-
 }  // namespace
 
 std::optional<std::int64_t> first_non_finite(const TensorView& tensor) {
-  if (tensor.scales != nullptr) return find<std::uint8_t>(tensor, 0x7FU);  // e4m3 has NaNs alone
+  if (tensor.is_fp8()) {  // e4m3 has NaNs alone
+    TensorView codes = tensor;
+    codes.data += tensor.first_row * tensor.columns;
+    return find<std::uint8_t>(codes, 0x7FU);
+  }
   if (!tensor.is_plain()) {
     // Words of integers are several outputs'.
     const std::int64_t step = tensor.quantised == nullptr ? 1 : integer_rows;
@@ -87,8 +79,7 @@ void store_values(std::span<const float> values, DType dtype, std::byte* out) {
 std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first, std::int64_t rows) {
   if (tensor.blocks != nullptr) return gguf::widened_rows(tensor, first, rows);
   std::vector<std::byte> wide(static_cast<std::size_t>(rows * tensor.columns) * dtype_bytes(tensor.dtype));
-  widen({{tensor.quantised != nullptr ? *tensor.quantised : fp8_matrix(tensor), tensor.first_row + first,
-          rows, tensor.columns, tensor.dtype, wide.data()}});
+  widen({{*tensor.quantised, tensor.first_row + first, rows, tensor.columns, tensor.dtype, wide.data()}});
   return wide;
 }
 

@@ -110,59 +110,44 @@ class Binding {
   }
 
   /// Writes the packed matrices as numbers of the plain ones' type, in memory that `storage` is given; the
-  /// layers' stay as they are where that is asked for and all of them can, with scales in that memory (e4m3)
-  /// or as a description of what the files have.
+  /// layers' stay as the files have them where that is asked for and all of them can.
   Result<void> place_packed(BlockMatrices blocks, const std::string& file, Storage& storage,
                             std::string& why_widened) const {
     if (packed_.empty()) return {};
     for (const auto& [name, shard] : shards_.by_name) shard.mapping.expect(Access::streamed);
     const bool as_stored = blocks == BlockMatrices::cuda_as_stored;
-    const bool keeps_e4m3 = as_stored && are_layers(is_e4m3);
     const DType dtype = plain_ == nullptr ? DType::bf16 : plain_->view->dtype;
-    const IsPackedSo is_kept = !as_stored || keeps_e4m3 ? nullptr : kept_format(dtype);
-    if (as_stored && !keeps_e4m3 && is_kept == nullptr) why_widened = what_is_widened(dtype);
-    const auto stays_e4m3 = [&](const PackedSlot& packed) { return keeps_e4m3 && packed.slot->layer >= 0; };
-    const auto stays = [&](const PackedSlot& packed) {
-      const bool is_head = packed.slot->kind == TensorKind::head;
-      return is_kept != nullptr && (packed.slot->layer >= 0 || (is_head && is_kept(packed)));
-    };
-    const auto bytes_of = [&](const PackedSlot& packed) -> std::size_t {
-      if (stays(packed)) return 0;
-      const TensorSlot& slot = *packed.slot;
-      const std::size_t bytes =
-          stays_e4m3(packed) ? static_cast<std::size_t>(slot.rows) * sizeof(float) : slot.view->bytes();
-      return (bytes + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
-    };
-    std::size_t bytes = 0;
+    const IsPackedSo is_kept = as_stored ? kept_format(dtype) : nullptr;
+    if (as_stored && is_kept == nullptr) why_widened = what_is_widened(dtype);
+    std::vector<WidenedMatrix> widened;
+    std::vector<TensorView*> views;
     storage.kept.reserve(packed_.size());
     for (const PackedSlot& packed : packed_) {
       const auto& [slot, matrix] = packed;
       *slot->view = {nullptr, dtype, slot->rows, slot->columns};
-      bytes += bytes_of(packed);
-      if (!stays(packed)) continue;
+      if (!stays(packed, is_kept)) {
+        widened.push_back({matrix, slot->first_row, slot->rows, slot->columns, dtype, nullptr});
+        views.push_back(slot->view);
+        continue;
+      }
+      QuantisedMatrix& kept = storage.kept.emplace_back(matrix);
+      kept.has_output_scales = is_kept == is_in_fp8;
       slot->view->data = matrix.values;
-      slot->view->quantised = &storage.kept.emplace_back(matrix);
+      slot->view->quantised = &kept;
       slot->view->first_row = slot->first_row;
     }
-    if (bytes == 0) return {};
+    if (widened.empty()) return {};
+    const auto bytes_of = [](const TensorView& view) {
+      return (view.bytes() + matrix_alignment - 1) / matrix_alignment * matrix_alignment;
+    };
+    std::size_t bytes = 0;
+    for (const TensorView* view : views) bytes += bytes_of(*view);
     auto memory = Mapping::allocate(bytes);
     if (!memory) return fail("{}: {}", file, memory.error().message);
-    std::vector<WidenedMatrix> widened;
     std::byte* out = memory->writable_bytes().data();
-    for (const PackedSlot& packed : packed_) {
-      const auto& [slot, matrix] = packed;
-      if (stays(packed)) continue;
-      const std::size_t own_bytes = bytes_of(packed);
-      if (stays_e4m3(packed)) {
-        auto* const scales = reinterpret_cast<float*>(out);
-        output_scales(matrix, slot->first_row, slot->rows, scales);
-        slot->view->data = matrix.values + slot->first_row * slot->columns;
-        slot->view->scales = scales;
-      } else {
-        widened.push_back({matrix, slot->first_row, slot->rows, slot->columns, dtype, out});
-        slot->view->data = out;
-      }
-      out += own_bytes;
+    for (std::size_t i = 0; i < widened.size(); ++i) {
+      views[i]->data = widened[i].out = out;
+      out += bytes_of(*views[i]);
     }
     widen(widened);
     storage.memory = *std::move(memory);
@@ -172,9 +157,11 @@ class Binding {
  private:
   using IsPackedSo = bool (*)(const PackedSlot&);
 
-  /// In e4m3, with no output that has several scales.
-  static bool is_e4m3(const PackedSlot& packed) {
-    return packed.matrix.form == PackedForm::fp8 && packed.matrix.block.columns >= packed.matrix.columns;
+  /// Whether a matrix stays as its file has it: of the layers all, or none without `is_kept`; a head that is
+  /// packed so, but in fp8.
+  static bool stays(const PackedSlot& packed, IsPackedSo is_kept) {
+    if (is_kept == nullptr || packed.slot->layer >= 0) return is_kept != nullptr;
+    return packed.slot->kind == TensorKind::head && is_kept != is_in_fp8 && is_kept(packed);
   }
   /// Whether each matrix of the layers is packed so.
   [[nodiscard]] bool are_layers(IsPackedSo is_packed_so) const {
@@ -183,12 +170,17 @@ class Binding {
     });
     return count == layer_matrices_;
   }
+  /// In e4m3, with no output that has several scales.
+  static bool is_in_fp8(const PackedSlot& packed) {
+    return packed.matrix.form == PackedForm::fp8 && packed.matrix.block.columns >= packed.matrix.columns;
+  }
   static bool is_in_int4(const PackedSlot& packed) { return is_int4(packed.matrix); }
   static bool is_in_fp8_block(const PackedSlot& packed) {
     return is_fp8_block(packed.matrix, packed.slot->first_row);
   }
   /// How the layers' matrices are packed, if kernels have that format with activations of `dtype`; else null.
   [[nodiscard]] IsPackedSo kept_format(DType dtype) const {
+    if (are_layers(is_in_fp8)) return is_in_fp8;
     if (are_layers(is_in_int4)) return is_in_int4;
     return dtype == DType::bf16 && are_layers(is_in_fp8_block) ? is_in_fp8_block : nullptr;
   }

@@ -31,23 +31,23 @@ class HeaderReader {
   std::string error;
 
   bool start_object(std::size_t) {
-    if (place_ == Place::outside) return enter(Place::top);
-    if (place_ != Place::value_of_top) return unexpected("an object");
+    if (place_ == HeaderPlace::outside) return enter(HeaderPlace::top);
+    if (place_ != HeaderPlace::value_of_top) return unexpected("an object");
     if (key_ == "__metadata__") {
       if (has_metadata_) return stop("the key '__metadata__' occurs twice, expected once");
       has_metadata_ = true;
-      return enter(Place::metadata);
+      return enter(HeaderPlace::metadata);
     }
     entries.emplace_back();
     entries.back().name = std::move(key_);
     has_dtype_ = has_shape_ = has_offsets_ = false;
-    return enter(Place::entry);
+    return enter(HeaderPlace::entry);
   }
 
   bool key(std::string& name) {
     key_ = name;
-    if (place_ == Place::top) return enter(Place::value_of_top);
-    if (place_ == Place::metadata) return enter(Place::value_of_metadata);
+    if (place_ == HeaderPlace::top) return enter(HeaderPlace::value_of_top);
+    if (place_ == HeaderPlace::metadata) return enter(HeaderPlace::value_of_metadata);
     bool* const seen = name == "dtype"          ? &has_dtype_
                        : name == "shape"        ? &has_shape_
                        : name == "data_offsets" ? &has_offsets_
@@ -57,39 +57,39 @@ class HeaderReader {
                               quote(name)));
     if (std::exchange(*seen, true))
       return stop(fmt::format("tensor {} has two fields {}, expected one", tensor(), name));
-    return enter(Place::value_of_entry);
+    return enter(HeaderPlace::value_of_entry);
   }
 
   bool end_object() {
-    if (place_ == Place::top) return enter(Place::done);
-    if (place_ == Place::entry && !(has_dtype_ && has_shape_ && has_offsets_))
+    if (place_ == HeaderPlace::top) return enter(HeaderPlace::done);
+    if (place_ == HeaderPlace::entry && !(has_dtype_ && has_shape_ && has_offsets_))
       return stop(fmt::format("tensor {} has no {}", tensor(),
                               !has_dtype_   ? "dtype"
                               : !has_shape_ ? "shape"
                                             : "data_offsets"));
-    if (place_ == Place::entry && offsets_seen_ != 2)
+    if (place_ == HeaderPlace::entry && offsets_seen_ != 2)
       return stop(fmt::format("tensor {}: data_offsets has {} numbers, expected 2", tensor(), offsets_seen_));
-    return enter(Place::top);
+    return enter(HeaderPlace::top);
   }
 
   bool start_array(std::size_t) {
-    if (place_ != Place::value_of_entry || key_ == "dtype") return unexpected("an array");
+    if (place_ != HeaderPlace::value_of_entry || key_ == "dtype") return unexpected("an array");
     if (key_ == "data_offsets") offsets_seen_ = 0;
-    return enter(key_ == "shape" ? Place::shape : Place::offsets);
+    return enter(key_ == "shape" ? HeaderPlace::shape : HeaderPlace::offsets);
   }
-  bool end_array() { return enter(Place::entry); }
+  bool end_array() { return enter(HeaderPlace::entry); }
 
   bool string(std::string& text) {
-    if (place_ == Place::value_of_metadata) return enter(Place::metadata);
-    if (place_ != Place::value_of_entry || key_ != "dtype") return unexpected(quote(text));
+    if (place_ == HeaderPlace::value_of_metadata) return enter(HeaderPlace::metadata);
+    if (place_ != HeaderPlace::value_of_entry || key_ != "dtype") return unexpected(quote(text));
     entries.back().dtype = text;
-    return enter(Place::entry);
+    return enter(HeaderPlace::entry);
   }
 
   bool number_unsigned(std::uint64_t number) {
-    if (place_ == Place::shape) {
+    if (place_ == HeaderPlace::shape) {
       entries.back().shape.push_back(number);
-    } else if (place_ == Place::offsets) {
+    } else if (place_ == HeaderPlace::offsets) {
       if (offsets_seen_ < 2) (offsets_seen_ == 0 ? entries.back().begin : entries.back().end) = number;
       ++offsets_seen_;
     } else {
@@ -108,7 +108,7 @@ class HeaderReader {
   }
 
  private:
-  enum class Place : std::uint8_t {
+  enum class HeaderPlace : std::uint8_t {
     outside,
     top,
     value_of_top,
@@ -121,7 +121,7 @@ class HeaderReader {
     done
   };
 
-  bool enter(Place place) {
+  bool enter(HeaderPlace place) {
     place_ = place;
     return true;
   }
@@ -133,15 +133,15 @@ class HeaderReader {
 
   bool unexpected(const std::string& found) {
     switch (place_) {
-      case Place::outside:
+      case HeaderPlace::outside:
         return stop(fmt::format("found {}, expected a JSON object", found));
-      case Place::value_of_top:
+      case HeaderPlace::value_of_top:
         return stop(fmt::format("{} is {}, expected an object", quote(key_), found));
-      case Place::value_of_metadata:
+      case HeaderPlace::value_of_metadata:
         return stop(fmt::format("__metadata__ {} is {}, expected a string", quote(key_), found));
-      case Place::shape:
+      case HeaderPlace::shape:
         return stop(fmt::format("tensor {}: shape holds {}, expected unsigned integers", tensor(), found));
-      case Place::offsets:
+      case HeaderPlace::offsets:
         return stop(
             fmt::format("tensor {}: data_offsets holds {}, expected unsigned integers", tensor(), found));
       default:
@@ -150,7 +150,7 @@ class HeaderReader {
     }
   }
 
-  Place place_ = Place::outside;
+  HeaderPlace place_ = HeaderPlace::outside;
   std::string key_;
   int offsets_seen_ = 0;
   bool has_metadata_ = false;

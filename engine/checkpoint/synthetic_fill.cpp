@@ -173,9 +173,11 @@ void fill_parts(const std::vector<Part>& parts, const speculation::ModelShape& s
   const auto fill = fastest_fill();
   for_each_index(parts.size(), threads, [&](std::size_t index) {
     const auto& [slot, begin, end] = parts[index];
-    const SyntheticRecipe recipe = synthetic_recipe(shape, seed, slot->kind, slot->layer);
-    const Run run{recipe.low_key, recipe.high_key + static_cast<std::uint32_t>(begin >> 32) * 0x9E3779B9U,
-                  recipe.scale};
+    const std::uint64_t key = tensor_key(seed.seed, slot->kind, slot->layer);
+    const Run run{
+        static_cast<std::uint32_t>(key),
+        static_cast<std::uint32_t>(key >> 32) + static_cast<std::uint32_t>(begin >> 32) * 0x9E3779B9U,
+        static_cast<float>(scale_of(slot->kind, shape, seed.redundancy))};
     if (slot->is_norm())
       fill_norm(*slot, run, norm_offset(shape));
     else
@@ -185,13 +187,6 @@ void fill_parts(const std::vector<Part>& parts, const speculation::ModelShape& s
 }
 
 }  // namespace
-
-SyntheticRecipe synthetic_recipe(const speculation::ModelShape& shape, SyntheticSeed seed, TensorKind kind,
-                                 std::int32_t layer) {
-  const std::uint64_t key = tensor_key(seed.seed, kind, layer);
-  return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32),
-          static_cast<float>(scale_of(kind, shape, seed.redundancy))};
-}
 
 void fill_synthetic(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                     SyntheticSeed seed, std::size_t threads) {
@@ -204,6 +199,12 @@ void fill_synthetic(const std::vector<TensorSlot>& slots, const speculation::Mod
       add_parts(slot, 0, elements, parts);
   }
   fill_parts(parts, shape, seed, threads);
+}
+
+void fill_synthetic_matrix(const TensorSlot& slot, const speculation::ModelShape& shape, SyntheticSeed seed) {
+  std::vector<Part> parts;
+  add_parts(slot, 0, static_cast<std::uint64_t>(slot.rows * slot.columns), parts);
+  fill_parts(parts, shape, seed, usable_processors());
 }
 
 void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,

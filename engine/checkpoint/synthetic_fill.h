@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The weights of a synthetic model, as a function of (seed, tensor, element) alone: any thread, or a GPU, may
+// The weights of a synthetic model, as a function of (seed, tensor, element) alone: any thread may
 // make any of them in any order and gets the same bits.
 //
 // The recipe, version 1. Integers are unsigned and wrap; float is IEEE binary32, rounded to nearest even.
@@ -50,18 +50,12 @@ struct SyntheticSeed {
   double redundancy = 0.0;
 };
 
-/// Recipe of a matrix or a bias: the halves of its key, and its scale.
-struct SyntheticRecipe {
-  std::uint32_t low_key = 0;
-  std::uint32_t high_key = 0;
-  float scale = 1.0F;
-};
-[[nodiscard]] SyntheticRecipe synthetic_recipe(const speculation::ModelShape& shape, SyntheticSeed seed,
-                                               TensorKind kind, std::int32_t layer);
-
 /// Fills the slots' views, which must be bf16 and writable memory, from `threads` threads.
 void fill_synthetic(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                     SyntheticSeed seed, std::size_t threads);
+
+/// Fills the view of one matrix, from all processors.
+void fill_synthetic_matrix(const TensorSlot& slot, const speculation::ModelShape& shape, SyntheticSeed seed);
 
 /// Fills norms and biases, and of matrices what CheckpointHash samples.
 void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,

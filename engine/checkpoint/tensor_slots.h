@@ -11,7 +11,7 @@
 
 namespace draftscope::engine {
 
-/// The numbers are part of the synthetic weights' recipe (synthetic.h): new kinds go to the end.
+/// The numbers are part of the synthetic weights' recipe (synthetic_fill.h): new kinds go to the end.
 enum class TensorKind : std::uint8_t {
   attention_norm = 0,
   q = 1,

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/quantised/quantised_matrix.h"
 #include "cpu/quantised/pack_matrices.h"
+#include "formats/block_formats.h"
 #include "numbers/bf16.h"
 #include "numbers/trait_numbers.h"
 

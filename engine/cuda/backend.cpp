@@ -109,7 +109,7 @@ class CudaBackend final : public Backend {
 
   Result<void> prepare_draft_weights(speculation::WeightFormat format) override {
     if (drafts_.contains(format)) return {};
-    DRAFTSCOPE_TRY_ASSIGN(const WeightFormat held, draft_format(format));
+    DRAFTSCOPE_TRY_ASSIGN(const KernelFormat held, draft_format(format));
     DRAFTSCOPE_TRY_ASSIGN(UploadedDraftLayers layers, upload_draft_layers(*gpu_, checkpoint_, model_, held));
     // Keys and values are the model's.
     DRAFTSCOPE_TRY(programs_->add_draft(format, {layers.layers, layers.weights}));
@@ -208,7 +208,7 @@ class CudaBackend final : public Backend {
     return slots;
   }
 
-  [[nodiscard]] Result<WeightFormat> draft_format(speculation::WeightFormat format) const {
+  [[nodiscard]] Result<KernelFormat> draft_format(speculation::WeightFormat format) const {
     return draft_layer_format(checkpoint_, model_, format);
   }
   [[nodiscard]] std::vector<speculation::WeightFormat> draft_formats() const {

@@ -17,12 +17,12 @@
 
 namespace draftscope::engine::cuda {
 
-inline constexpr std::int32_t max_extra_keys = 64 * 1024;  ///< of all rows of a batch together
+inline constexpr std::int32_t max_extra_keys = 64 * 1024;  ///< maximum over all rows of a batch together
 inline constexpr std::size_t max_pairs = 4096;             ///< max pairs of states per launch
 
 struct BufferSizes {
   std::int32_t cache_rows = 0;
-  std::int32_t rows = 0;       ///< of the widest pass
+  std::int32_t rows = 0;       ///< rows of the widest pass
   std::int32_t positions = 0;  ///< rows of the rotary tables
 };
 

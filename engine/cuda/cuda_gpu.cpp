@@ -182,7 +182,7 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(choose_device());
     const float one = 1.0F;
     const float zero = 0.0F;
-    const cudaDataType_t type = product.format == WeightFormat::f16 ? CUDA_R_16F : CUDA_R_16BF;
+    const cudaDataType_t type = product.format == KernelFormat::f16 ? CUDA_R_16F : CUDA_R_16BF;
     // cuBLAS counts by columns: out[rows][outputs] is its (outputs × rows) matrix.
     return check(
         cublasGemmEx(blas_, CUBLAS_OP_T, CUBLAS_OP_N, product.outputs, product.rows, product.depth, &one,

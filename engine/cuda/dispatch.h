@@ -9,8 +9,6 @@
 #include "kernels/pack_pieces.h"
 #include "kernels/prefill_attention.h"
 #include "kernels/program.h"
-#include "kernels/quantise.h"
-#include "kernels/synthetic.h"
 #include "launch.h"
 
 namespace draftscope::engine::cuda {
@@ -42,46 +40,21 @@ DRAFTSCOPE_KERNEL(SelectTop, TopParams, select_top);
 DRAFTSCOPE_KERNEL(MoveCacheRows, MoveParams, move_cache_rows);
 DRAFTSCOPE_KERNEL(MoveStates, BankParams, move_states);
 DRAFTSCOPE_KERNEL(CompareStates, BankParams, compare_states);
-DRAFTSCOPE_KERNEL_OF(QuantiseRows, QuantiseParams, quantise_rows);
-DRAFTSCOPE_KERNEL(MakeSynthetic, SyntheticParams, make_synthetic);
 
 #undef DRAFTSCOPE_KERNEL_OF
 #undef DRAFTSCOPE_KERNEL
 
-/// Calls visit.template operator()<Format>() of a format with groups.
+/// Calls visit.template operator()<Format>() of a format.
 template <typename Visit>
-auto visit_grouped(WeightFormat format, Visit&& visit) {
+auto visit_format(KernelFormat format, Visit&& visit) {
   switch (format) {
-    case WeightFormat::q8_0:
-      return visit.template operator()<Q8_0Weights>();
-    case WeightFormat::q4_k:
-      return visit.template operator()<Q4_KWeights>();
-    case WeightFormat::int4:
-      return visit.template operator()<Int4Weights<Bf16>>();
-    case WeightFormat::int4_f16:
-      return visit.template operator()<Int4Weights<F16>>();
-    case WeightFormat::fp8_block:
-      return visit.template operator()<BlockFp8Weights>();
-    default:
-      return visit.template operator()<Q4_0Weights>();
+#define DRAFTSCOPE_CASE(name, Struct, groups, stored) \
+  case KernelFormat::name:                            \
+    return visit.template operator()<Struct>();
+    DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_CASE)
+#undef DRAFTSCOPE_CASE
   }
-}
-
-/// Calls visit.template operator()<Format>() of any format.
-template <typename Visit>
-auto visit_format(WeightFormat format, Visit&& visit) {
-  switch (format) {
-    case WeightFormat::bf16:
-      return visit.template operator()<PlainWeights<Bf16>>();
-    case WeightFormat::bf16_beside_groups:
-      return visit.template operator()<PlainBesideGroups>();
-    case WeightFormat::f16:
-      return visit.template operator()<PlainWeights<F16>>();
-    case WeightFormat::fp8:
-      return visit.template operator()<Fp8Weights>();
-    default:
-      return visit_grouped(format, std::forward<Visit>(visit));
-  }
+  return visit.template operator()<PlainWeights<Bf16>>();
 }
 
 template <typename Element, typename Visit>
@@ -101,7 +74,7 @@ auto visit_prefill_attention(int head_dim, Visit&& visit) {
 /// `visit.template operator()<Kernel>()` for the program of layers in a format; those in two go by the other
 /// than bf16_beside_groups.
 template <typename Visit>
-auto visit_program(WeightFormat format, Visit&& visit) {
+auto visit_program(KernelFormat format, Visit&& visit) {
   return visit_format(format, [&]<typename Format>() {
     if constexpr (matrix_support<Format> == MatrixSupport::plain_only)
       return visit.template operator()<Program<PlainWeights<Bf16>>>();
@@ -118,10 +91,8 @@ auto visit_wide(const Launch& launch, Visit&& visit) {
       return visit_prefill_attention<Element>(launch.head_dim, std::forward<Visit>(visit));
     case Kernel::finish_wide_qkv:
       return visit.template operator()<FinishWideQkv<PlainWeights<Element>>>();
-    case Kernel::finish_wide_gate:
-      return visit.template operator()<FinishWideGate<PlainWeights<Element>>>();
     default:
-      return visit.template operator()<QuantiseRows<Element>>();
+      return visit.template operator()<FinishWideGate<PlainWeights<Element>>>();
   }
 }
 
@@ -146,8 +117,6 @@ auto visit_kernel(const Launch& launch, Visit&& visit) {
       return visit.template operator()<MoveStates>();
     case Kernel::compare_states:
       return visit.template operator()<CompareStates>();
-    case Kernel::make_synthetic:
-      return visit.template operator()<MakeSynthetic>();
     default:
       return has_f16_activations(launch.format) ? visit_wide<F16>(launch, std::forward<Visit>(visit))
                                                 : visit_wide<Bf16>(launch, std::forward<Visit>(visit));

@@ -19,7 +19,7 @@ namespace draftscope::engine::cuda {
 
 /// out[rows][outputs] = x[rows][depth] · weights[outputs][depth]ᵀ; 16-bit inputs, fp32 sums.
 struct WideProduct {
-  WeightFormat format = WeightFormat::bf16;
+  KernelFormat format = KernelFormat::bf16;
   const void* weights = nullptr;
   const void* x = nullptr;
   float* out = nullptr;
@@ -37,7 +37,7 @@ struct GpuDescription {
 
 /// Rows of as many bytes each in device memory.
 struct DeviceRows {
-  std::size_t bytes = 0;  ///< of a row
+  std::size_t bytes = 0;  ///< bytes per row
   std::size_t count = 0;
   std::size_t stride = 0;  ///< bytes from one row's begin to the next's
 };

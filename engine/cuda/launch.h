@@ -27,63 +27,53 @@ enum class Kernel : std::uint8_t {
   move_cache_rows,
   move_states,
   compare_states,
-  quantise_rows,
-  make_synthetic,
 };
 
-/// How kernels take weights: plain numbers, e4m3 with a scale an output, or groups that share scales
-/// (kernels/grouped_weights.h). Activations are bf16, where the name does not say f16. Layers may be in two:
-/// Q4_K, and bf16_beside_groups for their other matrices (DeviceMatrix::is_beside).
-enum class WeightFormat : std::uint8_t {
-  bf16,
-  bf16_beside_groups,
-  f16,
-  fp8,
-  q8_0,
-  q4_0,
-  q4_k,
-  int4,
-  int4_f16,
-  fp8_block,
+// How kernels take weights: plain numbers, e4m3 with a scale an output, or groups that share scales
+// (kernels/grouped_weights.h). Activations are bf16, where the name does not say f16. Layers may be in two
+// formats: one whose files mix types, and bf16_beside_groups for their other matrices
+// (DeviceMatrix::is_beside).
+//
+// FORMAT(name here, struct of kernels, groups that share scales, name in speculation/weight_format.h). The
+// build compiles a program for each struct but PlainBesideGroups: it reads these lines (CMakeLists.txt).
+#define DRAFTSCOPE_KERNEL_FORMATS(FORMAT)                      \
+  FORMAT(bf16, PlainWeights<Bf16>, nullptr, bf16)              \
+  FORMAT(bf16_beside_groups, PlainBesideGroups, nullptr, bf16) \
+  FORMAT(f16, PlainWeights<F16>, nullptr, f16)                 \
+  FORMAT(fp8, Fp8Weights, nullptr, fp8)                        \
+  FORMAT(q8_0, Q8_0Weights, &q8_0_layout, q8_0)                \
+  FORMAT(q4_0, Q4_0Weights, &q4_0_layout, q4_0)                \
+  FORMAT(q4_k, Q4_KWeights, &q4_k_layout, q4_k)                \
+  FORMAT(int4, Int4Weights<Bf16>, &int4_layout, int4)          \
+  FORMAT(int4_f16, Int4Weights<F16>, &int4_layout, int4)       \
+  FORMAT(fp8_block, BlockFp8Weights, &fp8_block_layout, fp8_block)
+
+enum class KernelFormat : std::uint8_t {
+#define DRAFTSCOPE_NAME(name, Struct, groups, stored) name,
+  DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_NAME)
+#undef DRAFTSCOPE_NAME
 };
 
-/// Whether layers in the format may have plain matrices beside it.
-constexpr bool takes_plain_beside(WeightFormat format) {
-  return format == WeightFormat::q4_k;
-}
-
-constexpr bool has_f16_activations(WeightFormat format) {
-  return format == WeightFormat::f16 || format == WeightFormat::int4_f16;
+constexpr bool has_f16_activations(KernelFormat format) {
+  return format == KernelFormat::f16 || format == KernelFormat::int4_f16;
 }
 
 /// Null of formats without groups.
-constexpr const GroupedLayout* grouped_layout(WeightFormat format) {
-  switch (format) {
-    case WeightFormat::q8_0:
-      return &q8_0_layout;
-    case WeightFormat::q4_0:
-      return &q4_0_layout;
-    case WeightFormat::q4_k:
-      return &q4_k_layout;
-    case WeightFormat::int4:
-    case WeightFormat::int4_f16:
-      return &int4_layout;
-    case WeightFormat::fp8_block:
-      return &fp8_block_layout;
-    default:
-      return nullptr;
-  }
+constexpr const GroupedLayout* grouped_layout(KernelFormat format) {
+#define DRAFTSCOPE_GROUPS(name, Struct, groups, stored) groups,
+  constexpr const GroupedLayout* layouts[] = {DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_GROUPS)};
+#undef DRAFTSCOPE_GROUPS
+  return layouts[static_cast<std::size_t>(format)];
 }
 
 struct Launch {
   Kernel kernel = Kernel::program;
-  WeightFormat format = WeightFormat::bf16;
-  int head_dim = 0;  ///< of attention
-  int blocks = 1;    ///< of a program at most one a multiprocessor: all are resident
+  KernelFormat format = KernelFormat::bf16;
+  int head_dim = 0;  ///< the head size of attention kernels
+  int blocks = 1;    ///< at most one per multiprocessor for a program: all are resident
   std::size_t shared_bytes = 0;
 };
 
-using KernelParams = std::variant<BankParams, WideParams, TopParams, MoveParams, QuantiseParams,
-                                  SyntheticParams, ProgramParams, PieceParams>;
+using KernelParams = std::variant<BankParams, WideParams, TopParams, MoveParams, ProgramParams, PieceParams>;
 
 }  // namespace draftscope::engine::cuda

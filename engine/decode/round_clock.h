@@ -16,7 +16,7 @@ class RoundClock {
   explicit RoundClock(profiler::SpanRecorder* recorder)
       : recorder_(recorder), lap_ns_(draftscope::now_ns()) {}
 
-  /// From here on the clock is `lead_ns` behind: what it times happened on a device that went ahead by that.
+  /// From here on the clock shows `lead_ns` less: what it times happened on a device that went ahead by that.
   void set_lead(std::int64_t lead_ns) { lead_ns_ = lead_ns; }
 
   /// Moment at which the last phase ended, or the clock was made: the time accounted for so far.

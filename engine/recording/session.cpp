@@ -1,16 +1,114 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/number.h>
+#include <draftscope/engine/backend.h>
 #include <draftscope/engine/recording/session.h>
 
 #include <draftscope/engine/conversation.h>
+#include <draftscope/engine/strategy.h>
+#include <draftscope/traces/records.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
-
-#include "recording/run_memory.h"
 
 namespace draftscope::engine {
 
 namespace {
+
+// Memory that each run of a recording took: what its parts hold by their own account, and the most that the
+// process, or the device's allocations, held while its requests were decoded.
+
+/// In bytes. Mapped weights and a cache count whole, though their pages become resident as they are touched.
+struct RunMemory {
+  std::size_t peak_bytes = 0;  ///< 0 = not known
+  std::size_t weight_bytes = 0;
+  std::size_t draft_weight_bytes = 0;  ///< the draft's own: a second model, the layers in another type
+  std::size_t kv_bytes = 0;            ///< K/V of the target and of a second model
+  std::size_t workspace_bytes = 0;     ///< the backends' buffers
+};
+
+/// The largest resident size of the process since reset_peak_memory(), or since its start where that failed.
+/// 0 if the system does not say. Linux: VmHWM of /proc/self/status.
+std::size_t peak_memory_bytes() {
+  constexpr std::string_view key = "VmHWM:";
+  constexpr std::size_t bytes_per_kib = 1024;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t begin = line.find_first_of("0123456789");
+    if (begin == std::string::npos) return 0;
+    const std::string number = line.substr(begin, line.find(' ', begin) - begin);
+    return parse_number<std::size_t>(number).value_or(0) * bytes_per_kib;
+  }
+  return 0;
+}
+
+/// Whether the largest size starts anew: a system may not let it.
+bool reset_peak_memory() {
+  std::ofstream clear("/proc/self/clear_refs");
+  clear << "5" << std::flush;  // proc(5): the peak resident size becomes the present one
+  return clear.good();
+}
+
+/// Keeps the most that each run took. One thread at a time.
+class RunMemories {
+ public:
+  explicit RunMemories(const Backend& target) : target_(target) {}
+
+  /// Around each request.
+  void begin_request();
+  void end_request(traces::RunId run, const Strategy& strategy);
+
+  /// For the trace's meta key `run_memory`.
+  [[nodiscard]] std::string json() const;
+
+ private:
+  const Backend& target_;
+  std::map<traces::RunId, RunMemory> by_run_;
+};
+
+void RunMemories::begin_request() {
+  static_cast<void>(reset_peak_memory());
+}
+
+void RunMemories::end_request(traces::RunId run, const Strategy& strategy) {
+  const BackendDescription target = target_.describe();
+  RunMemory& memory = by_run_[run];
+  memory.weight_bytes = target.weight_bytes;
+  memory.draft_weight_bytes = target.draft_weight_bytes;
+  memory.kv_bytes = target.kv_bytes;
+  memory.workspace_bytes = target.workspace_bytes;
+  if (const Backend* const own = strategy.own_backend()) {
+    const BackendDescription draft = own->describe();
+    memory.draft_weight_bytes += draft.weight_bytes;
+    memory.kv_bytes += draft.kv_bytes;
+    memory.workspace_bytes += draft.workspace_bytes;
+  }
+  // A device's memory is allocated before the first request, and all of it is its backends'.
+  const std::size_t allocated =
+      memory.weight_bytes + memory.draft_weight_bytes + memory.kv_bytes + memory.workspace_bytes;
+  memory.peak_bytes = std::max(memory.peak_bytes, target.device == "cpu" ? peak_memory_bytes() : allocated);
+}
+
+std::string RunMemories::json() const {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const auto& [run, memory] : by_run_) {
+    nlohmann::ordered_json entry = nlohmann::ordered_json::object();
+    entry["peak_bytes"] = memory.peak_bytes;
+    entry["weight_bytes"] = memory.weight_bytes;
+    entry["draft_weight_bytes"] = memory.draft_weight_bytes;
+    entry["kv_bytes"] = memory.kv_bytes;
+    entry["workspace_bytes"] = memory.workspace_bytes;
+    json[std::to_string(run.value())] = std::move(entry);
+  }
+  return json.dump();
+}
 
 constexpr std::int32_t max_warmup_tokens = 16;
 

@@ -5,7 +5,7 @@
 
 #include <Eigen/Core>
 
-#include "matern.h"
+#include "gaussian_process.h"
 
 namespace draftscope::engine::search {
 

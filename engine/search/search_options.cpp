@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/engine/search.h>
-#include <draftscope/speculation/rules/rules_of.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "search_state.h"
+#include "strategies/swift/rule.h"
 
 namespace draftscope::engine {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "layer_space.h"
 #include "model_candidate.h"
-#include "observations.h"
 
 namespace draftscope::engine {
 

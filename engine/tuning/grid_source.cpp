@@ -21,7 +21,7 @@ std::optional<Proposed> GridSource::next() {
 Result<void> GridSource::observe(const Trial& trial) {
   const auto look = halving_.next();
   if (!look)
-    return fail("found trial {} behind the last one, expected those of this grid", quote(trial.setting));
+    return fail("found trial {} after the last one, expected those of this grid", quote(trial.setting));
   if (settings_[look->setting] != trial.setting || look->prompts != trial.prompts)
     return fail("found a trial of {} on {} prompts, expected one of {} on {}", quote(trial.setting),
                 trial.prompts, quote(settings_[look->setting]), look->prompts);
@@ -52,9 +52,9 @@ std::size_t Halving::survivors(std::size_t settings) {
   return (settings + eta - 1) / eta;
 }
 
-std::optional<Halving::Look> Halving::next() const {
+std::optional<Halving::Scoring> Halving::next() const {
   if (remaining_.empty()) return std::nullopt;
-  return Look{remaining_.back(), prompts_[rung_]};
+  return Scoring{remaining_.back(), prompts_[rung_]};
 }
 
 void Halving::observe(double score) {

@@ -115,7 +115,7 @@ Result<bool> KnownTexts::add(std::span<const std::int32_t> prompt) {
 void KnownTexts::list_rows(std::size_t begin, std::size_t end) {
   rows_.clear();
   for (std::size_t i = begin; i < end; ++i) {
-    const Place& place = places_[i];
+    const TokenPlace& place = places_[i];
     rows_.push_back({.token = texts_[place.text].tokens[static_cast<std::size_t>(place.position)],
                      .hidden = -1,
                      .position = place.position});
@@ -128,7 +128,7 @@ void KnownTexts::list_ancestors(std::size_t begin, std::size_t end) {
   const auto words = (static_cast<std::size_t>(scratch_) + count + word_bits - 1) / word_bits;
   ancestors_.assign(words * count, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    const Place& place = places_[begin + i];
+    const TokenPlace& place = places_[begin + i];
     const std::int32_t first = texts_[place.text].first_cache_row;
     set_bits(std::span(ancestors_).subspan(i * words, words), first, first + place.position);
   }

@@ -56,7 +56,7 @@ class KnownTexts {
   void list_rows(std::size_t begin, std::size_t end);
   void list_ancestors(std::size_t begin, std::size_t end);
 
-  struct Place {
+  struct TokenPlace {
     std::size_t text = 0;
     std::int32_t position = 0;
   };
@@ -65,7 +65,7 @@ class KnownTexts {
   std::int32_t scratch_ = 0;  ///< first cache row of a pass
   std::int32_t lowest_ = 0;   ///< cache rows from here on are taken
   std::vector<KnownText> texts_;
-  std::vector<Place> places_;       ///< place of each output token
+  std::vector<TokenPlace> places_;  ///< place of each output token
   std::vector<std::int32_t> next_;  ///< after each output token
   std::vector<float> states_;       ///< [layer boundary 1 … n_layers][output token][d_model]
   std::vector<Row> rows_;

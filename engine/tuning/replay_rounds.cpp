@@ -114,17 +114,17 @@ class Replay {
 
   void add_step(std::int32_t k, const TopToken& best) {
     const double confidence = best.probability;
-    const std::size_t behind = root_ + static_cast<std::size_t>(k) + 1;
+    const std::size_t after = root_ + static_cast<std::size_t>(k) + 1;
     steps_.push_back({k, best.token, confidence});
     nodes_.push_back({.token = best.token, .parent = k - 1, .depth = k + 1, .confidence = confidence});
-    verified_.push_back({.token = behind < known_.text.count ? known_.next[behind] : -1});
+    verified_.push_back({.token = after < known_.text.count ? known_.next[after] : -1});
   }
 
   /// How many of the round's tokens reach the output: not one that ends the text.
   [[nodiscard]] std::int32_t emit() const {
     const auto output = static_cast<std::int64_t>(known_.text.tokens.size()) - known_.text.prompt_size;
-    const std::int64_t behind_root = output - 1 - static_cast<std::int64_t>(root_);
-    return static_cast<std::int32_t>(std::min(behind_root, static_cast<std::int64_t>(accepted_) + 1));
+    const std::int64_t after_root = output - 1 - static_cast<std::int64_t>(root_);
+    return static_cast<std::int32_t>(std::min(after_root, static_cast<std::int64_t>(accepted_) + 1));
   }
 
   const KnownRounds& known_;

@@ -9,9 +9,9 @@ namespace draftscope::engine {
 namespace {
 
 /// Sums over rounds.
-class RoundCounts final : public DecodeListener {
+class ScoredRounds final : public DecodeListener {
  public:
-  RoundCounts(const Checkpoint& checkpoint, std::optional<speculation::WeightFormat> weights)
+  ScoredRounds(const Checkpoint& checkpoint, std::optional<speculation::WeightFormat> weights)
       : costs_(byte_costs(checkpoint)), weights_share_(costs_.weights_share(weights)) {}
 
   void on_round(const RoundReport& report) override {
@@ -66,7 +66,7 @@ struct Comparison {
   const ScoringSetup& setup;
   ConfiguredStrategy setting;
   ConfiguredStrategy vanilla;
-  RoundCounts counts;
+  ScoredRounds counts;
   Timed setting_time;
   Timed vanilla_time;
 
@@ -115,7 +115,7 @@ Result<std::optional<Measurement>> score_setting(const ScoringSetup& setup, cons
   DRAFTSCOPE_TRY_ASSIGN(auto vanilla, make_strategy("vanilla", checkpoint.shape));
   DRAFTSCOPE_TRY_ASSIGN(const auto specification,
                         speculation::parse_strategy(setting, checkpoint.shape.n_layers));
-  const RoundCounts counts(checkpoint, specification.draft_weights());
+  const ScoredRounds counts(checkpoint, specification.draft_weights());
   Comparison comparison{setup, std::move(strategy), std::move(vanilla), counts, {}, {}};
   const std::size_t count = std::min(static_cast<std::size_t>(prompts), setup.prompts.size());
   for (std::size_t i = 0; i < count; ++i) {

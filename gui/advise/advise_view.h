@@ -80,7 +80,7 @@ class AdviseView : public QWidget {
   bool is_stale_ = true;
   bool is_learning_ = false;
   bool is_showing_ = false;
-  TrainedPointer offered_;  ///< whose runs and machine the choices are
+  TrainedPointer offered_;  ///< Recording whose runs and machine the choices are.
   std::shared_ptr<const AdviceReport> report_;
   NumbersModel settings_;
   QSortFilterProxyModel* sorted_;

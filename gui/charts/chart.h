@@ -24,7 +24,7 @@ struct ChartAxis {
   QString label;
   bool is_logarithmic = false;
   bool has_whole_numbers = false;  ///< counts, of which there is no half
-  QStringList names;  ///< of the places 0, 1, 2, … in place of numbers; downwards on a vertical axis
+  QStringList names;  ///< Names of the places 0, 1, 2, … in place of numbers; downwards on a vertical axis.
   std::optional<double> low, high;  ///< absent: what fits the data
 };
 
@@ -70,12 +70,12 @@ struct ChartPanel {
   std::vector<ChartCell> cells;
   /// Values run along the horizontal axis: bars lie, and intervals are of x.
   bool has_values_along_x = false;
-  int share = 1;  ///< of the height
+  int share = 1;  ///< Share of the height.
 };
 
 struct Chart {
   QString name;
-  ChartAxis x;                     ///< of all panels
+  ChartAxis x;                     ///< All panels have this axis.
   std::vector<ChartPanel> panels;  ///< from the top
   double scale_limit = 2.0;        ///< cells have their strongest colours from here, and from its inverse, on
   ChartTable table;

@@ -437,7 +437,9 @@ int min_chart_height(const Chart& chart, const QFont& font, int width) {
         (static_cast<int>(names.size()) + columns - 1) / columns * (metrics.height() + legend_line_gap) + 10;
   }
   for (const ChartPanel& panel : chart.panels) {
-    const int by_names = static_cast<int>(panel.y.names.size()) * (metrics.height() + 3);
+    const auto names =
+        std::ranges::count_if(panel.y.names, [](const QString& name) { return !name.isEmpty(); });
+    const int by_names = static_cast<int>(names) * (metrics.height() + 3);
     height += std::max({metrics.horizontalAdvance(panel.y.label) + 12, by_names, 60}) + 10;
   }
   return height;

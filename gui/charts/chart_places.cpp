@@ -94,9 +94,9 @@ QString words_of(const Chart& chart, const ChartPlace& place) {
 
 std::optional<ChartPlace> first_place(const Chart& chart) {
   for (std::size_t panel = 0; panel < chart.panels.size(); ++panel) {
+    if (!chart.panels[panel].cells.empty()) return ChartPlace{panel, ChartPlace::of_cells, 0};
     for (std::size_t series = 0; series < chart.panels[panel].series.size(); ++series)
       if (!chart.panels[panel].series[series].x.empty()) return ChartPlace{panel, series, 0};
-    if (!chart.panels[panel].cells.empty()) return ChartPlace{panel, ChartPlace::of_cells, 0};
   }
   return std::nullopt;
 }

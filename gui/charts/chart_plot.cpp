@@ -109,6 +109,34 @@ void ChartPlot::go_to(const ChartPlace& place) {
   update();
 }
 
+void ChartPlot::frame_cell(std::optional<QPoint> cell) {
+  framed_ = cell;
+  update();
+}
+
+std::optional<ChartPlace> ChartPlot::begin() const {
+  if (framed_ && !chart_.empty()) {
+    const std::vector<ChartCell>& cells = chart_.panels.front().cells;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      if (QPoint(cells[i].column, cells[i].row) == *framed_) return ChartPlace{0, ChartPlace::of_cells, i};
+  }
+  return first_place(chart_);
+}
+
+void ChartPlot::paint_frame(QPainter& painter) const {
+  if (!framed_ || chart_.empty() || chart_.panels.front().cells.empty()) return;
+  const QCPAxisRect* area = axisRect(0);
+  const QCPAxis* x = area->axis(QCPAxis::atBottom);
+  const QCPAxis* y = area->axis(QCPAxis::atLeft);
+  const QRectF cell(QPointF(x->coordToPixel(framed_->x() - 0.5), y->coordToPixel(framed_->y() - 0.5)),
+                    QPointF(x->coordToPixel(framed_->x() + 0.5), y->coordToPixel(framed_->y() + 0.5)));
+  if (!area->rect().contains(cell.center().toPoint())) return;
+  painter.setPen(QPen(palette().color(QPalette::Base), 5.0));
+  painter.drawRect(cell);
+  painter.setPen(QPen(cursor_color(is_dark(palette())), 3.0));
+  painter.drawRect(cell);
+}
+
 bool ChartPlot::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip) return QCustomPlot::event(event);
   const auto* help = static_cast<QHelpEvent*>(event);
@@ -144,7 +172,7 @@ void ChartPlot::keyPressEvent(QKeyEvent* event) {
     if (place_) emit chosen(*place_);
     return;
   }
-  const std::optional<ChartPlace> first = first_place(chart_);
+  const std::optional<ChartPlace> first = begin();
   if (!first) return QCustomPlot::keyPressEvent(event);
   go_to(place_ ? next_place(chart_, *place_, static_cast<Qt::Key>(event->key())) : *first);
 }
@@ -176,8 +204,9 @@ void ChartPlot::resizeEvent(QResizeEvent* /*event*/) {
 void ChartPlot::paintEvent(QPaintEvent* event) {
   if (is_to_replot_) replot(QCustomPlot::rpQueuedRefresh);
   QCustomPlot::paintEvent(event);
-  if (!hasFocus()) return;
   QPainter painter(this);
+  paint_frame(painter);
+  if (!hasFocus()) return;
   painter.setRenderHint(QPainter::Antialiasing);
   painter.setPen(QPen(palette().color(QPalette::Highlight), 2.0));
   painter.drawRect(rect().adjusted(1, 1, -1, -1));

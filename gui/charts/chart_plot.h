@@ -20,6 +20,9 @@ class ChartPlot : public QCustomPlot {
   /// Shows another chart, whole.
   void set_chart(Chart chart);
   [[nodiscard]] const Chart& chart() const { return chart_; }
+  /// Frames a cell of the first panel, its column and row, without plotting anew; from there the arrow keys
+  /// begin.
+  void frame_cell(std::optional<QPoint> cell);
   /// The point or cell that the keyboard is on.
   [[nodiscard]] const std::optional<ChartPlace>& place() const { return place_; }
   /// Nearest point, or the cell, at a place of the widget; absent where none is near.
@@ -45,11 +48,15 @@ class ChartPlot : public QCustomPlot {
   /// Plots anew once it is seen, however much changes until then.
   void replot_when_painted();
   void go_to(const ChartPlace& place);
+  void paint_frame(QPainter& painter) const;
+  /// Where the arrow keys begin.
+  [[nodiscard]] std::optional<ChartPlace> begin() const;
   /// Place of a point or cell in the widget.
   [[nodiscard]] QPointF pixel_of(const ChartPlace& place) const;
 
   Chart chart_;
   std::optional<ChartPlace> place_;
+  std::optional<QPoint> framed_;
   QPoint pressed_;
   int drawn_width_ = 0;
   bool is_to_replot_ = false;

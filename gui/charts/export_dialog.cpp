@@ -22,7 +22,7 @@
 
 #include "charts/figure_source.h"
 #include "charts/table_file.h"
-#include "widgets/paths.h"
+#include "widgets/files.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

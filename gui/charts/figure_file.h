@@ -22,7 +22,7 @@ struct FigureOptions {
   double font_points = 8.0;
   bool has_legend = true;
   bool is_dark = false;
-  int dots_per_inch = 300;  ///< of a PNG
+  int dots_per_inch = 300;  ///< Dots per inch of a PNG.
 };
 
 /// Inches.

@@ -20,7 +20,7 @@ struct SkipSummary {
   std::size_t rounds = 0;
   std::size_t drafting = 0;            ///< rounds with a layer set
   std::vector<std::uint32_t> skipped;  ///< [sublayer] rounds that skipped it
-  double exit_sum = 0.0;               ///< of the drafting rounds' exit layers
+  double exit_sum = 0.0;               ///< Sum of the drafting rounds' exit layers.
 };
 
 class SkipPyramid {

@@ -4,11 +4,10 @@
 #include <draftscope/traces/query.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstddef>
 #include <variant>
-
-#include "data/sql_completion.h"
-#include "data/sql_words.h"
 
 namespace draftscope::gui {
 
@@ -16,83 +15,98 @@ namespace {
 
 constexpr std::size_t max_tables = 1'000;  // a damaged file may claim any number
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return lower;
+}
+
+bool is_name_letter(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+}
+
 std::string text_of(const traces::SqlValue& value) {
   const auto* text = std::get_if<std::string>(&value);
   return text == nullptr ? std::string() : *text;
 }
 
-unsigned char lower(char letter) {
-  return static_cast<unsigned char>(std::tolower(static_cast<unsigned char>(letter)));
+/// Words of a statement in lower case, and its signs, each by itself.
+std::vector<std::string> words_of(std::string_view statement) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < statement.size();) {
+    std::size_t end = at;
+    while (end < statement.size() && is_name_letter(statement[end])) ++end;
+    if (end == at) ++end;
+    const std::string_view word = statement.substr(at, end - at);
+    if (std::isspace(static_cast<unsigned char>(word.front())) == 0) words.push_back(lower_case(word));
+    at = end;
+  }
+  return words;
 }
 
-/// Types of columns, from the statement that made the table: "(name TYPE …, …)".
-void add_types(std::string_view statement, SqlTable& table) {
-  int depth = 0;
-  bool begins = false;  // a column
-  const std::vector<SqlToken> tokens = sql_tokens(statement);
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    const SqlToken& token = tokens[i];
-    if (token.kind == SqlToken::Kind::comment) continue;
-    const bool is_sign = token.kind == SqlToken::Kind::sign;
-    if (begins && token.kind == SqlToken::Kind::name && tokens[i + 1].kind == SqlToken::Kind::name)
-      for (SqlColumn& column : table.columns)
-        if (column.name == token.name) column.type = tokens[i + 1].name;
-    if (is_sign && token.name == "(") ++depth;
-    if (is_sign && token.name == ")") --depth;
-    begins = is_sign && depth == 1 && (token.name == "(" || token.name == ",");
-  }
+SqlLink link_of(std::string_view name) {
+  if (name == "run" || name == "runs") return SqlLink::run;
+  if (name == "request" || name == "requests") return SqlLink::request;
+  return name == "round" || name == "rounds" ? SqlLink::round : SqlLink::none;
+}
+
+/// Kind of a table's rows, if the statement reads that table alone.
+SqlLink link_of_only_table(std::string_view statement) {
+  const std::vector<std::string> words = words_of(statement);
+  const auto from = std::ranges::find(words, "from");
+  if (words.end() - from < 2 || std::find(from + 1, words.end(), "from") != words.end() ||
+      std::ranges::find(words, "join") != words.end())
+    return SqlLink::none;
+  // A list of tables goes on after the first one's alias.
+  constexpr std::ptrdiff_t max_words_of_table = 5;
+  const auto end = from + std::min(words.end() - from, max_words_of_table);
+  if (std::find(from, end, ",") != end) return SqlLink::none;
+  return from[1].ends_with('s') ? link_of(from[1]) : SqlLink::none;
 }
 
 }  // namespace
 
-const SqlTable* SqlSchema::table(std::string_view name) const {
-  const auto found = std::find_if(tables.begin(), tables.end(), [&](const SqlTable& candidate) {
-    return is_same_name(candidate.name, name);
-  });
-  return found == tables.end() ? nullptr : &*found;
-}
-
-Result<SqlSchema> read_sql_schema(const std::filesystem::path& path,
-                                  const std::function<bool()>& should_continue) {
-  DRAFTSCOPE_TRY_ASSIGN(
-      const traces::QueryResult rows,
-      traces::query(path,
-                    "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('table', 'view') "
-                    "AND name NOT LIKE 'sqlite_%' ORDER BY type, name",
-                    max_tables, should_continue));
-  SqlSchema schema;
+Result<std::vector<SqlTable>> read_sql_schema(const std::filesystem::path& path,
+                                              const std::function<bool()>& should_continue) {
+  DRAFTSCOPE_TRY_ASSIGN(const traces::QueryResult rows,
+                        traces::query(path,
+                                      "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view') "
+                                      "AND name NOT LIKE 'sqlite_%' ORDER BY type, name",
+                                      max_tables, should_continue));
+  std::vector<SqlTable> tables;
   for (const std::vector<traces::SqlValue>& row : rows.rows) {
     SqlTable table{text_of(row[1]), text_of(row[0]) == "view", {}};
-    // A query may not ask for a table's columns otherwise, and views state none.
+    // A query may not ask for a table's columns otherwise.
     const auto none =
         traces::query(path, "SELECT * FROM " + quoted_name(table.name) + " LIMIT 0", 1, should_continue);
     if (!should_continue()) return fail("cancelled");
-    if (none)
-      for (const std::string& column : none->columns) table.columns.push_back({column, {}});
-    if (!table.is_view) add_types(text_of(row[2]), table);
-    schema.tables.push_back(std::move(table));
+    if (none) table.columns = none->columns;
+    tables.push_back(std::move(table));
   }
-  return schema;
-}
-
-bool is_same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+  return tables;
 }
 
 std::string quoted_name(std::string_view name) {
+  // Of the names in a trace these are words of SQL.
+  constexpr std::array<std::string_view, 6> sql_words{"index", "values", "order", "group", "from", "to"};
   const bool is_plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-                        std::all_of(name.begin(), name.end(), [](unsigned char letter) {
-                          return std::isalnum(letter) != 0 || letter == '_';
-                        });
-  // "index" is a word of SQL that no statement of a reader has but as a column.
-  const bool is_word = is_same_name(name, "index") || is_same_name(name, "values") ||
-                       std::any_of(sql_keywords.begin(), sql_keywords.end(),
-                                   [&](std::string_view word) { return is_same_name(word, name); });
-  if (is_plain && !is_word) return std::string(name);
+                        std::ranges::all_of(name, is_name_letter);
+  if (is_plain && std::ranges::find(sql_words, lower_case(name)) == sql_words.end()) return std::string(name);
   std::string quoted = "\"";
   for (const char letter : name) quoted += letter == '"' ? std::string("\"\"") : std::string(1, letter);
   return quoted + '"';
+}
+
+std::vector<SqlLink> sql_links(std::string_view statement, const std::vector<std::string>& columns) {
+  std::vector<SqlLink> links;
+  for (const std::string& column : columns) {
+    const std::string name = lower_case(column);
+    if (name == "id")
+      links.push_back(link_of_only_table(statement));
+    else
+      links.push_back(name.ends_with('s') ? SqlLink::none : link_of(name));
+  }
+  return links;
 }
 
 }  // namespace draftscope::gui

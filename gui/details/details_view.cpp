@@ -9,11 +9,9 @@
 #include <QScrollArea>
 #include <QSortFilterProxyModel>
 #include <QStackedWidget>
-#include <QStandardItemModel>
 #include <QTableView>
 #include <QTextBrowser>
 #include <QToolButton>
-#include <QTreeView>
 #include <QUrl>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -56,9 +54,7 @@ DetailsView::DetailsView(ViewState& state, TimelineView& timeline, QWidget* pare
       words_(new QTextBrowser),
       names_(new NamesModel(this)),
       table_(new QTableView),
-      flame_graph_(new FlameGraph),
-      tree_(new QTreeView),
-      nodes_(new QStandardItemModel(this)) {
+      flame_graph_(new FlameGraph) {
   setAccessibleName(tr("Details of the selection"));
   words_->setAccessibleName(tr("Details"));
   words_->setOpenLinks(false);
@@ -73,7 +69,6 @@ DetailsView::DetailsView(ViewState& state, TimelineView& timeline, QWidget* pare
   pages_->addWidget(words_);
   pages_->addWidget(make_table());
   pages_->addWidget(scrolled);
-  pages_->addWidget(make_tree());
   constexpr int min_width = 200;
   constexpr int min_height = 60;
   pages_->setMinimumSize(min_width, min_height);
@@ -97,8 +92,7 @@ QWidget* DetailsView::make_head() {
   close->setAutoRaise(true);
   close->setToolTip(tr("Close the details (Ctrl+I)"));
   close->setAccessibleName(close->toolTip());
-  choice_->addItems(
-      {tr("Slice"), tr("Round"), tr("Range by name"), tr("Range as flame graph"), tr("Range top-down")});
+  choice_->addItems({tr("Slice"), tr("Round"), tr("Range by name"), tr("Range as flame graph")});
   choice_->setAccessibleName(tr("What the details show"));
   // What does not fit is cut, and does not make the drawer wider.
   title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -126,15 +120,6 @@ QWidget* DetailsView::make_table() {
   return table_;
 }
 
-QWidget* DetailsView::make_tree() {
-  tree_->setModel(nodes_);
-  tree_->setAccessibleName(tr("The range from the top down"));
-  tree_->setAlternatingRowColors(true);
-  tree_->setUniformRowHeights(true);
-  tree_->setEditTriggers(QAbstractItemView::NoEditTriggers);
-  return tree_;
-}
-
 void DetailsView::connect_state() {
   connect(&timeline_, &TimelineView::slice_selected, this, [this] {
     const auto& selected = timeline_.selected();
@@ -145,7 +130,6 @@ void DetailsView::connect_state() {
     }
     if (!is_about_range()) forget();
   });
-  connect(&timeline_, &TimelineView::mode_changed, this, &DetailsView::forget);
   connect(&state_, &ViewState::recording_changed, this, &DetailsView::forget);
   connect(&state_, &ViewState::timeline_changed, this, &DetailsView::forget);
   connect(&state_, &ViewState::run_changed, this, &DetailsView::forget);
@@ -258,8 +242,8 @@ void DetailsView::start_round() {
 
 void DetailsView::start_profile() {
   job_.start(read_and_take(
-      [timeline = state_.timeline(), parts = timeline_.kept(range())](const auto& should_continue) {
-        return range_profile(*timeline, parts, should_continue);
+      [timeline = state_.timeline(), range = range()](const auto& should_continue) {
+        return range_profile(*timeline, range, should_continue);
       },
       [this](std::optional<RangeProfile> profile) { show_profile(std::move(profile)); }));
 }
@@ -282,8 +266,7 @@ void DetailsView::show_round(const std::optional<RoundDetails>& details) {
 
 QString DetailsView::range_words(std::int64_t kept_ns) const {
   const QString time = duration_text(kept_ns);
-  const QString what = state_.selection() ? tr("%1 selected").arg(time) : tr("%1 shown").arg(time);
-  return timeline_.mode() == TimelineMode::all ? what : tr("%1 of this run").arg(what);
+  return state_.selection() ? tr("%1 selected").arg(time) : tr("%1 shown").arg(time);
 }
 
 void DetailsView::show_profile(std::optional<RangeProfile> profile) {
@@ -295,40 +278,6 @@ void DetailsView::show_profile(std::optional<RangeProfile> profile) {
                    shown.duration_ns);
   table_->resizeColumnsToContents();
   flame_graph_->set_profile(shown.nodes);
-  fill_tree();
-}
-
-void DetailsView::fill_tree() {
-  nodes_->clear();
-  nodes_->setHorizontalHeaderLabels(
-      {tr("name"), tr("total"), tr("of the part above"), tr("itself"), tr("count")});
-  if (!profile_) return;
-  std::vector<QStandardItem*> items;
-  std::vector<std::size_t> order(profile_->nodes.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  // Parents have smaller places than their children; those of one parent by their time.
-  std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    const ProfileNode& left = profile_->nodes[a];
-    const ProfileNode& right = profile_->nodes[b];
-    return std::pair(left.depth, -left.total_ns) < std::pair(right.depth, -right.total_ns);
-  });
-  items.resize(order.size());
-  for (const std::size_t i : order) {
-    const ProfileNode& node = profile_->nodes[i];
-    const bool is_track = node.parent == ProfileNode::none;
-    const std::int64_t above = is_track ? profile_->duration_ns : profile_->nodes[node.parent].total_ns;
-    QList<QStandardItem*> row{
-        new QStandardItem(QString::fromStdString(node.name)), new QStandardItem(duration_text(node.total_ns)),
-        new QStandardItem(
-            percent_text(above > 0 ? static_cast<double>(node.total_ns) / static_cast<double>(above) : 0.0)),
-        new QStandardItem(duration_text(node.self_ns)), new QStandardItem(QString::number(node.count))};
-    for (qsizetype column = 1; column < row.size(); ++column)
-      row[column]->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    (is_track ? nodes_->invisibleRootItem() : items[node.parent])->appendRow(row);
-    items[i] = row.front();
-  }
-  tree_->expandToDepth(2);
-  for (int column = 0; column < nodes_->columnCount(); ++column) tree_->resizeColumnToContents(column);
 }
 
 void DetailsView::follow_link(const QUrl& url) {

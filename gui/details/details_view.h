@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Details of what is selected in the timeline: the slice, the round, and the range of time by name, as a
-// flame graph and from the top down. Without a selection they are about the cursor's round and the time
-// shown. All is computed by a worker once the page is seen.
+// Details of what is selected in the timeline: the slice, the round, and the range of time by name and as a
+// flame graph. Without a selection they are about the cursor's round and the time shown. All is computed by a
+// worker once the page is seen.
 
 #include <QWidget>
 #include <optional>
@@ -17,10 +17,8 @@
 class QComboBox;
 class QLabel;
 class QStackedWidget;
-class QStandardItemModel;
 class QTableView;
 class QTextBrowser;
-class QTreeView;
 class QUrl;
 
 namespace draftscope::gui {
@@ -33,7 +31,7 @@ class DetailsView : public QWidget {
   Q_OBJECT
 
  public:
-  enum class Page : std::uint8_t { slice, round, names, flame_graph, top_down };
+  enum class Page : std::uint8_t { slice, round, names, flame_graph };
 
   /// Both must outlive the view.
   DetailsView(ViewState& state, TimelineView& timeline, QWidget* parent = nullptr);
@@ -61,7 +59,6 @@ class DetailsView : public QWidget {
  private:
   [[nodiscard]] QWidget* make_head();
   [[nodiscard]] QWidget* make_table();
-  [[nodiscard]] QWidget* make_tree();
   void connect_state();
   /// Page and its content no longer say what is selected.
   void forget();
@@ -72,7 +69,6 @@ class DetailsView : public QWidget {
   void show_slice(const std::optional<SliceDetails>& details);
   void show_round(const std::optional<RoundDetails>& details);
   void show_profile(std::optional<RangeProfile> profile);
-  void fill_tree();
   [[nodiscard]] bool is_about_range() const { return page() >= Page::names; }
   /// Selected slice, or the cursor's round.
   [[nodiscard]] std::optional<SlicePlace> slice() const;
@@ -90,8 +86,6 @@ class DetailsView : public QWidget {
   NamesModel* names_;
   QTableView* table_;
   FlameGraph* flame_graph_;
-  QTreeView* tree_;
-  QStandardItemModel* nodes_;
   std::optional<RangeProfile> profile_;
   bool is_stale_ = true;
   BackgroundJob job_;

@@ -65,11 +65,11 @@ void FlameGraph::lay_out() {
       is_above[at] = true;
       boxes_[at] = QRectF(0, static_cast<double>(nodes_[at].depth) * row_height, width(), row_height - 1);
     }
-  struct Place {
+  struct OpenNode {
     std::size_t node = 0;
     double left = 0.0;
   };
-  std::vector<Place> open;
+  std::vector<OpenNode> open;
   const auto add = [&](const std::vector<std::size_t>& nodes, double left) {
     for (const std::size_t node : nodes) {
       open.push_back({node, left});
@@ -81,7 +81,7 @@ void FlameGraph::lay_out() {
   else
     add(children_of(std::nullopt), 0.0);
   while (!open.empty()) {
-    const Place place = open.back();
+    const OpenNode place = open.back();
     open.pop_back();
     const ProfileNode& node = nodes_[place.node];
     boxes_[place.node] = QRectF(place.left, static_cast<double>(node.depth) * row_height,

@@ -27,7 +27,7 @@ class NamesModel : public QAbstractTableModel {
 
  private:
   std::vector<NameTotal> rows_;
-  std::vector<QString> names_;  ///< of each row
+  std::vector<QString> names_;  ///< Name of each row.
   std::int64_t duration_ns_ = 0;
 };
 

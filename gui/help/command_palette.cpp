@@ -26,7 +26,7 @@ std::vector<std::size_t> matching_commands(const std::vector<Command>& commands,
   std::vector<std::pair<int, std::size_t>> found;
   for (std::size_t place = 0; place < commands.size(); ++place) {
     const auto name = fuzzy_score(pattern, commands[place].words);
-    // "export perfetto": with the menu that it stands in.
+    // "export rounds": with the menu that it stands in.
     const auto whole = fuzzy_score(pattern, commands[place].kind + u' ' + commands[place].words);
     if (!name && !whole) continue;
     // Of two that fit alike, the shorter has less that was not asked for.

@@ -18,7 +18,7 @@
 #include <QVBoxLayout>
 
 #include "help/manual.h"
-#include "widgets/shipped_files.h"
+#include "widgets/files.h"
 
 namespace draftscope::gui {
 

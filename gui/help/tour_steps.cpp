@@ -57,8 +57,7 @@ std::vector<TourStep> all_steps() {
        {}},
       {tr("A figure for a paper?"),
        tr("Ctrl+E writes a figure of the page as PDF, SVG or PNG, as wide as a paper's column, its data as "
-          "CSV, or a table as LaTeX. The menu File exports every view as it stands, and the trace for "
-          "Perfetto or Chrome."),
+          "CSV, or a table as LaTeX. The menu File exports every view as it stands."),
        {},
        {},
        {}},

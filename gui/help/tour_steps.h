@@ -12,7 +12,7 @@ struct TourStep {
   QString title;     ///< the question
   QString words;     ///< what is seen, and how to read it
   QString view;      ///< name of the view that is shown; empty for the menus
-  QString strategy;  ///< whose run is chosen; empty to leave it
+  QString strategy;  ///< Specification whose run is chosen; empty to leave it.
   QString marked;    ///< accessible name of what is marked in the view; empty for all of it
 };
 

@@ -38,7 +38,7 @@ void WidgetMark::watch(bool is_on) {
 
 void WidgetMark::place() {
   if (!target_ || !target_->isVisible() || !parentWidget()->isAncestorOf(target_)) return hide();
-  // What is scrolled out of sight, or stands behind the edge of what holds it, has no frame.
+  // What is scrolled out of sight, or lies outside of what holds it, has no frame.
   QRect seen(target_->mapTo(parentWidget(), QPoint()), target_->size());
   for (const QWidget* around = target_->parentWidget(); around != nullptr; around = around->parentWidget()) {
     seen &= QRect(around->mapTo(parentWidget(), QPoint()), around->size());

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "data/sql_link.h"
+#include "data/sql_schema.h"
 
 namespace draftscope::gui {
 

@@ -2,19 +2,20 @@
 #include "live_panel.h"
 
 #include <QEvent>
+#include <QHeaderView>
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
+#include <QTableView>
 #include <QTextCursor>
 #include <QTextEdit>
 #include <QVBoxLayout>
 
+#include "models/copy_rows.h"
 #include "record/form/problem_label.h"
-#include "record/live_gauges.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 
@@ -24,6 +25,33 @@ namespace {
 
 constexpr int max_log_lines = 1000;
 constexpr qsizetype max_prompt = 300;
+
+/// Prompts of the interval, or how many it still waits for.
+QString prompts_text(const simulator::Speedup& speedup) {
+  return speedup.interval ? QString::number(speedup.prompts)
+                          : LivePanel::tr("%1 of %2 for an interval")
+                                .arg(speedup.prompts)
+                                .arg(simulator::min_prompts_for_interval);
+}
+
+NumbersModel::Row row_of(const LiveRun& run) {
+  QVariant speedup = run.is_baseline ? QVariant(LivePanel::tr("baseline")) : QVariant();
+  QVariant interval;
+  QVariant prompts;
+  if (!run.is_baseline && run.speedup) {
+    speedup = speedup_text(run.speedup->value);
+    if (run.speedup->interval) interval = range_text(run.speedup->interval->low, run.speedup->interval->high);
+    prompts = prompts_text(*run.speedup);
+  }
+  return {QString::fromStdString(run.specification),
+          QString::number(run.requests),
+          variant_of(run.tokens_per_second),
+          speedup,
+          interval,
+          prompts,
+          run.acceptance_rate ? QVariant(percent_text(*run.acceptance_rate)) : QVariant(),
+          variant_of(run.mean_accepted_length)};
+}
 
 QString clock_text(qint64 ms) {
   const qint64 seconds = ms / 1000;
@@ -37,7 +65,7 @@ LivePanel::LivePanel(QWidget* parent)
       headline_(new QLabel),
       progress_(new QProgressBar),
       problem_(new ProblemLabel),
-      gauges_(new LiveGauges),
+      runs_(new QTableView),
       request_(new QLabel),
       text_(new QTextEdit),
       log_(new QPlainTextEdit),
@@ -53,17 +81,18 @@ LivePanel::LivePanel(QWidget* parent)
   log_->setMaximumBlockCount(max_log_lines);
   log_->setAccessibleName(tr("What the recorder says"));
   log_->setPlaceholderText(tr("What the recorder says"));
-  auto* scroll = new QScrollArea;
-  scroll->setWidget(gauges_);
-  scroll->setWidgetResizable(true);
-  scroll->setFrameShape(QFrame::NoFrame);
+  runs_->setModel(&numbers_);
+  runs_->setAccessibleName(tr("Runs so far"));
+  runs_->verticalHeader()->hide();
+  runs_->setAlternatingRowColors(true);
+  offer_copying(*runs_);
   auto* at_hand = new QWidget;
   auto* words = new QVBoxLayout(at_hand);
   words->setContentsMargins(0, 0, 0, 0);
   words->addWidget(request_);
   words->addWidget(text_, 1);
   auto* splitter = new QSplitter(Qt::Vertical);
-  splitter->addWidget(scroll);
+  splitter->addWidget(runs_);
   splitter->addWidget(at_hand);
   splitter->addWidget(log_);
   splitter->setSizes({400, 170, 70});
@@ -90,7 +119,7 @@ void LivePanel::begin(std::int64_t requests) {
   is_running_ = true;
   since_begin_.start();
   since_first_.invalidate();
-  gauges_->clear();
+  show_runs();
   log_->clear();
   problem_->set_problem({});
   open_->hide();
@@ -108,9 +137,19 @@ void LivePanel::show_figures(const LiveFigures& figures) {
     since_first_.start();
     first_requests_ = figures.requests;
   }
-  gauges_->add(figures);
+  show_runs();
   show_progress();
   show_text();
+}
+
+void LivePanel::show_runs() {
+  std::vector<NumbersModel::Row> rows;
+  rows.reserve(figures_.runs.size());
+  for (const LiveRun& run : figures_.runs) rows.push_back(row_of(run));
+  numbers_.set_numbers({tr("run"), tr("requests"), tr("tokens/s"), tr("speedup"), tr("95 %"), tr("prompts"),
+                        tr("acceptance"), tr("M")},
+                       std::move(rows));
+  runs_->resizeColumnsToContents();
 }
 
 void LivePanel::show_line(const QString& line) {

@@ -43,7 +43,7 @@ LiveRun live_run(const simulator::Figures& figures) {
 
 }  // namespace
 
-Result<void> LiveReader::take_rounds(traces::BulkReader& reader, traces::RequestId at_hand) {
+Result<void> LiveReader::take_rounds(traces::Reader& reader, traces::RequestId at_hand) {
   if (at_hand != open_request_) open_rounds_.clear();
   open_request_ = at_hand;
   std::int64_t first_open = 0;
@@ -67,7 +67,7 @@ Result<void> LiveReader::take_rounds(traces::BulkReader& reader, traces::Request
   });
 }
 
-Result<LiveText> LiveReader::text_of(traces::BulkReader& reader, const traces::Recording& outline,
+Result<LiveText> LiveReader::text_of(traces::Reader& reader, const traces::Recording& outline,
                                      const traces::Request& request) const {
   LiveText text{.repeat = request.repeat};
   for (const traces::Run& run : outline.runs)
@@ -93,7 +93,7 @@ Result<LiveText> LiveReader::text_of(traces::BulkReader& reader, const traces::R
 }
 
 Result<LiveFigures> LiveReader::read() {
-  DRAFTSCOPE_TRY_ASSIGN(traces::BulkReader reader, traces::BulkReader::open(path_, stopped_));
+  DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(path_, stopped_));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording outline, reader.outline());
   const traces::Request* at_hand = request_at_hand(outline);
   DRAFTSCOPE_TRY(take_rounds(reader, at_hand == nullptr ? traces::RequestId() : at_hand->id));

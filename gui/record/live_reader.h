@@ -7,7 +7,7 @@
 // Thread-safety: one thread at a time, but for stop().
 
 #include <draftscope/simulator/analysis/figures.h>
-#include <draftscope/traces/bulk_reader.h>
+#include <draftscope/traces/reader.h>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -23,7 +23,7 @@ namespace draftscope::gui {
 struct LiveRun {
   std::string specification;
   bool is_baseline = false;
-  std::int64_t requests = 0;  ///< that have finished
+  std::int64_t requests = 0;  ///< Requests that have finished.
   std::optional<double> tokens_per_second;
   std::optional<simulator::Speedup> speedup;  ///< absent without a baseline, and for the baseline
   std::optional<double> acceptance_rate;
@@ -38,7 +38,7 @@ struct LiveToken {
 /// The request that is being decoded, as far as its rounds are committed. Its first token, the prefill's, is
 /// written with its end.
 struct LiveText {
-  std::string specification;  ///< of its run
+  std::string specification;  ///< Specification of its run.
   std::int64_t question_id = 0;
   std::string category;
   std::int32_t repeat = 0;
@@ -48,7 +48,7 @@ struct LiveText {
 
 struct LiveFigures {
   bool closed_cleanly = false;
-  std::int64_t requests = 0;  ///< that have finished
+  std::int64_t requests = 0;  ///< Requests that have finished.
   std::int64_t rounds = 0;
   std::vector<LiveRun> runs;  ///< in the recording's order
   std::optional<LiveText> at_hand;
@@ -68,8 +68,8 @@ class LiveReader {
     std::vector<std::int32_t> accepted;  ///< draft tokens, in the order of the text
   };
 
-  Result<void> take_rounds(traces::BulkReader& reader, traces::RequestId at_hand);
-  [[nodiscard]] Result<LiveText> text_of(traces::BulkReader& reader, const traces::Recording& outline,
+  Result<void> take_rounds(traces::Reader& reader, traces::RequestId at_hand);
+  [[nodiscard]] Result<LiveText> text_of(traces::Reader& reader, const traces::Recording& outline,
                                          const traces::Request& request) const;
 
   std::filesystem::path path_;

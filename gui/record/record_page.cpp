@@ -24,7 +24,7 @@
 #include "record/form/strategy_chooser.h"
 #include "record/live_panel.h"
 #include "record/live_reader.h"
-#include "widgets/shipped_files.h"
+#include "widgets/files.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {

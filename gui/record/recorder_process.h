@@ -13,7 +13,7 @@ namespace draftscope::gui {
 
 enum class RecorderEnd : std::uint8_t {
   complete,  ///< all was recorded
-  stopped,   ///< as it was asked to
+  stopped,   ///< It stopped as it was asked to.
   failed,    ///< what there is of the recording is what was committed
 };
 
@@ -44,7 +44,7 @@ class RecorderProcess : public QObject {
   void finish();
 
   QProcess process_;
-  QByteArray rest_;    ///< of a line that is not whole yet
+  QByteArray rest_;    ///< Beginning of a line that is not whole yet.
   QStringList lines_;  ///< the last ones that it said
   bool is_stopping_ = false;
 };

@@ -59,10 +59,10 @@ void RecordingFollower::end(const QString& reason) {
   emit ended(reason);
 }
 
-RecordingFollower::Look RecordingFollower::look_at(const std::filesystem::path& path) {
+RecordingFollower::FileLook RecordingFollower::look_at(const std::filesystem::path& path) {
   struct stat file {};
   if (::stat(path.c_str(), &file) != 0) return {};
-  Look look{
+  FileLook look{
       .device = file.st_dev, .inode = file.st_ino, .bytes = file.st_size, .modified_ns = modified_ns(file)};
   std::filesystem::path log = path;
   log += "-wal";
@@ -80,10 +80,10 @@ void RecordingFollower::look() {
     return;
   // A disk that is far away may take its time.
   looking_.start(read_and_take([path = path_](const BackgroundJob::ShouldContinue&) { return look_at(path); },
-                               [this](const Look& now) { take(now); }));
+                               [this](const FileLook& now) { take(now); }));
 }
 
-void RecordingFollower::take(const Look& now) {
+void RecordingFollower::take(const FileLook& now) {
   const QString name = QString::fromStdString(path_.string());
   if (now.inode == 0)
     return end(tr("%1: was deleted while it was followed; what was read of it stays").arg(name));

@@ -45,19 +45,19 @@ class RecordingFollower : public QObject {
 
  private:
   /// A file and the log beside it, as far as they tell that something was written.
-  struct Look {
+  struct FileLook {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;  ///< 0 = there is none
     std::int64_t bytes = 0;
     std::int64_t modified_ns = 0;
     std::int64_t log_bytes = 0;
     std::int64_t log_modified_ns = 0;
-    friend bool operator==(const Look&, const Look&) = default;
+    friend bool operator==(const FileLook&, const FileLook&) = default;
   };
 
-  [[nodiscard]] static Look look_at(const std::filesystem::path& path);
+  [[nodiscard]] static FileLook look_at(const std::filesystem::path& path);
   void look();
-  void take(const Look& now);
+  void take(const FileLook& now);
   void take_recording(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline);
   void take_failure(const QString& reason);
   void end(const QString& reason);
@@ -67,7 +67,7 @@ class RecordingFollower : public QObject {
   QTimer timer_;
   BackgroundJob looking_;
   RecordingLoader loader_;
-  Look seen_;  ///< before the last reading
+  FileLook seen_;  ///< before the last reading
   std::chrono::milliseconds patience_{30'000};
   QElapsedTimer since_change_;
   bool is_stalled_ = false;

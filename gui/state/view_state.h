@@ -20,7 +20,7 @@ namespace draftscope::gui {
 struct Cursor {
   std::uint32_t round_index = no_index;  ///< index into Recording::rounds
   std::size_t request_index = 0;         ///< index into Recording::requests
-  std::size_t token_index = 0;           ///< of the request's output
+  std::size_t token_index = 0;           ///< Token of the request's output.
 
   friend bool operator==(const Cursor& a, const Cursor& b) {
     return a.round_index == b.round_index && a.request_index == b.request_index &&
@@ -121,7 +121,7 @@ class ViewState : public QObject {
   void reveal(TimeRange time);
 
   /// Run, times and cursor of a recording that were seen when another was shown.
-  struct Place {
+  struct LeftView {
     std::size_t run = 0;
     TimeRange range;
     std::optional<TimeRange> selection;
@@ -129,8 +129,8 @@ class ViewState : public QObject {
   };
 
   std::vector<RecordingPointer> opened_;
-  std::map<const OpenedRecording*, Place> left_;                 ///< of those opened
-  std::map<const OpenedRecording*, TimelinePointer> timelines_;  ///< of those opened
+  std::map<const OpenedRecording*, LeftView> left_;              ///< By recordings that are open.
+  std::map<const OpenedRecording*, TimelinePointer> timelines_;  ///< By recordings that are open.
   RecordingPointer recording_;
   RecordingPointer filtered_;  ///< null without a filter
   TimelinePointer timeline_;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "widgets/whole_pixels.h"
+#include "widgets/quick_drawing.h"
 
 namespace draftscope::gui {
 

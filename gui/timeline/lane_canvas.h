@@ -37,7 +37,7 @@ class LaneCanvas {
   QImage picture_;
   QRgb* pixels_ = nullptr;
   qsizetype per_line_ = 0;
-  std::optional<QPainter> blender_;  ///< of boxes that can be seen through
+  std::optional<QPainter> blender_;  ///< Painter of boxes that can be seen through.
   int left_ = 0;                     ///< of what has been painted
   int right_ = 0;                    ///< after it
 };

@@ -41,17 +41,17 @@ class LaneColors {
     }
   }
 
-  struct Look {
+  struct SliceColors {
     QColor back;
     QColor ink;
   };
-  [[nodiscard]] const Look& of(traces::Phase phase, bool is_faded) const {
+  [[nodiscard]] const SliceColors& of(traces::Phase phase, bool is_faded) const {
     return (is_faded ? faded_ : solid_)[std::min(static_cast<std::size_t>(phase), solid_.size() - 1)];
   }
 
  private:
-  std::array<Look, traces::phase_count> solid_;
-  std::array<Look, traces::phase_count> faded_;
+  std::array<SliceColors, traces::phase_count> solid_;
+  std::array<SliceColors, traces::phase_count> faded_;
 };
 
 /// Adjacent columns of one look become one rectangle.
@@ -86,11 +86,11 @@ class ColumnRun {
   QColor color_;
 };
 
-/// Paints pixels of a lane that lie within one stretch of the axis.
-class StretchPainter {
+/// Paints pixels of a lane.
+class PixelPainter {
  public:
-  StretchPainter(const QFontMetrics& metrics, const Timeline& timeline, const Lane& lane,
-                 const LaneLook& look, LaneCanvas& canvas, ColumnRun& columns)
+  PixelPainter(const QFontMetrics& metrics, const Timeline& timeline, const Lane& lane, const LaneLook& look,
+               LaneCanvas& canvas, ColumnRun& columns)
       : metrics_(metrics),
         timeline_(timeline),
         lane_(lane),
@@ -100,28 +100,12 @@ class StretchPainter {
         canvas_(canvas),
         columns_(columns) {}
 
-  /// `axis` has the recording's time.
   void paint(const TimeAxis& axis, int from, int to) {
     if (!lane_.columns.empty())
       for (int pixel = from; pixel < to; ++pixel)
-        paint_busy(pixel, axis, busy_time(lane_, time_of(axis, pixel)), false);
+        paint_busy(pixel, axis, busy_time(lane_, time_of(axis, pixel)));
     else
       paint_slices(axis, from, to);
-  }
-
-  /// A pixel by how busy its time was.
-  void paint_busy(int pixel, const TimeAxis& axis, const BusyColumns::ByPhase& busy, bool is_filtered_out) {
-    const auto most = std::max_element(busy.begin(), busy.end());
-    if (*most <= 0.0) return;
-    const double share = std::accumulate(busy.begin(), busy.end(), 0.0) /
-                         static_cast<double>(time_of(axis, pixel).duration_ns());
-    const bool is_faded = is_filtered_out || (look_.matches != nullptr && lane_.slices.size() == 0);
-    columns_.add(pixel, share, colors_.of(static_cast<traces::Phase>(most - busy.begin()), is_faded).back);
-  }
-
-  /// Whether the filter leaves no round of a time, recorded.
-  [[nodiscard]] bool is_left_out(TimeRange time) const {
-    return look_.left != nullptr && !look_.left->any_in(look_.run_index, time);
   }
 
   [[nodiscard]] static TimeRange time_of(const TimeAxis& axis, int pixel) {
@@ -130,6 +114,21 @@ class StretchPainter {
   }
 
  private:
+  /// A pixel by how busy its time was.
+  void paint_busy(int pixel, const TimeAxis& axis, const BusyColumns::ByPhase& busy) {
+    const auto most = std::max_element(busy.begin(), busy.end());
+    if (*most <= 0.0) return;
+    const double share = std::accumulate(busy.begin(), busy.end(), 0.0) /
+                         static_cast<double>(time_of(axis, pixel).duration_ns());
+    const bool is_faded = look_.matches != nullptr && lane_.slices.size() == 0;
+    columns_.add(pixel, share, colors_.of(static_cast<traces::Phase>(most - busy.begin()), is_faded).back);
+  }
+
+  /// Whether the filter leaves no round of a time, recorded.
+  [[nodiscard]] bool is_left_out(TimeRange time) const {
+    return look_.left != nullptr && !look_.left->any_in(look_.run_index, time);
+  }
+
   void paint_slices(const TimeAxis& axis, int from, int to) {
     const LaneSlices& slices = lane_.slices;
     // Pixels are gone through from the left, and so are slices and blocks of them.
@@ -214,7 +213,7 @@ class StretchPainter {
 
   /// From where the last piece ended.
   void paint_piece(const QRect& filled, int right, traces::Phase phase, bool faded) {
-    const LaneColors::Look& look = colors_.of(phase, faded);
+    const LaneColors::SliceColors& look = colors_.of(phase, faded);
     canvas_.fill({left_, filled.top(), right - left_, filled.height()}, look.back);
     inks_.push_back({right, look.ink});
     left_ = right;
@@ -248,74 +247,18 @@ class StretchPainter {
   LaneColors colors_;
   LaneCanvas& canvas_;
   ColumnRun& columns_;
-  int left_ = 0;  ///< of the next piece of a slice
+  int left_ = 0;  ///< Left end of the next piece of a slice.
   std::vector<LabelInk> inks_;
 };
 
-/// Busy time of pixels in which stretches meet, from left to right: one often begins where the last ended.
-class MeetingPixels {
- public:
-  MeetingPixels(const Lane& lane, const LaneTime& time) : lane_(lane), time_(time) {}
-
-  [[nodiscard]] BusyColumns::ByPhase busy_time(TimeRange axis) {
-    const CutSums& sums = time_.sums();
-    if (!lane_.columns.empty()) return sums.summarise(lane_, time_.cut, axis);
-    if (end_ns_ != axis.start_ns) until_end_ = sums.until(lane_, time_.cut, axis.start_ns);
-    end_ns_ = axis.end_ns;
-    const BusyPyramid::ByPhase before = std::exchange(until_end_, sums.until(lane_, time_.cut, axis.end_ns));
-    BusyColumns::ByPhase busy{};
-    for (std::size_t phase = 0; phase < busy.size(); ++phase)
-      busy[phase] = static_cast<double>(until_end_[phase] - before[phase]);
-    return busy;
-  }
-
- private:
-  const Lane& lane_;
-  const LaneTime& time_;
-  std::optional<std::int64_t> end_ns_;  ///< of the last pixel
-  BusyPyramid::ByPhase until_end_{};
-};
-
-/// The axis with a stretch's times in place of its own.
-TimeAxis recorded_axis(const TimeAxis& axis, const Stretch& stretch) {
-  const std::int64_t shift = stretch.time.start_ns - stretch.at_ns;
-  return {{axis.range.start_ns + shift, axis.range.end_ns + shift}, axis.left, axis.width};
-}
-
-int whole_pixels(double x, const TimeAxis& axis) {
-  return static_cast<int>(std::clamp<double>(std::floor(x), axis.left, axis.left + axis.width));
-}
-
 }  // namespace
 
-void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const LaneTime& time,
-                const TimeAxis& axis, const QRect& area, const LaneLook& look) {
+void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const TimeAxis& axis,
+                const QRect& area, const LaneLook& look) {
   LaneCanvas canvas(painter, area, look.back);
   ColumnRun columns(canvas);
-  StretchPainter stretch_painter(painter.fontMetrics(), timeline, lane, look, canvas, columns);
-  MeetingPixels meeting(lane, time);
-  const std::vector<Stretch>& stretches = time.cut.stretches();
-  const int right = axis.left + axis.width;
-  for (int pixel = axis.left; pixel < right;) {
-    const TimeRange at = StretchPainter::time_of(axis, pixel);
-    const std::size_t index = time.cut.first_ending_after(at.start_ns);
-    if (index == stretches.size()) break;
-    const TimeRange shown = stretches[index].on_axis();
-    if (shown.start_ns >= at.end_ns) {
-      pixel = std::max(pixel + 1, whole_pixels(axis.x(shown.start_ns), axis));
-    } else if (shown.start_ns <= at.start_ns && shown.end_ns >= at.end_ns) {
-      const int to = std::max(pixel + 1, whole_pixels(axis.x(shown.end_ns), axis));
-      stretch_painter.paint(recorded_axis(axis, stretches[index]), pixel, to);
-      pixel = to;
-    } else {
-      // Stretches meet within the pixel.
-      bool is_left_out = look.left != nullptr;
-      for (std::size_t i = index; is_left_out && i < stretches.size() && stretches[i].at_ns < at.end_ns; ++i)
-        is_left_out = stretch_painter.is_left_out(stretches[i].recorded(at));
-      stretch_painter.paint_busy(pixel, axis, meeting.busy_time(at), is_left_out);
-      ++pixel;
-    }
-  }
+  PixelPainter(painter.fontMetrics(), timeline, lane, look, canvas, columns)
+      .paint(axis, axis.left, axis.left + axis.width);
 }
 
 std::pair<double, double> counter_range(const CounterLane& counter) {
@@ -329,8 +272,8 @@ std::pair<double, double> counter_range(const CounterLane& counter) {
   return {low, high > low ? high : low + 1.0};
 }
 
-void paint_counter(QPainter& painter, const CounterLane& counter, const CutTime& time, const TimeAxis& axis,
-                   const QRect& area, const QColor& color) {
+void paint_counter(QPainter& painter, const CounterLane& counter, const TimeAxis& axis, const QRect& area,
+                   const QColor& color) {
   if (counter.value.empty()) return;
   const auto [low, high] = counter_range(counter);
   const auto y = [&, low = low, high = high](double value) {
@@ -340,53 +283,31 @@ void paint_counter(QPainter& painter, const CounterLane& counter, const CutTime&
   painter.setPen(color);
   int last_pixel = std::numeric_limits<int>::min();
   int last_y = 0;
-  const auto count = static_cast<std::ptrdiff_t>(counter.timestamp_ns.size());
-  const std::vector<Stretch>& stretches = time.stretches();
-  for (std::size_t i = time.first_ending_after(axis.range.start_ns);
-       i < stretches.size() && stretches[i].at_ns < axis.range.end_ns; ++i) {
-    const TimeAxis recorded = recorded_axis(axis, stretches[i]);
-    const std::int64_t start_ns = std::max(recorded.range.start_ns, stretches[i].time.start_ns);
-    const std::int64_t end_ns = std::min(recorded.range.end_ns, stretches[i].time.end_ns);
-    const auto time_at = [&](std::ptrdiff_t at) {
-      return counter.timestamp_ns[static_cast<std::size_t>(at)];
-    };
-    const auto pixel_at = [&](std::ptrdiff_t at) {
-      return static_cast<int>(std::floor(recorded.x(time_at(at))));
-    };
-    auto at = std::lower_bound(counter.timestamp_ns.begin(), counter.timestamp_ns.end(), start_ns) -
-              counter.timestamp_ns.begin();
-    while (at < count && time_at(at) < end_ns) {
-      const int pixel = pixel_at(at);
-      int top = y(counter.value[static_cast<std::size_t>(at)]);
-      int bottom = top;
-      int end_y = top;
-      for (; at < count && time_at(at) < end_ns && pixel_at(at) == pixel; ++at) {
-        end_y = y(counter.value[static_cast<std::size_t>(at)]);
-        top = std::min(top, end_y);
-        bottom = std::max(bottom, end_y);
-      }
-      if (last_pixel != std::numeric_limits<int>::min()) painter.drawLine(last_pixel, last_y, pixel, last_y);
-      painter.drawLine(pixel, top, pixel, bottom);
-      last_pixel = pixel;
-      last_y = end_y;
+  const std::vector<std::int64_t>& times = counter.timestamp_ns;
+  const auto pixel_at = [&](std::size_t at) { return static_cast<int>(std::floor(axis.x(times[at]))); };
+  auto at = static_cast<std::size_t>(std::lower_bound(times.begin(), times.end(), axis.range.start_ns) -
+                                     times.begin());
+  while (at < times.size() && times[at] < axis.range.end_ns) {
+    const int pixel = pixel_at(at);
+    int top = y(counter.value[at]);
+    int bottom = top;
+    int end_y = top;
+    for (; at < times.size() && times[at] < axis.range.end_ns && pixel_at(at) == pixel; ++at) {
+      end_y = y(counter.value[at]);
+      top = std::min(top, end_y);
+      bottom = std::max(bottom, end_y);
     }
+    if (last_pixel != std::numeric_limits<int>::min()) painter.drawLine(last_pixel, last_y, pixel, last_y);
+    painter.drawLine(pixel, top, pixel, bottom);
+    last_pixel = pixel;
+    last_y = end_y;
   }
 }
 
-std::optional<std::size_t> slice_at(const Lane& lane, const CutTime& time, const TimeAxis& axis,
-                                    double pixel) {
-  const TimeRange around = StretchPainter::time_of(axis, static_cast<int>(std::floor(pixel)));
-  std::optional<std::size_t> longest;
-  std::int64_t longest_ns = -1;
-  const std::vector<Stretch>& stretches = time.stretches();
-  for (std::size_t i = time.first_ending_after(around.start_ns);
-       i < stretches.size() && stretches[i].at_ns < around.end_ns; ++i) {
-    const BusySummary busy = lane.pyramid.summarise(lane.slices, stretches[i].recorded(around));
-    if (busy.slices == 0 || busy.longest_ns <= longest_ns) continue;
-    longest = busy.longest;
-    longest_ns = busy.longest_ns;
-  }
-  return longest;
+std::optional<std::size_t> slice_at(const Lane& lane, const TimeAxis& axis, double pixel) {
+  const BusySummary busy =
+      lane.pyramid.summarise(lane.slices, PixelPainter::time_of(axis, static_cast<int>(std::floor(pixel))));
+  return busy.slices == 0 ? std::nullopt : std::optional(busy.longest);
 }
 
 }  // namespace draftscope::gui

@@ -8,13 +8,11 @@
 #include <QColor>
 #include <QPainter>
 #include <QRect>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "data/lanes/cut_sums.h"
 #include "data/lanes/lane_groups.h"
 #include "data/lanes/timeline.h"
 #include "data/rounds/left_rounds.h"
@@ -35,28 +33,20 @@ struct LaneLook {
   /// Rows that rounds, requests and draft steps are labelled and divided by; without them no slice is
   /// labelled.
   const OpenedRecording* opened = nullptr;
-  LabelBatch* labels = nullptr;  ///< takes the labels, which the caller draws behind the lanes
+  LabelBatch* labels = nullptr;  ///< takes the labels, which the caller draws after the lanes
 };
 
-/// The axis that a lane is drawn on, with the sums that go with both; these are asked for only where several
-/// stretches of the axis share a pixel.
-struct LaneTime {
-  const CutTime& cut;
-  std::function<const CutSums&()> sums;
-};
-
-void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const LaneTime& time,
-                const TimeAxis& axis, const QRect& area, const LaneLook& look);
+void paint_lane(QPainter& painter, const Timeline& timeline, const Lane& lane, const TimeAxis& axis,
+                const QRect& area, const LaneLook& look);
 
 /// Values at the bottom and the top of a counter's lane; 0 is always in between.
 [[nodiscard]] std::pair<double, double> counter_range(const CounterLane& counter);
 
 /// A polyline of minimum and maximum a pixel.
-void paint_counter(QPainter& painter, const CounterLane& counter, const CutTime& time, const TimeAxis& axis,
-                   const QRect& area, const QColor& color);
+void paint_counter(QPainter& painter, const CounterLane& counter, const TimeAxis& axis, const QRect& area,
+                   const QColor& color);
 
 /// The slice at a pixel, or the longest of those that share it; none within a pixel of it.
-[[nodiscard]] std::optional<std::size_t> slice_at(const Lane& lane, const CutTime& time, const TimeAxis& axis,
-                                                  double pixel);
+[[nodiscard]] std::optional<std::size_t> slice_at(const Lane& lane, const TimeAxis& axis, double pixel);
 
 }  // namespace draftscope::gui

@@ -13,21 +13,18 @@ constexpr std::size_t max_expanded_runs = 4;
 
 bool are_same(const LaneRow& a, const LaneRow& b) {
   const auto all = [](const LaneRow& row) {
-    return std::tuple(row.kind, row.index, row.group, row.run_index, row.top, row.height, row.begins_group,
-                      row.is_pinned);
+    return std::tuple(row.kind, row.index, row.group, row.top, row.height, row.begins_group, row.is_pinned);
   };
   return all(a) == all(b);
 }
 
 }  // namespace
 
-void LaneRows::set(const Timeline* timeline, const OpenedRecording* opened, TimelineMode mode,
-                   std::size_t run_index) {
+void LaneRows::set(const Timeline* timeline, const OpenedRecording* opened) {
   timeline_ = timeline;
-  mode_ = mode;
   rows_.clear();
-  groups_ = timeline == nullptr || opened == nullptr ? std::vector<ShownGroup>{}
-                                                     : shown_groups(*timeline, *opened, mode, run_index);
+  groups_ =
+      timeline == nullptr || opened == nullptr ? std::vector<ShownGroup>{} : shown_groups(*timeline, *opened);
 }
 
 int LaneRows::hidden() const {
@@ -41,18 +38,17 @@ bool LaneRows::is_collapsible(const ShownGroup& group) const {
 
 bool LaneRows::is_collapsed(const ShownGroup& group) const {
   if (!is_collapsible(group)) return false;
-  if (const auto chosen = collapsed_.find({mode_, group.key}); chosen != collapsed_.end())
-    return chosen->second;
-  if (group.kind != ShownGroup::Kind::run) return false;
+  if (const auto chosen = collapsed_.find(group.key); chosen != collapsed_.end()) return chosen->second;
+  if (group.kind != ShownGroup::GroupKind::run) return false;
   const auto runs =
       static_cast<std::size_t>(std::count_if(groups_.begin(), groups_.end(), [](const ShownGroup& other) {
-        return other.kind == ShownGroup::Kind::run;
+        return other.kind == ShownGroup::GroupKind::run;
       }));
-  return mode_ == TimelineMode::aligned || runs > max_expanded_runs;
+  return runs > max_expanded_runs;
 }
 
 void LaneRows::set_collapsed(const ShownGroup& group, bool is_collapsed) {
-  collapsed_[{mode_, group.key}] = is_collapsed;
+  collapsed_[group.key] = is_collapsed;
 }
 
 void LaneRows::set_pinned(const ShownGroup& group, bool is_pinned) {
@@ -69,37 +65,32 @@ void LaneRows::set_hidden(const ShownGroup& group, bool is_hidden) {
     hidden_.erase(group.key);
 }
 
-std::optional<std::size_t> LaneRows::group_of(std::size_t lane, std::size_t run_index) const {
-  std::optional<std::size_t> found;
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    const ShownGroup& group = groups_[i];
-    if (std::find(group.lanes.begin(), group.lanes.end(), lane) == group.lanes.end()) continue;
-    if (!found || group.run_index == run_index) found = i;
-  }
-  return found;
+std::optional<std::size_t> LaneRows::group_of(std::size_t lane) const {
+  for (std::size_t i = 0; i < groups_.size(); ++i)
+    if (std::find(groups_[i].lanes.begin(), groups_[i].lanes.end(), lane) != groups_[i].lanes.end()) return i;
+  return std::nullopt;
 }
 
-void LaneRows::add_group(std::size_t index, const ShownTime& shown, int& top) {
+void LaneRows::add_group(std::size_t index, TimeRange shown, int& top) {
   const ShownGroup& group = groups_[index];
   const bool is_pinned = this->is_pinned(group);
-  const auto add = [&](LaneRow::Kind kind, std::size_t of, int height) {
+  const auto add = [&](LaneRow::RowKind kind, std::size_t of, int height) {
     const bool begins = rows_.empty() || rows_.back().group != index;
     if (begins && !rows_.empty() && rows_.back().is_pinned == is_pinned && !is_collapsed(group))
       top += group_gap;
-    rows_.push_back({kind, of, index, group.run_index, top, height, begins, is_pinned});
+    rows_.push_back({kind, of, index, top, height, begins, is_pinned});
     top += height;
   };
-  if (group.kind == ShownGroup::Kind::counter)
-    return add(LaneRow::Kind::counter, group.counter, counter_height);
-  const CutTime& time = shown.of(group.run_index);
+  if (group.kind == ShownGroup::GroupKind::counter)
+    return add(LaneRow::RowKind::counter, group.counter, counter_height);
   for (const std::size_t lane : is_collapsed(group) ? collapsed_lanes(*timeline_, group) : group.lanes)
-    if (!folds_ || is_pinned || is_busy(timeline_->lanes[lane], time, shown.range()))
-      add(LaneRow::Kind::lane, lane, lane_height);
+    if (!folds_ || is_pinned || is_busy(timeline_->lanes[lane], shown))
+      add(LaneRow::RowKind::lane, lane, lane_height);
     else
       ++folded_;
 }
 
-bool LaneRows::lay_out(const ShownTime& shown) {
+bool LaneRows::lay_out(TimeRange shown) {
   std::vector<LaneRow> before = std::move(rows_);
   rows_.clear();
   folded_ = 0;

@@ -12,18 +12,16 @@
 #include <vector>
 
 #include "data/lanes/lane_groups.h"
-#include "timeline/shown_time.h"
 
 namespace draftscope::gui {
 
 struct LaneRow {
-  enum class Kind : std::uint8_t { lane, counter };
+  enum class RowKind : std::uint8_t { lane, counter };
 
-  Kind kind = Kind::lane;
-  std::size_t index = 0;      ///< Timeline::lanes or Timeline::counters
-  std::size_t group = 0;      ///< LaneRows::groups()
-  std::size_t run_index = 0;  ///< whose axis it has; ShownGroup::no_run where all share one
-  int top = 0;                ///< pixels below the axis; of what scrolls, before scrolling
+  RowKind kind = RowKind::lane;
+  std::size_t index = 0;  ///< Timeline::lanes or Timeline::counters
+  std::size_t group = 0;  ///< LaneRows::groups()
+  int top = 0;            ///< pixels below the axis; of what scrolls, before scrolling
   int height = 0;
   bool begins_group = false;
   bool is_pinned = false;
@@ -36,9 +34,9 @@ class LaneRows {
   static constexpr int group_gap = 7;
 
   /// Makes the groups anew; without a timeline there are none.
-  void set(const Timeline* timeline, const OpenedRecording* opened, TimelineMode mode, std::size_t run_index);
+  void set(const Timeline* timeline, const OpenedRecording* opened);
   /// Makes the rows anew. Returns whether there are others than before.
-  bool lay_out(const ShownTime& shown);
+  bool lay_out(TimeRange shown);
 
   [[nodiscard]] const std::vector<ShownGroup>& groups() const { return groups_; }
   /// Pinned ones first.
@@ -61,22 +59,20 @@ class LaneRows {
   [[nodiscard]] bool folds() const { return folds_; }
   void set_folds(bool folds) { folds_ = folds; }
 
-  /// Group of a lane, as an index into groups(); none if it is not shown in this mode. Where several have it,
-  /// that of the run.
-  [[nodiscard]] std::optional<std::size_t> group_of(std::size_t lane, std::size_t run_index) const;
+  /// Group of a lane, as an index into groups(); none if no group has it.
+  [[nodiscard]] std::optional<std::size_t> group_of(std::size_t lane) const;
 
  private:
-  void add_group(std::size_t group, const ShownTime& shown, int& top);
+  void add_group(std::size_t group, TimeRange shown, int& top);
 
   const Timeline* timeline_ = nullptr;
-  TimelineMode mode_ = TimelineMode::all;
   std::vector<ShownGroup> groups_;
   std::vector<LaneRow> rows_;
   int pinned_height_ = 0;
   int height_ = 0;
   int folded_ = 0;
   bool folds_ = true;
-  std::map<std::pair<TimelineMode, std::string>, bool> collapsed_;  ///< as chosen
+  std::map<std::string, bool> collapsed_;  ///< Choices of the user.
   std::set<std::string> pinned_;
   std::set<std::string> hidden_;
 };

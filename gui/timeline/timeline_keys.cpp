@@ -74,22 +74,18 @@ void TimelineView::step_row(int by) {
 void TimelineView::step_slice(int by) {
   if (!current_row() && !rows_.rows().empty()) make_current(rows_.rows().front());
   const auto at = current_row();
-  if (!at || rows_.rows()[*at].kind != LaneRow::Kind::lane) return;
+  if (!at || rows_.rows()[*at].kind != LaneRow::RowKind::lane) return;
   const LaneRow row = rows_.rows()[*at];
   const LaneSlices& slices = state_.timeline()->lanes[row.index].slices;
-  const CutTime& time = shown_.of(row.run_index);
   auto next = static_cast<std::ptrdiff_t>(slices.size());
   if (selected_ && selected_->lane == row.index) {
     next = static_cast<std::ptrdiff_t>(selected_->slice) + by;
   } else {
-    const TimeRange shown = shown_.range();
-    const std::int64_t middle = time.recorded_at(shown.start_ns + shown.duration_ns() / 2);
+    const TimeRange shown = state_.range();
+    const std::int64_t middle = shown.start_ns + shown.duration_ns() / 2;
     next = static_cast<std::ptrdiff_t>(slices.first_ending_after(middle));
   }
   const auto count = static_cast<std::ptrdiff_t>(slices.size());
-  // Slices of time that is cut out are not there.
-  while (next >= 0 && next < count && !time.keeps(slices.start_ns(static_cast<std::size_t>(next))))
-    next += by;
   if (next < 0 || next >= count) return;
   const SlicePlace place{row.index, static_cast<std::size_t>(next)};
   select(place);

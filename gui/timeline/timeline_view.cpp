@@ -13,7 +13,7 @@
 #include "timeline/lane_painter.h"
 #include "timeline/timeline_bar.h"
 #include "timeline/timeline_measures.h"
-#include "widgets/phase_legend.h"
+#include "widgets/legends.h"
 #include "widgets/time_text.h"
 #include "widgets/tool_tip.h"
 
@@ -50,10 +50,6 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
   fold_timer_.setInterval(rest_ms);
   connect(&fold_timer_, &QTimer::timeout, this, &TimelineView::lay_out);
   connect(&navigation_, &RangeNavigation::clicked, this, &TimelineView::choose_at);
-  connect(bar_, &TimelineBar::mode_changed, this, [this] {
-    regroup();
-    emit mode_changed();
-  });
   connect(&bar_->lanes_menu(), &QMenu::aboutToShow, this, &TimelineView::fill_lanes_menu);
   connect_state();
   regroup();
@@ -78,7 +74,6 @@ void TimelineView::connect_state() {
     if (path != path_) verticalScrollBar()->setValue(0);
     path_ = path;
   });
-  connect(&state_, &ViewState::run_changed, this, &TimelineView::follow_run);
   connect(&state_, &ViewState::range_changed, this, &TimelineView::follow_range);
   connect(&state_, &ViewState::selection_changed, this, repaint);
   connect(&state_, &ViewState::cursor_changed, this, repaint);
@@ -89,8 +84,9 @@ void TimelineView::connect_state() {
 void TimelineView::update_description() {
   QStringList words{
       tr("%1 shown, from %2")
-          .arg(duration_text(shown_.range().duration_ns()),
-               duration_text(state_.recording() ? shown_.range().start_ns - shown_.zero_ns() : 0))};
+          .arg(duration_text(state_.range().duration_ns()),
+               duration_text(
+                   state_.recording() ? state_.range().start_ns - state_.recording()->whole().start_ns : 0))};
   if (const auto row = current_row()) words << tr("lane %1").arg(title_of(rows_.rows()[*row], true));
   if (selected_)
     words << slice_label(*state_.recording(), *state_.timeline(), state_.timeline()->lanes[selected_->lane],
@@ -99,37 +95,12 @@ void TimelineView::update_description() {
   setAccessibleDescription(words.join(QStringLiteral("; ")));
 }
 
-void TimelineView::set_mode(TimelineMode mode) {
-  bar_->set_mode(mode);
-}
-
 void TimelineView::regroup() {
-  sums_.clear();
   fold_timer_.stop();
-  const OpenedRecording* opened = state_.recording().get();
-  shown_.set(opened, bar_->mode(), state_.run(), state_.range());
-  rows_.set(state_.timeline().get(), opened, bar_->mode(), state_.run());
-  settled_range_ = shown_.range();
+  rows_.set(state_.timeline().get(), state_.recording().get());
   list_phases();
   lay_out();
   update_description();
-}
-
-void TimelineView::follow_run() {
-  if (mode() == TimelineMode::all) return;
-  const TimeRange before = settled_range_;
-  regroup();
-  if (mode() != TimelineMode::aligned) return;
-  // The same request of another run is at the same place: what is shown stays, if the cursor is in it.
-  const std::uint32_t round_index = state_.cursor().round_index;
-  if (round_index == no_index) return;
-  const traces::Round& round = state_.recording()->round(round_index);
-  const TimeRange at = shown_.chosen().on_axis({round.start_ns, round.end_ns});
-  if (at.start_ns >= before.end_ns || at.end_ns <= before.start_ns) return;
-  const TimeRange recorded = shown_.go_to(before);
-  settled_range_ = shown_.range();
-  if (recorded.duration_ns() > 0) state_.set_range(recorded);
-  lay_out();
 }
 
 void TimelineView::follow_filter() {
@@ -158,18 +129,13 @@ void TimelineView::list_phases() {
 
 void TimelineView::lay_out() {
   fold_timer_.stop();
-  rows_.lay_out(shown_);
+  rows_.lay_out(state_.range());
   bar_->set_absent(rows_.folded(), rows_.hidden());
   set_scroll_range();
   viewport()->update();
 }
 
 void TimelineView::follow_range() {
-  shown_.follow(state_.range());
-  show_other_time();
-}
-
-void TimelineView::show_other_time() {
   // Rows that go while the pointer zooms would take what it points at along.
   if (viewport()->underMouse())
     fold_timer_.start();
@@ -177,8 +143,6 @@ void TimelineView::show_other_time() {
     lay_out();
   update_description();
   viewport()->update();
-  QMetaObject::invokeMethod(
-      this, [this] { settled_range_ = shown_.range(); }, Qt::QueuedConnection);
 }
 
 int TimelineView::content_height() const {
@@ -195,27 +159,17 @@ void TimelineView::set_scroll_range() {
 }
 
 TimeAxis TimelineView::axis() const {
-  return {shown_.range(), header_width_, std::max(1, viewport()->width() - header_width_)};
-}
-
-TimeRange TimelineView::go_to_axis(TimeRange axis) {
-  if (mode() == TimelineMode::all) return axis;
-  const TimeRange recorded = shown_.go_to(axis);
-  // After the end of the chosen run other views have nothing to follow to.
-  const TimeRange for_all = recorded.duration_ns() > 0 ? recorded : state_.range();
-  if (for_all == state_.range()) show_other_time();
-  return for_all;
+  return {state_.range(), header_width_, std::max(1, viewport()->width() - header_width_)};
 }
 
 std::optional<AxisRanges> TimelineView::axis_ranges() {
   if (!state_.recording()) return std::nullopt;
   const TimeAxis axis = this->axis();
-  return AxisRanges{
-      .left = static_cast<double>(axis.left),
-      .width = static_cast<double>(axis.width),
-      .zoomed = [this, axis](double factor, double pixel) { return go_to_axis(axis.zoomed(factor, pixel)); },
-      .moved = [this, axis](double pixels) { return go_to_axis(axis.moved(pixels)); },
-      .time_at = [this, axis](double pixel) { return shown_.chosen().recorded_at(axis.ns(pixel)); }};
+  return AxisRanges{.left = static_cast<double>(axis.left),
+                    .width = static_cast<double>(axis.width),
+                    .zoomed = [axis](double factor, double pixel) { return axis.zoomed(factor, pixel); },
+                    .moved = [axis](double pixels) { return axis.moved(pixels); },
+                    .time_at = [axis](double pixel) { return axis.ns(pixel); }};
 }
 
 void TimelineView::resizeEvent(QResizeEvent* event) {
@@ -257,9 +211,9 @@ const LaneRow* TimelineView::row_at(int y) const {
 QString TimelineView::title_of(const LaneRow& row, bool is_whole) const {
   const ShownGroup& group = rows_.groups()[row.group];
   QString name = QString::fromStdString(is_whole ? group.name : group.short_name);
-  if (row.kind == LaneRow::Kind::counter || group.kind == ShownGroup::Kind::decisions) return name;
+  if (row.kind == LaneRow::RowKind::counter || group.kind == ShownGroup::GroupKind::decisions) return name;
   const Lane& lane = state_.timeline()->lanes[row.index];
-  if (group.kind == ShownGroup::Kind::track)
+  if (group.kind == ShownGroup::GroupKind::track)
     return group.track_kind.empty() ? name
                                     : tr("%1 (%2)").arg(name, QString::fromStdString(group.track_kind));
   QString what = lane.kind == LaneKind::requests ? tr("requests")
@@ -271,9 +225,8 @@ QString TimelineView::title_of(const LaneRow& row, bool is_whole) const {
 
 std::optional<SlicePlace> TimelineView::place_at(const QPoint& point) const {
   const LaneRow* row = row_at(point.y());
-  if (row == nullptr || row->kind != LaneRow::Kind::lane || point.x() < header_width_) return std::nullopt;
-  const auto slice =
-      slice_at(state_.timeline()->lanes[row->index], shown_.of(row->run_index), axis(), point.x());
+  if (row == nullptr || row->kind != LaneRow::RowKind::lane || point.x() < header_width_) return std::nullopt;
+  const auto slice = slice_at(state_.timeline()->lanes[row->index], axis(), point.x());
   if (!slice) return std::nullopt;
   return SlicePlace{row->index, *slice};
 }
@@ -392,8 +345,7 @@ void TimelineView::scroll_to_row(const LaneRow& row) {
 }
 
 void TimelineView::reveal_lane(std::size_t lane) {
-  const std::uint32_t run = run_of_slice(*state_.recording(), *state_.timeline(), *selected_);
-  const auto group = rows_.group_of(lane, run);
+  const auto group = rows_.group_of(lane);
   if (!group) return;
   const ShownGroup& of = rows_.groups()[*group];
   rows_.set_hidden(of, false);
@@ -402,7 +354,7 @@ void TimelineView::reveal_lane(std::size_t lane) {
     rows_.set_collapsed(of, false);
   lay_out();
   for (const LaneRow& row : rows_.rows())
-    if (row.kind == LaneRow::Kind::lane && row.index == lane && row.group == *group) {
+    if (row.kind == LaneRow::RowKind::lane && row.index == lane && row.group == *group) {
       scroll_to_row(row);
       make_current(row);
     }
@@ -425,9 +377,7 @@ int TimelineView::set_search(const QString& text) {
 
 bool TimelineView::step_match(bool forward) {
   if (matches_.empty() || !state_.timeline()) return false;
-  // Where runs are aligned each is shown, so that all matches count.
-  const auto match = next_match(*state_.timeline(), matches_, selected_, forward,
-                                mode() == TimelineMode::run ? shown_.chosen() : CutTime());
+  const auto match = next_match(*state_.timeline(), matches_, selected_, forward);
   if (!match) return false;
   mark(match);
   // Who searches has not asked for another run: other views stay with theirs.

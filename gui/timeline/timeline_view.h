@@ -2,26 +2,22 @@
 #pragma once
 
 // The timeline: requests and rounds of each run, decisions, host threads with nested phases, device streams,
-// counters; on the recording's clock, of one run without the others' time, or of all runs below one another.
+// counters, on the recording's clock.
 // Wheel or W / S zooms where the pointer is, dragging or A / D moves, F fits the selection, Shift-drag
 // selects a range, a click takes the cursor to the slice's round. Titles of groups collapse them; the edge
 // beside them can be dragged.
 
 #include <QAbstractScrollArea>
 #include <QTimer>
-#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
-#include "data/lanes/cut_sums.h"
 #include "data/lanes/slice_place.h"
 #include "data/rounds/left_rounds.h"
 #include "state/range_navigation.h"
 #include "state/view_state.h"
 #include "timeline/label_font.h"
 #include "timeline/lane_rows.h"
-#include "timeline/shown_time.h"
 #include "timeline/time_axis.h"
 
 class QMenu;
@@ -39,13 +35,6 @@ class TimelineView : public QAbstractScrollArea {
 
   [[nodiscard]] const std::optional<SlicePlace>& selected() const { return selected_; }
   void select(std::optional<SlicePlace> place);
-
-  [[nodiscard]] TimelineMode mode() const { return shown_.mode(); }
-  void set_mode(TimelineMode mode);
-  /// Parts of a time that the timeline shows: all, or what belongs to the run that other views show.
-  [[nodiscard]] std::vector<TimeRange> kept(TimeRange time) const { return shown_.chosen().kept(time); }
-  /// Part of the axis that is shown; of the mode `all` the recording's time.
-  [[nodiscard]] TimeRange axis_range() const { return shown_.range(); }
 
   /// Slices whose name contains the text, whatever its case; others fade, in recordings shown later, too.
   /// Returns how many names match.
@@ -78,7 +67,6 @@ class TimelineView : public QAbstractScrollArea {
   /// There are other lanes: content_height() may have changed.
   void laid_out();
   void slice_selected();
-  void mode_changed();
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -96,7 +84,7 @@ class TimelineView : public QAbstractScrollArea {
   /// A lane without a place: what the current row is known by when others come and go.
   struct RowName {
     std::string group;
-    LaneRow::Kind kind = LaneRow::Kind::lane;
+    LaneRow::RowKind kind = LaneRow::RowKind::lane;
     std::size_t index = 0;
   };
 
@@ -107,15 +95,12 @@ class TimelineView : public QAbstractScrollArea {
   void scroll_to_row(const LaneRow& row);
   /// Unfolds what hides a lane, and scrolls there.
   void reveal_lane(std::size_t lane);
-  /// Other groups: another recording, mode or run.
+  /// Other groups: another recording.
   void regroup();
   /// Other rows: a choice, or another time.
   void lay_out();
-  /// Another run: where runs are aligned the axis stays.
-  void follow_run();
-  void follow_range();
   /// Lanes that became empty go at once, or, under the pointer, when it rests.
-  void show_other_time();
+  void follow_range();
   void set_scroll_range();
   void fit_header();
   /// Rounds that a filter leaves out are dimmed.
@@ -124,8 +109,6 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] int top_of_lanes() const;
   [[nodiscard]] TimeAxis axis() const;
   [[nodiscard]] std::optional<AxisRanges> axis_ranges();
-  /// Time for all views that a place on the axis leads to; shows the place.
-  TimeRange go_to_axis(TimeRange axis);
   [[nodiscard]] const LaneRow* row_at(int y) const;
   [[nodiscard]] QString title_of(const LaneRow& row, bool is_whole) const;
   [[nodiscard]] std::optional<SlicePlace> place_at(const QPoint& point) const;
@@ -147,18 +130,13 @@ class TimelineView : public QAbstractScrollArea {
   void add_group_actions(QMenu& menu, std::size_t group);
 
   [[nodiscard]] int top_of(const LaneRow& row) const;
-  [[nodiscard]] const CutSums& sums_of(const LaneRow& row) const;
-  /// Whether a row shows the time of a run: of its own where runs are aligned, else every row.
-  [[nodiscard]] bool shows_run(const LaneRow& row, std::size_t run_index) const;
   void paint_rows(QPainter& painter, const TimeAxis& axis, bool pinned) const;
   void paint_row(QPainter& painter, const LaneRow& row, const TimeAxis& axis, LabelBatch& labels) const;
   void paint_header(QPainter& painter, const LaneRow& row) const;
   void paint_axis(QPainter& painter, const TimeAxis& axis) const;
   void paint_ticks(QPainter& painter, const TimeAxis& axis) const;
-  void paint_slots(QPainter& painter, const TimeAxis& axis) const;
   void paint_overlays(QPainter& painter, const TimeAxis& axis) const;
-  void paint_borders(QPainter& painter, const TimeAxis& axis) const;
-  /// Fills a time of the run that is shown across its rows; lines at its ends, if any.
+  /// Fills a time across the rows; lines at its ends, if any.
   void paint_time(QPainter& painter, const TimeAxis& axis, TimeRange time, const QColor& fill,
                   const QColor& line) const;
   void paint_selection(QPainter& painter, const TimeAxis& axis) const;
@@ -169,24 +147,20 @@ class TimelineView : public QAbstractScrollArea {
 
   ViewState& state_;
   TimelineBar* bar_;
-  ShownTime shown_;
-  TimeRange settled_range_;  ///< of the axis, before what is happening now
   LaneRows rows_;
   LabelFont label_font_;
   int wanted_header_width_;  ///< where there is room
   int header_width_;
-  int content_height_ = 0;        ///< of what is below the axis
+  int content_height_ = 0;        ///< Height of what is below the axis.
   std::optional<int> edge_drag_;  ///< from the pointer to the edge, while that is dragged
   std::optional<QPoint> title_press_;
   std::optional<RowName> current_;
   std::optional<SlicePlace> selected_;
   std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
-  std::filesystem::path path_;        ///< of the recording that is shown
+  std::filesystem::path path_;        ///< Path of the recording that is shown.
   QString search_;
   std::vector<bool> matches_;       ///< by name; empty without a search
   std::optional<LeftRounds> left_;  ///< absent without a filter
-  /// By lane and run whose axis it is on; made when first needed.
-  mutable std::map<std::pair<std::size_t, std::size_t>, CutSums> sums_;
   QTimer fold_timer_;
   RangeNavigation navigation_;
 };

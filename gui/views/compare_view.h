@@ -82,7 +82,7 @@ class CompareView : public QWidget {
   std::size_t baseline_ = 0;
   ComparisonModel model_;
   AllRuns all_;
-  std::vector<ComparedRun> compared_;  ///< that are shown
+  std::vector<ComparedRun> compared_;  ///< Runs that are shown.
   BackgroundJob job_;
   bool is_stale_ = true;
   bool is_listing_ = false;

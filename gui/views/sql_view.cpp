@@ -9,6 +9,7 @@
 #include <QHeaderView>
 #include <QInputDialog>
 #include <QLabel>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSettings>
 #include <QSplitter>
@@ -19,7 +20,6 @@
 
 #include "charts/picture_export.h"
 #include "models/copy_rows.h"
-#include "views/sql_edit.h"
 #include "widgets/first_focus.h"
 #include "widgets/time_text.h"
 
@@ -52,13 +52,25 @@ constexpr std::array<NamedQuery, 5> shipped{{
      "strings ON strings.id = spans.name GROUP BY name ORDER BY ms DESC"},
 }};
 
+/// Writes a name at the cursor, with spaces around where it would touch another word.
+void insert_word(QPlainTextEdit& edit, const QString& word) {
+  QTextCursor cursor = edit.textCursor();
+  const QString text = edit.toPlainText();
+  const auto touches = [&](int place) {
+    return place >= 0 && place < text.size() && (text[place].isLetterOrNumber() || text[place] == u'_');
+  };
+  cursor.insertText((touches(cursor.selectionStart() - 1) ? QStringLiteral(" ") : QString()) + word +
+                    (touches(cursor.selectionEnd()) ? QStringLiteral(" ") : QString()));
+  edit.setTextCursor(cursor);
+}
+
 }  // namespace
 
 SqlView::SqlView(ViewState& state, QWidget* parent)
     : QWidget(parent),
       state_(state),
       queries_(new QComboBox),
-      sql_(new SqlEdit),
+      sql_(new QPlainTextEdit),
       tree_(new QTreeWidget),
       run_(new QPushButton(tr("Run"))),
       stop_(new QPushButton(tr("S&top"))),
@@ -82,6 +94,7 @@ void SqlView::set_up_widgets() {
   sql_->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
   sql_->setAccessibleName(tr("SQL, one statement that reads"));
   sql_->setMaximumHeight(150);
+  sql_->setTabChangesFocus(true);
   // Files that are dropped here are to be opened.
   sql_->setAcceptDrops(false);
   run_->setShortcut(QKeySequence(tr("Ctrl+Return")));
@@ -94,8 +107,9 @@ void SqlView::set_up_widgets() {
   tree_->setToolTip(tr("Double click, or Return: put the name into the statement"));
   tree_->setHeaderHidden(true);
   tree_->setMinimumWidth(120);
-  connect(tree_, &QTreeWidget::itemActivated, this,
-          [this](const QTreeWidgetItem* item) { sql_->insert_word(item->data(0, Qt::UserRole).toString()); });
+  connect(tree_, &QTreeWidget::itemActivated, this, [this](const QTreeWidgetItem* item) {
+    insert_word(*sql_, item->data(0, Qt::UserRole).toString());
+  });
   connect(table_, &QTableView::activated, this, &SqlView::follow);
   // SQLite quotes what it was given, which is no markup and may be long.
   words_->setTextFormat(Qt::PlainText);
@@ -145,7 +159,7 @@ void SqlView::write_result() {
 void SqlView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
   // What is painted has been seen.
-  if (!schema_ && !schema_job_.is_running() && state_.recording() && state_.recording()->has_rows())
+  if (!tables_ && !schema_job_.is_running() && state_.recording() && state_.recording()->has_rows())
     read_schema();
   if (!has_run_ && state_.recording() && state_.recording()->has_rows())
     QMetaObject::invokeMethod(
@@ -164,8 +178,7 @@ void SqlView::forget() {
   has_run_ = false;
   job_.cancel();
   schema_job_.cancel();
-  schema_.reset();
-  sql_->set_schema(nullptr);
+  tables_.reset();
   tree_->clear();
   model_.set_result({});
   run_->setEnabled(!path.empty());
@@ -177,27 +190,22 @@ void SqlView::forget() {
 void SqlView::read_schema() {
   schema_job_.start(read_and_take(
       [path = path_](const auto& should_continue) { return read_sql_schema(path, should_continue); },
-      [this](Result<SqlSchema> read) {
+      [this](Result<std::vector<SqlTable>> read) {
         // Of a file that can't be read any more a statement says why.
-        schema_ = std::make_shared<const SqlSchema>(read ? *std::move(read) : SqlSchema());
-        sql_->set_schema(schema_);
+        tables_ = read ? *std::move(read) : std::vector<SqlTable>();
         list_schema();
       }));
 }
 
 void SqlView::list_schema() {
   tree_->clear();
-  for (const SqlTable& table : schema_->tables) {
+  for (const SqlTable& table : *tables_) {
     const QString name = QString::fromStdString(table.name);
     auto* item = new QTreeWidgetItem(tree_, {table.is_view ? tr("%1 (view)").arg(name) : name});
     item->setData(0, Qt::UserRole, QString::fromStdString(quoted_name(table.name)));
-    for (const SqlColumn& column : table.columns) {
-      const QString of_column = QString::fromStdString(column.name);
-      auto* below = new QTreeWidgetItem(
-          item, {column.type.empty() ? of_column
-                                     : QStringLiteral("%1 %2").arg(
-                                           of_column, QString::fromStdString(column.type).toLower())});
-      below->setData(0, Qt::UserRole, QString::fromStdString(quoted_name(column.name)));
+    for (const std::string& column : table.columns) {
+      auto* below = new QTreeWidgetItem(item, {QString::fromStdString(column)});
+      below->setData(0, Qt::UserRole, QString::fromStdString(quoted_name(column)));
     }
   }
 }
@@ -283,7 +291,7 @@ void SqlView::show_result(Result<traces::QueryResult> result, qint64 millisecond
             .arg(counted(static_cast<std::int64_t>(result->rows.size()), tr("1 row"), tr("%1 rows")))
             .arg(milliseconds)
             .arg(result->is_cut ? tr("; there are more") : QString()));
-    std::vector<SqlLink> links = sql_links(schema_ ? *schema_ : SqlSchema(), asked_, result->columns);
+    std::vector<SqlLink> links = sql_links(asked_, result->columns);
     model_.set_result(*std::move(result), std::move(links));
     table_->resizeColumnsToContents();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// SQL of one's own on the recording, read-only: tables and columns as a tree, completion while a statement is
-// written, queries that are worth starting from, those that were saved, and the result as a table that can be
-// copied or written as CSV, whose ids lead to what they name. Runs on a worker and can be stopped.
+// SQL of one's own on the recording, read-only: tables and columns as a tree, queries that are worth starting
+// from, those that were saved, and the result as a table that can be copied or written as CSV, whose ids lead
+// to what they name. Runs on a worker and can be stopped.
 
 #include <QWidget>
 
@@ -14,13 +14,12 @@
 
 class QComboBox;
 class QLabel;
+class QPlainTextEdit;
 class QPushButton;
 class QTableView;
 class QTreeWidget;
 
 namespace draftscope::gui {
-
-class SqlEdit;
 
 class SqlView : public QWidget {
   Q_OBJECT
@@ -59,13 +58,13 @@ class SqlView : public QWidget {
   ViewState& state_;
   QueryModel model_;
   BackgroundJob job_;
-  std::filesystem::path path_;  ///< of the recording that answers
+  std::filesystem::path path_;  ///< Path of the recording that answers.
   bool has_run_ = false;        ///< on that
   QComboBox* queries_;
   BackgroundJob schema_job_;
-  std::shared_ptr<const SqlSchema> schema_;  ///< null until it is read
-  std::string asked_;                        ///< the statement that the result is of
-  SqlEdit* sql_;
+  std::optional<std::vector<SqlTable>> tables_;  ///< absent until they are read
+  std::string asked_;                            ///< the statement that the result is of
+  QPlainTextEdit* sql_;
   QTreeWidget* tree_;
   QPushButton* run_;
   QPushButton* stop_;

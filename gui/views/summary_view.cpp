@@ -6,6 +6,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
+#include <QMenu>
 #include <QScrollBar>
 #include <QTabWidget>
 #include <QTableView>
@@ -13,18 +14,42 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "models/column_menu.h"
 #include "models/copy_rows.h"
 #include "views/run_cells.h"
 #include "views/why_card.h"
 #include "widgets/first_focus.h"
-#include "widgets/phase_legend.h"
+#include "widgets/legends.h"
 #include "widgets/text_cell.h"
 #include "widgets/time_text.h"
 
 namespace draftscope::gui {
 
 namespace {
+
+void show_column_menu(QTableView& table, const QPoint& place) {
+  QMenu menu(&table);
+  menu.setToolTipsVisible(true);
+  for (int column = 1; column < table.model()->columnCount(); ++column) {
+    QAction* action = menu.addAction(table.model()->headerData(column, Qt::Horizontal).toString());
+    action->setToolTip(table.model()->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString());
+    action->setCheckable(true);
+    action->setChecked(!table.isColumnHidden(column));
+    QObject::connect(action, &QAction::toggled, &table, [&table, column](bool is_shown) {
+      table.setColumnHidden(column, !is_shown);
+      if (is_shown) table.resizeColumnToContents(column);
+    });
+  }
+  menu.exec(table.horizontalHeader()->mapToGlobal(place));
+}
+
+/// Hides all columns of the table from `shown` on, and lets a menu on its header show and hide each but the
+/// first. The table has its model.
+void offer_columns(QTableView& table, int shown) {
+  for (int column = shown; column < table.model()->columnCount(); ++column) table.hideColumn(column);
+  table.horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
+  QObject::connect(table.horizontalHeader(), &QHeaderView::customContextMenuRequested, &table,
+                   [&table](const QPoint& place) { show_column_menu(table, place); });
+}
 
 constexpr int widest_name = 240;
 /// Lines of warnings: more would push the table out of sight.

@@ -28,7 +28,7 @@ class SummaryView : public QWidget {
   explicit SummaryView(ViewState& state, QWidget* parent = nullptr);
 
  signals:
-  /// The rounds behind a part of the run's time are asked for.
+  /// The rounds that took a part of the run's time are asked for.
   void rounds_asked(TokenTime what);
 
  private:

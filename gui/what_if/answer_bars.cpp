@@ -218,6 +218,22 @@ void paint_gauge(QPainter& painter, const Gauge& gauge, const QRect& box, double
 
 }  // namespace
 
+AnswerBars::AnswerBars(QWidget* parent) : QWidget(parent) {
+  setFocusPolicy(Qt::StrongFocus);
+}
+
+void AnswerBars::set_message(const QString& words) {
+  message_ = words;
+  if (!words.isEmpty()) setAccessibleDescription(words);
+  updateGeometry();
+  update();
+}
+
+void AnswerBars::set_stale(bool is_stale) {
+  is_stale_ = is_stale;
+  update();
+}
+
 void AnswerBars::set_answer(std::shared_ptr<const WhatIfAnswer> answer) {
   answer_ = std::move(answer);
   QStringList spoken;
@@ -238,9 +254,39 @@ int AnswerBars::text_width() const {
   return width;
 }
 
-QSize AnswerBars::min_picture_size() const {
+QSize AnswerBars::minimumSizeHint() const {
+  if (!message_.isEmpty()) return {160, 80};
   constexpr int height = 150;
   return {margin + text_width() + min_gauge_width + 2 * margin, height};
+}
+
+void AnswerBars::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  painter.setRenderHint(QPainter::Antialiasing);
+  painter.fillRect(rect(), palette().color(QPalette::Base));
+  painter.setPen(palette().color(QPalette::WindowText));
+  constexpr int around = 24;
+  if (!message_.isEmpty()) {
+    painter.drawText(rect().adjusted(around, around, -around, -around), Qt::AlignCenter | Qt::TextWordWrap,
+                     message_);
+    return;
+  }
+  paint(painter);
+  if (is_stale_) paint_age(painter);
+}
+
+void AnswerBars::paint_age(QPainter& painter) const {
+  QColor veil = palette().color(QPalette::Base);
+  veil.setAlpha(140);
+  painter.fillRect(rect(), veil);
+  const QString words = tr("of an older setting; the new one is being computed …");
+  const QRect text = fontMetrics().boundingRect(words).adjusted(-8, -4, 8, 4);
+  const QRect badge(width() - text.width() - 6, 6, text.width(), text.height());
+  painter.fillRect(badge, palette().color(QPalette::ToolTipBase));
+  painter.setFont(font());
+  painter.setPen(palette().color(QPalette::ToolTipText));
+  painter.drawRect(badge);
+  painter.drawText(badge, Qt::AlignCenter, words);
 }
 
 void AnswerBars::paint(QPainter& painter) {

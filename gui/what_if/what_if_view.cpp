@@ -14,15 +14,12 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "charts/chart_plot.h"
 #include "charts/policy_saving.h"
 #include "what_if/answer_panel.h"
 #include "what_if/gpus_pane.h"
-#include "what_if/pictures/bar_rows.h"
-#include "what_if/pictures/heat_map_plot.h"
 #include "what_if/pictures/picture_charts.h"
 #include "what_if/pictures/picture_pane.h"
-#include "what_if/pictures/picture_text.h"
-#include "what_if/pictures/roofline_plot.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/scenarios_pane.h"
 #include "widgets/scrollable.h"
@@ -55,10 +52,6 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
       state_(state),
       question_(new QuestionPanel),
       answer_panel_(new AnswerPanel),
-      ladder_(new BarRows),
-      waterfall_(new BarRows),
-      map_(new HeatMapPlot),
-      roofline_(new RooflinePlot),
       scenarios_(new ScenariosPane),
       gpus_(new GpusPane),
       tabs_(new QTabWidget),
@@ -81,8 +74,6 @@ WhatIfView::WhatIfView(ViewState& state, QWidget* parent)
 void WhatIfView::connect_controls() {
   connect(question_, &QuestionPanel::changed, this, &WhatIfView::ask);
   connect(question_, &QuestionPanel::failed, words_, &QLabel::setText);
-  connect(map_, &HeatMapPlot::chosen, this, &WhatIfView::ask_about_place);
-  connect(map_, &HeatMapPlot::interval_wanted, this, &WhatIfView::find_interval);
   connect(reset_, &QPushButton::clicked, this, [this] { question_->change_question(first_question_); });
   connect(cancel_, &QPushButton::clicked, this, [this] {
     const bool is_training = worker_.is_training();
@@ -108,8 +99,7 @@ void WhatIfView::ask_about_place(int exit, int gamma) {
 void WhatIfView::make_pictures_again() {
   draw_again_->hide();
   for (const AnswerPane& shown : panes_)
-    if (!shown.is_current && !shown.pane->picture().message().isEmpty())
-      shown.pane->set_message(tr("Computing …"));
+    if (!shown.is_current && !shown.pane->message().isEmpty()) shown.pane->set_message(tr("Computing …"));
   since_question_.restart();
   worker_.make_pictures_again();
 }
@@ -148,17 +138,21 @@ QWidget* WhatIfView::make_controls() {
 }
 
 void WhatIfView::make_layout() {
-  const auto add = [this](const char* name, WhatIfPicture* picture, const QString& title,
-                          const QString& spoken) {
-    auto* pane = new PicturePane(picture, spoken);
+  const auto add = [this](const char* name, const QString& title, const QString& spoken) {
+    auto* pane = new PicturePane(spoken);
     tabs_->addTab(pane, title);
     pane->setObjectName(QString::fromUtf8(name));
     panes_.push_back({pane});
   };
-  add("what-if-heat-map", map_, tr("Heat map"), tr("What if: speedup by exit and length"));
-  add("what-if-ladder", ladder_, tr("Correction ladder"), tr("What if: correction ladder"));
-  add("what-if-waterfall", waterfall_, tr("Waterfall"), tr("What if: waterfall to the oracle"));
-  add("what-if-roofline", roofline_, tr("Roofline"), tr("What if: roofline"));
+  add("what-if-heat-map", tr("Heat map"), tr("What if: speedup by exit and length"));
+  add("what-if-ladder", tr("Correction ladder"), tr("What if: correction ladder"));
+  add("what-if-waterfall", tr("Waterfall"), tr("What if: waterfall to the oracle"));
+  add("what-if-roofline", tr("Roofline"), tr("What if: roofline"));
+  connect(&map_pane().plot(), &ChartPlot::chosen, this, [this](const ChartPlace& place) {
+    if (place.series != ChartPlace::of_cells || heat_map_ == nullptr) return;
+    const ChartCell& cell = map_pane().plot().chart().panels[place.panel].cells[place.point];
+    ask_about_place(cell.column + 1, heat_map_->content->lengths - cell.row);
+  });
   add_scenarios();
   auto* right = new QSplitter(Qt::Vertical);
   right->addWidget(answer_panel_);
@@ -195,25 +189,6 @@ void WhatIfView::add_scenarios() {
     asked.machine_file.reset();
     question_->change_question(asked);
   });
-}
-
-void WhatIfView::find_interval(int exit, int gamma) {
-  if (heat_map_ == nullptr || worker_.trained() == nullptr) return;
-  Question asked = heat_map_->question;
-  if (asked.kind == StrategyKind::recorded) asked.kind = StrategyKind::fixed_length;
-  asked.recorded.clear();
-  asked.exit = exit;
-  asked.gamma = gamma;
-  interval_job_.start(read_and_take(
-      [trained = worker_.trained(), asked](const auto&) { return answer_of(*trained, asked); },
-      [this, of = heat_map_](const WhatIfAnswer& answer) {
-        if (of != heat_map_) return;
-        const auto interval =
-            answer.refusal.empty() ? outermost_interval_95(answer.prediction.speedup) : std::nullopt;
-        map_->set_interval(answer.question.exit, answer.question.gamma,
-                           interval ? tr("95 % %1").arg(range_text(interval->low, interval->high))
-                                    : tr("no interval: that takes more prompts"));
-      }));
 }
 
 void WhatIfView::connect_worker() {
@@ -253,8 +228,7 @@ void WhatIfView::changeEvent(QEvent* event) {
 void WhatIfView::forget() {
   worker_.clear();
   answer_panel_->forget();
-  map_->forget_scale();
-  interval_job_.cancel();
+  scale_limit_ = 1.0;
   scenarios_->unpin_all();
   gpus_->forget();
   then_.reset();
@@ -319,11 +293,9 @@ void WhatIfView::hide_progress() {
 
 void WhatIfView::show_stopped() {
   hide_progress();
-  for (const AnswerPane& shown : panes_) {
-    const WhatIfPicture& picture = shown.pane->picture();
-    if (!shown.is_current && (picture.is_stale() || !picture.message().isEmpty()))
+  for (const AnswerPane& shown : panes_)
+    if (!shown.is_current && (shown.pane->is_stale() || !shown.pane->message().isEmpty()))
       shown.pane->set_message(tr("Stopped before it was computed."));
-  }
   draw_again_->show();
 }
 
@@ -364,29 +336,27 @@ void WhatIfView::ask() {
   hide_progress();
   words_->clear();
   draw_again_->hide();
-  for (AnswerPane& shown : panes_) shown.is_current = false;
   answer_panel_->set_stale(true);
-  ladder_->set_stale(true);
-  waterfall_->set_stale(true);
-  roofline_->set_stale(true);
+  for (AnswerPane& shown : panes_) {
+    shown.is_current = false;
+    shown.pane->set_stale(shown.pane->message().isEmpty());
+  }
   mark_map();
   worker_.ask(asked);
 }
 
 void WhatIfView::mark_map() {
   const Question& asked = question_->question();
-  map_->set_stale(heat_map_ == nullptr || !is_same_map(heat_map_->question, asked));
+  if (heat_map_ == nullptr) return;
+  map_pane().set_stale(!is_same_map(heat_map_->question, asked));
   const std::vector<RecordedPoint>& points = worker_.trained()->points();
-  HeatMapMarks marks;
-  if (asked.kind != StrategyKind::threshold)
-    for (const RecordedPoint& point : points)
-      if (point.verifies_above_exit == asked.verifies_above_exit) marks.recorded.push_back(point);
   const bool is_place = asked.kind != StrategyKind::recorded ||
                         std::any_of(points.begin(), points.end(), [&](const RecordedPoint& point) {
                           return point.strategy == asked.recorded;
                         });
-  if (is_place) marks.current = {asked.exit, asked.gamma};
-  map_->set_marks(std::move(marks));
+  map_pane().plot().frame_cell(
+      is_place ? std::optional(QPoint(asked.exit - 1, heat_map_->content->lengths - asked.gamma))
+               : std::nullopt);
 }
 
 void WhatIfView::show_answer(const AnswerPointer& answer) {
@@ -407,54 +377,60 @@ PicturePane& WhatIfView::current_pane(std::size_t place) {
 void WhatIfView::show_ladder(const LadderPicture& picture) {
   PicturePane& pane = current_pane(1);
   if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
-  ladder_->set_rows(
+  pane.set_picture(
       tr("From layers to time: %1; machine: %2 (times modelled)")
           .arg(QString::fromUtf8(answer_->prediction.strategy), QString::fromUtf8(answer_->machine.name)),
-      {tr("change"), tr("speedup")}, ladder_rows(*picture->content), {});
-  ladder_->set_stale(false);
-  pane.set_chart(
-      bars_chart(ladder_rows(*picture->content), tr("Correction ladder"), ladder_numbers(*picture->content)));
+      ladder_chart(*picture->content), {});
 }
 
 void WhatIfView::show_waterfall(const WaterfallPicture& picture) {
   PicturePane& pane = current_pane(2);
   if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
   const WaterfallLevels& levels = *picture->content;
-  waterfall_->set_rows(
-      tr("What was possible on %1 with early exits; machine: %2 (95 % intervals; times "
-         "modelled)")
-          .arg(QString::fromUtf8(state_.recording()->name()), QString::fromUtf8(levels.machine)),
-      {tr("speedup"), tr("of oracle")}, waterfall_rows(levels), waterfall_footnotes(levels));
-  waterfall_->set_stale(false);
-  pane.set_chart(
-      bars_chart(waterfall_rows(levels), tr("Waterfall to the oracle"), waterfall_numbers(levels)));
+  pane.set_picture(tr("What was possible on %1 with early exits; machine: %2 (95 % intervals; times "
+                      "modelled)")
+                       .arg(QString::fromUtf8(state_.recording()->name()), QString::fromUtf8(levels.machine)),
+                   waterfall_chart(levels), waterfall_footnotes(levels).join(u'\n'));
 }
 
 void WhatIfView::show_heat_map(const HeatMapPicture& picture) {
   PicturePane& pane = current_pane(0);
   heat_map_.reset();
   if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
+  const HeatMap& map = *picture->content;
+  const HeatCell* best = map.best();
+  if (best == nullptr)
+    return pane.set_message(map.cells.empty() ? QString() : QString::fromUtf8(map.cells.front().refusal));
   heat_map_ = picture;
-  const bool is_threshold = picture->question.kind == StrategyKind::threshold;
-  QString title = is_threshold ? tr("Predicted speedup, drafts stopped below confidence %1 (slower bound)")
-                                     .arg(picture->question.threshold)
-                               : tr("Predicted speedup of early exits with fixed lengths");
+  const Question& asked = picture->question;
+  const bool is_threshold = asked.kind == StrategyKind::threshold;
+  QString title =
+      is_threshold
+          ? tr("Predicted speedup, drafts stopped below confidence %1 (slower bound)").arg(asked.threshold)
+          : tr("Predicted speedup of early exits with fixed lengths");
   if (const std::string& reason = worker_.trained()->no_replay_reason(); !reason.empty())
     title += QStringLiteral(" – ") + QString::fromUtf8(reason);
-  map_->set_map(*picture->content, title);
+  std::vector<RecordedPoint> recorded;
+  if (!is_threshold)
+    for (const RecordedPoint& point : worker_.trained()->points())
+      if (point.verifies_above_exit == asked.verifies_above_exit) recorded.push_back(point);
+  pane.set_picture(title, heat_map_chart(map, title, recorded, scale_limit_),
+                   tr("Fastest: exit %1, γ %2, %3. The frame is the current setting.")
+                       .arg(best->exit)
+                       .arg(best->gamma)
+                       .arg(speedup_text(best->speedup)));
   mark_map();
-  pane.set_chart(heat_map_chart(*picture->content, title, heat_map_numbers(*picture->content)));
 }
 
 void WhatIfView::show_roofline(const RooflinePicture& picture) {
   PicturePane& pane = current_pane(3);
   if (!picture->content) return pane.set_message(QString::fromUtf8(picture->content.error().message));
-  roofline_->set_roofline(*picture->content,
-                          tr("Operations of %1, one execution each; machine: %2 (times modelled)")
-                              .arg(QString::fromUtf8(answer_->machine.scenario.shape.name),
-                                   QString::fromUtf8(answer_->machine.name)));
-  roofline_->set_stale(false);
-  pane.set_chart(roofline_chart(*picture->content, tr("Roofline"), roofline_numbers(*picture->content)));
+  Chart chart = roofline_chart(*picture->content);
+  if (chart.empty()) return pane.set_message(tr("No operation's time is known."));
+  pane.set_picture(tr("Operations of %1, one execution each; machine: %2 (times modelled)")
+                       .arg(QString::fromUtf8(answer_->machine.scenario.shape.name),
+                            QString::fromUtf8(answer_->machine.name)),
+                   std::move(chart), {});
 }
 
 Result<void> WhatIfView::write_policy(const QString& path) const {

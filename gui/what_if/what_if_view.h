@@ -11,7 +11,6 @@
 
 #include "state/view_state.h"
 #include "what_if/questions/what_if_worker.h"
-#include "widgets/background_job.h"
 
 class QLabel;
 class QProgressBar;
@@ -21,14 +20,10 @@ class QTabWidget;
 namespace draftscope::gui {
 
 class AnswerPanel;
-class BarRows;
 class GpusPane;
-class HeatMapPlot;
 class PicturePane;
 class QuestionPanel;
-class RooflinePlot;
 class ScenariosPane;
-class WhatIfPicture;
 
 class WhatIfView : public QWidget {
   Q_OBJECT
@@ -90,16 +85,16 @@ class WhatIfView : public QWidget {
   void take_trained();
   void ask();
   void show_answer(const AnswerPointer& answer);
+  [[nodiscard]] PicturePane& map_pane() const { return *panes_.front().pane; }
   /// Pane of the picture that arrives.
   PicturePane& current_pane(std::size_t place);
   void show_ladder(const LadderPicture& picture);
   void show_roofline(const RooflinePicture& picture);
   void show_heat_map(const HeatMapPicture& picture);
   void show_waterfall(const WaterfallPicture& picture);
+  /// Frames the setting on the map, and says whether the map is its own.
   void mark_map();
   void choose_policy_file();
-  /// On a worker, for a cell of the heat map that is pointed at.
-  void find_interval(int exit, int gamma);
   void add_scenarios();
 
   ViewState& state_;
@@ -110,12 +105,9 @@ class WhatIfView : public QWidget {
   QElapsedTimer since_question_;
   AnswerPointer answer_;
   HeatMapPicture heat_map_;
+  double scale_limit_ = 1.0;  ///< Limit of the heat map's colours; only grows while the recording is shown.
   QuestionPanel* question_;
   AnswerPanel* answer_panel_;
-  BarRows* ladder_;
-  BarRows* waterfall_;
-  HeatMapPlot* map_;
-  RooflinePlot* roofline_;
   ScenariosPane* scenarios_;
   GpusPane* gpus_;
   QTabWidget* tabs_;
@@ -129,7 +121,6 @@ class WhatIfView : public QWidget {
   QPushButton* draw_again_;
   QPushButton* pin_;
   Question first_question_;
-  BackgroundJob interval_job_;
 };
 
 }  // namespace draftscope::gui

@@ -38,7 +38,7 @@
 #include "views/sql_view.h"
 #include "views/summary_view.h"
 #include "what_if/what_if_view.h"
-#include "widgets/paths.h"
+#include "widgets/files.h"
 #include "widgets/scrollable.h"
 #include "widgets/time_text.h"
 #include "window/notice_bar.h"

@@ -36,7 +36,6 @@ class StartPage;
 class Tour;
 struct Command;
 struct TourStep;
-enum class TraceFormat : std::uint8_t;
 class TimelinePanel;
 class TimelineView;
 class ViewPages;
@@ -118,7 +117,6 @@ class MainWindow : public QMainWindow {
   void add_appearance_actions(QMenu& view);
   void make_status_bar();
   void make_tabs();
-  void show_shortcuts();
   void show_commands();
   void begin_tour();
   [[nodiscard]] QWidget* show_tour_step(const TourStep& step);
@@ -148,7 +146,6 @@ class MainWindow : public QMainWindow {
   void export_view(QWidget& view);
   /// Figures and tables of the page that is shown.
   void export_figures();
-  void export_trace(TraceFormat format);
   void remember(const QString& path);
   void step_match(bool forward);
   void go_to_round();
@@ -184,7 +181,7 @@ class MainWindow : public QMainWindow {
   QAction* cancel_;
   QToolButton* cancel_button_;
   QMenu* recordings_ = nullptr;
-  std::vector<QAction*> of_recording_;  ///< that need one to be shown
+  std::vector<QAction*> of_recording_;  ///< Actions that need a recording to be shown.
   QAction* close_others_ = nullptr;
   QAction* follow_ = nullptr;
   QLabel* range_text_;

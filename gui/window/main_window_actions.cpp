@@ -11,7 +11,6 @@
 #include <QLineEdit>
 #include <QMenuBar>
 #include <QProgressBar>
-#include <QProgressDialog>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabWidget>
@@ -22,10 +21,9 @@
 #include "charts/picture_export.h"
 #include "details/timeline_panel.h"
 #include "main_window.h"
-#include "state/trace_exporter.h"
 #include "timeline/timeline_view.h"
 #include "views/rounds/filter_bar.h"
-#include "widgets/paths.h"
+#include "widgets/files.h"
 #include "widgets/time_text.h"
 #include "window/notice_bar.h"
 #include "window/recent_files.h"
@@ -61,10 +59,7 @@ void MainWindow::make_file_menu() {
                         [this, view = named.view] { export_view(*view); });
   of_recording_.push_back(
       file->addAction(tr("Export fi&gure…"), QKeySequence(tr("Ctrl+E")), this, &MainWindow::export_figures));
-  QMenu* traces = file->addMenu(tr("Export the &trace"));
-  traces->addAction(tr("&Perfetto…"), this, [this] { export_trace(TraceFormat::perfetto); });
-  traces->addAction(tr("&Chrome…"), this, [this] { export_trace(TraceFormat::chrome); });
-  for (QMenu* menu : {pictures, traces}) of_recording_.push_back(menu->menuAction());
+  of_recording_.push_back(pictures->menuAction());
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
 }
@@ -360,28 +355,6 @@ bool MainWindow::write_view(QWidget& view, const QString& path) {
   else
     show_error(QString::fromStdString(written.error().message));
   return written.has_value();
-}
-
-void MainWindow::export_trace(TraceFormat format) {
-  if (!state_.recording()) return;
-  QString type = format == TraceFormat::perfetto ? tr("Perfetto (*.pftrace)") : tr("Chrome (*.json)");
-  const QString path =
-      with_ending(QFileDialog::getSaveFileName(this, tr("Export the trace"), usual_folder(), type), type);
-  if (path.isEmpty()) return;
-  auto* dialog = new QProgressDialog(tr("Exporting %1 …").arg(path), tr("Cancel"), 0, 100, this);
-  dialog->setWindowModality(Qt::WindowModal);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  auto* exporter = new TraceExporter(dialog);
-  connect(exporter, &TraceExporter::progressed, dialog, &QProgressDialog::setValue);
-  connect(dialog, &QProgressDialog::canceled, exporter, &TraceExporter::cancel);
-  connect(exporter, &TraceExporter::finished, this, [this, dialog, path](const QString& reason) {
-    dialog->close();
-    if (reason.isEmpty())
-      statusBar()->showMessage(tr("Written: %1").arg(path));
-    else
-      show_error(reason);
-  });
-  exporter->start(state_.recording()->recording().path, path.toStdString(), format);
 }
 
 }  // namespace draftscope::gui

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window offers to those who look for something: manual, shortcuts, command palette, tour, recent
+// What the window offers to those who look for something: manual, command palette, tour, recent
 // files, and menus where the mouse is.
+#include <draftscope/traces/reader.h>
+
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
@@ -12,11 +14,10 @@
 #include <QSettings>
 #include <QStackedWidget>
 
-#include "help/about.h"
 #include "help/command_palette.h"
 #include "help/manual.h"
 #include "help/manual_window.h"
-#include "help/shortcut_sheet.h"
+#include "help/menu_entries.h"
 #include "help/tour.h"
 #include "help/tour_steps.h"
 #include "main_window.h"
@@ -33,12 +34,24 @@ namespace {
 
 constexpr int manual_views_section = 2;  // deeper headings are not worth a command of their own
 
+/// HTML.
+QString about_text() {
+  return MainWindow::tr(
+             "<h2>Draftscope %1</h2>"
+             "<p>Records, explains and predicts self-speculative decoding of language models.</p>"
+             "<p>Free software under the GNU General Public License, version 3 or later, without any "
+             "warranty.</p>"
+             "<p>Reads recordings up to schema %2. Made with Qt %3, QCustomPlot and SQLite.</p>")
+      .arg(QCoreApplication::applicationVersion())
+      .arg(traces::newest_schema_version())
+      .arg(QString::fromLatin1(qVersion()));
+}
+
 }  // namespace
 
 void MainWindow::make_help_menu() {
   QMenu* help = menuBar()->addMenu(tr("&Help"));
   help->addAction(tr("&Manual"), QKeySequence(Qt::Key_F1), this, &MainWindow::show_manual);
-  help->addAction(tr("&Shortcuts"), QKeySequence(tr("Ctrl+F1")), this, &MainWindow::show_shortcuts);
   help->addAction(tr("&Commands…"), QKeySequence(tr("Ctrl+Shift+P")), this, &MainWindow::show_commands);
   help->addSeparator();
   help->addAction(tr("&Tour"), this, &MainWindow::start_tour);
@@ -89,19 +102,6 @@ void MainWindow::show_manual_of(const QWidget* view) {
   manual_->raise();
   manual_->activateWindow();
   manual_->show_section(section);
-}
-
-void MainWindow::show_shortcuts() {
-  std::vector<MenuEntry> entries = menu_entries(*menuBar());
-  const std::vector<MenuEntry> buttons = button_entries(*this);
-  entries.insert(entries.end(), buttons.begin(), buttons.end());
-  auto* sheet = new ShortcutSheet(entries, this);
-  sheet->setAttribute(Qt::WA_DeleteOnClose);
-  connect(sheet, &ShortcutSheet::manual_requested, this, [this] {
-    show_manual_of(nullptr);
-    manual_->show_section(manual_sections().front().title);
-  });
-  sheet->show();
 }
 
 std::vector<Command> MainWindow::commands() {

@@ -23,7 +23,7 @@ class NoticeBar : public QFrame {
   void add_error(const QString& words);
   void clear_errors();
 
-  /// Behind the notice: to read the recording again, once or as it grows.
+  /// Button beside the notice that reads the recording again, once or as it grows.
   enum class Offer : std::uint8_t { nothing, reload };
   /// Sets the notice about the recording that is shown; empty for none.
   void set_notice(const QString& words, Offer offer = Offer::nothing);

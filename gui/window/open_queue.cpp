@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "open_queue.h"
 
-#include "widgets/paths.h"
+#include "widgets/files.h"
 
 namespace draftscope::gui {
 

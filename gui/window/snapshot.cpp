@@ -23,7 +23,7 @@
 #include "views/replay/replay_document.h"
 #include "views/rounds/filter_bar.h"
 #include "widgets/appearance.h"
-#include "widgets/paths.h"
+#include "widgets/files.h"
 #include "window/main_window.h"
 #include "window/pinned_pair.h"
 
@@ -34,12 +34,12 @@ namespace {
 /// Pixels a side of a picture, which takes four bytes a pixel several times over.
 constexpr int max_side_pixels = 8192;
 
-struct Look {
+struct PictureSize {
   QSize size;
   int scale = 1;
 };
 
-Result<Look> look_of(const SnapshotRequest& request) {
+Result<PictureSize> look_of(const SnapshotRequest& request) {
   static const QRegularExpression pattern(QStringLiteral("^(\\d{2,5})x(\\d{2,5})$"));
   const QRegularExpressionMatch match = pattern.match(request.size);
   if (!match.hasMatch())
@@ -49,7 +49,7 @@ Result<Look> look_of(const SnapshotRequest& request) {
   const int scale = request.scale.toInt(&is_number);
   if (!is_number || scale < 1 || scale > 4)
     return fail("--scale: found \"{}\", expected 1 to 4", request.scale.toStdString());
-  const Look look{{match.captured(1).toInt(), match.captured(2).toInt()}, scale};
+  const PictureSize look{{match.captured(1).toInt(), match.captured(2).toInt()}, scale};
   if (const QSize pixels = look.size * scale; std::max(pixels.width(), pixels.height()) > max_side_pixels)
     return fail("--size, --scale: found {} x {} pixels, expected at most {} a side", pixels.width(),
                 pixels.height(), max_side_pixels);
@@ -210,7 +210,7 @@ void settle_views(const MainWindow& window, const QString& name) {
   }
 }
 
-QPixmap rendered(QWidget& widget, const Look& look) {
+QPixmap rendered(QWidget& widget, const PictureSize& look) {
   QPixmap picture(look.size * look.scale);
   picture.setDevicePixelRatio(look.scale);
   picture.fill(widget.palette().color(QPalette::Window));
@@ -219,7 +219,7 @@ QPixmap rendered(QWidget& widget, const Look& look) {
 }
 
 /// Whole or not at all.
-Result<void> write_rendered(QWidget& widget, const Look& look, const QString& path) {
+Result<void> write_rendered(QWidget& widget, const PictureSize& look, const QString& path) {
   const QString ending = QFileInfo(path).suffix().toLower();
   const QByteArray format = ending.toLatin1();
   if (!QImageWriter::supportedImageFormats().contains(format))
@@ -250,7 +250,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     return fail("--snapshot: found \"{}\", expected one of: {}", request.view.toStdString(),
                 snapshot_names().join(u", ").toStdString());
   if (request.output.isEmpty()) return fail("--snapshot: expected -o FILE to say where the picture goes");
-  DRAFTSCOPE_TRY_ASSIGN(const Look look, look_of(request));
+  DRAFTSCOPE_TRY_ASSIGN(const PictureSize look, look_of(request));
   use_fixed_look(request.dark);
   MainWindow window(Memory::none);
   window.resize(look.size);

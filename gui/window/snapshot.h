@@ -19,12 +19,12 @@ struct SnapshotRequest {
   QString run;     ///< empty: the first that drafts
   QString round;   ///< empty: the first
   QString pin;     ///< a run beside it; empty: none
-  QString filter;  ///< of rounds; empty: all
+  QString filter;  ///< Filter of rounds; empty: all.
   // The view's figure in place of a picture of it: "single", "double", or a width in inches; empty: the
   // picture.
   QString figure;
-  QString font_size = QStringLiteral("8");  ///< of the figure, in points
-  QString dots = QStringLiteral("300");     ///< of the figure as PNG, per inch
+  QString font_size = QStringLiteral("8");  ///< Size of the figure's letters, in points.
+  QString dots = QStringLiteral("300");     ///< Dots per inch of the figure as PNG.
   bool has_legend = true;
 };
 

@@ -34,7 +34,7 @@ namespace draftscope::profiler::cupti {
 // clang-format on
 
 struct Library {
-  std::string path;           ///< as given to the loader
+  std::string path;           ///< the path given to the loader
   std::uint32_t version = 0;  ///< CUPTI_API_VERSION of the library
 #define DRAFTSCOPE_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
   DRAFTSCOPE_CUPTI_FUNCTIONS(DRAFTSCOPE_CUPTI_MEMBER)

@@ -37,12 +37,12 @@ class Operations {
   [[nodiscard]] const Operation* of(std::uint64_t number) const;
 
  private:
-  using Place = std::pair<std::int32_t, std::optional<traces::Phase>>;  ///< layer and phase
+  using LayerAndPhase = std::pair<std::int32_t, std::optional<traces::Phase>>;  ///< layer and phase
 
   mutable std::mutex mutex_;          // guards all below
   std::deque<Operation> operations_;  // by number - 1
   // By name, which is asked for without a copy.
-  std::map<Place, std::map<std::string, std::uint64_t, std::less<>>> numbers_;
+  std::map<LayerAndPhase, std::map<std::string, std::uint64_t, std::less<>>> numbers_;
 };
 
 }  // namespace draftscope::profiler::cupti

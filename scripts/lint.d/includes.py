@@ -23,13 +23,13 @@ MAY_INCLUDE = {
 # here belongs to the one around it; "." is the library's root. Public headers are in no layer, but for those of
 # libraries in LAYERED_PUBLIC: of these, include/draftscope/LIBRARY/FOLDER/ belongs to FOLDER with its subfolders.
 LAYERS = {
-    "engine": ["numbers", "checkpoint", "tokenizer cpu", "cuda decode", "strategies search", "recording calibration",
+    "engine": ["numbers", "formats", "checkpoint", "tokenizer cpu", "cuda decode", "strategies search", "recording calibration",
                "tuning"],
     "gui": ["data", "data/decisions data/lanes", "data/rounds", "data/details", "widgets",
             "charts help models record/form state what_if/questions",
             "record timeline views views/replay views/rounds what_if/pictures", "details views/decisions what_if", "advise",
             "window", "."],
-    "simulator": ["analysis", "analysis/figures", "analysis/explain", "prices/costs", "prices", "rounds/replay",
+    "simulator": ["analysis", "analysis/figures", "analysis/explain", "prices/fit", "prices/passes prices/calibration", "prices", "rounds/replay",
                   "rounds/drafts", "rounds", "answers/uncertainty", "answers", "answers/oracle", "answers/advice",
                   "answers/validation"],
     "traces": [".", "storage", "reading", "writing", "foreign", "export import", "import/answers import/llama_cpp"],
@@ -37,12 +37,27 @@ LAYERS = {
 LAYERED_PUBLIC = {"simulator"}
 # Headers beside the libraries' folders, for other languages.
 LIBRARY_OF = {"draftscope/record.h": "traces"}
+# strategies/ and its folders belong to libraries file by file: the name's first word says to which, and to which layer of
+# it. Its headers of one word know nothing of their library's other folders: whoever may know the library may include them.
+WORDS = {"row": ("speculation", "catalogue"), "rule": ("speculation", "rules"), "engine": ("engine", "strategies"),
+         "predict": ("simulator", "rounds")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def library_of(path):
+    """The library that a file belongs to; the top-level folder of what is in none."""
+    top, _, rest = path.partition("/")
+    if top != "strategies":
+        return top
+    word = re.match(r"[a-z]*", posixpath.basename(rest))[0]
+    return "tests" if "_test" in rest else WORDS[word][0] if word in WORDS else top
 
 
 def check(path, lines, exists):
     """Findings in one file; `exists` tells whether a path below the root is a file."""
-    library = path.split("/")[0]
+    library = library_of(path)
+    if library == "strategies":
+        yield f"{path}: belongs to no library, expected a name that begins with {', '.join(WORDS)}"
     allowed = MAY_INCLUDE.get(library)
     is_public = "/include/draftscope/" in path
     for number, line in enumerate(lines, 1):
@@ -57,6 +72,15 @@ def check(path, lines, exists):
                 yield f"{where}: {library} includes {header}, expected only {', '.join(sorted(allowed))}"
             if not exists(f"{other}/include/{header}"):
                 yield f"{where}: includes {header}, which is no public header"
+        elif quote == '"' and header.startswith("strategies/"):
+            other = library_of(header)
+            if allowed is not None and other not in allowed:
+                yield f"{where}: {library} includes {header} of {other}, expected only {', '.join(sorted(allowed))}"
+            if is_public or not exists(header):
+                yield f'{where}: includes "{header}", expected a header that exists, by a file that is not public'
+        elif quote == '"' and path.startswith("strategies/"):
+            if library in LIBRARIES and not exists(f"{library}/{header}"):
+                yield f'{where}: includes "{header}", which {library} does not have'
         elif quote == '"' and library in LIBRARIES:
             if is_public:
                 yield f'{where}: a public header includes the private "{header}"'
@@ -96,6 +120,9 @@ def includes_inside(path, lines):
 def check_layers(path, lines, edges):
     """Findings in one file of a library that has layers. Adds the pairs (folder, included folder) to `edges`."""
     library, _, rest = path.partition("/")
+    if library == "strategies":
+        library = library_of(path)
+        rest = next((f"{layer}/{rest}" for name, layer in WORDS.values() if name == library), rest)
     if library not in LAYERS:
         return
     public = f"include/draftscope/{library}/"
@@ -109,13 +136,20 @@ def check_layers(path, lines, edges):
     else:
         folder = posixpath.dirname(rest) or "."
         found = listed_folder(library, folder)
+        if path.startswith("strategies/") and path.count("/") == 1:
+            return
         if found is None:
             if folder != ".":
                 yield f"{path}: {folder} is in no layer, expected it in LAYERS of scripts/lint.d/includes.py"
             return
         folder, level = found
     for number, header, header_is_public in includes_inside(path, lines):
-        if header_is_public:
+        if header.startswith("strategies/"):
+            if header.count("/") == 1 or library_of(header) != library:
+                continue
+            other = next(layer for name, layer in WORDS.values() if name == library)
+            other_level = listed_folder(library, other)[1]
+        elif header_is_public:
             other = posixpath.dirname(header)
             other_level = public_level(library, other, min)
         else:
@@ -155,9 +189,15 @@ def self_check_layers():
     expect("a folder inside one that has a layer", count("engine/cpu/kernels/a.cpp", '#include "decode/b.h"'), 1)
     expect("a public header in no layer", count("engine/cpu/a.cpp", "#include <draftscope/engine/tuning/b.h>"), 0)
     expect("the root of a library", count("traces/a.cpp", '#include "storage/b.h"'), 1)
-    expect("a library without layers", count("speculation/rules/a.cpp", '#include "auto/b.h"'), 0)
+    expect("a library without layers", count("speculation/catalogue/a.cpp", '#include "auto/b.h"'), 0)
+    expect("a prediction knows rounds", count("strategies/x/predict.cpp", '#include "rounds/drafts/b.h"'), 0)
+    expect("it does not know answers", count("strategies/x/predict.cpp", '#include "answers/b.h"'), 1)
+    expect("drafts do not know predictions", count("simulator/rounds/drafts/a.cpp", '#include "strategies/x/predict.h"'), 1)
+    expect("they know what folders have", count("simulator/rounds/drafts/a.cpp", '#include "strategies/predict.h"'), 0)
+    expect("an adapter knows decoding", count("strategies/x/engine.cpp", '#include "decode/b.h"'), 0)
+    expect("it does not know tuning", count("strategies/x/engine.cpp", '#include "tuning/b.h"'), 1)
     edges = {}
-    for one, other in (("search", "strategies"), ("strategies", "search"), ("search", "decode")):
+    for one, other in (("recording", "calibration"), ("calibration", "recording"), ("recording", "decode")):
         list(check_layers(f"engine/{one}/a.cpp", [f'#include "{other}/b.h"'], edges))
     expect("folders that include each other", len(list(check_mutual(edges))), 1)
 
@@ -176,6 +216,14 @@ def self_check():
     expect("a header that is missing", count("cli/main.cpp", "#include <draftscope/engine/gone.h>"), 1)
     expect("public includes private", count("engine/include/draftscope/engine/a.h", '#include "cpu/rope.h"'), 1)
     expect("out of the folder", count("gui/data/a.cpp", '#include "../../engine/cpu/rope.h"'), 1)
+    files |= {"strategies/x/rule.h", "strategies/x/engine.h", "strategies/x/predict.h", "simulator/rounds/a.h"}
+    expect("a rule knows rules", count("strategies/y/rule.cpp", '#include "strategies/x/rule.h"'), 0)
+    expect("a rule knows no engine", count("strategies/x/rule.cpp", '#include "strategies/x/engine.h"'), 1)
+    expect("nor does a prediction", count("strategies/x/predict.cpp", '#include "strategies/x/engine.h"'), 1)
+    expect("a prediction knows the simulator", count("strategies/x/predict.cpp", '#include "rounds/a.h"'), 0)
+    expect("an adapter does not", count("strategies/x/engine.cpp", '#include "rounds/a.h"'), 1)
+    expect("a test knows all", count("strategies/x/rule_test.cpp", '#include "strategies/x/engine.h"'), 0)
+    expect("a file of no library", count("strategies/x/other.cpp", ""), 1)
     expect("within the folder", count("gui/data/a.cpp", '#include "data/timeline.h"'), 0)
 
 

@@ -29,7 +29,7 @@ def self_check():
 
 def findings():
     for path in tracked():
-        if path.endswith(CODE) and path.startswith(tuple(f"{library}/" for library in LIBRARIES)):
+        if path.endswith(CODE) and path.startswith(tuple(f"{folder}/" for folder in (*LIBRARIES, "strategies"))):
             for line, message in poor_messages("\n".join(lines_of(path))):
                 yield f'{path}:{line}: "{message}" does not say what was expected'
 

@@ -77,4 +77,12 @@ void add_csv_figures(Json& row, std::span<const NamedFigure> figures, const std:
   }
 }
 
+std::optional<double> figure_number(const FigureValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* interval = std::get_if<Interval>(&value)) return interval->low;
+  if (const auto* repeats = std::get_if<RepeatValues>(&value)) return repeats->median;
+  return std::nullopt;
+}
+
 }  // namespace draftscope::simulator

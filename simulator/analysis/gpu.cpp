@@ -22,47 +22,44 @@ namespace {
 /// One row: column → text, as both formats give it.
 using Fields = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::array columns{"name",
-                             "vendor",
-                             "arch",
-                             "mem_gb",
-                             "mem_type",
-                             "mem_bw_gbs",
-                             "l2_mb",
-                             "bf16_dense_tflops",
-                             "fp8_dense_tflops",
-                             "number_types",
-                             "int8_dense_tflops",
-                             "nvfp4_dense_tflops",
-                             "fp8_t0_us",
-                             "fp8_product_eff",
-                             "fp8_calibration",
-                             "int8_t0_us",
-                             "int8_product_eff",
-                             "int8_calibration",
-                             "int4_t0_us",
-                             "int4_product_eff",
-                             "int4_calibration",
-                             "nvfp4_t0_us",
-                             "nvfp4_product_eff",
-                             "nvfp4_calibration",
-                             "last_level_cache_mb",
-                             "sm_count",
-                             "boost_mhz",
-                             "link_gbs_unidir",
-                             "t0_us",
-                             "read_eff",
-                             "read_calibration",
-                             "product_eff",
-                             "calibration",
-                             "source",
-                             "confidence",
-                             "note",
-                             "ridge_flop_per_byte_bf16",
-                             "free_verify_width_est"};
-
-/// Shares of the specified bandwidth, which are product_eff · read_eff now.
-constexpr std::array former_columns{"bw_eff", "fp8_bw_eff", "int8_bw_eff", "int4_bw_eff", "nvfp4_bw_eff"};
+constexpr std::array gpu_columns{"name",
+                                 "vendor",
+                                 "arch",
+                                 "mem_gb",
+                                 "mem_type",
+                                 "mem_bw_gbs",
+                                 "l2_mb",
+                                 "bf16_dense_tflops",
+                                 "fp8_dense_tflops",
+                                 "number_types",
+                                 "int8_dense_tflops",
+                                 "nvfp4_dense_tflops",
+                                 "fp8_t0_us",
+                                 "fp8_product_eff",
+                                 "fp8_calibration",
+                                 "int8_t0_us",
+                                 "int8_product_eff",
+                                 "int8_calibration",
+                                 "int4_t0_us",
+                                 "int4_product_eff",
+                                 "int4_calibration",
+                                 "nvfp4_t0_us",
+                                 "nvfp4_product_eff",
+                                 "nvfp4_calibration",
+                                 "last_level_cache_mb",
+                                 "sm_count",
+                                 "boost_mhz",
+                                 "link_gbs_unidir",
+                                 "t0_us",
+                                 "read_eff",
+                                 "read_calibration",
+                                 "product_eff",
+                                 "calibration",
+                                 "source",
+                                 "confidence",
+                                 "note",
+                                 "ridge_flop_per_byte_bf16",
+                                 "free_verify_width_est"};
 
 /// Share of the specified bandwidth that reading alone reaches. HBM's was measured on an H200; the others are
 /// above every product that was fitted, and nobody measured them.
@@ -257,20 +254,12 @@ Result<GpuSpecification> specification(const Fields& fields, std::string_view so
   return gpu;
 }
 
-tl::unexpected<Error> former_column(std::string_view name, std::string_view column) {
-  const std::string prefix(column.substr(0, column.find("bw_eff")));
-  return fail("{}: {} is no column any more, expected {}product_eff: {} / read_eff", name, column, prefix,
-              column);
-}
-
 Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::string_view name) {
   DRAFTSCOPE_TRY_ASSIGN(const auto table, CsvTable::parse(text, std::string(name)));
-  for (const char* column : former_columns)
-    if (table.has(column)) return former_column(name, column);
   std::vector<GpuSpecification> gpus;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     Fields fields;
-    for (const char* column : columns) {
+    for (const char* column : gpu_columns) {
       if (!table.has(column)) continue;
       DRAFTSCOPE_TRY_ASSIGN(fields[column], table.text(row, column));
     }
@@ -283,11 +272,9 @@ Result<std::vector<GpuSpecification>> from_csv(std::string_view text, std::strin
 Result<GpuSpecification> from_json(const nlohmann::json& object, std::string_view name) {
   Fields fields;
   for (const auto& [key, value] : object.items()) {
-    if (std::find(former_columns.begin(), former_columns.end(), key) != former_columns.end())
-      return former_column(name, key);
-    if (std::find(columns.begin(), columns.end(), key) == columns.end())
+    if (std::find(gpu_columns.begin(), gpu_columns.end(), key) == gpu_columns.end())
       return fail("{}: unknown key {}, expected a column of gpus.csv, as {}", name, quote(key),
-                  closest_names(key, std::vector<std::string>(columns.begin(), columns.end())));
+                  closest_names(key, std::vector<std::string>(gpu_columns.begin(), gpu_columns.end())));
     if (value.is_string())
       fields[key] = value.get<std::string>();
     else if (value.is_number())

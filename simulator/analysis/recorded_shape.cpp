@@ -4,6 +4,8 @@
 
 #include <draftscope/speculation/model_shape_json.h>
 #include <draftscope/speculation/weight_format.h>
+#include <algorithm>
+#include <array>
 
 namespace draftscope::simulator {
 
@@ -39,6 +41,17 @@ WeightType priced_as(WeightFormat format) {
   }
 }
 
+struct DriverName {
+  std::string_view driver;  ///< without the maker's words
+  std::string_view table;
+};
+
+/// Names that no beginning leads to. NVIDIA calls the module form by its memory.
+constexpr std::array<DriverName, 4> driver_names{{{"H100 80GB HBM3", "H100-SXM5-80GB"},
+                                                  {"H800", "H800-SXM5-80GB"},
+                                                  {"GH200 480GB", "GH200-96GB"},
+                                                  {"RTX 6000 Ada Generation", "RTX 6000 Ada"}}};
+
 }  // namespace
 
 Result<WeightType> recorded_weight_type(const traces::Meta& meta) {
@@ -63,6 +76,26 @@ Result<ModelShape> recorded_shape(const traces::Meta& meta) {
   const auto model = meta.find("model");
   shape.name = model == meta.end() ? "recorded model" : model->second;
   return shape;
+}
+
+bool is_gpu_recording(const traces::Meta& meta) {
+  const std::string device = meta_value(meta, "device");
+  return !device.empty() && device != "cpu";
+}
+
+std::string recorded_gpu_name(const traces::Meta& meta) {
+  const std::string device = meta_value(meta, "device");
+  return device == "cuda" ? meta_value(meta, "processor") : device;
+}
+
+Result<GpuSpecification> find_gpu_of_driver(std::string_view name) {
+  constexpr std::array<std::string_view, 4> makers{"NVIDIA ", "AMD Instinct ", "Tesla ", "GeForce "};
+  std::string_view rest = name;
+  for (const std::string_view maker : makers)
+    if (rest.starts_with(maker)) rest.remove_prefix(maker.size());
+  const auto known = std::find_if(driver_names.begin(), driver_names.end(),
+                                  [&](const DriverName& names) { return names.driver == rest; });
+  return find_gpu(known == driver_names.end() ? rest : known->table);
 }
 
 }  // namespace draftscope::simulator

@@ -11,7 +11,7 @@
 namespace draftscope::simulator {
 
 Result<speculation::StrategySpecification> run_specification(const traces::Run& run, std::int32_t n_layers) {
-  if (run.strategy == "tuned") {
+  if (speculation::strategy_row(run.strategy).names_another) {
     const auto json = nlohmann::json::parse(run.parameters, nullptr, false);
     const bool is_complete = json.is_object() && json.contains("strategy") && json["strategy"].is_string() &&
                              json.contains("parameters");

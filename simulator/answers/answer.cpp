@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "answers/uncertainty/text_spread.h"
-#include "prices/costs/cost_prices.h"
-#include "prices/costs/normal_draws.h"
-#include "prices/same_scenario.h"
+#include "prices/passes/cost_prices.h"
+#include "prices/passes/normal_draws.h"
 #include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {
@@ -40,35 +39,26 @@ double ratio(double numerator, double denominator) {
   return denominator > 0.0 ? numerator / denominator : 0.0;
 }
 
-double time_of(const PassCount& passes, const AffineTime& time) {
-  return static_cast<double>(passes.passes) * time.ns +
-         static_cast<double>(passes.context) * time.ns_per_context_row;
-}
-
 /// c, v and o as means over the rounds, in units of the mean vanilla step of the same texts.
 void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& prices) {
   Totals totals = totals_of(rounds.setting);
-  PassCount vanilla;
-  for (const PassCount& steps : rounds.vanilla) {
-    vanilla.passes += steps.passes;
-    vanilla.context += steps.context;
-  }
+  const PassCount vanilla = sum_of(rounds.vanilla);
   const double vanilla_ns =
-      time_of(vanilla, prices.target_step) + static_cast<double>(vanilla.passes) * prices.step_round_ns;
+      prices.target_step.of(vanilla) + static_cast<double>(vanilla.passes) * prices.step_round_ns;
   double step_ns = 0.0;
   double verify_ns = 0.0;
   for (const DraftStatistics& draft : totals.sum.drafts) {
     const DraftPrices& price = prices.drafts[static_cast<std::size_t>(draft.exit)];
-    step_ns += time_of(draft.steps, price.step);
+    step_ns += price.step.of(draft.steps);
     for (std::size_t rows = 2; rows < draft.verify.size(); ++rows)
-      verify_ns += time_of(draft.verify[rows], price.verify[rows]);
+      verify_ns += price.verify[rows].of(draft.verify[rows]);
   }
   const double time = time_ns(totals.sum, prices);
   double auxiliary_ns = auxiliary_time_ns(totals.sum, prices);
   for (std::size_t i = 0; i < rounds.auxiliary_passes.size() && i < totals.sum.auxiliary.size(); ++i) {
     if (rounds.auxiliary_passes[i].kind != AuxiliaryPassKind::draft_model) continue;
     // What another model that drafts takes is the draft's.
-    const double model_ns = time_of(totals.sum.auxiliary[i], prices.auxiliary[i]);
+    const double model_ns = prices.auxiliary[i].of(totals.sum.auxiliary[i]);
     auxiliary_ns -= model_ns;
     step_ns += model_ns;
     if (rounds.auxiliary_passes[i].has_head) totals.steps += totals.sum.auxiliary[i].passes;
@@ -124,7 +114,7 @@ TextSpread spread_of(const StrategyRounds& rounds, const Prices& prices) {
   std::vector<ClusterSums> requests;
   std::vector<std::string> kinds;
   for (std::size_t i = 0; i < rounds.vanilla.size(); ++i) {
-    const double vanilla_ns = time_of(rounds.vanilla[i], prices.target_step) +
+    const double vanilla_ns = prices.target_step.of(rounds.vanilla[i]) +
                               static_cast<double>(rounds.vanilla[i].passes) * prices.step_round_ns;
     const double ns = time_ns(rounds.setting.min_drafted[i], prices);
     if (!(vanilla_ns > 0.0) || !(ns > 0.0)) continue;
@@ -272,7 +262,7 @@ Result<Answer> ask(const std::shared_ptr<const CostModel>& trained, const Strate
   const bool has_same_draws =
       last != nullptr && last->draws == options.draws && last->normals->seed() == options.seed;
   if (!is_same_model || !has_same_draws || last->exits != question.exits ||
-      !same_scenario(last->scenario, question.scenario)) {
+      last->scenario != question.scenario) {
     DRAFTSCOPE_TRY_ASSIGN(PriceMap map, PriceMap::make(machine.costs_or(*trained), question.scenario,
                                                        question.exits, is_same_model ? &last->map : nullptr));
     auto normals = has_same_draws ? last->normals

@@ -53,14 +53,9 @@ Result<Ladder> answer_ladder(const CostModel& trained, const StrategyRounds& rou
   DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(trained, rounds, machine));
   DRAFTSCOPE_TRY_ASSIGN(const PassParts parts, pass_parts(trained, rounds, machine));
   DRAFTSCOPE_TRY_ASSIGN(const double own_ratio, own_time_ratio(trained, rounds, machine));
-  PassCount vanilla;
-  for (const PassCount& steps : rounds.vanilla) {
-    vanilla.passes += steps.passes;
-    vanilla.context += steps.context;
-  }
   const RoundStatistics statistics = sum_of(rounds.setting.min_drafted);
   return correction_ladder({.statistics = statistics,
-                            .vanilla = vanilla,
+                            .vanilla = sum_of(rounds.vanilla),
                             .prices = prices,
                             .parts = parts,
                             .layers = without_zeros(layer_counts(rounds, machine.scenario.shape)),

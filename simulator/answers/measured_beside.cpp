@@ -60,10 +60,9 @@ std::vector<std::string> reasons(const Answer& answer, const MeasuredSetting& ru
 std::vector<MeasuredSetting> measured_settings(const traces::Recording& recording) {
   if (traces::is_imported(recording.meta)) return {};
   const std::vector<RunRows> rows = rows_by_run(recording);
-  const auto vanilla = std::ranges::find_if(
-      rows, [](const RunRows& run) { return run.run->is_baseline && !run.requests.empty(); });
+  const RunRows* vanilla = baseline_of(rows);
   std::vector<MeasuredSetting> all;
-  if (vanilla == rows.end()) return all;
+  if (vanilla == nullptr) return all;
   const double vanilla_spread = spread_of(*vanilla);
   for (const RunRows& run : rows) {
     if (run.run->is_baseline) continue;

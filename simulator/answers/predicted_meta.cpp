@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "answers/predicted_meta.h"
 
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/missing_data.h>
 
 #include <algorithm>
@@ -12,11 +13,6 @@ namespace draftscope::simulator {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string value_or_empty(const traces::Meta& meta, const char* key) {
-  const auto found = meta.find(key);
-  return found == meta.end() ? std::string() : found->second;
-}
 
 template <std::size_t count>
 void copy(const traces::Meta& from, const std::array<const char*, count>& keys, traces::Meta& into) {
@@ -45,13 +41,8 @@ Json run_json(const PredictedRun& run) {
             {"speedup", least.total.value},
             {"speedup_most_drafted", most ? Json(most->total.value) : Json(nullptr)},
             {"interval_95", nullptr}};
-  if (least.total.interval_95) {
-    Interval interval = *least.total.interval_95;
-    if (most && most->total.interval_95)
-      interval = {std::min(interval.low, most->total.interval_95->low),
-                  std::max(interval.high, most->total.interval_95->high)};
-    json["interval_95"] = {interval.low, interval.high};
-  }
+  if (const auto interval = outermost_interval_95(run.answer.speedup))
+    json["interval_95"] = {interval->low, interval->high};
   json["notes"] = run.answer.notes;
   return json;
 }
@@ -99,7 +90,7 @@ traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& reco
     copy(recording.meta, model, meta);
   } else {
     meta["model"] = asked.shape.name;
-    meta["model_shape"] = shape_json(asked.shape, value_or_empty(recording.meta, "model_shape"));
+    meta["model_shape"] = shape_json(asked.shape, meta_value(recording.meta, "model_shape"));
   }
   if (asked.gpu)
     meta["device"] = asked.gpu->name;
@@ -115,7 +106,7 @@ traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& reco
   if (!lacks.empty()) meta["lacks"] = traces::missing_data_text(lacks);
 
   meta["predicted_from"] = recording.path.filename().string();
-  meta["predicted_from_version"] = value_or_empty(recording.meta, "tool_version");
+  meta["predicted_from_version"] = meta_value(recording.meta, "tool_version");
   meta["predicted_machine"] = trace.machine.name;
   Json runs = Json::object();
   for (const PredictedRun& run : trace.runs) {

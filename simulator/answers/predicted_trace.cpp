@@ -2,6 +2,7 @@
 #include <draftscope/base/statistics.h>
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/predicted_trace.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/traces/atomic_trace.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 #include <unordered_map>
 
 #include "answers/predicted_meta.h"
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/known_rounds.h"
 #include "rounds/priced_scenario.h"
 #include "rounds/replay/round_times.h"
@@ -293,7 +294,7 @@ Result<void> write_predicted_trace(const WhatIf& what_if, const traces::Recordin
   PredictionWriter writer(file.writer(), recording, is_as_recorded(what_if, trace));
   write_vanilla(runs, writer);
   for (KnownRun& run : runs) {
-    if (run.run->rounds.strategy == "vanilla") continue;
+    if (speculation::strategy_row(run.run->rounds.strategy).is_baseline) continue;
     writer.begin_run(run.run->rounds.strategy, false);
     for (std::size_t i = 0; i < run.requests.size(); ++i) {
       // Auxiliary passes of a request are spread over its rounds.

@@ -14,13 +14,10 @@ Result<SimulatedRemedy> ask_about(const WhatIf& what_if, const std::string& stra
   DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds rounds, what_if.rounds(strategy));
   const Machine machine{"as recorded", what_if.recorded_scenario(), nullptr, {}};
   DRAFTSCOPE_TRY_ASSIGN(const Answer answer, ask(what_if.costs().model, rounds, machine, draws));
-  SimulatedRemedy remedy{.strategy = strategy,
+  return SimulatedRemedy{.strategy = strategy,
                          .status = answer.status,
-                         .speedup = answer.speedup.min_drafted.total.value,
+                         .speedup = slower_bound(answer.speedup),
                          .interval_95 = outermost_interval_95(answer.speedup)};
-  if (answer.speedup.max_drafted)
-    remedy.speedup = std::min(remedy.speedup, answer.speedup.max_drafted->total.value);
-  return remedy;
 }
 
 }  // namespace

@@ -6,24 +6,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
 namespace draftscope::simulator {
 
-namespace {
-
-auto key(const ModelShape& shape) {
-  return std::tie(shape.name, shape.n_layers, shape.d_model, shape.n_heads, shape.n_kv_heads, shape.head_dim,
-                  shape.d_ff, shape.vocab);
-}
-
-}  // namespace
-
 Result<CalibratedMachine::Costs> CalibratedMachine::costs(const ModelShape& shape, WeightType weights) const {
   const std::scoped_lock lock(mutex_);
   for (const Known& known : known_)
-    if (key(known.shape) == key(shape) && known.weights == weights) return known.costs;
+    if (known.shape == shape && known.weights == weights) return known.costs;
   DRAFTSCOPE_TRY_ASSIGN(CostModel model, calibrated_model(calibration_, shape, weights));
   DRAFTSCOPE_TRY_ASSIGN(std::vector<CostNote> notes, calibration_notes(calibration_, shape, weights));
   known_.push_back({shape, weights, {std::make_shared<const CostModel>(std::move(model)), std::move(notes)}});

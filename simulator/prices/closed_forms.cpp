@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/prices/closed_forms.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace draftscope::simulator {
@@ -48,6 +49,10 @@ double solve(double wanted, std::int32_t gamma) {
   }
 }
 
+double round_cost(const RoundCost& cost, double steps) {
+  return steps * cost.c + cost.v + cost.o;
+}
+
 }  // namespace
 
 Result<double> expected_tokens(double alpha, std::int32_t gamma) {
@@ -72,24 +77,6 @@ Result<double> iid_acceptance_rate(double mean_accepted_length, std::int32_t gam
   return solve(mean_accepted_length, gamma);
 }
 
-Result<std::optional<double>> break_even_acceptance_rate(double c, std::int32_t gamma) {
-  DRAFTSCOPE_TRY(check_cost(c, "draft-cost coefficient"));
-  DRAFTSCOPE_TRY(check_length(gamma, 1));
-  if (c > 1.0) return std::nullopt;
-  DRAFTSCOPE_TRY_ASSIGN(const double alpha, iid_acceptance_rate(gamma * c + 1.0, gamma));
-  return alpha;
-}
-
-Result<BestLength> best_speculation_length(double alpha, double c, std::int32_t most) {
-  DRAFTSCOPE_TRY(check_length(most, 0));
-  BestLength best;
-  for (std::int32_t gamma = 0; gamma <= most; ++gamma) {
-    DRAFTSCOPE_TRY_ASSIGN(const double speedup, leviathan_speedup(alpha, gamma, c));
-    if (speedup > best.speedup) best = {gamma, speedup};
-  }
-  return best;
-}
-
 Result<double> round_speedup(double mean_accepted_length, const RoundCost& cost) {
   DRAFTSCOPE_TRY(check_cost(mean_accepted_length, "mean accepted length"));
   DRAFTSCOPE_TRY(check_cost(cost.steps_per_round, "draft steps per round"));
@@ -112,11 +99,6 @@ Result<double> swift_speedup(double mean_accepted_length, double acceptance_rate
   return mean_accepted_length * acceptance_rate / ((mean_accepted_length - 1.0) * c + acceptance_rate);
 }
 
-Result<double> draft_and_verify_speedup(double alpha, std::int32_t draft_length) {
-  constexpr double twice_as_fast = 0.5;
-  return leviathan_speedup(alpha, draft_length, twice_as_fast);
-}
-
 Result<double> tokens_per_loaded_layer(double alpha, std::int32_t gamma, double draft_layers,
                                        std::int32_t n_layers) {
   DRAFTSCOPE_TRY_ASSIGN(const double expected, expected_tokens(alpha, gamma));
@@ -129,6 +111,35 @@ Result<double> observed_tokens_per_loaded_layer(double mean_accepted_length, dou
   DRAFTSCOPE_TRY(check_cost(steps_per_round, "draft steps per round"));
   DRAFTSCOPE_TRY(check_layers(draft_layers, n_layers));
   return mean_accepted_length / (steps_per_round * draft_layers + n_layers);
+}
+
+Result<BreakEven> break_even(const RoundCost& cost, std::optional<std::int32_t> gamma) {
+  DRAFTSCOPE_TRY(round_speedup(1.0, cost));
+  if (!(cost.steps_per_round > 0.0))
+    return fail("draft steps per round: found {}, expected above 0", cost.steps_per_round);
+  BreakEven result;
+  result.mean_accepted_length = round_cost(cost, cost.steps_per_round);
+  result.acceptance_rate = std::max(result.mean_accepted_length - 1.0, 0.0) / cost.steps_per_round;
+  if (!gamma) return result;
+  if (*gamma < 1) return fail("speculation length: found {}, expected at least 1", *gamma);
+  const double needed = round_cost(cost, *gamma);
+  if (needed > *gamma + 1.0) return result;
+  DRAFTSCOPE_TRY_ASSIGN(result.alpha, iid_acceptance_rate(std::max(needed, 1.0), *gamma));
+  return result;
+}
+
+double accepted_by_token(std::span<const double> ratios) {
+  double stays = 1.0;
+  double tokens = 0.0;
+  for (const double ratio : ratios) tokens += stays *= std::min(ratio, 1.0);
+  return tokens;
+}
+
+double accepted_by_block(std::span<const double> ratios) {
+  double stays = 1.0;
+  double tokens = 0.0;
+  for (const double ratio : ratios) tokens += stays = std::min(stays * ratio, 1.0);
+  return tokens;
 }
 
 }  // namespace draftscope::simulator

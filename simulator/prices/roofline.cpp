@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "prices/costs/arithmetic_excess.h"
-#include "prices/costs/cost_transfer.h"
+#include "prices/passes/cost_transfer.h"
+#include "prices/passes/pass_map.h"
 
 namespace draftscope::simulator {
 
@@ -14,13 +14,6 @@ namespace {
 constexpr std::array<speculation::Operation, 6> operations{
     speculation::Operation::qkv,     speculation::Operation::attention, speculation::Operation::output,
     speculation::Operation::gate_up, speculation::Operation::down,      speculation::Operation::head};
-
-double time_of(const CostCoefficients& part, const CostVector& values, double context) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < cost_parameter_count; ++i)
-    sum += values[i] * (part.fixed[i] + context * part.a_context_row[i]);
-  return sum;
-}
 
 /// Arithmetic and bytes; attention's are mostly the context's.
 void fill_work(RooflinePoint& point, const Scenario& scenario, double context) {
@@ -45,11 +38,10 @@ RooflinePoint point_of(speculation::Operation operation, std::int32_t rows, cons
   fill_work(point, scenario, context);
   const PassForm form{.rows = static_cast<double>(rows),
                       .batch = static_cast<double>(scenario.batch),
-                      .tensor_parallel = scenario.tensor_parallel,
-                      .sum_ends = model.sum_ends};
-  point.ns =
-      time_of(operation_coefficients(operation, scenario.shape, scenario.weights, model.width_law, form),
-              model.values, context);
+                      .tensor_parallel = scenario.tensor_parallel};
+  const CostCoefficients coefficients =
+      operation_coefficients(operation, scenario.shape, scenario.weights, model.width_law, form);
+  point.ns = dot(at_context(coefficients, context), model.values);
   if (operation != speculation::Operation::attention)
     point.ns += arithmetic_excess_ns(std::array{operation}, model, scenario, form);
   return point;
@@ -60,9 +52,10 @@ std::optional<double> marginal_flops_per_ns(speculation::Operation product, cons
                                             const Scenario& scenario) {
   const auto widest = static_cast<double>(std::max(model.largest_rows, 2));
   const auto at = [&](double rows) {
-    return time_of(operation_coefficients(product, scenario.shape, scenario.weights, model.width_law,
-                                          {.rows = rows, .batch = 1.0, .tensor_parallel = 1}),
-                   model.values, 0.0);
+    return dot(operation_coefficients(product, scenario.shape, scenario.weights, model.width_law,
+                                      {.rows = rows, .batch = 1.0, .tensor_parallel = 1})
+                   .fixed,
+               model.values);
   };
   const double ns = at(widest) - at(widest - 1.0);
   const double flops = work_of(product, scenario.shape, scenario.weights, 1.0).flops;

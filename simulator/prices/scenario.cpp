@@ -44,8 +44,6 @@ std::string scenario_name(const Scenario& scenario, const Scenario& recorded, st
   if (scenario.tensor_parallel != 1)
     parts.push_back(scenario.gpu ? fmt::format("{} GPUs", scenario.tensor_parallel)
                                  : fmt::format("tensor-parallel {}", scenario.tensor_parallel));
-  if (scenario.tensor_parallel != 1 && scenario.link)
-    parts.push_back(fmt::format("over {}", scenario.link->name));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
@@ -70,9 +68,6 @@ Result<void> check_scenario(const Scenario& scenario) {
   if (scenario.shape.n_heads % scenario.tensor_parallel != 0)
     return fail("scenario: tensor_parallel is {}, expected a divisor of n_heads ({})",
                 scenario.tensor_parallel, scenario.shape.n_heads);
-  if (scenario.gpu && scenario.link)
-    return fail("scenario: link is {}, expected none between GPUs, whose own link is priced",
-                scenario.link->name);
   if (!(scenario.context >= 0.0) || !std::isfinite(scenario.context))
     return fail("scenario: context is {}, expected at least 0", scenario.context);
   if (scenario.gpu && (!(scenario.gpu->bandwidth_gb_s > 0.0) || !(scenario.gpu->bf16_tflops > 0.0) ||

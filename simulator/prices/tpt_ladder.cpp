@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "prices/tpt.h"
-
 namespace draftscope::simulator {
 
 namespace {
@@ -76,10 +74,7 @@ Result<void> check(const LadderInput& input) {
 }
 
 double vanilla_ns(const PassCount& steps, const Prices& prices) {
-  const auto passes = static_cast<double>(steps.passes);
-  return passes * prices.target_step.ns +
-         static_cast<double>(steps.context) * prices.target_step.ns_per_context_row +
-         passes * prices.step_round_ns;
+  return prices.target_step.of(steps) + static_cast<double>(steps.passes) * prices.step_round_ns;
 }
 
 void add_shares(Ladder& ladder) {
@@ -98,6 +93,16 @@ void add_shares(Ladder& ladder) {
 }
 
 }  // namespace
+
+Result<double> time_true_speedup(const RoundStatistics& statistics, double vanilla_ns, const Prices& prices) {
+  DRAFTSCOPE_TRY(check_covered(statistics, prices));
+  const double rounds_ns = time_ns(statistics, prices);
+  for (const double ns : {rounds_ns, vanilla_ns})
+    if (!(ns > 0.0 && std::isfinite(ns)))
+      return fail("time of the rounds and of vanilla decoding: found {} and {} ns, expected both above 0",
+                  rounds_ns, vanilla_ns);
+  return vanilla_ns / rounds_ns;
+}
 
 std::string_view rung_name(Rung rung) {
   switch (rung) {

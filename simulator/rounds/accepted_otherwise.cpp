@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/accepted_otherwise.h"
 
-#include <draftscope/simulator/prices/acceptance_laws.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <fmt/format.h>
 
 #include <algorithm>

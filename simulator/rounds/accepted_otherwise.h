@@ -2,7 +2,7 @@
 #pragma once
 
 // The other acceptance of a recorded run at a temperature: token by token instead of as a block, or the other
-// way round. The recorded drafts are judged by the other law (prices/acceptance_laws.h), from what
+// way round. The recorded drafts are judged by the other law (prices/closed_forms.h), from what
 // target and draft gave their tokens.
 
 #include <draftscope/base/result.h>

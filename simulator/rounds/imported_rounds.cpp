@@ -23,7 +23,7 @@ namespace {
 using traces::MissingData;
 
 bool is_early_exit(std::string_view specification) {
-  return speculation::strategy_name(specification) == "layerskip";
+  return speculation::strategy_row(speculation::strategy_name(specification)).is_plain_exit;
 }
 
 /// Plan of "layerskip:exit=8,gamma=6"; absent where the exit is not stated.

@@ -58,11 +58,11 @@ Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
     for (const RequestRows& rows : run.requests) known[rows.request->id] = {rows.request, rows.prompt, {}};
   std::vector<KnownRequest> requests;
   if (follows_from_texts(rounds.strategy)) {
-    DRAFTSCOPE_TRY_ASSIGN(const auto lookups, replayed_lookups(trained, rounds.strategy));
-    for (std::size_t i = 0; i < lookups.size(); ++i) {
+    DRAFTSCOPE_TRY_ASSIGN(const TextRounds lookups, replayed_lookups(trained, rounds.strategy));
+    for (std::size_t i = 0; i < lookups.requests.size(); ++i) {
       const ShadowTable& table = trained.texts().tables[i];
       KnownRequest& request = requests.emplace_back(known[table.request_id]);
-      for (const LookupRound& round : lookups[i])
+      for (const LookupRound& round : lookups.requests[i])
         request.rounds.push_back(known_round(table, round, static_cast<std::int32_t>(request.rounds.size())));
     }
     return requests;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "prices/costs/verified_layers.h"
+#include "prices/fit/verified_layers.h"
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/drafts/staged_passes.h"
 #include "rounds/round_sources.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/redraft.h"
 
-#include <draftscope/speculation/rules/rules_of.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "rounds/drafts/recorded_statistics.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
+#include "strategies/parts/rule.h"
 
 namespace draftscope::simulator {
 

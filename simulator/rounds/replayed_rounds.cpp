@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rounds of a policy, replayed on the shadow tables.
-#include <draftscope/speculation/rules/rules_of.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
+#include "strategies/parts/rule.h"
 
 namespace draftscope::simulator {
 

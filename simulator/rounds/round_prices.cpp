@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/priced_scenario.h"
 
 namespace draftscope::simulator {

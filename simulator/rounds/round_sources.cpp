@@ -10,9 +10,10 @@
 #include <set>
 
 #include "analysis/run_specification.h"
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/round_sources.h"
+#include "strategies/predict.h"
 
 namespace draftscope::simulator {
 
@@ -31,8 +32,10 @@ std::multiset<std::string_view> pieces(std::string_view specification) {
 
 Result<StrategyRounds> chosen_by_times(const TrainedRecording& trained, std::string_view strategy,
                                        const Machine* machine) {
-  return speculation::strategy_name(strategy) == "auto" ? auto_rounds(trained, strategy, machine)
-                                                        : guarded_rounds(trained, strategy, machine);
+  if (!speculation::strategy_row(speculation::strategy_name(strategy)).goes_by_times)
+    return guarded_rounds(trained, strategy, machine);
+  DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));
+  return strategy_prediction(specification.name()).rounds(trained, specification, strategy, machine);
 }
 
 /// Whether the machine's times would make other rounds of a strategy that goes by times.
@@ -53,28 +56,6 @@ Result<StrategyRounds> recorded_elsewhere(const TrainedRecording& trained, const
   rounds.setting.status = std::max(rounds.setting.status, AnswerStatus::approximate);
   rounds.notes.push_back("its choices are those of the recorded machine: " + chosen.error().message);
   return rounds;
-}
-
-/// Rounds of a recorded cascade of the same drafters.
-Result<StrategyRounds> cascade_rounds(const TrainedRecording& trained,
-                                      const speculation::StrategySpecification& cascade,
-                                      std::string_view text) {
-  for (const RunRows& run : trained.runs) {
-    const auto recorded = run_specification(*run.run, trained.n_layers());
-    if (!recorded || recorded->name() != cascade.name() || recorded->text("levels") != cascade.text("levels"))
-      continue;
-    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, recorded_rounds(trained, run));
-    rounds.strategy = std::string(text);
-    rounds.source = RoundSource::modelled;
-    rounds.setting.status = AnswerStatus::approximate;
-    rounds.notes.push_back(
-        fmt::format("rounds are those of run {}: other limits of a cascade of the same drafters are taken to "
-                    "draft as well",
-                    run.run->specification));
-    return rounds;
-  }
-  return fail("strategy {}: {} (approximate), expected a recorded run with levels={}", text,
-              cascade.no_replay(), cascade.text("levels"));
 }
 
 }  // namespace
@@ -115,7 +96,8 @@ const RunRows* recorded_run(const TrainedRecording& trained, std::string_view st
 
 bool goes_by_times(std::string_view strategy) {
   const auto guard = speculation::parameter_of(strategy, "guard");
-  return speculation::strategy_name(strategy) == "auto" || (guard && parse_number<double>(*guard) != 0.0);
+  return speculation::strategy_row(speculation::strategy_name(strategy)).goes_by_times ||
+         (guard && parse_number<double>(*guard) != 0.0);
 }
 
 Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy,
@@ -132,7 +114,8 @@ Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_vi
   if (const RunRows* const run = accepted_otherwise(trained, specification))
     return rounds_accepted_otherwise(trained, *run, specification, strategy);
   if (follows_from_texts(strategy)) return lookup_rounds(trained, strategy);
-  if (specification.name() == "cascade") return cascade_rounds(trained, specification, strategy);
+  if (const auto rounds = strategy_prediction(specification.name()).rounds; rounds != nullptr)
+    return rounds(trained, specification, strategy, machine);
   if (trained.shadowed.tables.empty()) return drafted_rounds(trained, strategy);
   const bool is_drafted = !specification.no_replay().empty() && !draft_key(specification).empty();
   return is_drafted ? drafted_rounds(trained, strategy) : replayed_rounds(trained, strategy);

@@ -45,19 +45,19 @@ class PricedGuard;  // rounds/replay/priced_guard.h
 /// Whether its rounds follow from token ids: prompt lookup, suffix decoding; token recycling as far as texts
 /// and recorded trees tell.
 [[nodiscard]] bool follows_from_texts(std::string_view specification);
+/// Rounds that follow from texts.
+struct TextRounds {
+  std::vector<std::vector<LookupRound>> requests;  ///< [text][round]
+  AnswerStatus status = AnswerStatus::exact;       ///< at best
+  std::vector<std::string> notes;
+};
 /// Its rounds, if they do. What is remembered across requests is of the recording's requests in their order.
 /// `guard`: hears of them, and makes some of them vanilla; null = none.
 [[nodiscard]] Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained, std::string_view strategy,
                                                    PricedGuard* guard = nullptr);
-/// The rounds of lookup_rounds() one by one, [text][round].
-[[nodiscard]] Result<std::vector<std::vector<LookupRound>>> replayed_lookups(const TrainedRecording& trained,
-                                                                             std::string_view strategy,
-                                                                             PricedGuard* guard = nullptr);
-
-/// Rounds of `auto`: its rule over the recorded texts, with the times that its rounds would take on `machine`
-/// (null: the recorded one), and with what is recorded of its drafters (rounds/auto_texts.h).
-[[nodiscard]] Result<StrategyRounds> auto_rounds(const TrainedRecording& trained, std::string_view strategy,
-                                                 const Machine* machine);
+/// The rounds of lookup_rounds() one by one.
+[[nodiscard]] Result<TextRounds> replayed_lookups(const TrainedRecording& trained, std::string_view strategy,
+                                                  PricedGuard* guard = nullptr);
 
 /// Rounds of a strategy with a guard, where those without it are replayed one by one: the guard goes by the
 /// times that they would take on `machine` (null: the recorded one).

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/rounds/strategy_rounds.h>
-#include <draftscope/speculation/rules/rules_of.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "strategies/parts/rule.h"
 
 namespace draftscope::simulator {
 

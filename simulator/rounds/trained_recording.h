@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "prices/costs/cost_observations.h"
+#include "prices/fit/cost_observations.h"
 #include "rounds/accepted_otherwise.h"
 #include "rounds/drafts/auxiliary_times.h"
 #include "rounds/drafts/fitted_acceptance.h"

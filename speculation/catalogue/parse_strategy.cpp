@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
-#include <draftscope/speculation/catalogue/bound.h>
 // The grammar of strategies: what may be asked for, and what every refusal says.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 
@@ -218,7 +217,7 @@ class SpecificationParser {
     if (made_.draft_weights())
       return fail("strategy {}: verify is above-exit, expected all-layers beside weights={}", made_.name_,
                   made_.text("weights"));
-    if (can_verify_above_exit(made_.parts_)) return {};
+    if (catalogue_.can_verify_above_exit(made_.parts_)) return {};
     return fail("strategy {}: verify is above-exit, expected all-layers but with mask=exit or mask=del",
                 made_.name_);
   }

@@ -2,10 +2,10 @@
 #include <draftscope/base/quote.h>
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
+#include <draftscope/base/number.h>
 #include <algorithm>
 
-#include "catalogue/parameter_rows.h"
-#include "catalogue/shipped_rows.h"
+#include "strategies/row.h"
 
 namespace draftscope::speculation {
 
@@ -52,9 +52,10 @@ std::vector<std::string> StrategyCatalogue::part_names(PartKind kind) const {
   return names;
 }
 
-bool can_verify_above_exit(const PartNames& parts) {
-  const std::string& mask = parts[static_cast<std::size_t>(PartKind::mask)];
-  return mask == "exit" || mask == "del";
+bool StrategyCatalogue::can_verify_above_exit(const PartNames& parts) const {
+  const PartRow* mask = find_part(PartKind::mask, parts.front());
+  return mask != nullptr &&
+         (mask->layers == MaskLayers::below_exit || mask->layers == MaskLayers::below_chosen_exit);
 }
 
 std::vector<ParameterRow> StrategyCatalogue::parameters_of(const PartNames& parts) const {
@@ -82,8 +83,18 @@ std::string StrategyCatalogue::no_replay_of(const PartNames& parts) const {
   return {};
 }
 
+ParameterRow StrategyCatalogue::choice_of_part(PartKind kind, const std::string& default_part) const {
+  std::vector<std::string> names = part_names(kind);
+  std::string meaning = "one of: ";
+  for (const std::string& name : names) meaning += (name == names.front() ? "" : ", ") + name;
+  return choice(std::string(part_kind_name(kind)), default_part, std::move(names), std::move(meaning));
+}
+
 Result<void> StrategyCatalogue::add(StrategyRow row) {
   if (find(row.name) != nullptr) return fail("strategy {}: is there already, expected a new name", row.name);
+  if (row.chooses_parts)
+    for (std::size_t kind = 0; kind < part_kind_count; ++kind)
+      row.parameters.push_back(choice_of_part(static_cast<PartKind>(kind), row.parts[kind]));
   if (row.has_parts()) {
     for (std::size_t kind = 0; kind < part_kind_count; ++kind)
       if (find_part(static_cast<PartKind>(kind), row.parts[kind]) == nullptr)
@@ -109,12 +120,23 @@ Result<void> StrategyCatalogue::add(StrategyRow row) {
 const StrategyCatalogue& strategy_catalogue() {
   static const StrategyCatalogue shipped = [] {
     StrategyCatalogue catalogue;
-    for (PartRow& row : shipped_parts()) catalogue.add(std::move(row));
+    std::vector<StrategyRows> folders = every_row();
+    for (std::size_t kind = 0; kind < part_kind_count; ++kind)
+      for (const StrategyRows& rows : folders)
+        for (const PartRow& part : rows.parts)
+          if (part.kind == static_cast<PartKind>(kind)) catalogue.add(part);
     // A test adds every row that ships.
-    for (StrategyRow& row : shipped_strategies(catalogue)) (void)catalogue.add(std::move(row));
+    for (StrategyRows& rows : folders)
+      for (StrategyRow& row : rows.strategies) (void)catalogue.add(std::move(row));
     return catalogue;
   }();
   return shipped;
+}
+
+const StrategyRow& strategy_row(std::string_view name) {
+  static const StrategyRow unknown;
+  const StrategyRow* row = strategy_catalogue().find(name);
+  return row == nullptr ? unknown : *row;
 }
 
 bool verifies_above_exit_by_default(std::string_view strategy) {
@@ -135,6 +157,16 @@ std::string_view current_parameter_name(std::string_view strategy, std::string_v
     for (const ParameterRow& known : part.parameters)
       if (known.earlier_name == parameter) return known.name;
   return parameter;
+}
+
+std::optional<std::int64_t> bound_of(std::string_view text, std::int32_t n_layers) {
+  if (!text.starts_with('L')) return parse_number<std::int64_t>(text);
+  if (text.size() == 1) return n_layers;
+  const auto by = parse_number<std::int64_t>(text.substr(2));
+  if (!by) return std::nullopt;
+  if (text[1] == '-') return n_layers - *by;
+  if (text[1] == '/' && *by > 0) return n_layers / *by;
+  return std::nullopt;
 }
 
 }  // namespace draftscope::speculation

@@ -25,6 +25,15 @@ const std::string& StrategySpecification::text(std::string_view parameter) const
   return value_of(parameter).value;
 }
 
+const PartRow* StrategySpecification::part_row(PartKind kind) const {
+  return strategy_catalogue().find_part(kind, part(kind));
+}
+
+bool StrategySpecification::drafts_with(MaskLayers layers) const {
+  const PartRow* mask = part_row(PartKind::mask);
+  return mask != nullptr && mask->layers == layers;
+}
+
 std::optional<WeightFormat> StrategySpecification::draft_weights() const {
   const std::string& name = text("weights");
   if (name.empty() || name == own_weights) return std::nullopt;

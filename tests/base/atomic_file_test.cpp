@@ -13,6 +13,8 @@
 #include <iterator>
 #include <string>
 
+#include "../value_of.h"
+
 namespace draftscope::traces {
 namespace {
 
@@ -46,9 +48,8 @@ TEST_F(AtomicFileTest, ReplacesARegularFileOnlyWhenItIsWhole) {
   const fs::path target = folder_ / "report.csv";
   ASSERT_TRUE(write(target, "before"));
   {
-    auto file = AtomicFile::create(target);
-    ASSERT_TRUE(file);
-    file->write("after");
+    auto file = value_of(AtomicFile::create(target));
+    file.write("after");
     EXPECT_EQ(text_of(target), "before");
   }
   EXPECT_EQ(text_of(target), "before");
@@ -75,11 +76,10 @@ TEST_F(AtomicFileTest, ReplacesNothingThatIsNoRegularFile) {
 TEST_F(AtomicFileTest, DoesNotReplaceWhatHasComeToBeMeanwhileWhereThatWasNotAskedFor) {
   const fs::path target = folder_ / "report.csv";
   {
-    auto file = AtomicFile::create(target);
-    ASSERT_TRUE(file);
-    file->write("mine");
+    auto file = value_of(AtomicFile::create(target));
+    file.write("mine");
     std::ofstream(target) << "somebody's";
-    const Result<void> committed = file->commit(Replacing::refused);
+    const Result<void> committed = file.commit(Replacing::refused);
     ASSERT_FALSE(committed);
     EXPECT_THAT(committed.error().message, testing::StartsWith(target.string() + ": exists already"));
   }

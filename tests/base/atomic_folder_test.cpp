@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/atomic_folder.h>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 
 #include "../temporary_folder.h"
+#include "../value_of.h"
 
 namespace draftscope {
 namespace {
@@ -33,11 +35,10 @@ std::set<std::string> names_in(const fs::path& folder) {
 TEST(AtomicFolder, AppearsWithAllItsFilesOrNotAtAll) {
   const test::TemporaryFolder folder;
   for (const bool is_committed : {false, true}) {
-    auto whole = AtomicFolder::create(folder / "new/below/");
-    ASSERT_TRUE(whole) << whole.error().message;
-    write(whole->path() / "a", "1");
+    auto whole = value_of(AtomicFolder::create(folder / "new/below/"));
+    write(whole.path() / "a", "1");
     if (is_committed) {
-      ASSERT_TRUE(whole->commit());
+      ASSERT_TRUE(whole.commit());
     }
     EXPECT_EQ(fs::exists(folder / "new/below"), is_committed);
   }
@@ -57,10 +58,9 @@ TEST(AtomicFolder, AddsToAFolderThatIsThere) {
   fs::create_directory(folder / "x");
   write(folder / "x/a", "old");
   write(folder / "x/other", "kept");
-  auto whole = AtomicFolder::create(folder / "x");
-  ASSERT_TRUE(whole);
-  write(whole->path() / "a", "new");
-  ASSERT_TRUE(whole->commit());
+  auto whole = value_of(AtomicFolder::create(folder / "x"));
+  write(whole.path() / "a", "new");
+  ASSERT_TRUE(whole.commit());
   EXPECT_EQ(text_of(folder / "x/a"), "new");
   EXPECT_EQ(text_of(folder / "x/other"), "kept");
   EXPECT_EQ(names_in(folder / ""), std::set<std::string>{"x"});
@@ -71,10 +71,9 @@ TEST(AtomicFolder, MovesNoFileIfOneHasNoPlace) {
   fs::create_directories(folder / "x/b");
   write(folder / "x/a", "old");
   {
-    auto whole = AtomicFolder::create(folder / "x");
-    ASSERT_TRUE(whole);
-    for (const char* const name : {"a", "b", "c"}) write(whole->path() / name, "new");
-    const auto committed = whole->commit();
+    auto whole = value_of(AtomicFolder::create(folder / "x"));
+    for (const char* const name : {"a", "b", "c"}) write(whole.path() / name, "new");
+    const auto committed = whole.commit();
     ASSERT_FALSE(committed);
     EXPECT_EQ(committed.error().message,
               (folder / "x/b").string() + ": is a folder, expected a new or a regular file");
@@ -92,6 +91,30 @@ TEST(AtomicFolder, IsRefusedWhereAFileStands) {
   EXPECT_EQ(refused.error().message,
             (folder / "x").string() + ": is not a folder, expected a new or an existing one");
   EXPECT_FALSE(AtomicFolder::create(""));
+}
+
+TEST(RemoveFolderOfFiles, TakesHoweverManyFilesThereAre) {
+  const test::TemporaryFolder folder;
+  for (const int files : {0, 1, 1000}) {
+    const fs::path inside = folder / "inside";
+    fs::create_directory(inside);
+    for (int i = 0; i < files; ++i) std::ofstream(inside / fmt::format("a file of a longer name {}", i)) << i;
+    remove_folder_of_files(inside.c_str());
+    EXPECT_FALSE(fs::exists(inside)) << files << " files";
+  }
+}
+
+TEST(RemoveFolderOfFiles, LeavesFoldersAndFollowsNoLink) {
+  const test::TemporaryFolder folder;
+  const fs::path inside = folder / "inside";
+  fs::create_directories(inside / "deeper");
+  std::ofstream(folder / "outside") << "kept";
+  fs::create_symlink(folder / "outside", inside / "link");
+  remove_folder_of_files(inside.c_str());
+  EXPECT_TRUE(fs::is_directory(inside / "deeper"));
+  EXPECT_FALSE(fs::exists(fs::symlink_status(inside / "link")));
+  EXPECT_TRUE(fs::exists(folder / "outside"));
+  remove_folder_of_files((folder / "absent").c_str());
 }
 
 }  // namespace

@@ -3,21 +3,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../value_of.h"
+
 namespace draftscope::traces {
 namespace {
 
 using ::testing::HasSubstr;
 
 TEST(CsvTable, ReadsQuotedFieldsNumbersAndEmptyOnes) {
-  const auto table = CsvTable::parse("name,ns,n\r\n\"a, \"\"b\"\"\nc\",2.5,7\r\n\r\nd,,\n", "x.csv");
-  ASSERT_TRUE(table) << table.error().message;
-  ASSERT_EQ(table->rows(), 2U);
-  EXPECT_EQ(table->text(0, "name").value(), "a, \"b\"\nc");
-  EXPECT_EQ(table->number(0, "ns").value(), 2.5);
-  EXPECT_EQ(table->integer(0, "n").value(), 7);
-  EXPECT_EQ(table->number(1, "ns").value(), std::nullopt);
-  EXPECT_TRUE(table->has("n"));
-  EXPECT_FALSE(table->has("m"));
+  const auto table =
+      value_of(CsvTable::parse("name,ns,n\r\n\"a, \"\"b\"\"\nc\",2.5,7\r\n\r\nd,,\n", "x.csv"));
+  ASSERT_EQ(table.rows(), 2U);
+  EXPECT_EQ(table.text(0, "name").value(), "a, \"b\"\nc");
+  EXPECT_EQ(table.number(0, "ns").value(), 2.5);
+  EXPECT_EQ(table.integer(0, "n").value(), 7);
+  EXPECT_EQ(table.number(1, "ns").value(), std::nullopt);
+  EXPECT_TRUE(table.has("n"));
+  EXPECT_FALSE(table.has("m"));
 }
 
 TEST(CsvTable, NamesFileRowAndColumnOfWhatItCannotRead) {

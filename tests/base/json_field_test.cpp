@@ -6,6 +6,8 @@
 #include <array>
 #include <limits>
 
+#include "../value_of.h"
+
 namespace draftscope {
 namespace {
 
@@ -19,10 +21,9 @@ std::string refusal(const Result<T>& result) {
 TEST(JsonField, NamesFileAndPathOfWhatIsWrong) {
   const json document = json::parse(R"({"a": {"list": [1, {"deep": "x"}]}, "null": null})");
   const JsonField root(document, "file.json");
-  const auto list = root["a"]["list"].list();
-  ASSERT_TRUE(list);
-  EXPECT_EQ(refusal((*list)[1]["deep"].number()), "file.json: a.list[1].deep is 'x', expected a number");
-  EXPECT_EQ(refusal((*list)[1]["none"].text()), "file.json: a.list[1].none is missing, expected a string");
+  const auto list = value_of(root["a"]["list"].list());
+  EXPECT_EQ(refusal((list)[1]["deep"].number()), "file.json: a.list[1].deep is 'x', expected a number");
+  EXPECT_EQ(refusal((list)[1]["none"].text()), "file.json: a.list[1].none is missing, expected a string");
   EXPECT_EQ(refusal(root["null"].boolean()), "file.json: null is null, expected true or false");
   EXPECT_EQ(refusal(root["a"].list()), "file.json: a is an object, expected a list");
   EXPECT_EQ(refusal(root.text()), "file.json is an object, expected a string");
@@ -78,9 +79,8 @@ TEST(JsonField, RefusesMembersThatNobodyKnows) {
 
 TEST(JsonField, KeepsAMessageOnOneLineWhateverAKeyHolds) {
   const json document = json::parse(R"({"line\nbreak": 1})");
-  const auto members = JsonField(document, "f").members();
-  ASSERT_TRUE(members);
-  EXPECT_EQ(refusal(members->front().second.text()).find('\n'), std::string::npos);
+  const auto members = value_of(JsonField(document, "f").members());
+  EXPECT_EQ(refusal(members.front().second.text()).find('\n'), std::string::npos);
 }
 
 enum class Colour : std::uint8_t { red, green, blue };

@@ -9,6 +9,7 @@
 
 #include "backend.h"
 #include "emulated_gpu.h"
+#include "prompts.h"
 #include "slow_one_row.h"
 
 namespace draftscope::bench {

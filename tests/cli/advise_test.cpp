@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../simulator/answers/advice/shadowed_recording.h"
+#include "../value_of.h"
 #include "printed.h"
 #include "trace_files.h"
 
@@ -74,10 +75,6 @@ TEST_F(Shadowed, ClimbsTheLadderToTheAnswer) {
     for (std::size_t rung = 1; rung < 7; ++rung) share += rungs[rung]["share"].get<double>();
     EXPECT_NEAR(share, 1.0, 1e-9);
   }
-  more = asked;
-  more.insert(more.end(), {"--ladder", "--csv", "--quiet"});
-  const std::string csv = run("simulate", path, more).out;
-  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 7);
 }
 
 TEST_F(Shadowed, SaysWhatWasMeasuredWithTheSettingsThatWereAsked) {
@@ -115,9 +112,6 @@ TEST_F(Shadowed, ShowsTheWaterfallOfEachMachine) {
     EXPECT_EQ(machine["levels"][0]["speedup"]["value"], 1.0);
   }
   EXPECT_GT(found[0]["price_tokens_per_second"], found[1]["price_tokens_per_second"]);
-  const CommandResult csv = run("simulate", path, {"--waterfall", "--csv", "--quiet"});
-  EXPECT_EQ(csv.exit_code, 0) << csv.err;
-  EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 11);
   expect_one_line(run("simulate", write({.with_shadow = false}, "bare.dstrace"), {"--waterfall"}),
                   "--shadow");
 }
@@ -163,18 +157,17 @@ TEST_F(Shadowed, WritesAPolicyWithWhereItComesFrom) {
   const std::string path = write({.skill = 1.1});
   const std::string file = (folder_ / "policy.json").string();
   const json advice = parsed(run("advise", path, {"-o", file, "--json", "--quiet"}))["advice"][0];
-  const auto policy = engine::read_policy(file);
-  ASSERT_TRUE(policy) << policy.error().message;
-  EXPECT_TRUE(policy->finished);
-  EXPECT_EQ(policy->strategy, advice["strategy"]);
-  ASSERT_EQ(policy->repeats.size(), 1U);
-  EXPECT_EQ(policy->repeats[0].score, advice["fastest"]["speedup"]);
-  EXPECT_EQ(policy->settings.at("trace"), path);
-  EXPECT_TRUE(policy->settings.at("trace_hash").starts_with("sha256:"));
-  EXPECT_EQ(policy->settings.at("objective"), "predicted");
-  EXPECT_EQ(policy->machine.at("advised_for"), "as recorded");
-  EXPECT_EQ(policy->machine.at("processor"), "planted");
-  EXPECT_FALSE(policy->date.empty());
+  const auto policy = value_of(engine::read_policy(file));
+  EXPECT_TRUE(policy.finished);
+  EXPECT_EQ(policy.strategy, advice["strategy"]);
+  ASSERT_EQ(policy.repeats.size(), 1U);
+  EXPECT_EQ(policy.repeats[0].score, advice["fastest"]["speedup"]);
+  EXPECT_EQ(policy.settings.at("trace"), path);
+  EXPECT_TRUE(policy.settings.at("trace_hash").starts_with("sha256:"));
+  EXPECT_EQ(policy.settings.at("objective"), "predicted");
+  EXPECT_EQ(policy.machine.at("advised_for"), "as recorded");
+  EXPECT_EQ(policy.machine.at("processor"), "planted");
+  EXPECT_FALSE(policy.date.empty());
   expect_one_line(run("advise", path, {"-o", file, "--quiet"}), "exists already");
   EXPECT_EQ(run("advise", path, {"-o", file, "--overwrite", "--quiet"}).exit_code, 0);
 }
@@ -231,27 +224,11 @@ TEST(AdvisedPolicy, IsRunByTheEngineToVanillasText) {
   const std::string source = DRAFTSCOPE_SOURCE_DIR;
   const std::string model = source + "/models/demo-layerskip";
   const std::string trace = (folder / "run.dstrace").string();
-  const CommandResult recorded = run_command({"record",
-                                              "--model",
-                                              model,
-                                              "--prompts",
-                                              source + "/traces/prompts/code.jsonl",
-                                              "--limit",
-                                              "12",
-                                              "--max-tokens",
-                                              "24",
-                                              "--repeats",
-                                              "1",
-                                              "--threads",
-                                              "1",
-                                              "--quiet",
-                                              "--shadow",
-                                              "--output",
-                                              trace,
-                                              "--strategy",
-                                              "vanilla",
-                                              "--strategy",
-                                              "layerskip:exit=5,gamma=4"});
+  const CommandResult recorded = run_command(
+      record_arguments(trace,
+                       "--limit 12 --max-tokens 24 --repeats 1 --quiet --shadow --strategy vanilla "
+                       "--strategy layerskip:exit=5,gamma=4",
+                       "code"));
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const std::string file = (folder / "policy.json").string();
   CommandResult advised = run_command({"advise", trace, "-o", file, "--quiet"});

@@ -21,16 +21,7 @@ using testing::Contains;
 using testing::HasSubstr;
 
 std::filesystem::path record(const std::filesystem::path& path, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments{"record",
-                                     "--model",
-                                     std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-layerskip",
-                                     "--prompts",
-                                     std::string(DRAFTSCOPE_SOURCE_DIR) + "/traces/prompts/demo.jsonl",
-                                     "--threads",
-                                     "1",
-                                     "--quiet",
-                                     "--output",
-                                     path.string()};
+  std::vector<std::string> arguments = record_arguments(path, "--quiet");
   arguments.insert(arguments.end(), more.begin(), more.end());
   const CommandResult result = run_command(arguments);
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -72,8 +72,6 @@ TEST_F(Calibrate, TimesPassesOperationsAndRounds) {
     return name.starts_with("draft step of 3 layers");
   }));
   ASSERT_EQ(report["leave_one_out"].size(), 1U);
-  EXPECT_EQ(report["advice"]["exit"], 3);
-  EXPECT_EQ(report["advice"]["next"].size(), 3U);
 }
 
 TEST_F(Calibrate, EveryKeyOfItsFileAndJsonIsDocumented) {
@@ -94,28 +92,11 @@ TEST_F(Calibrate, EveryKeyOfItsFileAndJsonIsDocumented) {
 
 TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
   const std::string trace = (*folder_ / "run.dstrace").string();
-  const std::string model = DRAFTSCOPE_SOURCE_DIR "/models/demo-plain";
-  const std::string prompts = DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl";
-  const CommandResult recorded = run_command({"record",
-                                              "--model",
-                                              model,
-                                              "--prompts",
-                                              prompts,
-                                              "--strategy",
-                                              "vanilla",
-                                              "--strategy",
-                                              "layerskip:exit=4,gamma=3",
-                                              "--max-tokens",
-                                              "24",
-                                              "--repeats",
-                                              "1",
-                                              "--limit",
-                                              "2",
-                                              "--threads",
-                                              "1",
-                                              "--quiet",
-                                              "--output",
-                                              trace});
+  const CommandResult recorded =
+      run_command(record_arguments(trace,
+                                   "--strategy vanilla --strategy layerskip:exit=4,gamma=3 --max-tokens 24 "
+                                   "--repeats 1 --limit 2 --quiet",
+                                   "demo", "demo-plain"));
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
   const CommandResult asked = run_command({"simulate", trace, "--json", "--quiet", "--calibration", path_,
                                            "--sweep", "model=Llama-3.2-1B,Llama-3-8B"});
@@ -135,34 +116,19 @@ TEST_F(Calibrate, PricesARecordingMadeElsewhere) {
       "--calibration");
 }
 
-TEST_F(Calibrate, SaysWhatToMeasureNext) {
-  const CommandResult suggested =
-      run_command({"calibrate", "--suggest", path_, "--exit", "5", "--gamma", "7", "--json"});
-  ASSERT_EQ(suggested.exit_code, 0) << suggested.err;
-  const json advice = json::parse(suggested.out);
-  EXPECT_EQ(advice["exit"], 5);
-  EXPECT_EQ(advice["gamma"], 7);
-  ASSERT_EQ(advice["next"].size(), 10U);
-  for (std::size_t i = 1; i < 10; ++i)
-    EXPECT_LE(advice["next"][i]["variance_share"], advice["next"][i - 1]["variance_share"]);
-  const CommandResult text = run_command({"calibrate", "--suggest", path_});
-  EXPECT_THAT(text.out, HasSubstr("Measured next, this would take most off its variance"));
-}
-
 TEST_F(Calibrate, RefusesInOneLine) {
   expect_one_line(run_command({"calibrate", "-o", path_, "--quiet"}), "exists already");
   expect_one_line(run_command({"calibrate", "-o", (*folder_ / "none.json").string(), "--contexts", "64,16"}),
                   "ascending order");
   expect_one_line(run_command({"calibrate", "-o", (*folder_ / "none.json").string(), "-m", "no-such-model"}),
                   "no-such-model");
-  expect_one_line(run_command({"calibrate", "--suggest", (*folder_ / "none.json").string()}), "no such file");
-  expect_one_line(run_command({"calibrate", "--suggest", path_, "--exit", "12"}),
-                  "exit is 12, expected 1 to 11");
   EXPECT_NE(run_command({"calibrate"}).exit_code, 0);
 
   const std::string broken = (*folder_ / "broken.json").string();
   std::ofstream(broken) << text_of(path_).substr(0, 500);
-  expect_one_line(run_command({"calibrate", "--suggest", broken}), "broken.json: not valid JSON");
+  const std::string sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
+  expect_one_line(run_command({"simulate", sample, "--quiet", "--calibration", broken}),
+                  "broken.json: not valid JSON");
 }
 
 }  // namespace

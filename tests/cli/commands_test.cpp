@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "../simulator/analysis/figures/random_recording.h"
+#include "../value_of.h"
 #include "printed.h"
 #include "trace_files.h"
 
@@ -91,13 +92,11 @@ TEST(SystemPrompt, GoesInFrontOfEveryTurnOfARecording) {
                    "vanilla", "--max-tokens", "2", "--repeats", "1", "--warmup", "0", "--chat", "--system",
                    " Be brief. ", "--quiet", "--output", trace});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
-  auto reader = traces::Reader::open(trace);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto recording = reader->recording();
-  ASSERT_TRUE(recording) << recording.error().message;
-  ASSERT_EQ(recording->prompts.size(), 2U);
-  EXPECT_EQ(recording->prompts[0].text, "system: Be brief.;user: One;");
-  EXPECT_THAT(recording->prompts[1].text, testing::StartsWith("system: Be brief.;user: One;assistant:"));
+  auto reader = value_of(traces::Reader::open(trace));
+  const auto recording = value_of(reader.recording());
+  ASSERT_EQ(recording.prompts.size(), 2U);
+  EXPECT_EQ(recording.prompts[0].text, "system: Be brief.;user: One;");
+  EXPECT_THAT(recording.prompts[1].text, testing::StartsWith("system: Be brief.;user: One;assistant:"));
 }
 
 TEST(SystemPrompt, IsRefusedInOneLineWhereNothingTakesIt) {
@@ -153,20 +152,17 @@ TEST(StopStrings, CutWhatIsPrintedAndKeepWhatHappenedInTheRecord) {
 
   const TemporaryFolder folder;
   const std::string trace = record_one_prompt(folder, {"--max-tokens", "40", "--stop", stop});
-  auto reader = traces::Reader::open(trace);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto recording = reader->recording();
-  ASSERT_TRUE(recording) << recording.error().message;
-  EXPECT_EQ(recording->meta.at("stop_strings"), json({stop}).dump());
-  const auto tokenizer = engine::Tokenizer::load(shipped);
-  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-  ASSERT_EQ(recording->requests.size(), 2U);
-  for (const traces::Request& request : recording->requests) {
+  auto reader = value_of(traces::Reader::open(trace));
+  const auto recording = value_of(reader.recording());
+  EXPECT_EQ(recording.meta.at("stop_strings"), json({stop}).dump());
+  const auto tokenizer = value_of(engine::Tokenizer::load(shipped));
+  ASSERT_EQ(recording.requests.size(), 2U);
+  for (const traces::Request& request : recording.requests) {
     EXPECT_EQ(request.stop, traces::RequestStop::stop_string);
     EXPECT_EQ(request.text, cut);
-    EXPECT_THAT(tokenizer->decode(request.tokens), HasSubstr(stop));
+    EXPECT_THAT(tokenizer.decode(request.tokens), HasSubstr(stop));
     const std::span<const std::int32_t> before(request.tokens.data(), request.tokens.size() - 1);
-    EXPECT_THAT(tokenizer->decode(before), Not(HasSubstr(stop)));
+    EXPECT_THAT(tokenizer.decode(before), Not(HasSubstr(stop)));
   }
   EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
   EXPECT_EQ(run_command({"simulate", trace, "--strategy", "layerskip:exit=5,gamma=3"}).exit_code, 0);
@@ -224,7 +220,7 @@ TEST(Version4Trace, IsTakenByEveryCommandThatReads) {
   EXPECT_EQ(report["runs"][1]["draft_steps"], 45) << "some of the draft tokens are in trees";
   const json found = json::parse(run_command({"inspect", path, "--validate", "--json"}).out);
   EXPECT_TRUE(found["violations"].empty());
-  for (const std::string format : {"perfetto", "chrome", "csv", "spec-bench"}) {
+  for (const std::string format : {"perfetto", "chrome", "spec-bench"}) {
     const std::string target = (folder / format).string();
     EXPECT_EQ(run_command({"export", path, "--to", format, "-o", target}).exit_code, 0) << format;
   }
@@ -344,7 +340,7 @@ TEST_F(SmallTrace, InspectEndsWithFailureOnABrokenRule) {
 }
 
 TEST_F(SmallTrace, ExportsToEveryFormatAndRefusesToReplace) {
-  for (const std::string format : {"perfetto", "chrome", "csv", "spec-bench"}) {
+  for (const std::string format : {"perfetto", "chrome", "spec-bench"}) {
     const std::string target = (folder_ / ("export-" + format)).string();
     const CommandResult result = run_command({"export", path_, "--to", format, "-o", target});
     EXPECT_EQ(result.exit_code, 0) << format << result.err;
@@ -371,7 +367,7 @@ TEST(ClockSetBack, LeavesARecordingSound) {
   write_trace(path, recording, small_spans());
   EXPECT_EQ(run_command({"inspect", path, "--validate"}).exit_code, 0);
   EXPECT_EQ(run_command({"report", path}).exit_code, 0);
-  for (const std::string format : {"perfetto", "chrome", "csv", "spec-bench"}) {
+  for (const std::string format : {"perfetto", "chrome", "spec-bench"}) {
     const CommandResult result =
         run_command({"export", path, "--to", format, "-o", (folder / ("to-" + format)).string()});
     EXPECT_EQ(result.exit_code, 0) << format << result.err;

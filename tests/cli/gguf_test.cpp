@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "../value_of.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -28,29 +29,26 @@ TEST(Gguf, IsRecordedAsWhatItIs) {
                    "--threads", "1", "--quiet", "--output", trace.string()});
   ASSERT_EQ(recorded.exit_code, 0) << recorded.err;
 
-  const auto checkpoint = engine::load_gguf(model);
-  ASSERT_TRUE(checkpoint) << checkpoint.error().message;
-  auto reader = traces::Reader::open(trace);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto recording = reader->recording();
-  ASSERT_TRUE(recording) << recording.error().message;
-  const traces::Meta& meta = recording->meta;
+  const auto checkpoint = value_of(engine::load_gguf(model));
+  auto reader = value_of(traces::Reader::open(trace));
+  const auto recording = value_of(reader.recording());
+  const traces::Meta& meta = recording.meta;
   EXPECT_EQ(meta.at("model"), "tiny");
   EXPECT_EQ(meta.at("model_path"), model);
-  EXPECT_EQ(meta.at("checkpoint_hash"), checkpoint->hash);
+  EXPECT_EQ(meta.at("checkpoint_hash"), checkpoint.hash);
   EXPECT_EQ(meta.at("dtype"), "bf16");
   EXPECT_THAT(meta.at("weights"), testing::MatchesRegex("q[458]_[01], q[458]_[01], q[458]_[01]"));
   EXPECT_GT(std::stoull(meta.at("weight_bytes")), 0U);
-  EXPECT_LT(std::stoull(meta.at("bytes_a_step")), checkpoint->bytes_per_step());
-  EXPECT_EQ(meta.at("stored_as"), checkpoint->stored_as);
+  EXPECT_LT(std::stoull(meta.at("bytes_a_step")), checkpoint.bytes_per_step());
+  EXPECT_EQ(meta.at("stored_as"), checkpoint.stored_as);
   EXPECT_THAT(meta.at("stored_as"), testing::MatchesRegex("gguf Q[458]_[01], Q[458]_[01], Q[458]_[01]"));
   EXPECT_THAT(meta.at("model_shape"),
               HasSubstr(R"("architecture":"LlamaForCausalLM","n_layers":1,"d_model":32)"));
   EXPECT_THAT(meta.at("draft_model_shapes"), HasSubstr(R"("d_model":32)"));
 
   // The draft is the target, so every draft token is right.
-  for (const traces::Round& round : recording->rounds) EXPECT_EQ(round.accepted, round.drafted);
-  EXPECT_EQ(recording->requests.at(0).text, recording->requests.at(1).text);
+  for (const traces::Round& round : recording.rounds) EXPECT_EQ(round.accepted, round.drafted);
+  EXPECT_EQ(recording.requests.at(0).text, recording.requests.at(1).text);
 
   const CommandResult report = run_command({"report", trace.string()});
   EXPECT_EQ(report.exit_code, 0) << report.err;

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "../value_of.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -21,7 +22,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-const std::string demo = std::string(DRAFTSCOPE_SOURCE_DIR) + "/models/demo-draft";
+constexpr const char* demo = DRAFTSCOPE_SOURCE_DIR "/models/demo-draft";
 
 std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -62,10 +63,9 @@ TEST(RecordOfAModelWithANaN, KeepsTheRequestsBeforeItAndNamesTheTensor) {
   const TemporaryFolder folder;
   const std::string first = "def read(self):\n";
   const std::string second = "import struct\n";
-  const auto tokenizer = engine::Tokenizer::load(demo);
-  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
-  const auto tokens = tokenizer->encode(first, {});
-  const auto others = tokenizer->encode(second, {});
+  const auto tokenizer = value_of(engine::Tokenizer::load(demo));
+  const auto tokens = tokenizer.encode(first, {});
+  const auto others = tokenizer.encode(second, {});
   ASSERT_TRUE(tokens && others);
   const auto bad = std::find_if(others->begin(), others->end(), [&](std::int32_t token) {
     return std::find(tokens->begin(), tokens->end(), token) == tokens->end();
@@ -90,15 +90,13 @@ TEST(RecordOfAModelWithANaN, KeepsTheRequestsBeforeItAndNamesTheTensor) {
     EXPECT_THAT(result.err, HasSubstr("the embedding is not finite (model.embed_tokens.weight holds nan)"));
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_EQ(run_command({"inspect", trace, "--validate"}).exit_code, 0);
-    auto reader = traces::Reader::open(trace);
-    ASSERT_TRUE(reader) << reader.error().message;
-    const auto recording = reader->recording();
-    ASSERT_TRUE(recording) << recording.error().message;
-    ASSERT_EQ(recording->requests.size(), 2U);
-    EXPECT_EQ(recording->requests[0].stop, traces::RequestStop::length);
-    EXPECT_EQ(recording->requests[0].tokens.size(), 1U);
-    EXPECT_EQ(recording->requests[1].stop, traces::RequestStop::error);
-    EXPECT_TRUE(recording->requests[1].tokens.empty());
+    auto reader = value_of(traces::Reader::open(trace));
+    const auto recording = value_of(reader.recording());
+    ASSERT_EQ(recording.requests.size(), 2U);
+    EXPECT_EQ(recording.requests[0].stop, traces::RequestStop::length);
+    EXPECT_EQ(recording.requests[0].tokens.size(), 1U);
+    EXPECT_EQ(recording.requests[1].stop, traces::RequestStop::error);
+    EXPECT_TRUE(recording.requests[1].tokens.empty());
   }
 }
 

@@ -2,15 +2,14 @@
 #include "process.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <thread>
 
+#include "../temporary_folder.h"
 #include "printed.h"
-#include "trace_files.h"
 
 namespace draftscope::cli {
 
@@ -18,20 +17,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
-pid_t start(const std::vector<std::string>& arguments, const Preparation& prepare, const std::string& out,
-            const std::string& err) {
-  std::vector<std::string> words{DRAFTSCOPE_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  return pointers;
+}
+
+pid_t start(const std::vector<std::string>& arguments, std::vector<std::string> variables,
+            const Preparation& prepare, const std::string& out, const std::string& err) {
+  std::vector<std::string> words{DRAFTSCOPE_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  for (char** variable = ::environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
+  const std::vector<char*> argument_pointers = pointers_to(words);
+  const std::vector<char*> variable_pointers = pointers_to(variables);
   const pid_t child = ::fork();
   if (child != 0) return child;
   redirect(STDOUT_FILENO, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
   redirect(STDERR_FILENO, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
   if (prepare) prepare();
-  ::execv(DRAFTSCOPE_PROGRAM, pointers.data());
+  ::execve(DRAFTSCOPE_PROGRAM, argument_pointers.data(), variable_pointers.data());
   ::_exit(127);
 }
 
@@ -44,11 +50,12 @@ void redirect(int stream, const char* path, int flags) {
 }
 
 ProcessResult run_and_signal(const std::vector<std::string>& arguments, int signal,
-                             const std::function<bool()>& is_time, const Preparation& prepare) {
-  const TemporaryFolder folder;
+                             const std::function<bool()>& is_time, const Preparation& prepare,
+                             const std::vector<std::string>& environment) {
+  const test::TemporaryFolder folder;
   const std::string out = (folder / "out").string();
   const std::string err = (folder / "err").string();
-  const pid_t child = start(arguments, prepare, out, err);
+  const pid_t child = start(arguments, environment, prepare, out, err);
   const auto last = std::chrono::steady_clock::now() + 120s;
   bool sent = signal == 0;
   int status = 0;
@@ -60,8 +67,9 @@ ProcessResult run_and_signal(const std::vector<std::string>& arguments, int sign
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), read_file(out), read_file(err)};
 }
 
-ProcessResult run_process(const std::vector<std::string>& arguments, const Preparation& prepare) {
-  return run_and_signal(arguments, 0, {}, prepare);
+ProcessResult run_process(const std::vector<std::string>& arguments, const Preparation& prepare,
+                          const std::vector<std::string>& environment) {
+  return run_and_signal(arguments, 0, {}, prepare, environment);
 }
 
 }  // namespace draftscope::cli

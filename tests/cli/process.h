@@ -23,13 +23,16 @@ struct ProcessResult {
 using Preparation = std::function<void()>;
 
 /// Runs `draftscope <arguments>` to its end. One that takes longer than two minutes is ended by SIGKILL.
+/// `environment` ("NAME=text") is put before this process's own.
 [[nodiscard]] ProcessResult run_process(const std::vector<std::string>& arguments,
-                                        const Preparation& prepare = {});
+                                        const Preparation& prepare = {},
+                                        const std::vector<std::string>& environment = {});
 
-/// The same, and sends `signal` once `is_time` says so.
+/// Runs it so, and sends `signal` once `is_time` says so; 0 = none.
 [[nodiscard]] ProcessResult run_and_signal(const std::vector<std::string>& arguments, int signal,
                                            const std::function<bool()>& is_time,
-                                           const Preparation& prepare = {});
+                                           const Preparation& prepare = {},
+                                           const std::vector<std::string>& environment = {});
 
 /// Opens a file as a standard stream of the new process.
 void redirect(int stream, const char* path, int flags);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "../value_of.h"
 #include "printed.h"
 #include "process.h"
 #include "trace_files.h"
@@ -20,40 +21,21 @@
 namespace draftscope::cli {
 namespace {
 
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const std::string model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
-const std::string prompts = DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl";
-const std::string sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
+constexpr const char* model = DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip";
+constexpr const char* sample = DRAFTSCOPE_SOURCE_DIR "/traces/samples/early-exit.dstrace";
 
 std::vector<std::string> recording(const std::filesystem::path& output, int tokens = 8, int repeats = 1) {
-  return {"record",
-          "--model",
-          model,
-          "--prompts",
-          prompts,
-          "--limit",
-          "2",
-          "--strategy",
-          "vanilla",
-          "--max-tokens",
-          std::to_string(tokens),
-          "--repeats",
-          std::to_string(repeats),
-          "--threads",
-          "1",
-          "--output",
-          output.string()};
+  return record_arguments(
+      output, fmt::format("--limit 2 --strategy vanilla --max-tokens {} --repeats {}", tokens, repeats));
 }
 
 void expect_sound(const std::filesystem::path& trace) {
-  auto reader = traces::Reader::open(trace);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto violations = reader->validate();
-  ASSERT_TRUE(violations) << violations.error().message;
-  EXPECT_TRUE(violations->empty()) << violations->front().rule;
+  auto reader = value_of(traces::Reader::open(trace));
+  const auto violations = value_of(reader.validate());
+  EXPECT_TRUE(violations.empty()) << violations.front().rule;
 }
 
 std::int64_t lines_of(const std::string& text) {

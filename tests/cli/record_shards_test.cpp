@@ -21,27 +21,10 @@ using ::testing::HasSubstr;
 class Shards : public ::testing::Test {
  protected:
   [[nodiscard]] CommandResult record(const std::vector<std::string>& further) const {
-    std::vector<std::string> arguments{"record",
-                                       "--model",
-                                       DRAFTSCOPE_SOURCE_DIR "/models/demo-layerskip",
-                                       "--prompts",
-                                       DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl",
-                                       "--limit",
-                                       "5",
-                                       "--max-tokens",
-                                       "12",
-                                       "--repeats",
-                                       "2",
-                                       "--threads",
-                                       "1",
-                                       "--temperature",
-                                       "0.8",
-                                       "--strategy",
-                                       "vanilla",
-                                       "--strategy",
-                                       "layerskip:exit=7,gamma=4",
-                                       "--output",
-                                       output_};
+    std::vector<std::string> arguments =
+        record_arguments(output_,
+                         "--limit 5 --max-tokens 12 --repeats 2 --temperature 0.8 --strategy vanilla "
+                         "--strategy layerskip:exit=7,gamma=4");
     arguments.insert(arguments.end(), further.begin(), further.end());
     return run_command(arguments);
   }

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../value_of.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -22,23 +23,8 @@ std::string in_source(const std::string& path) {
 
 Result<traces::Recording> record(const std::filesystem::path& path,
                                  const std::vector<std::string>& strategies) {
-  const std::string model = in_source("/models/demo-layerskip");
-  std::vector<std::string> arguments{"record",
-                                     "--model",
-                                     model,
-                                     "--prompts",
-                                     in_source("/traces/prompts/demo.jsonl"),
-                                     "--limit",
-                                     "3",
-                                     "--max-tokens",
-                                     "24",
-                                     "--repeats",
-                                     "3",
-                                     "--threads",
-                                     "1",
-                                     "--quiet",
-                                     "--output",
-                                     path.string()};
+  std::vector<std::string> arguments =
+      record_arguments(path, "--limit 3 --max-tokens 24 --repeats 3 --quiet");
   for (const std::string& strategy : strategies) arguments.insert(arguments.end(), {"--strategy", strategy});
   const CommandResult result = run_command(arguments);
   if (result.exit_code != 0) return fail("exit code {}: {}", result.exit_code, result.err);
@@ -48,11 +34,10 @@ Result<traces::Recording> record(const std::filesystem::path& path,
 
 TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
   const TemporaryFolder folder;
-  const auto recorded =
+  const auto recorded = value_of(
       record(folder / "run.dstrace", {"swift:every=1,window=4", "fs:exit=3", "dv:exit=5", "del", "clasp",
-                                      "two-model:model=" + in_source("/models/demo-plain")});
-  ASSERT_TRUE(recorded) << recorded.error().message;
-  const traces::Recording& recording = *recorded;
+                                      "two-model:model=" + in_source("/models/demo-plain")}));
+  const traces::Recording& recording = recorded;
   using Shape = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, double>;
   std::map<traces::RequestId, std::vector<Shape>> rounds;
   for (const traces::Round& round : recording.rounds)
@@ -72,9 +57,8 @@ TEST(Record, RepeatsAreTheSameExperimentWhateverAStrategyLearns) {
 TEST(Record, LetsEveryStrategyGoFirstAsOftenAndPairsThemPromptByPrompt) {
   const TemporaryFolder folder;
   const auto recorded =
-      record(folder / "run.dstrace", {"vanilla", "layerskip:exit=3,gamma=2", "layerskip:exit=5"});
-  ASSERT_TRUE(recorded) << recorded.error().message;
-  const traces::Recording& recording = *recorded;
+      value_of(record(folder / "run.dstrace", {"vanilla", "layerskip:exit=3,gamma=2", "layerskip:exit=5"}));
+  const traces::Recording& recording = recorded;
   constexpr std::size_t strategies = 3;
   constexpr std::size_t prompts = 3;
   ASSERT_EQ(recording.requests.size(), strategies * prompts * 3);
@@ -91,14 +75,13 @@ TEST(Record, LetsEveryStrategyGoFirstAsOftenAndPairsThemPromptByPrompt) {
 
 TEST(Record, SaysWhatMemoryEachRunTook) {
   const TemporaryFolder folder;
-  const auto recorded =
-      record(folder / "run.dstrace", {"vanilla", "two-model:model=" + in_source("/models/demo-draft")});
-  ASSERT_TRUE(recorded) << recorded.error().message;
-  const auto vanilla = simulator::run_memory(recorded->meta, recorded->runs[0].id);
-  const auto two_model = simulator::run_memory(recorded->meta, recorded->runs[1].id);
+  const auto recorded = value_of(
+      record(folder / "run.dstrace", {"vanilla", "two-model:model=" + in_source("/models/demo-draft")}));
+  const auto vanilla = simulator::run_memory(recorded.meta, recorded.runs[0].id);
+  const auto two_model = simulator::run_memory(recorded.meta, recorded.runs[1].id);
   ASSERT_TRUE(vanilla && two_model);
-  EXPECT_EQ(std::to_string(vanilla->weight_bytes), recorded->meta.at("weight_bytes"));
-  EXPECT_EQ(std::to_string(vanilla->kv_bytes), recorded->meta.at("kv_bytes"));
+  EXPECT_EQ(std::to_string(vanilla->weight_bytes), recorded.meta.at("weight_bytes"));
+  EXPECT_EQ(std::to_string(vanilla->kv_bytes), recorded.meta.at("kv_bytes"));
   EXPECT_EQ(vanilla->draft_weight_bytes, 0);
   EXPECT_EQ(two_model->weight_bytes, vanilla->weight_bytes);
   EXPECT_GT(two_model->draft_weight_bytes, 100000);
@@ -131,9 +114,8 @@ TEST(Record, RefusesInALineWhatOnlyAGpuHasAndModesThatAreGone) {
 TEST(Record, NamesARunByWhatWasGiven) {
   const TemporaryFolder folder;
   const auto recorded =
-      record(folder / "run.dstrace", {"vanilla", "layerskip:gamma=2,exit=3", "layerskip:gamma=3"});
-  ASSERT_TRUE(recorded) << recorded.error().message;
-  const traces::Recording& recording = *recorded;
+      value_of(record(folder / "run.dstrace", {"vanilla", "layerskip:gamma=2,exit=3", "layerskip:gamma=3"}));
+  const traces::Recording& recording = recorded;
   ASSERT_EQ(recording.runs.size(), 3U);
   EXPECT_EQ(recording.runs[0].specification, "vanilla");
   EXPECT_EQ(recording.runs[1].specification, "layerskip:exit=3,gamma=2");

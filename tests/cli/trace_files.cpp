@@ -10,22 +10,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "program.h"
-#include "terminal/outcome.h"
+#include "terminal/messages.h"
 
 namespace draftscope::cli {
-
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "draftscope-cli-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 void write_trace(const std::filesystem::path& path, const traces::Recording& recording,
                  const std::vector<traces::Span>& phase_spans, const std::vector<traces::Kernel>& kernels) {
@@ -204,6 +194,23 @@ void give_chat_template(const TemporaryFolder& folder, const std::string& chat_t
   nlohmann::json config = nlohmann::json::parse(configuration);
   config["chat_template"] = chat_template;
   std::ofstream(folder / "tokenizer_config.json") << config;
+}
+
+std::vector<std::string> record_arguments(const std::filesystem::path& trace, const std::string& options,
+                                          const std::string& prompts, const std::string& model) {
+  const std::string source = DRAFTSCOPE_SOURCE_DIR;
+  std::vector<std::string> arguments{"record",
+                                     "--model",
+                                     source + "/models/" + model,
+                                     "--prompts",
+                                     source + "/traces/prompts/" + prompts + ".jsonl",
+                                     "--threads",
+                                     "1",
+                                     "--output",
+                                     trace.string()};
+  std::istringstream words(options);
+  for (std::string word; words >> word;) arguments.push_back(word);
+  return arguments;
 }
 
 CommandResult run_command(const std::vector<std::string>& arguments) {

@@ -8,20 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "../temporary_folder.h"
+
 namespace draftscope::cli {
 
-/// A folder of this test alone, removed when the test ends.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 /// Writes the recording with traces::Writer; ids must count up from 1 in each table, as the writer gives
 /// them. Kernels go to one stream.
@@ -36,6 +27,13 @@ void write_trace(const std::filesystem::path& path, const traces::Recording& rec
 
 /// Makes the folder a model: the shipped demo-layerskip, with a chat template.
 void give_chat_template(const TemporaryFolder& folder, const std::string& chat_template);
+
+/// `draftscope record` of a shipped model on shipped prompts, with one thread. `options` are as on a command
+/// line: they are split at their blanks.
+[[nodiscard]] std::vector<std::string> record_arguments(const std::filesystem::path& trace,
+                                                        const std::string& options,
+                                                        const std::string& prompts = "demo",
+                                                        const std::string& model = "demo-layerskip");
 
 struct CommandResult {
   int exit_code = 0;

@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "../simulator/answers/validation/clustered_recording.h"
-#include "terminal/outcome.h"
+#include "terminal/messages.h"
 #include "trace_files.h"
 
 namespace draftscope::cli {
@@ -63,13 +63,6 @@ TEST_F(ValidateRecordings, ErrorsAreThoseOfThePrintedFigures) {
     EXPECT_NEAR(kind["speedup"]["mean_error"].get<double>(), sum / static_cast<double>(all.size()), 1e-12);
     EXPECT_EQ(kind["speedup"]["max_error"].get<double>(), *std::max_element(all.begin(), all.end()));
   }
-}
-
-TEST_F(ValidateRecordings, CsvHasALineAQuestion) {
-  const CommandResult result = validate({path_, "--csv"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, StartsWith("kind,held_out,strategy,measured_speedup,predicted_speedup,error,"));
-  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 1 + 4 + 2 + 4);
 }
 
 TEST_F(ValidateRecordings, EndsWithOneWhereABoundIsMissedAfterPrinting) {

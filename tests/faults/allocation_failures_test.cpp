@@ -8,22 +8,29 @@
 // it.
 
 #include <draftscope/base/parallel.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <random>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "../temporary_folder.h"
+#include "allocation_points.h"
 #include "faulted_command.h"
-#include "mapped_points.h"
 
 namespace draftscope::test {
 namespace {
@@ -42,6 +49,39 @@ std::vector<std::string> preloaded(const std::string& points) {
   return {std::string("LD_PRELOAD=") + DRAFTSCOPE_FAILING_ALLOCATIONS,
           fmt::format("{}={}", allocation_points_variable, points)};
 }
+
+/// The file that the test and the program under it share, from the test's side: made with what is to fail,
+/// and removed at the end. Throws std::system_error where it can't be made.
+class MappedPoints {
+ public:
+  MappedPoints(std::filesystem::path path, const AllocationFailure& wanted) : path_(std::move(path)) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
+    const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const bool made = file >= 0 && ::ftruncate(file, sizeof(AllocationPoints)) == 0;
+    void* const mapped =
+        made ? ::mmap(nullptr, sizeof(AllocationPoints), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
+             : MAP_FAILED;
+    const int error = errno;
+    if (file >= 0) ::close(file);
+    if (mapped == MAP_FAILED) throw std::system_error(error, std::generic_category(), path_.string());
+    // A new file is zero throughout, which is what an AllocationPoints begins as but for this.
+    points_ = static_cast<AllocationPoints*>(mapped);
+    points_->wanted = wanted;
+  }
+  MappedPoints(const MappedPoints&) = delete;
+  MappedPoints& operator=(const MappedPoints&) = delete;
+  ~MappedPoints() {
+    ::munmap(points_, sizeof(AllocationPoints));
+    ::unlink(path_.c_str());
+  }
+
+  [[nodiscard]] const AllocationPoints& operator*() const { return *points_; }
+  [[nodiscard]] const AllocationPoints* operator->() const { return points_; }
+
+ private:
+  std::filesystem::path path_;
+  AllocationPoints* points_ = nullptr;
+};
 
 /// The command's places in the order in which it came to them.
 struct Places {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "child.h"
+#include "../cli/process.h"
 
 namespace draftscope::test {
 
@@ -44,7 +44,7 @@ class FaultedRun {
   FaultedRun(const FaultedCommand& command, const std::filesystem::path& inputs, std::filesystem::path folder,
              const std::vector<std::string>& environment);
 
-  [[nodiscard]] const Ended& ended() const { return ended_; }
+  [[nodiscard]] const cli::ProcessResult& ended() const { return ended_; }
   [[nodiscard]] std::filesystem::path output() const { return folder_ / "out"; }
 
   /// Words for what is wrong with how a run ended in which something failed: it must have failed in one line
@@ -62,7 +62,7 @@ class FaultedRun {
   std::filesystem::path folder_;
   std::filesystem::path inputs_;
   std::map<std::string, std::string> inputs_before_;
-  Ended ended_;
+  cli::ProcessResult ended_;
 };
 
 }  // namespace draftscope::test

@@ -2,24 +2,16 @@
 #include "entries.h"
 
 #include <draftscope/speculation/model_config.h>
-#include <cstdlib>
 #include <string_view>
 
+#include "promises.h"
 #include "quantised/quantisation_config.h"
 #include "safetensors_header.h"
 
 namespace draftscope::engine {
-namespace {
 
-void require(bool promise) {
-  if (!promise) std::abort();
-}
-
-void require_one_line(const Error& error) {
-  require(!error.message.empty() && error.message.find('\n') == std::string::npos);
-}
-
-}  // namespace
+using fuzz::require;
+using fuzz::require_one_line;
 
 void fuzz_safetensors_header(std::span<const std::byte> input) {
   const auto header = parse_safetensors_header(input, "input");

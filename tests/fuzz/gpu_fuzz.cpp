@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 #include "promises.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const fuzz::InputFile source(".source", {reinterpret_cast<const char*>(data), size});
   const std::filesystem::path target = source.path().string() + ".dstrace";
   traces::ImportOptions options;
-  options.format = traces::ImportFormat::DRAFTSCOPE_IMPORT_FORMAT;
+  options.format = DRAFTSCOPE_IMPORT_FORMAT;
   options.overwrite = true;
   for (const bool partial : {false, true}) {
     options.partial = partial;

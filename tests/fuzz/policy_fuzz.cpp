@@ -4,8 +4,6 @@
 
 #include <draftscope/engine/strategy.h>
 #include <draftscope/engine/tuning/policy.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,18 +11,13 @@
 #include <string>
 #include <string_view>
 
+#include "promises.h"
+
 namespace {
 
 using namespace draftscope;
 using namespace draftscope::engine;
-
-void require(bool property) {
-  if (!property) __builtin_trap();
-}
-
-void require_one_line(const Error& error) {
-  require(!error.message.empty() && error.message.find('\n') == std::string::npos);
-}
+using namespace draftscope::fuzz;
 
 /// The corpus is for this model.
 speculation::ModelShape shape() {
@@ -41,14 +34,8 @@ speculation::ModelShape shape() {
 }
 
 void make_tuned(std::string_view text) {
-  // One file a process, on the memory-backed file system: the strategy wants a path.
-  static const std::string path = "/dev/shm/draftscope-policy-" + std::to_string(getpid()) + ".json";
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  require(file >= 0);
-  require(write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-  close(file);
-  const auto made = make_strategy("tuned:policy=" + path, shape(), {{}, "0123abcd"});
-  unlink(path.c_str());
+  const InputFile file(".json", text);
+  const auto made = make_strategy("tuned:policy=" + file.path().string(), shape(), {{}, "0123abcd"});
   if (!made) return require_one_line(made.error());
   require(made->strategy != nullptr);
   require(nlohmann::json::accept(made->parameters));

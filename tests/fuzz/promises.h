@@ -18,7 +18,7 @@
 
 namespace draftscope::fuzz {
 
-inline void require(bool promise, std::string_view what = {}) {
+inline void require(bool promise, std::string_view what = "see the stack") {
   if (promise) return;
   std::fprintf(stderr, "broken promise: %.*s\n", static_cast<int>(what.size()), what.data());
   __builtin_trap();

@@ -4,7 +4,6 @@
 
 #include <draftscope/engine/tokenizer.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -12,22 +11,15 @@
 #include <string_view>
 #include <tuple>
 
+#include "promises.h"
+
 namespace {
 
 using draftscope::engine::Message;
 using draftscope::engine::StreamDecoder;
 using draftscope::engine::Tokenizer;
-
-void require(bool property) {
-  if (!property) __builtin_trap();
-}
-
-std::string_view take_part(std::string_view& input) {
-  const auto end = std::min(input.find('\0'), input.size());
-  const std::string_view part = input.substr(0, end);
-  input.remove_prefix(std::min(end + 1, input.size()));
-  return part;
-}
+using draftscope::fuzz::require;
+using draftscope::fuzz::take_part;
 
 void check_text(const Tokenizer& tokenizer, std::string_view text) {
   const auto ids = tokenizer.encode(text);

@@ -73,14 +73,6 @@ TEST_F(Comparing, KeepsItsItemsWhenOneOfThemIsChecked) {
   EXPECT_EQ(first->checkState(1), Qt::Unchecked);
 }
 
-TEST_F(Comparing, TheTextsOfItsTableAreThoseThatTheStyleDraws) {
-  auto& table = *view_.findChild<QTableView*>();
-  const QImage drawn = table.grab().toImage();
-  table.setItemDelegate(new QStyledItemDelegate(&table));
-  table.setItemDelegateForColumn(ComparisonModel::run, nullptr);
-  EXPECT_EQ(table.grab().toImage(), drawn);
-}
-
 TEST_F(Comparing, CountsThePromptsThatARunIsFasterOn) {
   for (const RunAgainstBaseline& run : view_.model().comparison().runs) {
     if (run.is_baseline) {

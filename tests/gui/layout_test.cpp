@@ -32,20 +32,6 @@ TEST_F(Layout, AWindowThatNobodyResizedIsWithinTheScreen) {
   EXPECT_LE(fresh.height(), screen.height());
 }
 
-TEST_F(Layout, NeitherAViewNorAManyRunsRecordingMakesASmallWindowLarger) {
-  const QSize small(1024, 600);
-  window_.resize(small);
-  settle();
-  EXPECT_EQ(window_.size(), small) << "start page";
-  open_many_runs();
-  for (const NamedView& named : std::vector(window_.views())) {
-    raise(named.name);
-    window_.resize(small);
-    settle();
-    EXPECT_EQ(window_.size(), small) << named.name.toStdString();
-  }
-}
-
 TEST_F(Layout, EachPageShowsItsViewsAndNoOthers) {
   window_.resize(1280, 800);
   open_many_runs();

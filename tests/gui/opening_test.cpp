@@ -14,9 +14,8 @@
 #include <memory>
 
 #include "small_disk.h"
-#include "state/trace_exporter.h"
 #include "views/sql_view.h"
-#include "widgets/paths.h"
+#include "widgets/files.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -31,16 +30,6 @@ QString text_of(const std::filesystem::path& path) {
 
 class Opening : public Window {
  protected:
-  /// The reason why not, or nothing.
-  static std::string exported(const std::filesystem::path& from, const std::filesystem::path& to,
-                              TraceFormat format) {
-    TraceExporter exporter;
-    QSignalSpy finished(&exporter, &TraceExporter::finished);
-    exporter.start(from, to, format);
-    EXPECT_TRUE(finished.wait(20000));
-    return finished.front().front().toString().toStdString();
-  }
-
   /// A recording of two runs that `writer` goes on with.
   void open_growing(std::unique_ptr<traces::Writer>& writer) {
     auto made = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
@@ -226,23 +215,6 @@ TEST_F(Opening, FollowsARecordingThatIsBeingWrittenWhateverPageIsSeen) {
   EXPECT_FALSE(is_said("Following"));
 }
 
-TEST_F(Opening, AFollowedFileThatIsReplacedIsSaidAndWhatWasReadStays) {
-  auto writer = traces::Writer::create(folder_ / "growing.dstrace", {{"model", "demo"}});
-  ASSERT_TRUE(writer) << writer.error().message;
-  traces::write_sample(**writer, {.runs = 2, .requests_per_run = 2, .max_rounds = 20});
-  ASSERT_TRUE(QTest::qWaitFor([&] { return open(folder_ / "growing.dstrace").isEmpty(); }, 10000));
-  window_.set_following(true);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.state().recording()->round_count() > 0; }, 10000));
-  std::filesystem::rename(folder_ / "sample.dstrace", folder_ / "growing.dstrace");
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.follower().is_following(); }, 20000));
-  EXPECT_TRUE(is_said("was replaced by another file"));
-  EXPECT_FALSE(window_.state().recording()->recording().closed_cleanly);
-  // Another one that is shown is not followed.
-  ASSERT_EQ(open(folder_ / "growing.dstrace"), QString());
-  window_.set_following(true);
-  EXPECT_FALSE(window_.follower().is_following());
-}
-
 TEST_F(Opening, AnotherRecordingInTheSamePlaceIsShownFromItsRounds) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   ViewState& state = window_.state();
@@ -287,8 +259,6 @@ TEST_F(Opening, SaysThatTheDiskIsFullAndLeavesWhatWasThere) {
       EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name))) << name;
       EXPECT_TRUE(is_said(name));
     }
-    for (const TraceFormat format : {TraceFormat::perfetto, TraceFormat::chrome})
-      EXPECT_THAT(exported(folder_ / "sample.dstrace", folder_ / "full.csv", format), HasSubstr("full.csv"));
   }
   for (const char* name : names) EXPECT_EQ(traces::read_file(folder_ / name), "before");
 }
@@ -296,13 +266,9 @@ TEST_F(Opening, SaysThatTheDiskIsFullAndLeavesWhatWasThere) {
 TEST_F(Opening, NothingTakesThePlaceOfADeviceOrAPipe) {
   ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
   QWidget& rounds = raise(QStringLiteral("rounds"));
-  for (const char* name : {"pipe.png", "pipe.csv", "pipe.json"}) {
+  for (const char* name : {"pipe.png", "pipe.csv"}) {
     ASSERT_EQ(::mkfifo((folder_ / name).c_str(), 0600), 0);
-    if (std::string_view(name) == "pipe.json")
-      EXPECT_THAT(exported(folder_ / "sample.dstrace", folder_ / name, TraceFormat::chrome),
-                  HasSubstr("expected a new or a regular file"));
-    else
-      EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name)));
+    EXPECT_FALSE(window_.write_view(rounds, text_of(folder_ / name)));
     EXPECT_TRUE(std::filesystem::is_fifo(folder_ / name));
   }
 }
@@ -314,20 +280,6 @@ TEST_F(Opening, WritesViewsWithTheEndingOfTheChosenType) {
   EXPECT_EQ(with_ending(QStringLiteral("/a/b"), QStringLiteral("CSV of its table (*.csv)")),
             QStringLiteral("/a/b.csv"));
   EXPECT_EQ(with_ending({}, QStringLiteral("PNG (*.png)")), QString());
-}
-
-TEST_F(Opening, SaysWhereTheTraceCantBeWrittenAndLeavesWhatWasThere) {
-  for (const TraceFormat format : {TraceFormat::perfetto, TraceFormat::chrome}) {
-    EXPECT_EQ(exported(folder_ / "sample.dstrace", folder_ / "out", format), "");
-    for (const std::filesystem::path& to : {folder_ / "no/such/folder/out", folder_.path()}) {
-      const std::string reason = exported(folder_ / "sample.dstrace", to, format);
-      EXPECT_THAT(reason, HasSubstr(to.string()));
-      EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
-    }
-    EXPECT_THAT(exported(folder_ / "gone.dstrace", folder_ / "out", format), HasSubstr("gone.dstrace"));
-    EXPECT_GT(std::filesystem::file_size(folder_ / "out"), 0U);
-    std::filesystem::remove(folder_ / "out");
-  }
 }
 
 }  // namespace

@@ -74,18 +74,6 @@ TEST_F(Overview, ARowIsTheRunThatEveryViewShowsHoweverTheTableIsSorted) {
   }
 }
 
-TEST_F(Overview, ItsTextsAreThoseThatTheStyleDraws) {
-  // Of the cells alone: what the scroll bar shows depends on when the columns were laid out.
-  const auto picture = [&] {
-    (void)table().grab();
-    return table().viewport()->grab().toImage();
-  };
-  for (int column = 0; column < table().model()->columnCount(); ++column) table().showColumn(column);
-  const QImage drawn = picture();
-  table().setItemDelegate(new QStyledItemDelegate(&table()));
-  EXPECT_EQ(picture(), drawn);
-}
-
 TEST_F(Overview, MarksOfAllRunsAndTheLineOfVanillaAreOnOneAxis) {
   RunsModel runs;
   runs.set_recording(window_.state().recording());

@@ -14,7 +14,6 @@
 #include "charts/export_dialog.h"
 #include "help/command_palette.h"
 #include "help/manual_window.h"
-#include "help/shortcut_sheet.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -142,27 +141,6 @@ TEST_F(Reach, NoTwoControlsOfAPageHaveOneMnemonic) {
   }
 }
 
-TEST_F(Reach, TabReachesEveryPanel) {
-  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
-  window_.activateWindow();
-  ASSERT_TRUE(QTest::qWaitForWindowActive(&window_));
-  for (const NamedView& named : std::vector(window_.views())) {
-    if (window_.pages().page_of(*named.view).isEmpty()) continue;
-    raise(named.name);
-    std::set<const QWidget*> seen;
-    bool is_reached = false;
-    for (int step = 0; step < 200 && !is_reached; ++step) {
-      QTest::keyClick(&window_, Qt::Key_Tab);
-      const QWidget* focus = QApplication::focusWidget();
-      if (focus == nullptr) break;
-      is_reached = focus == named.view || named.view->isAncestorOf(focus);
-      // An editor of text keeps the key for itself: it has been reached.
-      if (!seen.insert(focus).second) break;
-    }
-    EXPECT_TRUE(is_reached) << named.name.toStdString();
-  }
-}
-
 /// Whether the Tab key alone must come to a widget.
 bool is_stop(const QWidget& widget, const QWidget& window) {
   return (widget.focusPolicy() & Qt::TabFocus) != 0 && widget.isEnabled() && widget.isVisibleTo(&window) &&
@@ -212,9 +190,8 @@ TEST_F(Reach, EveryControlOfEveryDialogueHasAName) {
   raise(QStringLiteral("rounds"));
   ExportDialog exporting(exportables(window_.pages()));
   ManualWindow manual;
-  ShortcutSheet sheet(menu_entries(*window_.menuBar()));
   CommandPalette palette({});
-  for (QDialog* dialogue : std::initializer_list<QDialog*>{&exporting, &manual, &sheet, &palette}) {
+  for (QDialog* dialogue : std::initializer_list<QDialog*>{&exporting, &manual, &palette}) {
     dialogue->show();
     EXPECT_FALSE(dialogue->windowTitle().isEmpty());
     expect_names_in(*dialogue);

@@ -120,15 +120,6 @@ TEST_F(Window, ComparesRunsOfTwoRecordings) {
   EXPECT_EQ(view.model().comparison().settings.size(), 1U);
 }
 
-TEST_F(Window, SaysInOneLineWhatIsWrongWithAFileAndGoesOn) {
-  traces::write_file(folder_ / "broken.dstrace", "SQLite format 3, but no more than that");
-  const QString reason = open(folder_ / "broken.dstrace");
-  EXPECT_THAT(reason.toStdString(), testing::HasSubstr("broken.dstrace"));
-  EXPECT_FALSE(reason.contains(u'\n'));
-  EXPECT_EQ(open(folder_ / "nowhere.dstrace").contains(QStringLiteral("nowhere.dstrace")), true);
-  EXPECT_EQ(open(folder_ / "sample.dstrace"), QString());
-}
-
 TEST_F(Window, ShowsWhatThereIsOfACutOffRecording) {
   const std::string whole = traces::read_file(folder_ / "sample.dstrace");
   traces::write_file(folder_ / "cut.dstrace", whole.substr(0, whole.size() / 2));
@@ -145,17 +136,6 @@ TEST_F(Window, ShowsWhatThereIsOfACutOffRecording) {
                  "DELETE FROM draft_tokens; DELETE FROM decisions; DELETE FROM kernels; DELETE FROM spans; "
                  "DELETE FROM rounds");
   EXPECT_EQ(open(folder_ / "empty.dstrace"), QString());
-}
-
-TEST_F(Window, LoadingAnotherFileDropsTheFirst) {
-  traces::make_sample_file(folder_ / "second.dstrace", {.seed = 9, .runs = 2});
-  QSignalSpy finished(&window_.loader(), &RecordingLoader::finished);
-  window_.open(QString::fromStdString((folder_ / "sample.dstrace").string()));
-  window_.open(QString::fromStdString((folder_ / "second.dstrace").string()));
-  EXPECT_TRUE(finished.wait(10000));
-  QTest::qWait(50);
-  ASSERT_EQ(window_.state().opened().size(), 1U);
-  EXPECT_EQ(window_.state().recording()->name(), "second.dstrace");
 }
 
 TEST_F(Window, ShowsTheOverviewFirstAndKeepsWhatWasZoomedTo) {
@@ -274,23 +254,6 @@ TEST_F(Window, OpensSeveralFilesAndFoldersAndShowsTheFirst) {
   EXPECT_NE(window_.state().timeline(), nullptr);
 }
 
-TEST_F(Window, CancellingGivesUpWhatWasToFollow) {
-  traces::make_sample_file(folder_ / "other.dstrace", {.seed = 5});
-  window_.open(QStringList{QString::fromStdString((folder_ / "sample.dstrace").string()),
-                           QString::fromStdString((folder_ / "other.dstrace").string())});
-  window_.cancel_opening();
-  QTest::qWait(200);
-  EXPECT_TRUE(window_.state().opened().empty());
-  EXPECT_FALSE(window_.loader().is_loading());
-}
-
-TEST_F(Window, SaysThatAFolderHoldsNoRecordings) {
-  std::filesystem::create_directory(folder_ / "empty");
-  window_.open(QString::fromStdString((folder_ / "empty").string()));
-  EXPECT_TRUE(is_said("no recordings"));
-  EXPECT_FALSE(window_.loader().is_loading());
-}
-
 class Snapshots : public testing::TestWithParam<std::tuple<std::string, int, bool>> {};
 
 TEST_P(Snapshots, ShowMoreThanOneColour) {
@@ -329,22 +292,6 @@ INSTANTIATE_TEST_SUITE_P(Views, Snapshots,
                            return name + (std::get<1>(parameters.param) == 2 ? "Twice" : "Once") +
                                   (std::get<2>(parameters.param) ? "Dark" : "Light");
                          });
-
-TEST(Snapshot, RefusesWhatItCantDoInOneLine) {
-  const auto refused = [](const SnapshotRequest& request, const char* words) {
-    const auto done = render_snapshot(request);
-    ASSERT_FALSE(done);
-    EXPECT_THAT(done.error().message, testing::HasSubstr(words));
-    EXPECT_EQ(done.error().message.find('\n'), std::string::npos);
-  };
-  refused({.view = QStringLiteral("nothing"), .output = QStringLiteral("x.png")}, "expected one of");
-  refused({.view = QStringLiteral("rounds")}, "-o FILE");
-  refused({.view = QStringLiteral("rounds"), .output = QStringLiteral("x.png")}, "expected a FILE");
-  refused({.view = QStringLiteral("rounds"), .output = QStringLiteral("x.png"), .size = QStringLiteral("9")},
-          "--size");
-  refused({.view = QStringLiteral("rounds"), .output = QStringLiteral("x.png"), .scale = QStringLiteral("0")},
-          "--scale");
-}
 
 }  // namespace
 }  // namespace draftscope::gui

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 5> layer_operations{"qkv", "attention", "
                                                            "down"};
 /// Kernels of their own where products do not normalise their rows.
 constexpr std::array<std::string_view, 2> layer_norms{"attention norm", "mlp norm"};
-/// Those of a pass, and programs, which are passes or rounds as a whole.
+/// Operations of a pass, and programs, which are passes or rounds as a whole.
 constexpr std::array<std::string_view, 8> other_operations{
     "embedding", "head", "round control", "sampling", "forward", "draft step", "verification", "round"};
 
@@ -60,7 +60,7 @@ class Checked {
   }
 
  private:
-  using Place = std::tuple<traces::RoundId, traces::Phase, std::int32_t>;  // round, phase, layer
+  using LayerOfRound = std::tuple<traces::RoundId, traces::Phase, std::int32_t>;  // round, phase, layer
 
   template <typename... Arguments>
   void broken(fmt::format_string<Arguments...> line, Arguments&&... arguments) {
@@ -96,7 +96,7 @@ class Checked {
   }
 
   /// A layer is run whole: its products equally often, and attention with them.
-  void check_launches(const Place& place, const std::map<std::string, int>& launches) {
+  void check_launches(const LayerOfRound& place, const std::map<std::string, int>& launches) {
     const auto count = [&](std::string_view operation) {
       const auto found = launches.find(std::string(operation));
       return found == launches.end() ? 0 : found->second;
@@ -147,7 +147,7 @@ class Checked {
   bool is_of_graphs_ = false;  ///< an older recording, whose rounds were graphs
   std::vector<traces::TrackId> streams_;
   std::map<traces::RoundId, std::vector<traces::Kernel>> by_round_;
-  std::map<Place, std::map<std::string, int>> launches_;
+  std::map<LayerOfRound, std::map<std::string, int>> launches_;
   DeviceConservation result_;
 };
 

@@ -20,7 +20,7 @@ struct DeviceConservation {
   std::int64_t activities =
       0;  ///< kernels, copies, memory sets of the rounds, and graphs of older recordings
   std::int64_t wall_ns = 0;
-  // Of the device's own times, which the round's host times do not bound.
+  // Parts by the device's own times, which the round's host times do not bound.
   std::int64_t busy_ns = 0;         ///< some activity of the round ran
   std::int64_t gap_ns = 0;          ///< none ran, between the first and the last
   std::int64_t host_ns = 0;         ///< before the first and after the last, where they lie within the round

@@ -156,7 +156,7 @@ TEST(DeviceConservation, CountsTimeOnceWhereKernelsOverlap) {
   EXPECT_EQ(found.busy_ns + found.gap_ns + found.host_ns, found.wall_ns);
 }
 
-// The same figures as those that the app shows, from another reading of the rows.
+// The figures are those that the app shows, from another reading of the rows.
 TEST(DeviceConservation, AgreesWithTheDeviceTimeOfTheSimulator) {
   std::mt19937 random(3);
   std::vector<std::vector<Made>> rounds;

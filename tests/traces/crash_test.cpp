@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "../value_of.h"
 #include "sample.h"
 
 namespace draftscope::traces {
@@ -96,20 +97,19 @@ TEST(KilledRecording, KeepsEveryCommittedRoundWithItsDraftTokensAndBreaksNoRule)
       continue;
     }
     ++readable;
-    const auto recording = reader->recording();
-    ASSERT_TRUE(recording) << recording.error().message;
-    EXPECT_FALSE(recording->closed_cleanly);
+    const auto recording = value_of(reader->recording());
+    EXPECT_FALSE(recording.closed_cleanly);
     std::map<RoundId, int> tokens;
-    for (const DraftToken& token : recording->draft_tokens) ++tokens[token.round_id];
-    for (const Round& round : recording->rounds) EXPECT_EQ(tokens[round.id], round.drafted);
-    rounds += recording->rounds.size();
+    for (const DraftToken& token : recording.draft_tokens) ++tokens[token.round_id];
+    for (const Round& round : recording.rounds) EXPECT_EQ(tokens[round.id], round.drafted);
+    rounds += recording.rounds.size();
     // All of a request's shadow tokens, or none.
     std::map<RequestId, std::int64_t> positions;
     ASSERT_TRUE(reader->shadow_tokens([&](const ShadowToken& token) {
       ++positions[token.request_id];
       return true;
     }));
-    for (const Request& request : recording->requests)
+    for (const Request& request : recording.requests)
       if (positions.contains(request.id)) {
         const auto predicted =
             static_cast<std::int64_t>(request.tokens.size()) + (request.stop == RequestStop::eos);
@@ -118,18 +118,16 @@ TEST(KilledRecording, KeepsEveryCommittedRoundWithItsDraftTokensAndBreaksNoRule)
       }
     ASSERT_TRUE(reader->decisions([&](const Decision& decision) {
       const auto has_its_id = [&](const Round& round) { return round.id == decision.round_id; };
-      EXPECT_TRUE(decision.round_id == 0 || std::ranges::any_of(recording->rounds, has_its_id));
+      EXPECT_TRUE(decision.round_id == 0 || std::ranges::any_of(recording.rounds, has_its_id));
       ++decisions;
       return true;
     }));
-    const auto counts = reader->row_counts();
-    ASSERT_TRUE(counts) << counts.error().message;
+    const auto counts = value_of(reader->row_counts());
     std::int64_t rows = 0;
-    for (const TableCount& count : *counts) rows += count.table == "requests" ? 2 * count.rows : count.rows;
+    for (const TableCount& count : counts) rows += count.table == "requests" ? 2 * count.rows : count.rows;
     EXPECT_GE(rows, committed_rows) << "begin and finish count a request twice";
-    const auto violations = reader->validate();
-    ASSERT_TRUE(violations) << violations.error().message;
-    for (const Violation& violation : *violations)
+    const auto violations = value_of(reader->validate());
+    for (const Violation& violation : violations)
       ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
   }
   EXPECT_GE(readable, kills * 9 / 10);
@@ -152,17 +150,14 @@ TEST(KilledRecording, LeavesTheOldTraceWithAllItsRowsOrTheNewOne) {
     for (const std::string suffix : {"", "-wal"})
       std::filesystem::copy_file(samples / ("cut" + suffix), path.string() + suffix);
     record_and_kill(path, old_seed + 1, Since::start, std::chrono::microseconds(random() % 20'000));
-    auto reader = Reader::open(path);
-    ASSERT_TRUE(reader) << reader.error().message;
-    const auto recording = reader->recording();
-    ASSERT_TRUE(recording) << recording.error().message;
-    if (recording->meta.at("seed") == std::to_string(old_seed)) {
+    auto reader = value_of(Reader::open(path));
+    const auto recording = value_of(reader.recording());
+    if (recording.meta.at("seed") == std::to_string(old_seed)) {
       ++old_ones;
-      EXPECT_EQ(recording->rounds.size(), old_rounds);
+      EXPECT_EQ(recording.rounds.size(), old_rounds);
     }
-    const auto violations = reader->validate();
-    ASSERT_TRUE(violations) << violations.error().message;
-    EXPECT_TRUE(violations->empty());
+    const auto violations = value_of(reader.validate());
+    EXPECT_TRUE(violations.empty());
   }
   RecordProperty("old_ones", old_ones);
   RecordProperty("kills", kills);
@@ -176,9 +171,8 @@ TEST(FileOfAKilledRecording, IsReadWithItsLogAndNeitherFileChanges) {
   const std::string log_before = read_file(folder / "trace.dstrace-wal");
   ASSERT_FALSE(log_before.empty());
   {
-    auto reader = Reader::open(path);
-    ASSERT_TRUE(reader) << reader.error().message;
-    EXPECT_FALSE(reader->recording()->rounds.empty());
+    auto reader = value_of(Reader::open(path));
+    EXPECT_FALSE(reader.recording()->rounds.empty());
   }
   EXPECT_EQ(read_file(path), file_before);
   EXPECT_EQ(read_file(folder / "trace.dstrace-wal"), log_before);
@@ -237,37 +231,31 @@ void wait_until_written(const Writer& writer, std::int64_t rows) {
 
 TEST(RecordingThatGoesOn, IsSeenAsItWasWhenItWasOpened) {
   const TestFolder folder;
-  auto writer =
-      Writer::create(folder / "trace.dstrace", {}, {.rows_per_transaction = 1, .transaction_ns = 1});
-  ASSERT_TRUE(writer);
-  (*writer)->add(Prompt{.text = "first"});
-  ASSERT_NO_FATAL_FAILURE(wait_until_written(**writer, 1));
-  auto reader = Reader::open(folder / "trace.dstrace");
-  ASSERT_TRUE(reader) << reader.error().message;
-  for (int prompt = 0; prompt < 50; ++prompt) (*writer)->add(Prompt{.text = "later"});
-  ASSERT_NO_FATAL_FAILURE(wait_until_written(**writer, 51));
-  const auto recording = reader->recording();
-  ASSERT_TRUE(recording) << recording.error().message;
-  EXPECT_EQ(recording->prompts.size(), 1U);
-  auto later = Reader::open(folder / "trace.dstrace");
-  ASSERT_TRUE(later) << later.error().message;
-  EXPECT_EQ(later->recording()->prompts.size(), 51U);
+  auto writer = value_of(
+      Writer::create(folder / "trace.dstrace", {}, {.rows_per_transaction = 1, .transaction_ns = 1}));
+  writer->add(Prompt{.text = "first"});
+  ASSERT_NO_FATAL_FAILURE(wait_until_written(*writer, 1));
+  auto reader = value_of(Reader::open(folder / "trace.dstrace"));
+  for (int prompt = 0; prompt < 50; ++prompt) writer->add(Prompt{.text = "later"});
+  ASSERT_NO_FATAL_FAILURE(wait_until_written(*writer, 51));
+  const auto recording = value_of(reader.recording());
+  EXPECT_EQ(recording.prompts.size(), 1U);
+  auto later = value_of(Reader::open(folder / "trace.dstrace"));
+  EXPECT_EQ(later.recording()->prompts.size(), 51U);
 }
 
 TEST(RecordingThatGoesOn, CanBeReadByOthersMeanwhile) {
   const TestFolder folder;
-  auto writer =
-      Writer::create(folder / "trace.dstrace", {}, {.rows_per_transaction = 1, .transaction_ns = 1});
-  ASSERT_TRUE(writer);
-  const Sample sample = write_sample(**writer);
-  ASSERT_NO_FATAL_FAILURE(wait_until_written(**writer, static_cast<std::int64_t>(sample.spans.size())));
+  auto writer = value_of(
+      Writer::create(folder / "trace.dstrace", {}, {.rows_per_transaction = 1, .transaction_ns = 1}));
+  const Sample sample = write_sample(*writer);
+  ASSERT_NO_FATAL_FAILURE(wait_until_written(*writer, static_cast<std::int64_t>(sample.spans.size())));
   auto reader = Reader::open(folder / "trace.dstrace");
   ASSERT_TRUE(reader) << reader.error().message;
-  const auto recording = reader->recording();
-  ASSERT_TRUE(recording) << recording.error().message;
-  EXPECT_FALSE(recording->closed_cleanly);
-  EXPECT_FALSE(recording->requests.empty());
-  ASSERT_TRUE((*writer)->close()) << "a reader does not hinder closing";
+  const auto recording = value_of(reader->recording());
+  EXPECT_FALSE(recording.closed_cleanly);
+  EXPECT_FALSE(recording.requests.empty());
+  ASSERT_TRUE(writer->close()) << "a reader does not hinder closing";
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "../value_of.h"
 #include "read_everything.h"
 #include "sample.h"
 
@@ -68,10 +69,9 @@ TEST(OpeningANewerSchema, ReadsWhatIsKnownOfIt) {
   ASSERT_TRUE(newer) << newer.error().message;
   EXPECT_EQ(newer->schema_version(), 9);
   EXPECT_GT(newer->schema_version(), newest_schema_version());
-  const auto rows = newer->recording();
-  ASSERT_TRUE(rows) << rows.error().message;
-  EXPECT_EQ(rows->rounds.size(), known->recording()->rounds.size());
-  EXPECT_EQ(rows->meta, known->recording()->meta);
+  const auto rows = value_of(newer->recording());
+  EXPECT_EQ(rows.rounds.size(), known->recording()->rounds.size());
+  EXPECT_EQ(rows.meta, known->recording()->meta);
 }
 
 TEST(OpeningWhatIsNoTrace, SaysWhyInOneLineEvenIfTheFileSOwnTextHasMany) {
@@ -120,12 +120,10 @@ TEST_P(DamagedRow, IsNamedWithItsTableAndRule) {
   const auto path = folder / "trace.dstrace";
   make_sample_file(path, {.seed = 3});
   change(path, std::string("PRAGMA ignore_check_constraints = 1; ") + GetParam().sql);
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto violations = reader->validate(100);
-  ASSERT_TRUE(violations) << violations.error().message;
+  auto reader = value_of(Reader::open(path));
+  const auto violations = value_of(reader.validate(100));
   std::string found;
-  for (const Violation& violation : *violations) {
+  for (const Violation& violation : violations) {
     found += fmt::format("{} row {}: {}\n", violation.table, violation.row, violation.rule);
     if (violation.table == GetParam().table && (GetParam().row == 0 || violation.row == GetParam().row) &&
         violation.rule.find(GetParam().rule) != std::string::npos)
@@ -237,10 +235,9 @@ TEST(TracksInACircle, AreExportedAsRoots) {
     const auto path = folder / "trace.dstrace";
     make_sample_file(path);
     change(path, sql);
-    auto reader = Reader::open(path);
-    ASSERT_TRUE(reader) << reader.error().message;
-    EXPECT_TRUE(export_perfetto(*reader, folder / "x.pftrace"));
-    EXPECT_TRUE(export_chrome(*reader, folder / "x.json"));
+    auto reader = value_of(Reader::open(path));
+    EXPECT_TRUE(export_perfetto(reader, folder / "x.pftrace"));
+    EXPECT_TRUE(export_chrome(reader, folder / "x.json"));
   }
 }
 
@@ -253,10 +250,9 @@ TEST(TracksInALongRow, AreExportedAndChecked) {
          "WITH RECURSIVE row (id) AS (SELECT 4 UNION ALL SELECT id + 1 FROM row WHERE id < 100000) "
          "INSERT INTO tracks SELECT id, 'host', 'track', nullif(id + 1, 100001), 0 FROM row;"
          "UPDATE tracks SET parent = 4 WHERE id < 4; ANALYZE");
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_TRUE(reader->validate()->empty());
-  EXPECT_TRUE(export_chrome(*reader, folder / "x.json"));
+  auto reader = value_of(Reader::open(path));
+  EXPECT_TRUE(reader.validate()->empty());
+  EXPECT_TRUE(export_chrome(reader, folder / "x.json"));
 }
 
 TEST(FileCutShort, AtAnyLengthEndsInAMessageOrAnIntactPart) {

@@ -11,10 +11,12 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
 
+#include "../value_of.h"
 #include "failing_vfs.h"
 #include "sample.h"
 
@@ -30,7 +32,7 @@ struct FaultKind {
 };
 
 /// One of each call; those that only writing makes come last.
-const std::vector<FaultKind> faults{
+constexpr auto faults = std::to_array<FaultKind>({
     {DiskCall::open, SQLITE_CANTOPEN},
     {DiskCall::access, SQLITE_IOERR_ACCESS},
     {DiskCall::read, SQLITE_IOERR_READ},
@@ -42,11 +44,11 @@ const std::vector<FaultKind> faults{
     {DiskCall::write, SQLITE_FULL},
     {DiskCall::truncate, SQLITE_IOERR_TRUNCATE},
     {DiskCall::sync, SQLITE_IOERR_FSYNC},
-};
+});
 constexpr std::ptrdiff_t reading_calls = 7;
 /// A disk that breaks, and one that is made read-only.
-const std::vector<FaultKind> lasting_faults{{DiskCall::write, SQLITE_IOERR_WRITE, true},
-                                            {DiskCall::write, SQLITE_READONLY, true}};
+constexpr auto lasting_faults = std::to_array<FaultKind>(
+    {{DiskCall::write, SQLITE_IOERR_WRITE, true}, {DiskCall::write, SQLITE_READONLY, true}});
 
 /// Runs `attempt` with the first, the second, … call of the kind failing, until none is left to fail; then
 /// once more in such a way that all later ones fail, too. Returns how many points failed.
@@ -94,9 +96,8 @@ std::int64_t rows_in(Reader& reader) {
 }
 
 void expect_sound(Reader& reader) {
-  const auto violations = reader.validate();
-  ASSERT_TRUE(violations) << violations.error().message;
-  for (const Violation& violation : *violations)
+  const auto violations = value_of(reader.validate());
+  for (const Violation& violation : violations)
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 
@@ -144,12 +145,11 @@ void record_and_check(FailingVfs& vfs, const TestFolder& folder, Outcomes& outco
   if (!problem.empty()) expect_one_line_about(path, problem);
   for (const std::string& name : names_in(folder))
     EXPECT_TRUE(name == "x.dstrace" || (!problem.empty() && is_side_file(name))) << name;
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_GE(rows_in(*reader), reported);
-  EXPECT_EQ(reader->recording()->meta.at("model"), "new");
-  EXPECT_TRUE(reader->recording()->closed_cleanly || !problem.empty());
-  expect_sound(*reader);
+  auto reader = value_of(Reader::open(path));
+  EXPECT_GE(rows_in(reader), reported);
+  EXPECT_EQ(reader.recording()->meta.at("model"), "new");
+  EXPECT_TRUE(reader.recording()->closed_cleanly || !problem.empty());
+  expect_sound(reader);
 }
 
 TEST_P(EveryFailingDisk, LosesNoReportedRowAndNoOldTrace) {
@@ -173,15 +173,14 @@ TEST_P(FailingDisk, LosesNoRowOfAnOldTraceThatWasCutOff) {
   const TestFolder samples(parent_in_memory()), folder(parent_in_memory());
   std::int64_t old_rows = 0;
   {
-    auto writer = Writer::create(samples / "old", {}, {.rows_per_transaction = 1, .transaction_ns = 1});
-    ASSERT_TRUE(writer);
-    for (int i = 0; i < 5; ++i) (*writer)->add(Prompt{.text = "kept"});
-    while ((*writer)->counts().written_rows < 5) continue;
+    auto writer =
+        value_of(Writer::create(samples / "old", {}, {.rows_per_transaction = 1, .transaction_ns = 1}));
+    for (int i = 0; i < 5; ++i) writer->add(Prompt{.text = "kept"});
+    while (writer->counts().written_rows < 5) continue;
     for (const std::string suffix : {"", "-wal"})
       fs::copy_file(samples / ("old" + suffix), samples / ("cut" + suffix));
-    auto reader = Reader::open(samples / "cut");
-    ASSERT_TRUE(reader);
-    old_rows = rows_in(*reader);
+    auto reader = value_of(Reader::open(samples / "cut"));
+    old_rows = rows_in(reader);
   }
   FailingVfs vfs;
   Outcomes outcomes;
@@ -199,10 +198,9 @@ TEST_P(FailingDisk, LosesNoRowOfAnOldTraceThatWasCutOff) {
     expect_one_line_about(folder / "x.dstrace", writer.error().message);
     for (const std::string& name : names_in(folder))
       EXPECT_TRUE(name == "x.dstrace" || is_side_file(name)) << name;
-    auto reader = Reader::open(folder / "x.dstrace");
-    ASSERT_TRUE(reader) << reader.error().message;
-    EXPECT_EQ(rows_in(*reader), old_rows);
-    expect_sound(*reader);
+    auto reader = value_of(Reader::open(folder / "x.dstrace"));
+    EXPECT_EQ(rows_in(reader), old_rows);
+    expect_sound(reader);
   });
   outcomes.report(GetParam());
 }
@@ -218,8 +216,8 @@ TEST_P(FailingDisk, LeavesNothingOfATraceOrAnImportThatFailed) {
     return trace.commit();
   };
   const auto import = [&]() -> Result<void> {
-    DRAFTSCOPE_TRY(import_recordings({samples / "lengths.jsonl"},
-                                     {.format = ImportFormat::acceptance, .overwrite = true}, path));
+    DRAFTSCOPE_TRY(
+        import_recordings({samples / "lengths.jsonl"}, {.format = "acceptance", .overwrite = true}, path));
     return {};
   };
   FailingVfs vfs;
@@ -233,9 +231,8 @@ TEST_P(FailingDisk, LeavesNothingOfATraceOrAnImportThatFailed) {
       EXPECT_EQ(names_in(folder), std::set<std::string>{"x.dstrace"});
       if (made) {
         ++outcomes.passed_over;
-        auto reader = Reader::open(path);
-        ASSERT_TRUE(reader) << reader.error().message;
-        expect_sound(*reader);
+        auto reader = value_of(Reader::open(path));
+        expect_sound(reader);
       } else {
         ++outcomes.not_closed;
         EXPECT_EQ(made.error().message.rfind(path.string(), 0), 0U) << made.error().message;
@@ -263,7 +260,6 @@ Result<std::vector<std::string>> read_and_export(const fs::path& path, const fs:
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
   DRAFTSCOPE_TRY(export_perfetto(reader, out / "x.pftrace"));
   DRAFTSCOPE_TRY(export_chrome(reader, out / "x.json"));
-  DRAFTSCOPE_TRY(export_csv(reader, out / "csv"));
   DRAFTSCOPE_TRY(export_spec_bench(reader, out / "answers"));
   DRAFTSCOPE_TRY_ASSIGN(const QueryResult result, query(path, "SELECT * FROM run_figures", 100));
   std::vector<std::string> contents{std::to_string(result.rows.size())};
@@ -281,18 +277,17 @@ TEST_P(UnreadableDisk, GivesAnErrorOrAllRowsAndNeverAVerdictOnTheFile) {
   const SampleOptions small{.runs = 2, .requests_per_run = 1, .max_rounds = 2};
   make_sample_file(path, small);
   {
-    auto writer = Writer::create(folder / "live", {}, {.rows_per_transaction = 1, .transaction_ns = 1});
-    ASSERT_TRUE(writer);
-    const Sample sample = write_sample(**writer, small);
-    while ((*writer)->counts().written_rows < static_cast<std::int64_t>(sample.spans.size())) continue;
+    auto writer =
+        value_of(Writer::create(folder / "live", {}, {.rows_per_transaction = 1, .transaction_ns = 1}));
+    const Sample sample = write_sample(*writer, small);
+    while (writer->counts().written_rows < static_cast<std::int64_t>(sample.spans.size())) continue;
     for (const std::string suffix : {"", "-wal"})
       fs::copy_file(folder / ("live" + suffix), folder / ("cut.dstrace" + suffix));
   }
   FailingVfs vfs;
   for (const std::string name : {"x.dstrace", "cut.dstrace"}) {
     const TestFolder first(parent_in_memory());
-    const auto expected = read_and_export(folder / name, first.path());
-    ASSERT_TRUE(expected) << expected.error().message;
+    const auto expected = value_of(read_and_export(folder / name, first.path()));
     Outcomes outcomes;
     outcomes.points = with_each_failing(vfs, GetParam(), false, [&] {
       const TestFolder out(parent_in_memory());
@@ -302,7 +297,7 @@ TEST_P(UnreadableDisk, GivesAnErrorOrAllRowsAndNeverAVerdictOnTheFile) {
         EXPECT_EQ(made.find("partial"), std::string::npos) << made;
       if (found) {
         ++outcomes.passed_over;
-        EXPECT_EQ(*found, *expected);
+        EXPECT_EQ(*found, expected);
       } else {
         ++outcomes.not_closed;
         if (!found.error().message.starts_with("SQL: "))
@@ -320,26 +315,24 @@ TEST(Validation, OfASoundFileWithoutRoomForTemporaryFilesIsAnErrorAndNoViolation
   const auto path = folder / "x.dstrace";
   {
     // So many phases of one request that sorting them takes a temporary file.
-    auto writer = Writer::create(path, {});
-    ASSERT_TRUE(writer);
+    auto writer = value_of(Writer::create(path, {}));
     Span span;
-    span.track_id = (*writer)->add(Track{0, "host", "decoding", 0, 0});
-    span.name_id = (*writer)->intern("draft");
+    span.track_id = writer->add(Track{0, "host", "decoding", 0, 0});
+    span.name_id = writer->intern("draft");
     for (std::int64_t i = 0; i < 100'000; ++i) {
-      span.id = (*writer)->next_span_id();
+      span.id = writer->next_span_id();
       span.start_ns = span.end_ns = i;
-      (*writer)->add(std::span<const Span>(&span, 1));
+      writer->add(std::span<const Span>(&span, 1));
     }
-    ASSERT_TRUE((*writer)->close());
+    ASSERT_TRUE(writer->close());
   }
   FailingVfs vfs;
   for (const FaultKind& fault :
        {FaultKind{DiskCall::open, SQLITE_CANTOPEN}, FaultKind{DiskCall::write, SQLITE_FULL},
         FaultKind{DiskCall::write, SQLITE_IOERR_WRITE}, FaultKind{DiskCall::read, SQLITE_IOERR_READ}}) {
     vfs.fail({fault.call, fault.code, 1, true, true});
-    auto reader = Reader::open(path);
-    ASSERT_TRUE(reader) << reader.error().message;
-    const auto violations = reader->validate();
+    auto reader = value_of(Reader::open(path));
+    const auto violations = reader.validate();
     vfs.pass();
     ASSERT_TRUE(vfs.has_failed()) << disk_call_name(fault.call);
     ASSERT_FALSE(violations) << violations->front().rule;

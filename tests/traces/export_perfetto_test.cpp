@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "../value_of.h"
 #include "sample.h"
 #include "trace_event.pb.h"
 
@@ -93,9 +94,8 @@ Decoded decode(const std::filesystem::path& path) {
 }
 
 void export_to(const std::filesystem::path& source, const std::filesystem::path& target) {
-  auto reader = Reader::open(source);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto result = export_perfetto(*reader, target);
+  auto reader = value_of(Reader::open(source));
+  const auto result = export_perfetto(reader, target);
   ASSERT_TRUE(result) << result.error().message;
 }
 
@@ -186,23 +186,22 @@ INSTANTIATE_TEST_SUITE_P(seeds, PerfettoExport, testing::Values(1U, 2U, 3U, 4U))
 TEST(PerfettoExportOfOverlaps, MovesCrossingSlicesToAFurtherLaneAndKeepsTheirDurations) {
   const TestFolder folder;
   {
-    auto writer = Writer::create(folder / "trace.dstrace", {});
-    ASSERT_TRUE(writer);
+    auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
     Track track;
     track.kind = "stream";
     track.name = "stream 7";
-    const TrackId stream_id = (*writer)->add(track);
+    const TrackId stream_id = writer->add(track);
     std::vector<Kernel> kernels(3);
     const std::int64_t times[3][2] = {{100, 200}, {150, 250}, {200, 300}};
     for (std::size_t i = 0; i < 3; ++i) {
-      kernels[i].id = (*writer)->next_kernel_id();
+      kernels[i].id = writer->next_kernel_id();
       kernels[i].track_id = stream_id;
-      kernels[i].short_name_id = (*writer)->intern("kernel");
+      kernels[i].short_name_id = writer->intern("kernel");
       kernels[i].start_ns = times[i][0];
       kernels[i].end_ns = times[i][1];
     }
-    (*writer)->add(std::span<const Kernel>(kernels));
-    ASSERT_TRUE((*writer)->close());
+    writer->add(std::span<const Kernel>(kernels));
+    ASSERT_TRUE(writer->close());
   }
   export_to(folder / "trace.dstrace", folder / "trace.pftrace");
   const Decoded decoded = decode(folder / "trace.pftrace");
@@ -219,20 +218,18 @@ TEST(PerfettoExportOfOverlaps, MovesCrossingSlicesToAFurtherLaneAndKeepsTheirDur
 TEST(PerfettoExportCancelled, LeavesNeitherTheTargetNorAPartOfIt) {
   const TestFolder folder;
   {
-    auto writer = Writer::create(folder / "trace.dstrace", {});
-    ASSERT_TRUE(writer);
+    auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
     std::vector<Counter> counters(100'000);
     Track track;
     track.kind = "counter";
-    const TrackId track_id = (*writer)->add(track);
+    const TrackId track_id = writer->add(track);
     for (Counter& counter : counters) counter.track_id = track_id;
-    (*writer)->add(std::span<const Counter>(counters));
-    ASSERT_TRUE((*writer)->close());
+    writer->add(std::span<const Counter>(counters));
+    ASSERT_TRUE(writer->close());
   }
-  auto reader = Reader::open(folder / "trace.dstrace");
-  ASSERT_TRUE(reader);
+  auto reader = value_of(Reader::open(folder / "trace.dstrace"));
   const auto result =
-      export_perfetto(*reader, folder / "trace.pftrace", [](std::int64_t done, std::int64_t all) {
+      export_perfetto(reader, folder / "trace.pftrace", [](std::int64_t done, std::int64_t all) {
         EXPECT_EQ(all, 100'000);
         EXPECT_LE(done, all);
         return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The exports that are text: Chrome JSON, CSV, Spec-Bench answers; each read back by other means.
+// The exports that are text: Chrome JSON, Spec-Bench answers; each read back by other means.
 #include <draftscope/traces/exporters.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -98,66 +98,6 @@ TEST_P(TextExport, AsChromeJsonNestsAndSumsExactly) {
   }
 }
 
-/// RFC 4180.
-std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
-  std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"')
-        rows.back().back() += text[++i];
-      else if (c == '"')
-        quoted = false;
-      else
-        rows.back().back() += c;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == ',') {
-      rows.back().emplace_back();
-    } else if (c == '\r' && i + 1 < text.size() && text[i + 1] == '\n') {
-      ++i;
-      rows.emplace_back(1);
-    } else {
-      rows.back().back() += c;
-    }
-  }
-  rows.pop_back();  // what follows the last line end
-  return rows;
-}
-
-TEST_P(TextExport, AsCsvHoldsEveryRowAndField) {
-  const TestFolder folder;
-  const Sample sample = make_sample_file(folder / "trace.dstrace", {.seed = GetParam()});
-  Reader reader = open(folder / "trace.dstrace");
-  ASSERT_TRUE(export_csv(reader, folder / "csv"));
-  const auto counts = reader.row_counts();
-  ASSERT_TRUE(counts);
-  for (const TableCount& count : *counts) {
-    const auto rows = parse_csv(read_file(folder / "csv" / (count.table + ".csv")));
-    EXPECT_EQ(rows.size(), static_cast<std::size_t>(count.rows) + 1) << count.table;
-    for (const auto& row : rows) EXPECT_EQ(row.size(), rows.front().size()) << count.table;
-  }
-  const auto prompts = parse_csv(read_file(folder / "csv" / "prompts.csv"));
-  EXPECT_EQ(prompts[0],
-            (std::vector<std::string>{"id", "question_id", "category", "turn", "text", "tokens"}));
-  for (std::size_t i = 0; i < sample.recording.prompts.size(); ++i) {
-    const Prompt& prompt = sample.recording.prompts[i];
-    EXPECT_EQ(prompts[i + 1][4], prompt.text);
-    std::istringstream numbers(prompts[i + 1][5]);
-    const std::vector<std::int32_t> tokens(std::istream_iterator<std::int32_t>(numbers), {});
-    EXPECT_EQ(tokens, prompt.tokens);
-  }
-  const auto rounds = parse_csv(read_file(folder / "csv" / "rounds.csv"));
-  const auto column = std::find(rounds[0].begin(), rounds[0].end(), "threshold") - rounds[0].begin();
-  for (const auto& row : std::vector(rounds.begin() + 1, rounds.end())) {
-    const auto round = std::find_if(sample.recording.rounds.begin(), sample.recording.rounds.end(),
-                                    [&](const Round& r) { return std::to_string(r.id.value()) == row[0]; });
-    ASSERT_NE(round, sample.recording.rounds.end());
-    EXPECT_EQ(std::stod(row[static_cast<std::size_t>(column)]), round->threshold);
-  }
-}
-
 TEST_P(TextExport, AsSpecBenchAnswersGivesBackEveryTurn) {
   const TestFolder folder;
   const Sample sample =
@@ -227,20 +167,16 @@ TEST(ExportToAFolderThatIsNotThere, SaysSoInOneLine) {
   }
 }
 
-class CancelledFolderExport : public testing::TestWithParam<decltype(&export_csv)> {};
-
-TEST_P(CancelledFolderExport, LeavesNeitherTheTargetNorAPartOfIt) {
+TEST(FolderExport, LeavesNeitherTheTargetNorAPartOfItWhenCancelled) {
   const TestFolder folder;
   make_sample_file(folder / "trace.dstrace", {.seed = 3});
   Reader reader = open(folder / "trace.dstrace");
-  const auto result = GetParam()(reader, folder / "out", [](std::int64_t, std::int64_t) { return false; });
+  const auto result =
+      export_spec_bench(reader, folder / "out", [](std::int64_t, std::int64_t) { return false; });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().message, "export cancelled");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
-
-INSTANTIATE_TEST_SUITE_P(Formats, CancelledFolderExport, testing::Values(&export_csv, &export_spec_bench),
-                         [](const auto& test) { return test.index == 0 ? "csv" : "spec_bench"; });
 
 TEST(FolderExport, KeepsOtherFilesOfAFolderThatIsThere) {
   const TestFolder folder;
@@ -248,10 +184,10 @@ TEST(FolderExport, KeepsOtherFilesOfAFolderThatIsThere) {
   Reader reader = open(folder / "trace.dstrace");
   std::filesystem::create_directory(folder / "out");
   std::ofstream(folder / "out" / "notes.txt") << "mine";
-  std::ofstream(folder / "out" / "meta.csv") << "old";
-  ASSERT_TRUE(export_csv(reader, (folder / "out") / ""));
+  std::ofstream(folder / "out" / "vanilla.jsonl") << "old";
+  ASSERT_TRUE(export_spec_bench(reader, (folder / "out") / ""));
   EXPECT_EQ(read_file(folder / "out" / "notes.txt"), "mine");
-  EXPECT_EQ(read_file(folder / "out" / "meta.csv").substr(0, 9), "key,value");
+  EXPECT_EQ(read_file(folder / "out" / "vanilla.jsonl").substr(0, 1), "{");
 }
 
 }  // namespace

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The stored overview against the plain statement of it over all rows.
-#include <draftscope/traces/bulk_reader.h>
+#include <draftscope/traces/reader.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <map>
 
+#include "../value_of.h"
 #include "read_everything.h"
 #include "sample.h"
+#include "storage/columns.h"
 #include "storage/overview_builder.h"
-#include "storage/primary_key.h"
 
 namespace draftscope::traces {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 const std::atomic<bool> never_stopped{false};
 
 Overview overview_of(const std::filesystem::path& path) {
-  auto reader = BulkReader::open(path, never_stopped);
+  auto reader = Reader::open(path, never_stopped);
   if (!reader) throw std::runtime_error(reader.error().message);
   auto overview = reader->overview();
   if (!overview) throw std::runtime_error(overview.error().message);
@@ -188,14 +189,11 @@ INSTANTIATE_TEST_SUITE_P(Seeds, StoredOverview, testing::Range(1U, 7U));
 
 TEST(Overview, IsNotStoredWhereNothingLasted) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {});
-  ASSERT_TRUE(writer);
-  ASSERT_TRUE((*writer)->close());
-  auto reader = BulkReader::open(folder / "trace.dstrace", never_stopped);
-  ASSERT_TRUE(reader);
-  const auto overview = reader->overview();
-  ASSERT_TRUE(overview) << overview.error().message;
-  EXPECT_FALSE(*overview);
+  auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
+  ASSERT_TRUE(writer->close());
+  auto reader = value_of(Reader::open(folder / "trace.dstrace", never_stopped));
+  const auto overview = value_of(reader.overview());
+  EXPECT_FALSE(overview);
   EXPECT_EQ(read_everything(folder / "trace.dstrace"), "");
 }
 
@@ -220,10 +218,9 @@ TEST(Overview, SurvivesTimesThatNoClockGives) {
     span.end_ns = end - i % 5;
     builder.add(span);
   }
-  const auto overview = builder.finish();
-  ASSERT_TRUE(overview);
-  EXPECT_LE(overview->lanes.size(), 23U);
-  for (const LaneColumn& row : overview->lanes) EXPECT_GT(row.busy_ns, 0);
+  const auto overview = value_of(builder.finish());
+  EXPECT_LE(overview.lanes.size(), 23U);
+  for (const LaneColumn& row : overview.lanes) EXPECT_GT(row.busy_ns, 0);
 }
 
 struct Contradiction {
@@ -239,12 +236,10 @@ TEST_P(ContradictingOverview, IsNamedByValidate) {
   const auto path = folder / "trace.dstrace";
   make_sample_file(path, {.seed = 3});
   change(path, GetParam().sql);
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto violations = reader->validate(100);
-  ASSERT_TRUE(violations) << violations.error().message;
+  auto reader = value_of(Reader::open(path));
+  const auto violations = value_of(reader.validate(100));
   std::string found;
-  for (const Violation& violation : *violations)
+  for (const Violation& violation : violations)
     found += fmt::format("{}: {}\n", violation.table, violation.rule);
   EXPECT_THAT(found,
               testing::AllOf(testing::HasSubstr(GetParam().table), testing::HasSubstr(GetParam().words)));
@@ -278,39 +273,35 @@ TEST(Overview, ThatCanNotBeReadIsAnErrorOfOneLine) {
                           "max(start_ns) FROM round_columns WHERE run = 1)"}) {
     make_sample_file(path, {.seed = 3});
     change(path, sql);
-    auto reader = BulkReader::open(path, never_stopped);
-    ASSERT_TRUE(reader) << reader.error().message;
-    const auto overview = reader->overview();
+    auto reader = value_of(Reader::open(path, never_stopped));
+    const auto overview = reader.overview();
     ASSERT_FALSE(overview) << sql;
     EXPECT_THAT(overview.error().message, testing::StartsWith(path.string() + ": "));
     EXPECT_EQ(overview.error().message.find('\n'), std::string::npos);
-    EXPECT_TRUE(reader->recording()) << "the rows are what they were";
+    EXPECT_TRUE(reader.recording()) << "the rows are what they were";
     std::filesystem::remove(path);
   }
 }
 
-TEST(BulkReader, GivesTheRecordingWithoutItsRounds) {
+TEST(Reader, GivesTheRecordingWithoutItsRounds) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace");
-  auto reader = BulkReader::open(folder / "trace.dstrace", never_stopped);
-  ASSERT_TRUE(reader);
-  const auto outline = reader->outline();
-  ASSERT_TRUE(outline) << outline.error().message;
-  EXPECT_EQ(outline->requests.size(), sample.recording.requests.size());
-  EXPECT_EQ(outline->runs.size(), sample.recording.runs.size());
-  EXPECT_TRUE(outline->rounds.empty());
-  EXPECT_TRUE(outline->draft_tokens.empty());
+  auto reader = value_of(Reader::open(folder / "trace.dstrace", never_stopped));
+  const auto outline = value_of(reader.outline());
+  EXPECT_EQ(outline.requests.size(), sample.recording.requests.size());
+  EXPECT_EQ(outline.runs.size(), sample.recording.runs.size());
+  EXPECT_TRUE(outline.rounds.empty());
+  EXPECT_TRUE(outline.draft_tokens.empty());
 }
 
-TEST(BulkReader, GivesSpansAndKernelsByRangesOfTheirIds) {
+TEST(Reader, GivesSpansAndKernelsByRangesOfTheirIds) {
   const TestFolder folder;
   const Sample sample = make_sample_file(folder / "trace.dstrace", {.max_rounds = 40});
-  auto reader = BulkReader::open(folder / "trace.dstrace", never_stopped);
-  ASSERT_TRUE(reader);
+  auto reader = value_of(Reader::open(folder / "trace.dstrace", never_stopped));
   const auto count = static_cast<std::int64_t>(sample.spans.size());
   std::int64_t next = 1;
   for (const IdRange ids : {IdRange{1, count / 3}, IdRange{count / 3 + 1, count}, IdRange{count + 1}}) {
-    const auto read = reader->spans(ids, [&](const Span& span) {
+    const auto read = reader.spans(ids, [&](const Span& span) {
       EXPECT_EQ(span.id.value(), next);
       EXPECT_EQ(span.start_ns, sample.spans[static_cast<std::size_t>(next - 1)].start_ns);
       ++next;
@@ -319,25 +310,23 @@ TEST(BulkReader, GivesSpansAndKernelsByRangesOfTheirIds) {
     ASSERT_TRUE(read) << read.error().message;
     EXPECT_EQ(next, std::min(ids.last, count) + 1);
   }
-  const auto ids = reader->highest_ids();
-  ASSERT_TRUE(ids) << ids.error().message;
-  const auto spans = std::ranges::find(*ids, "spans", &TableCount::table);
-  ASSERT_NE(spans, ids->end());
+  const auto ids = value_of(reader.highest_ids());
+  const auto spans = std::ranges::find(ids, "spans", &TableCount::table);
+  ASSERT_NE(spans, ids.end());
   EXPECT_EQ(spans->rows, count);
 }
 
-TEST(BulkReader, StopsWhenToldTo) {
+TEST(Reader, StopsWhenToldTo) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   make_sample_file(path, {.requests_per_run = 20, .max_rounds = 400});
   std::atomic<bool> stopped{true};
-  auto reader = BulkReader::open(path, stopped);
-  ASSERT_TRUE(reader);
-  const auto recording = reader->recording();
+  auto reader = value_of(Reader::open(path, stopped));
+  const auto recording = reader.recording();
   ASSERT_FALSE(recording);
   EXPECT_EQ(recording.error().message.find('\n'), std::string::npos);
   stopped = false;
-  EXPECT_TRUE(reader->recording());
+  EXPECT_TRUE(reader.recording());
 }
 
 }  // namespace

@@ -3,20 +3,23 @@
 
 // Takes a file through every reading function, as a test or the fuzzer does with a hostile one.
 
-#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/reader.h>
 #include <filesystem>
+#include <functional>
 #include <string>
 
 namespace draftscope::traces {
 
-/// The first error or violation; empty if there is none.
-inline std::string read_everything(const std::filesystem::path& path) {
+/// Calls `hear` with each function's error. Returns the first violation, or "".
+inline std::string hear_errors(const std::filesystem::path& path,
+                               const std::function<void(const std::string& error)>& hear) {
   auto reader = Reader::open(path);
-  if (!reader) return reader.error().message;
-  std::string first;
-  const auto keep = [&first](const auto& result) {
-    if (!result && first.empty()) first = result.error().message;
+  if (!reader) {
+    hear(reader.error().message);
+    return "";
+  }
+  const auto keep = [&hear](const auto& result) {
+    if (!result) hear(result.error().message);
   };
   keep(reader->recording());
   keep(reader->strings());
@@ -27,20 +30,26 @@ inline std::string read_everything(const std::filesystem::path& path) {
   keep(reader->spans([](const Span& /*span*/) { return true; }));
   keep(reader->kernels([](const Kernel& /*kernel*/) { return true; }));
   keep(reader->counters([](const Counter& /*counter*/) { return true; }));
-  const std::atomic<bool> never{false};
-  auto bulk = BulkReader::open(path, never);
-  if (!bulk) return bulk.error().message;
-  keep(bulk->outline());
-  keep(bulk->overview());
-  keep(bulk->highest_ids());
-  keep(bulk->recording());
-  keep(bulk->spans({}, [](const Span& /*span*/) { return true; }));
-  keep(bulk->kernels({}, [](const Kernel& /*kernel*/) { return true; }));
-  keep(bulk->decisions([](const Decision& /*decision*/) { return true; }));
+  keep(reader->outline());
+  keep(reader->overview());
+  keep(reader->highest_ids());
+  keep(reader->rounds({}, [](const Round& /*round*/) { return true; }));
+  keep(reader->draft_tokens({}, [](const DraftToken& /*token*/) { return true; }));
+  keep(reader->spans({}, [](const Span& /*span*/) { return true; }));
+  keep(reader->kernels({}, [](const Kernel& /*kernel*/) { return true; }));
+  keep(reader->decisions({}, [](const Decision& /*decision*/) { return true; }));
   const auto violations = reader->validate();
   keep(violations);
-  if (first.empty() && violations && !violations->empty()) first = violations->front().rule;
-  return first;
+  return violations && !violations->empty() ? violations->front().rule : "";
+}
+
+/// The first error or violation; empty if there is none.
+inline std::string read_everything(const std::filesystem::path& path) {
+  std::string first;
+  const std::string violation = hear_errors(path, [&first](const std::string& error) {
+    if (first.empty()) first = error;
+  });
+  return first.empty() ? violation : first;
 }
 
 }  // namespace draftscope::traces

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "../value_of.h"
 #include "sample.h"
 
 namespace draftscope::traces {
@@ -70,9 +71,8 @@ TEST(OldTrace, GivesWayToAWholeNewOne) {
   auto writer = Writer::create(path, {{"model", "second"}}, {.overwrite = true});
   ASSERT_TRUE(writer) << writer.error().message;
   EXPECT_THAT(files_in(folder), ElementsAre("x.dstrace", "x.dstrace-shm", "x.dstrace-wal"));
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_EQ(reader->recording()->meta.at("model"), "second");
+  auto reader = value_of(Reader::open(path));
+  EXPECT_EQ(reader.recording()->meta.at("model"), "second");
   EXPECT_TRUE((*writer)->close());
 }
 
@@ -90,13 +90,12 @@ TEST(OldTrace, KeepsTheLogOfARecordingThatWasCutOffOutOfTheNewOne) {
 TEST(OldTrace, IsNotReplacedWhileSomebodyRecordsIntoIt) {
   const TestFolder folder;
   const auto path = folder / "x.dstrace";
-  auto writer = Writer::create(path, {});
-  ASSERT_TRUE(writer);
+  auto writer = value_of(Writer::create(path, {}));
   for (const std::string& error : {creation_error(path), atomic_error(path)})
     EXPECT_EQ(error,
               path.string() + ": is in use: somebody records into it or reads it, so it can't be replaced");
-  write_sample(**writer);
-  EXPECT_TRUE((*writer)->close());
+  write_sample(*writer);
+  EXPECT_TRUE(writer->close());
   EXPECT_GT(rounds_in(path), 0U);
   EXPECT_THAT(files_in(folder), ElementsAre("x.dstrace"));
 }
@@ -105,16 +104,15 @@ TEST(RecordingWhoseFileIsTakenAway, SaysSoAndLeavesTheFileThatIsThereNow) {
   const TestFolder folder;
   const auto path = folder / "x.dstrace";
   for (const bool is_replaced : {false, true}) {
-    auto writer = Writer::create(path, {}, {.overwrite = true});
-    ASSERT_TRUE(writer) << writer.error().message;
+    auto writer = value_of(Writer::create(path, {}, {.overwrite = true}));
     fs::rename(path, folder / "moved");
     if (is_replaced) write_file(path, "somebody's");
-    (*writer)->add(Prompt{});
-    const auto closed = (*writer)->close();
+    writer->add(Prompt{});
+    const auto closed = writer->close();
     ASSERT_FALSE(closed);
     EXPECT_EQ(closed.error().message,
               path.string() + ": was moved, replaced or removed while it was recorded, expected it to stay");
-    EXPECT_TRUE((*writer)->failed());
+    EXPECT_TRUE(writer->failed());
     EXPECT_EQ(fs::exists(path), is_replaced);
     for (const char* const suffix : {"-wal", "-shm"}) fs::remove(path.string() + suffix);
   }
@@ -156,10 +154,9 @@ TEST(NewTrace, TakesAnyNameAsThatOfAFile) {
 
 TEST(NewTrace, DoesNotReplaceWhatHasComeToBeMeanwhile) {
   const TestFolder folder;
-  auto trace = AtomicTrace::create(folder / "x", false);
-  ASSERT_TRUE(trace);
+  auto trace = value_of(AtomicTrace::create(folder / "x", false));
   write_file(folder / "x", "somebody's");
-  const auto committed = trace->commit();
+  const auto committed = trace.commit();
   ASSERT_FALSE(committed);
   EXPECT_THAT(committed.error().message, HasSubstr("exists already"));
   EXPECT_EQ(read_file(folder / "x"), "somebody's");
@@ -167,15 +164,14 @@ TEST(NewTrace, DoesNotReplaceWhatHasComeToBeMeanwhile) {
 
 TEST(NewTrace, IsNotPutInPlaceWithoutTheRowsThatAReaderKeepsInItsLog) {
   const TestFolder folder;
-  auto trace = AtomicTrace::create(folder / "x", false);
-  ASSERT_TRUE(trace);
-  write_sample(trace->writer());
+  auto trace = value_of(AtomicTrace::create(folder / "x", false));
+  write_sample(trace.writer());
   sqlite3* reading = nullptr;
   const auto partial = folder / fmt::format("x.{}.partial", ::getpid());
   ASSERT_EQ(sqlite3_open(partial.c_str(), &reading), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(reading, "BEGIN; SELECT count(*) FROM rounds", nullptr, nullptr, nullptr),
             SQLITE_OK);
-  const auto committed = trace->commit();
+  const auto committed = trace.commit();
   sqlite3_close(reading);
   ASSERT_FALSE(committed);
   EXPECT_THAT(committed.error().message, HasSubstr("somebody has"));

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "../value_of.h"
 #include "sample.h"
 #include "storage/columns.h"
-#include "storage/primary_key.h"
 
 namespace draftscope::traces {
 namespace {
@@ -84,56 +84,50 @@ TEST_P(RandomRecording, ComesBackAsItWasWritten) {
   Sample sample = make_sample_file(
       path,
       {.seed = GetParam(), .runs = 1 + static_cast<int>(GetParam() % 4), .operations = GetParam() % 2 == 0});
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto recording = reader->recording();
-  ASSERT_TRUE(recording) << recording.error().message;
-  EXPECT_TRUE(recording->closed_cleanly);
-  EXPECT_EQ(recording->meta.at("model"), "demo");
-  EXPECT_EQ(fields_of(recording->runs), fields_of(sample.recording.runs));
-  EXPECT_EQ(fields_of(recording->prompts), fields_of(sample.recording.prompts));
-  EXPECT_EQ(fields_of(recording->requests), fields_of(sample.recording.requests));
-  EXPECT_EQ(fields_of(recording->layer_sets), fields_of(sample.recording.layer_sets));
-  EXPECT_EQ(fields_of(recording->rounds), fields_of(sample.recording.rounds));
-  EXPECT_EQ(fields_of(recording->draft_tokens), fields_of(sample.recording.draft_tokens));
-  EXPECT_EQ(fields_of(recording->tracks), fields_of(sample.recording.tracks));
+  auto reader = value_of(Reader::open(path));
+  const auto recording = value_of(reader.recording());
+  EXPECT_TRUE(recording.closed_cleanly);
+  EXPECT_EQ(recording.meta.at("model"), "demo");
+  EXPECT_EQ(fields_of(recording.runs), fields_of(sample.recording.runs));
+  EXPECT_EQ(fields_of(recording.prompts), fields_of(sample.recording.prompts));
+  EXPECT_EQ(fields_of(recording.requests), fields_of(sample.recording.requests));
+  EXPECT_EQ(fields_of(recording.layer_sets), fields_of(sample.recording.layer_sets));
+  EXPECT_EQ(fields_of(recording.rounds), fields_of(sample.recording.rounds));
+  EXPECT_EQ(fields_of(recording.draft_tokens), fields_of(sample.recording.draft_tokens));
+  EXPECT_EQ(fields_of(recording.tracks), fields_of(sample.recording.tracks));
 
   std::stable_sort(sample.decisions.begin(), sample.decisions.end(),
                    [](const Decision& a, const Decision& b) { return a.start_ns < b.start_ns; });
-  EXPECT_EQ(streamed_fields(*reader, &Reader::decisions), fields_of(sample.decisions));
+  EXPECT_EQ(streamed_fields(reader, &Reader::decisions), fields_of(sample.decisions));
   std::sort(sample.shadow_tokens.begin(), sample.shadow_tokens.end(),
             [](const ShadowToken& a, const ShadowToken& b) { return primary_key(a) < primary_key(b); });
-  EXPECT_EQ(streamed_fields(*reader, &Reader::shadow_tokens), fields_of(sample.shadow_tokens));
+  EXPECT_EQ(streamed_fields(reader, &Reader::shadow_tokens), fields_of(sample.shadow_tokens));
   const auto by_time = [](const auto& a, const auto& b) {
     return std::tie(a.track_id, a.start_ns, a.id) < std::tie(b.track_id, b.start_ns, b.id);
   };
   std::sort(sample.spans.begin(), sample.spans.end(), by_time);
-  EXPECT_EQ(streamed_fields(*reader, &Reader::spans), fields_of(sample.spans));
+  EXPECT_EQ(streamed_fields(reader, &Reader::spans), fields_of(sample.spans));
   std::sort(sample.kernels.begin(), sample.kernels.end(), by_time);
-  EXPECT_EQ(streamed_fields(*reader, &Reader::kernels), fields_of(sample.kernels));
-  EXPECT_EQ(streamed_fields(*reader, &Reader::counters), fields_of(sample.counters));
+  EXPECT_EQ(streamed_fields(reader, &Reader::kernels), fields_of(sample.kernels));
+  EXPECT_EQ(streamed_fields(reader, &Reader::counters), fields_of(sample.counters));
 
-  const auto strings = reader->strings();
-  ASSERT_TRUE(strings);
-  ASSERT_EQ(strings->size(), sample.strings.size());
+  const auto strings = value_of(reader.strings());
+  ASSERT_EQ(strings.size(), sample.strings.size());
   for (std::size_t i = 0; i < sample.strings.size(); ++i)
-    EXPECT_EQ(strings->at(StringId::from(i + 1)), sample.strings[i]);
+    EXPECT_EQ(strings.at(StringId::from(i + 1)), sample.strings[i]);
 
-  const auto token_texts = reader->token_texts();
-  ASSERT_TRUE(token_texts);
-  ASSERT_EQ(token_texts->size(), sample.token_texts.size());
-  for (const TokenText& written : sample.token_texts) EXPECT_EQ(token_texts->at(written.token), written.text);
+  const auto token_texts = value_of(reader.token_texts());
+  ASSERT_EQ(token_texts.size(), sample.token_texts.size());
+  for (const TokenText& written : sample.token_texts) EXPECT_EQ(token_texts.at(written.token), written.text);
 }
 
 TEST_P(RandomRecording, BreaksNoRule) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
   make_sample_file(path, {.seed = GetParam()});
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto violations = reader->validate();
-  ASSERT_TRUE(violations) << violations.error().message;
-  for (const Violation& violation : *violations)
+  auto reader = value_of(Reader::open(path));
+  const auto violations = value_of(reader.validate());
+  for (const Violation& violation : violations)
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "sample.h"
 
-#include <draftscope/traces/tree_depth.h>
+#include <draftscope/traces/records.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -324,18 +324,6 @@ Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& 
 std::filesystem::path parent_in_memory() {
   const char* const memory = "/dev/shm";
   return ::access(memory, W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
-}
-
-TestFolder::TestFolder(const std::filesystem::path& parent) {
-  std::string pattern = (parent / "draftscope-test-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder " + pattern);
-  path_ = pattern;
-}
-
-TestFolder::~TestFolder() {
-  std::error_code ignored;
-  std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-  std::filesystem::remove_all(path_, ignored);
 }
 
 std::string read_file(const std::filesystem::path& path) {

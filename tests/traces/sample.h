@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "../temporary_folder.h"
+
 namespace draftscope::traces {
 
 struct SampleOptions {
@@ -44,20 +46,7 @@ Sample write_sample(Writer& writer, const SampleOptions& options = {});
 /// The same, into a file that is then closed.
 Sample make_sample_file(const std::filesystem::path& path, const SampleOptions& options = {});
 
-/// A folder that is new for each test and goes with it.
-class TestFolder {
- public:
-  TestFolder() : TestFolder(std::filesystem::temp_directory_path()) {}
-  explicit TestFolder(const std::filesystem::path& parent);
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  ~TestFolder();
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using TestFolder = test::TemporaryFolder;
 
 /// A folder in memory where there is one: for tests that make so many files that syncing them takes long.
 [[nodiscard]] std::filesystem::path parent_in_memory();

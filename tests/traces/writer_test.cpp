@@ -9,6 +9,7 @@
 #include <csignal>
 #include <limits>
 
+#include "../value_of.h"
 #include "sample.h"
 
 namespace draftscope::traces {
@@ -26,16 +27,15 @@ TEST(Writer, LeavesASingleFile) {
 
 TEST(Writer, GivesTheSameIdForTheSameTextAndTheSameLayerSet) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {});
-  ASSERT_TRUE(writer);
-  EXPECT_EQ((*writer)->intern("verify"), (*writer)->intern(std::string("verify")));
-  EXPECT_NE((*writer)->intern("verify"), (*writer)->intern("draft"));
+  auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
+  EXPECT_EQ(writer->intern("verify"), writer->intern(std::string("verify")));
+  EXPECT_NE(writer->intern("verify"), writer->intern("draft"));
   const LayerSet set{0, 4, 2, {0xF0}, "fixed"};
   LayerSet other = set;
   other.origin = "swift";
-  EXPECT_EQ((*writer)->add(set), (*writer)->add(set));
-  EXPECT_NE((*writer)->add(set), (*writer)->add(other));
-  ASSERT_TRUE((*writer)->close());
+  EXPECT_EQ(writer->add(set), writer->add(set));
+  EXPECT_NE(writer->add(set), writer->add(other));
+  ASSERT_TRUE(writer->close());
   EXPECT_EQ(query(folder / "trace.dstrace", "SELECT count(*) FROM layer_sets")[0][0], "2");
 }
 
@@ -57,24 +57,23 @@ TEST(Writer, ReplacesMetaThatIsSetAgain) {
 
 TEST(Writer, TakesKernelsOfARoundThatNeverCame) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {});
-  ASSERT_TRUE(writer);
+  auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
   Request request;
-  request.run_id = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-  request.prompt_id = (*writer)->add(Prompt{});
-  request.id = (*writer)->next_request_id();
-  (*writer)->begin(request);
+  request.run_id = writer->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+  request.prompt_id = writer->add(Prompt{});
+  request.id = writer->next_request_id();
+  writer->begin(request);
   Kernel kernel;
-  kernel.track_id = (*writer)->add(Track{0, "stream", "stream 7", 0, 0});
-  kernel.short_name_id = (*writer)->intern("kernel");
+  kernel.track_id = writer->add(Track{0, "stream", "stream 7", 0, 0});
+  kernel.short_name_id = writer->intern("kernel");
   kernel.request_id = request.id;
-  kernel.round_id = (*writer)->next_round_id();
+  kernel.round_id = writer->next_round_id();
   for (const bool is_late : {false, true}) {
-    if (is_late) (*writer)->finish(request);
-    kernel.id = (*writer)->next_kernel_id();
-    (*writer)->add(std::span<const Kernel>(&kernel, 1));
+    if (is_late) writer->finish(request);
+    kernel.id = writer->next_kernel_id();
+    writer->add(std::span<const Kernel>(&kernel, 1));
   }
-  ASSERT_TRUE((*writer)->close());
+  ASSERT_TRUE(writer->close());
   EXPECT_EQ(query(folder / "trace.dstrace", "SELECT count(*) FROM kernels WHERE round IS NULL")[0][0], "2");
 }
 
@@ -86,9 +85,8 @@ TEST(Writer, RefusesToReplaceAFileUnlessAskedTo) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, testing::StartsWith(path.string() + ": exists already"));
   EXPECT_EQ(read_file(path), "precious");
-  const auto replaced = Writer::create(path, {}, {.overwrite = true});
-  ASSERT_TRUE(replaced) << replaced.error().message;
-  ASSERT_TRUE((*replaced)->close());
+  const auto replaced = value_of(Writer::create(path, {}, {.overwrite = true}));
+  ASSERT_TRUE(replaced->close());
   EXPECT_TRUE(Reader::open(path));
 }
 
@@ -103,11 +101,10 @@ TEST(Writer, SaysInOneLineThatAFolderIsMissing) {
 TEST(Writer, DropsAndCountsSpansWhenTheQueueIsFullButNeverRounds) {
   const TestFolder folder;
   const auto path = folder / "trace.dstrace";
-  auto writer = Writer::create(path, {}, {.queue_rows = 40});
-  ASSERT_TRUE(writer);
+  auto writer = value_of(Writer::create(path, {}, {.queue_rows = 40}));
   Sample sample;
   for (std::uint32_t seed = 1; seed <= 5; ++seed) {
-    Sample more = write_sample(**writer, {.seed = seed, .max_rounds = 30});
+    Sample more = write_sample(*writer, {.seed = seed, .max_rounds = 30});
     auto& all = sample.recording;
     all.rounds.insert(all.rounds.end(), more.recording.rounds.begin(), more.recording.rounds.end());
     all.draft_tokens.insert(all.draft_tokens.end(), more.recording.draft_tokens.begin(),
@@ -119,8 +116,8 @@ TEST(Writer, DropsAndCountsSpansWhenTheQueueIsFullButNeverRounds) {
     sample.kernels.insert(sample.kernels.end(), more.kernels.begin(), more.kernels.end());
     sample.counters.insert(sample.counters.end(), more.counters.begin(), more.counters.end());
   }
-  ASSERT_TRUE((*writer)->close());
-  const WriterCounts counts = (*writer)->counts();
+  ASSERT_TRUE(writer->close());
+  const WriterCounts counts = writer->counts();
   EXPECT_GT(counts.dropped_spans, 0);
   const auto rows = [&](const std::string& table) {
     return std::stoll(query(path, "SELECT count(*) FROM " + table)[0][0]);
@@ -134,11 +131,9 @@ TEST(Writer, DropsAndCountsSpansWhenTheQueueIsFullButNeverRounds) {
   EXPECT_EQ(rows("counters") + counts.dropped_counters, static_cast<std::int64_t>(sample.counters.size()));
   EXPECT_EQ(query(path, "SELECT value FROM meta WHERE key = 'dropped_spans'")[0][0],
             std::to_string(counts.dropped_spans));
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader);
-  const auto violations = reader->validate();
-  ASSERT_TRUE(violations);
-  for (const Violation& violation : *violations)
+  auto reader = value_of(Reader::open(path));
+  const auto violations = value_of(reader.validate());
+  for (const Violation& violation : violations)
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 
@@ -154,20 +149,19 @@ Request begun_request(Writer& writer) {
 
 TEST(Writer, FreesTheSpansOfARoundThatNeverCame) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {});
-  ASSERT_TRUE(writer);
-  Request request = begun_request(**writer);
+  auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
+  Request request = begun_request(*writer);
   std::vector<Span> spans(1);
-  spans[0].id = (*writer)->next_span_id();
-  spans[0].track_id = (*writer)->add(Track{0, "host", "decoding", 0, 0});
+  spans[0].id = writer->next_span_id();
+  spans[0].track_id = writer->add(Track{0, "host", "decoding", 0, 0});
   spans[0].request_id = request.id;
-  spans[0].round_id = (*writer)->next_round_id();
-  spans[0].name_id = (*writer)->intern("draft");
-  (*writer)->add(std::span<const Span>(spans));
+  spans[0].round_id = writer->next_round_id();
+  spans[0].name_id = writer->intern("draft");
+  writer->add(std::span<const Span>(spans));
   request.start_ns = request.end_ns = 5;
   request.stop = RequestStop::cancelled;
-  (*writer)->finish(request);
-  ASSERT_TRUE((*writer)->close());
+  writer->finish(request);
+  ASSERT_TRUE(writer->close());
   EXPECT_EQ(query(folder / "trace.dstrace", "SELECT request, round FROM spans"),
             (std::vector<std::vector<std::string>>{{"1", "NULL"}}));
   EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
@@ -175,19 +169,18 @@ TEST(Writer, FreesTheSpansOfARoundThatNeverCame) {
 
 TEST(Writer, KeepsTheDecisionsOfARoundThatNeverCameWithTheirRequest) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {});
-  ASSERT_TRUE(writer);
-  Request request = begun_request(**writer);
+  auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
+  Request request = begun_request(*writer);
   Decision decision;
   decision.request_id = request.id;
-  decision.round_id = (*writer)->next_round_id();
-  decision.kind_id = (*writer)->intern("exit");
-  EXPECT_EQ((*writer)->add(decision).value(), 1);
+  decision.round_id = writer->next_round_id();
+  decision.kind_id = writer->intern("exit");
+  EXPECT_EQ(writer->add(decision).value(), 1);
   request.stop = RequestStop::cancelled;
   request.end_ns = 5;
-  (*writer)->finish(request);
-  EXPECT_EQ((*writer)->add(decision).value(), 2) << "late, as from a thread that searches";
-  ASSERT_TRUE((*writer)->close());
+  writer->finish(request);
+  EXPECT_EQ(writer->add(decision).value(), 2) << "late, as from a thread that searches";
+  ASSERT_TRUE(writer->close());
   EXPECT_EQ(query(folder / "trace.dstrace", "SELECT request, round, score FROM decisions"),
             (std::vector<std::vector<std::string>>{{"1", "NULL", "NULL"}, {"1", "NULL", "NULL"}}));
   EXPECT_TRUE(Reader::open(folder / "trace.dstrace")->validate()->empty());
@@ -199,27 +192,24 @@ TEST(Writer, CallsARecordingCutOffThatGoesAmidARequest) {
   for (const bool is_finished : {true, false}) {
     const auto path = folder / (is_finished ? "whole.dstrace" : "cut.dstrace");
     {
-      auto writer = Writer::create(path, {});
-      ASSERT_TRUE(writer) << writer.error().message;
+      auto writer = value_of(Writer::create(path, {}));
       Request request;
-      request.id = (*writer)->next_request_id();
-      request.run_id = (*writer)->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
-      request.prompt_id = (*writer)->add(Prompt{});
-      (*writer)->begin(request);
+      request.id = writer->next_request_id();
+      request.run_id = writer->add(traces::Run{0, "vanilla", "vanilla", "{}", true});
+      request.prompt_id = writer->add(Prompt{});
+      writer->begin(request);
       request.end_ns = 5;
-      if (is_finished) (*writer)->finish(request);
+      if (is_finished) writer->finish(request);
     }
-    auto reader = Reader::open(path);
-    ASSERT_TRUE(reader) << reader.error().message;
-    EXPECT_EQ(reader->recording()->closed_cleanly, is_finished);
-    EXPECT_TRUE(reader->validate()->empty());
+    auto reader = value_of(Reader::open(path));
+    EXPECT_EQ(reader.recording()->closed_cleanly, is_finished);
+    EXPECT_TRUE(reader.validate()->empty());
   }
 }
 
 TEST(Writer, RoundsWhatItKeepsInMillionthsButNoSmallMarginToATie) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {});
-  ASSERT_TRUE(writer);
+  auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
   std::vector<ShadowToken> rows(4);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].layer = static_cast<std::int32_t>(i) + 1;
   rows[0].probability = 0.12345678;
@@ -227,8 +217,8 @@ TEST(Writer, RoundsWhatItKeepsInMillionthsButNoSmallMarginToATie) {
   rows[1].margin = 1e-9;
   rows[2].margin = std::numeric_limits<double>::quiet_NaN();
   rows[3].margin = std::numeric_limits<double>::infinity();
-  (*writer)->add(std::span<const ShadowToken>(rows));
-  ASSERT_TRUE((*writer)->close());
+  writer->add(std::span<const ShadowToken>(rows));
+  ASSERT_TRUE(writer->close());
   EXPECT_EQ(
       query(folder / "trace.dstrace", "SELECT probability_millionths, margin_millionths FROM shadow_tokens"),
       (std::vector<std::vector<std::string>>{{"123457", "0"}, {"0", "1"}, {"0", "NULL"}, {"0", "NULL"}}));
@@ -236,10 +226,9 @@ TEST(Writer, RoundsWhatItKeepsInMillionthsButNoSmallMarginToATie) {
 
 TEST(Writer, CanBeClosedTwice) {
   const TestFolder folder;
-  auto writer = Writer::create(folder / "trace.dstrace", {});
-  ASSERT_TRUE(writer);
-  EXPECT_TRUE((*writer)->close());
-  EXPECT_TRUE((*writer)->close());
+  auto writer = value_of(Writer::create(folder / "trace.dstrace", {}));
+  EXPECT_TRUE(writer->close());
+  EXPECT_TRUE(writer->close());
 }
 
 /// In a child, because the limit holds for the whole process: a file can't grow beyond `bytes`, as on a full
@@ -285,15 +274,12 @@ TEST(WriterOnAFullDisk, ReportsTheFirstErrorAndWhatWasCommittedStaysReadable) {
   EXPECT_THAT(words, testing::AnyOf(testing::HasSubstr("disk"), testing::HasSubstr("full")));
   EXPECT_THAT(words, testing::EndsWith(": File too large"));
   EXPECT_THAT(words, testing::Not(testing::HasSubstr("\n")));
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto recording = reader->recording();
-  ASSERT_TRUE(recording) << recording.error().message;
-  EXPECT_FALSE(recording->closed_cleanly);
-  EXPECT_FALSE(recording->rounds.empty());
-  const auto violations = reader->validate();
-  ASSERT_TRUE(violations);
-  for (const Violation& violation : *violations)
+  auto reader = value_of(Reader::open(path));
+  const auto recording = value_of(reader.recording());
+  EXPECT_FALSE(recording.closed_cleanly);
+  EXPECT_FALSE(recording.rounds.empty());
+  const auto violations = value_of(reader.validate());
+  for (const Violation& violation : violations)
     ADD_FAILURE() << violation.table << " row " << violation.row << ": " << violation.rule;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "foreign/foreign_round.h"
 
-#include <draftscope/traces/tree_depth.h>
+#include <draftscope/traces/records.h>
 
 #include <algorithm>
 #include <cmath>

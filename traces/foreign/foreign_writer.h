@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -20,6 +21,9 @@
 #include "foreign/foreign_round.h"
 
 namespace draftscope::traces {
+
+/// The name of vanilla decoding in files of other programs.
+inline constexpr std::string_view baseline_name = "vanilla";
 
 /// A run of another engine, by its specification. Vanilla decoding is a baseline, whether that was said or
 /// not.
@@ -29,7 +33,7 @@ namespace draftscope::traces {
   run.strategy = specification.substr(0, specification.find(':'));
   run.specification = specification;
   run.parameters = parameters;
-  run.is_baseline = is_baseline || run.strategy == "vanilla";
+  run.is_baseline = is_baseline || run.strategy == baseline_name;
   return run;
 }
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One reader a format. Each adds rows to the target and notes what its file lacks; errors are one line.
+// What a format is, and what the reader of each is given.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/import.h>
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "foreign/foreign_writer.h"
@@ -34,18 +38,44 @@ struct ImportContext {
   std::int64_t next_ns = 0;  ///< where a file's times are moved to, whose clock begins anew
 };
 
-[[nodiscard]] Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_swift(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_layerskip(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_acceptance(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_chrome(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_nsys(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_llama_cpp(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_llama_answers(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_sglang(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_trtllm(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_aiperf(const std::filesystem::path& file, ImportContext& context);
-[[nodiscard]] Result<void> import_rounds(const std::filesystem::path& file, ImportContext& context);
+/// The first 64 KiB of a file.
+class FileHead {
+ public:
+  explicit FileHead(std::string text) : text_(std::move(text)) {}
+
+  [[nodiscard]] std::string_view text() const { return text_; }
+  /// Whether the text begins as a JSON object, or as a list.
+  [[nodiscard]] bool is_object() const { return begins_with('{'); }
+  [[nodiscard]] bool is_list() const { return begins_with('['); }
+  [[nodiscard]] bool is_blank() const { return first() == std::string::npos; }
+  [[nodiscard]] bool has_any(std::initializer_list<std::string_view> words) const {
+    return std::any_of(words.begin(), words.end(), [this](std::string_view word) { return has(word); });
+  }
+  [[nodiscard]] bool has_all(std::initializer_list<std::string_view> words) const {
+    return std::all_of(words.begin(), words.end(), [this](std::string_view word) { return has(word); });
+  }
+
+ private:
+  [[nodiscard]] std::size_t first() const { return text_.find_first_not_of(" \t\r\n"); }
+  [[nodiscard]] bool begins_with(char c) const { return !is_blank() && text_[first()] == c; }
+  [[nodiscard]] bool has(std::string_view word) const { return text_.find(word) != std::string::npos; }
+
+  std::string text_;
+};
+
+/// One format: its folder defines it as NAME_row, and formats.cpp lists it.
+struct FormatRow {
+  std::string_view name;   ///< of the command and in `meta`: "spec-bench"
+  std::string_view about;  ///< one line for the command's help
+  /// Adds rows to the target and notes what the file lacks; errors are one line.
+  Result<void> (*read)(const std::filesystem::path& file, ImportContext& context);
+  /// How sure it is that a file which begins so is of this format; 0 = it is not. The surest reads it.
+  int (*sureness)(const FileHead& head);
+  bool stands_alone = false;  ///< it has its own clock and names its runs
+};
+
+/// All formats, in the order of the help.
+[[nodiscard]] std::span<const FormatRow* const> format_rows();
 
 /// Name of the run of this file: the option (which is not the baseline's), or the file's name without
 /// its ending.

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "foreign/foreign_writer.h"
 #include "foreign/json_fields.h"
 
 namespace draftscope::traces {
@@ -123,7 +124,8 @@ void Frames::write_requests(PacedTrace& target) {
     const RequestFrame& frame = requests_[i];
     if (const auto [run, is_new] = runs.try_emplace(frame.specification); is_new) {
       const std::string strategy = frame.specification.substr(0, frame.specification.find(':'));
-      run->second = target.writer().add(Run{0, strategy, frame.specification, "{}", strategy == "vanilla"});
+      run->second =
+          target.writer().add(Run{0, strategy, frame.specification, "{}", strategy == baseline_name});
       ++target.counts().runs;
     }
     if (const auto [prompt, is_new] = prompts.try_emplace(frame.question_id); is_new)

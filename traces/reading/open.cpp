@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "reading/open.h"
 
-#include <draftscope/base/remove_folder.h>
+#include <draftscope/base/atomic_folder.h>
 #include <draftscope/base/text_file.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -88,39 +88,8 @@ Result<Database> connect_to_copy(const fs::path& path, TemporaryFolder& folder) 
   return connect(copy, "mode=ro");
 }
 
-/// Collects name and type of a table's columns, as a record has them.
-struct ExpectedColumns {
-  std::vector<std::pair<std::string_view, std::string_view>> columns;
-  template <typename Tag>
-  void id(std::string_view name, Id<Tag> /*field*/) {
-    columns.emplace_back(name, "INTEGER");
-  }
-  template <typename Tag>
-  void key(std::string_view name, Id<Tag> /*field*/, std::string_view /*table*/) {
-    columns.emplace_back(name, "INTEGER");
-  }
-  template <typename Tag>
-  void reference(std::string_view name, Id<Tag> /*field*/, std::string_view /*table*/) {
-    columns.emplace_back(name, "INTEGER");
-  }
-  template <typename Field>
-  void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view /*table*/) {
-    columns.emplace_back(name, "INTEGER");
-  }
-  void millionths(std::string_view name, double /*field*/) { columns.emplace_back(name, "INTEGER"); }
-  template <typename Field>
-  void value(std::string_view name, const Field& /*field*/) {
-    columns.emplace_back(name, std::is_floating_point_v<Field>      ? "REAL"
-                               : std::is_integral_v<Field>          ? "INTEGER"
-                               : std::is_same_v<Field, std::string> ? "TEXT"
-                                                                    : "BLOB");
-  }
-};
-
-using Columns = std::vector<std::pair<std::string_view, std::string_view>>;
-
 Result<void> check_table(sqlite3* database, const std::string& name, int version, std::string_view table,
-                         const Columns& columns) {
+                         const std::vector<StoredColumn>& columns) {
   DRAFTSCOPE_TRY_ASSIGN(
       const std::int64_t tables,
       query_integer(database, name,
@@ -128,33 +97,25 @@ Result<void> check_table(sqlite3* database, const std::string& name, int version
                                 "type = 'table' AND name = '{}'",
                                 table)));
   if (tables != 1) return fail("{}: found no table {}, expected a whole trace", name, table);
-  for (const auto& [column, type] : columns) {
-    if (!has_column(version, table, column)) continue;
+  for (const StoredColumn& column : columns) {
+    if (!has_column(version, table, column.name)) continue;
     DRAFTSCOPE_TRY_ASSIGN(
         const std::string found,
         query_text(
             database, name,
             fmt::format("SELECT coalesce((SELECT type FROM pragma_table_info('{}') WHERE name = '{}'), "
                         "'nothing')",
-                        table, column)));
-    if (found != type)
-      return fail("{}: table {}: column {} is {}, expected {}", name, table, column, found, type);
+                        table, column.name)));
+    if (found != column.type)
+      return fail("{}: table {}: column {} is {}, expected {}", name, table, column.name, found, column.type);
   }
   return {};
-}
-
-template <typename Record>
-Result<void> check_table(sqlite3* database, const std::string& name, int version) {
-  ExpectedColumns expected;
-  const Record record{};
-  visit_columns(record, expected);
-  return check_table(database, name, version, table_name<Record>, expected.columns);
 }
 
 Result<void> check_tables(sqlite3* database, const std::string& name, int version) {
   DRAFTSCOPE_TRY(check_table(database, name, version, "meta", {{"key", "TEXT"}, {"value", "TEXT"}}));
   return try_each_table([&]<typename Record>(const Table<Record>& /*table*/) {
-    return check_table<Record>(database, name, version);
+    return check_table(database, name, version, table_name<Record>, stored_columns<Record>());
   });
 }
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "storage/untrusted.h"
+#include "storage/database.h"
 
 namespace draftscope::traces {
 

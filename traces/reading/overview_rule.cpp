@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "reading/overview_rule.h"
+#include "reading/validate.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "reading/damage.h"
 #include "reading/scan.h"
+#include "storage/columns.h"
 #include "storage/overview_builder.h"
-#include "storage/primary_key.h"
 
 namespace draftscope::traces {
 namespace {
@@ -72,16 +71,6 @@ std::string key_words(const Record& row) {
   return words;
 }
 
-/// Order of two rows by their keys: below 0 if `a` comes first, 0 if they have one key.
-template <typename Record>
-int order(const Record& a, const Record& b) {
-  const auto of_a = fields(a);
-  const auto of_b = fields(b);
-  for (std::size_t i = 0; i < key_fields<Record>; ++i)
-    if (of_a[i].second != of_b[i].second) return of_a[i].second < of_b[i].second ? -1 : 1;
-  return 0;
-}
-
 template <typename Record>
 std::int64_t row_id(const Record& row) {
   if constexpr (std::is_same_v<Record, LaneColumn>)
@@ -99,9 +88,9 @@ Result<void> compare(OpenTrace& trace, const std::vector<Record>& expected,
   const auto scanned = scan<Record>(
       trace, "", "",
       [&](const Record& row) {
-        if (next == expected.size() || order(row, expected[next]) < 0) {
+        if (next == expected.size() || primary_key(row) < primary_key(expected[next])) {
           differences.push_back({table, row_id(row), key_words(row) + ": no rows give this one"});
-        } else if (order(row, expected[next]) > 0) {
+        } else if (primary_key(expected[next]) < primary_key(row)) {
           differences.push_back(
               {table, row_id(expected[next]), key_words(expected[next]) + ": is missing, but rows give it"});
         } else {

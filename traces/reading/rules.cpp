@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "reading/rules.h"
+#include "reading/validate.h"
 
 #include <fmt/format.h>
 

@@ -3,13 +3,144 @@
 
 // Streams the checked rows of one table.
 
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <cstring>
+#include <limits>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
-#include "reading/fetch.h"
 #include "reading/open.h"
+#include "storage/columns.h"
+#include "storage/database.h"
 #include "storage/tables.h"
 
 namespace draftscope::traces {
+
+/// Takes a record's fields out of a result row, in the order of columns.h. The file is untrusted: types,
+/// ranges and blob lengths are checked, and the first field that is wrong is kept as words.
+class Fetcher {
+ public:
+  explicit Fetcher(sqlite3_stmt* statement) : statement_(statement) {}
+
+  /// Empty if every field was as expected.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  template <typename Tag>
+  void id(std::string_view name, Id<Tag>& field) {
+    field = Id<Tag>::from(positive(name));
+  }
+  template <typename Tag>
+  void key(std::string_view name, Id<Tag>& field, std::string_view /*table*/) {
+    field = Id<Tag>::from(positive(name));
+  }
+  template <typename Tag>
+  void reference(std::string_view name, Id<Tag>& field, std::string_view /*table*/) {
+    if (sqlite3_value_type(column()) == SQLITE_NULL) {
+      field = 0;
+      ++column_;
+    } else {
+      field = Id<Tag>::from(positive(name));
+    }
+  }
+  template <typename Field>
+  void enumeration(std::string_view name, Field& field, int values, std::string_view /*table*/) {
+    field = static_cast<Field>(integer(name, 0, values - 1));
+  }
+  void millionths(std::string_view name, double& field) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    if (sqlite3_value_type(column()) == SQLITE_NULL) {
+      field = std::numeric_limits<double>::quiet_NaN();
+      ++column_;
+    } else {
+      field = static_cast<double>(integer(name, 0, most)) / 1e6;
+    }
+  }
+  template <typename Field>
+  void value(std::string_view name, Field& field) {
+    if constexpr (std::is_floating_point_v<Field>) {
+      real(name, field);
+    } else if constexpr (std::is_same_v<Field, bool>) {
+      field = integer(name, 0, 1) != 0;
+    } else if constexpr (std::is_same_v<Field, std::uint64_t>) {
+      field = static_cast<std::uint64_t>(
+          integer(name, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()));
+    } else if constexpr (std::is_same_v<Field, std::int64_t>) {
+      const bool time = name.ends_with("_ns");
+      field = integer(name, time ? 0 : std::numeric_limits<std::int64_t>::min(),
+                      time ? max_ns : std::numeric_limits<std::int64_t>::max());
+    } else if constexpr (std::is_integral_v<Field>) {
+      field = static_cast<Field>(integer(name, std::int64_t{std::numeric_limits<Field>::min()},
+                                         static_cast<std::int64_t>(std::numeric_limits<Field>::max())));
+    } else if constexpr (std::is_same_v<Field, std::string>) {
+      if (expect(name, column(), SQLITE_TEXT, "text")) field = column_bytes(statement_, column_);
+      ++column_;
+    } else {
+      blob(name, field);
+    }
+  }
+
+ private:
+  /// One way into SQLite a column, where its type and its value by themselves would each take one. The
+  /// connection is this thread's alone, so that nobody else changes what it points to.
+  [[nodiscard]] sqlite3_value* column() const { return sqlite3_column_value(statement_, column_); }
+
+  bool expect(std::string_view name, sqlite3_value* value, int type, std::string_view words) {
+    const int found = sqlite3_value_type(value);
+    if (found == type) return true;
+    constexpr std::string_view type_words[] = {"", "an integer", "a real number", "text", "a blob", "NULL"};
+    report(fmt::format("{} holds {}, expected {}", name, type_words[found], words));
+    return false;
+  }
+
+  std::int64_t integer(std::string_view name, std::int64_t least, std::int64_t most) {
+    std::int64_t number = least;
+    sqlite3_value* const value = column();
+    if (expect(name, value, SQLITE_INTEGER, "an integer")) {
+      number = sqlite3_value_int64(value);
+      if (number < least || number > most) {
+        report(fmt::format("{} is {}, expected {} to {}", name, number, least, most));
+        number = least;
+      }
+    }
+    ++column_;
+    return number;
+  }
+
+  [[nodiscard]] std::int64_t positive(std::string_view name) {
+    return integer(name, 1, std::numeric_limits<std::int64_t>::max());
+  }
+
+  void real(std::string_view name, double& field) {
+    sqlite3_value* const value = column();
+    field = std::numeric_limits<double>::quiet_NaN();  // stored as NULL
+    if (sqlite3_value_type(value) != SQLITE_NULL && expect(name, value, SQLITE_FLOAT, "a real number"))
+      field = sqlite3_value_double(value);
+    ++column_;
+  }
+
+  template <typename Element>
+  void blob(std::string_view name, std::vector<Element>& field) {
+    if (expect(name, column(), SQLITE_BLOB, "a blob")) {
+      const std::string_view bytes = column_bytes(statement_, column_);
+      if (bytes.size() % sizeof(Element) != 0)
+        report(fmt::format("{} is {} bytes, expected a multiple of {}", name, bytes.size(), sizeof(Element)));
+      field.resize(bytes.size() / sizeof(Element));
+      if (!field.empty()) std::memcpy(field.data(), bytes.data(), field.size() * sizeof(Element));
+    }
+    ++column_;
+  }
+
+  void report(std::string problem) {
+    if (problem_.empty()) problem_ = std::move(problem);
+  }
+
+  sqlite3_stmt* statement_;
+  int column_ = 0;
+  std::string problem_;
+};
 
 /// Rows of Record that `where` names ("" = all), ordered by `order` ("" = as stored) until `visit` returns
 /// false. `unfit` hears of a row whose fields are not as expected (its first column and the problem in

@@ -7,9 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "reading/damage.h"
-#include "reading/overview_rule.h"
-#include "reading/rules.h"
 #include "reading/scan.h"
 
 namespace draftscope::traces {
@@ -50,6 +47,17 @@ bool is_unread_page(std::string_view line) {
   const std::string_view digits = line.substr(at + code_words.size());
   std::from_chars(digits.data(), digits.data() + digits.size(), code);
   return (code & 0xff) != SQLITE_CORRUPT;
+}
+
+/// The error for a failure that says nothing about the file.
+tl::unexpected<Error> cant_be_checked(const OpenTrace& trace, std::string_view table,
+                                      std::string_view words) {
+  // The file is open for reading only: what is written, and fills a disk, are temporary files.
+  const int code = sqlite3_extended_errcode(trace.database.get());
+  const bool is_temporary = code == SQLITE_FULL || code == SQLITE_IOERR_WRITE ||
+                            code == SQLITE_IOERR_GETTEMPPATH || (code & 0xff) == SQLITE_CANTOPEN;
+  return fail("{}: can't be checked: table {}: {}{}", trace.path.string(), table, words,
+              is_temporary ? "; temporary files need room (SQLITE_TMPDIR names their folder)" : "");
 }
 
 class Findings {
@@ -115,6 +123,17 @@ class Findings {
 };
 
 }  // namespace
+
+Result<std::string> damage_found(const OpenTrace& trace, std::string_view table) {
+  DRAFTSCOPE_TRY(check_unchanged(trace));
+  sqlite3* const database = trace.database.get();
+  const bool is_stopped = trace.budget->stopped != nullptr && trace.budget->stopped->load();
+  // The budget follows from the file's size.
+  if (sqlite3_errcode(database) == SQLITE_INTERRUPT && !is_stopped)
+    return std::string("reading it takes more than a sound file of that size can need");
+  if (is_damage(database)) return sqlite_error(database);
+  return cant_be_checked(trace, table, sqlite_error(database));
+}
 
 Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t most) {
   if (!add_is_json_object(trace.database.get()))

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The one place where a record's fields meet its table's columns: inserting, reading, exporting as CSV and
-// checking references all visit these lists, in the order of the columns in schema.cpp. The list of the
-// tables is tables.h.
+// The one place where a record's fields meet its table's columns: creating tables, inserting,
+// reading and checking references all visit these lists. The list of the tables is tables.h.
 //
 // A visitor has: id(name, field), key(name, field, table) for a reference that must be there,
 // reference(name, field, table) for one that may be absent (0 in the record, NULL in the file),
@@ -12,8 +11,10 @@
 
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/records.h>
+
 #include <concepts>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 #include "storage/schema.h"
@@ -244,6 +245,30 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("accept_ns", row.accept_ns);
   visit.value("optimise_ns", row.optimise_ns);
   visit.value("control_ns", row.control_ns);
+}
+
+/// The primary key of a row: what its table is stored in the order of. A record with an id has no other.
+template <typename Record>
+[[nodiscard]] auto primary_key(const Record& row) {
+  return std::tuple(row.id);
+}
+[[nodiscard]] inline auto primary_key(const DraftToken& row) {
+  return std::tuple(row.round_id, row.index);
+}
+[[nodiscard]] inline auto primary_key(const ShadowToken& row) {
+  return std::tuple(row.request_id, row.layer, row.position);
+}
+[[nodiscard]] inline auto primary_key(const TokenText& row) {
+  return std::tuple(row.token);
+}
+[[nodiscard]] inline auto primary_key(const LaneColumn& row) {
+  return std::tuple(row.lane, row.owner, row.depth, row.start_ns, row.phase);
+}
+[[nodiscard]] inline auto primary_key(const RoundColumn& row) {
+  return std::tuple(row.run_id, row.start_ns);
+}
+[[nodiscard]] inline auto primary_key(const RequestSum& row) {
+  return std::tuple(row.request_id);
 }
 
 }  // namespace draftscope::traces

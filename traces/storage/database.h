@@ -5,7 +5,9 @@
 // database: write-ahead log, its index, rollback journal.
 
 #include <draftscope/base/result.h>
+
 #include <sqlite3.h>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -54,5 +56,30 @@ inline constexpr const char* side_file_suffixes[] = {"-wal", "-shm", "-journal"}
 
 /// Removes them, as far as they are there. Needs no memory.
 void remove_side_files(const std::filesystem::path& path) noexcept;
+
+/// Instructions of SQLite's machine between two calls of a progress handler.
+inline constexpr int steps_per_look = 100'000;
+
+/// Bounds the work that a damaged file can cause. A b-tree whose pages are shared can hold exponentially many
+/// rows in a small file; an honest one never needs more than some instructions a byte.
+struct WorkBudget {
+  std::int64_t steps_left = 0;
+  std::int64_t steps = 0;                      ///< of each statement
+  const std::atomic<bool>* stopped = nullptr;  ///< ends a statement from outside
+
+  /// Budget of a file of this many bytes, at least 20 million steps.
+  [[nodiscard]] static std::int64_t steps_for(std::uint64_t bytes, std::int64_t steps_per_byte);
+};
+
+/// Opens a file for reading only; `query` is SQLite's URI query ("mode=ro&immutable=1"). Errors do not name
+/// the file.
+[[nodiscard]] Result<Database> open_untrusted(const std::filesystem::path& path, std::string_view query);
+
+/// Settings that every connection to such a file needs: its schema is not trusted, no value is longer than
+/// 256 MiB.
+void distrust(sqlite3* database);
+
+/// Ends the database's statements once the budget is used up. The budget must outlive the database.
+void bound_work(sqlite3* database, WorkBudget& budget);
 
 }  // namespace draftscope::traces

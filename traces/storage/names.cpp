@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The words that enumerations have in the database, the exports and the reports.
-
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/records.h>
+
+#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace draftscope::traces {
 
@@ -28,6 +30,18 @@ std::string_view lane_of_name(LaneOf lane) {
   static constexpr std::array<std::string_view, lane_of_count> names{"requests", "rounds", "decisions",
                                                                      "spans", "kernels"};
   return names.at(static_cast<std::size_t>(lane));
+}
+
+std::int32_t tree_depth(std::span<const DraftToken> tokens) {
+  std::vector<std::int32_t> depths(tokens.size(), 1);
+  std::int32_t deepest = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::int32_t parent = tokens[i].parent;
+    if (parent >= 0 && static_cast<std::size_t>(parent) < i)
+      depths[i] = depths[static_cast<std::size_t>(parent)] + 1;
+    deepest = std::max(deepest, depths[i]);
+  }
+  return deepest;
 }
 
 }  // namespace draftscope::traces

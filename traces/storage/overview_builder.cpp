@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "storage/primary_key.h"
+#include "storage/columns.h"
 
 namespace draftscope::traces {
 

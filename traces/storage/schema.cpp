@@ -3,200 +3,51 @@
 
 #include <draftscope/traces/records.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "storage/columns.h"
+#include "storage/tables.h"
 
 namespace draftscope::traces {
 namespace {
 
-constexpr std::string_view tables = R"sql(
+constexpr std::string_view other_tables = R"sql(
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE strings (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
 CREATE TABLE phases (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE draft_stops (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE request_stops (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
-CREATE TABLE runs (
-  id INTEGER PRIMARY KEY,
-  strategy TEXT NOT NULL,
-  specification TEXT NOT NULL,
-  parameters TEXT NOT NULL,
-  is_baseline INTEGER NOT NULL
-) STRICT;
-CREATE TABLE prompts (
-  id INTEGER PRIMARY KEY,
-  question_id INTEGER NOT NULL,
-  category TEXT NOT NULL,
-  turn INTEGER NOT NULL,
-  text TEXT NOT NULL,
-  tokens BLOB NOT NULL
-) STRICT;
-CREATE TABLE requests (
-  id INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES runs (id),
-  prompt INTEGER NOT NULL REFERENCES prompts (id),
-  repeat INTEGER NOT NULL,
-  start_ns INTEGER NOT NULL,
-  first_token_ns INTEGER NOT NULL,
-  end_ns INTEGER NOT NULL,
-  seed INTEGER NOT NULL,
-  stop INTEGER NOT NULL REFERENCES request_stops (id),
-  text TEXT NOT NULL,
-  tokens BLOB NOT NULL
-) STRICT;
-CREATE TABLE layer_sets (
-  id INTEGER PRIMARY KEY,
-  n_layers INTEGER NOT NULL,
-  exit_layer INTEGER NOT NULL,
-  skipped BLOB NOT NULL,
-  origin TEXT NOT NULL
-) STRICT;
-CREATE TABLE rounds (
-  id INTEGER PRIMARY KEY,
-  request INTEGER NOT NULL REFERENCES requests (id),
-  "index" INTEGER NOT NULL,
-  start_ns INTEGER NOT NULL,
-  end_ns INTEGER NOT NULL,
-  root_position INTEGER NOT NULL,
-  layer_set INTEGER REFERENCES layer_sets (id),
-  exit_layer INTEGER NOT NULL,
-  planned INTEGER NOT NULL,
-  drafted INTEGER NOT NULL,
-  tree_depth INTEGER NOT NULL,
-  accepted INTEGER NOT NULL,
-  emitted INTEGER NOT NULL,
-  verify_rows INTEGER NOT NULL,
-  bonus_token INTEGER NOT NULL,
-  draft_stop INTEGER NOT NULL REFERENCES draft_stops (id),
-  threshold REAL,
-  draft_ns INTEGER NOT NULL,
-  verify_ns INTEGER NOT NULL,
-  accept_ns INTEGER NOT NULL,
-  optimise_ns INTEGER NOT NULL,
-  control_ns INTEGER NOT NULL
-) STRICT;
-CREATE TABLE draft_tokens (
-  round INTEGER NOT NULL REFERENCES rounds (id),
-  "index" INTEGER NOT NULL,
-  parent INTEGER NOT NULL,
-  token INTEGER NOT NULL,
-  confidence REAL,
-  probability REAL,
-  accepted INTEGER NOT NULL,
-  tested INTEGER NOT NULL,
-  PRIMARY KEY (round, "index")
-) STRICT, WITHOUT ROWID;
-CREATE TABLE decisions (
-  id INTEGER PRIMARY KEY,
-  request INTEGER NOT NULL REFERENCES requests (id),
-  round INTEGER REFERENCES rounds (id),
-  kind INTEGER NOT NULL REFERENCES strings (id),
-  start_ns INTEGER NOT NULL,
-  end_ns INTEGER NOT NULL,
-  score REAL,
-  adopted INTEGER NOT NULL,
-  detail TEXT NOT NULL
-) STRICT;
-CREATE TABLE shadow_tokens (
-  request INTEGER NOT NULL REFERENCES requests (id),
-  layer INTEGER NOT NULL,
-  position INTEGER NOT NULL,
-  token INTEGER NOT NULL,
-  probability_millionths INTEGER,
-  margin_millionths INTEGER,
-  true_rank INTEGER NOT NULL,
-  PRIMARY KEY (request, layer, position)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE token_texts (
-  token INTEGER PRIMARY KEY,
-  text TEXT NOT NULL
-) STRICT;
-CREATE TABLE tracks (
-  id INTEGER PRIMARY KEY,
-  kind TEXT NOT NULL,
-  name TEXT NOT NULL,
-  parent INTEGER REFERENCES tracks (id),
-  sort INTEGER NOT NULL
-) STRICT;
-CREATE TABLE spans (
-  id INTEGER PRIMARY KEY,
-  parent INTEGER REFERENCES spans (id),
-  track INTEGER NOT NULL REFERENCES tracks (id),
-  request INTEGER REFERENCES requests (id),
-  round INTEGER REFERENCES rounds (id),
-  start_ns INTEGER NOT NULL,
-  end_ns INTEGER NOT NULL,
-  name INTEGER NOT NULL REFERENCES strings (id),
-  layer INTEGER NOT NULL,
-  depth INTEGER NOT NULL,
-  phase INTEGER NOT NULL REFERENCES phases (id)
-) STRICT;
-CREATE TABLE kernels (
-  id INTEGER PRIMARY KEY,
-  span INTEGER REFERENCES spans (id),
-  track INTEGER NOT NULL REFERENCES tracks (id),
-  request INTEGER REFERENCES requests (id),
-  round INTEGER REFERENCES rounds (id),
-  start_ns INTEGER NOT NULL,
-  end_ns INTEGER NOT NULL,
-  short_name INTEGER NOT NULL REFERENCES strings (id),
-  layer INTEGER NOT NULL,
-  phase INTEGER NOT NULL REFERENCES phases (id),
-  stream_id INTEGER NOT NULL,
-  correlation_id INTEGER NOT NULL,
-  graph_id INTEGER NOT NULL,
-  graph_node_id INTEGER NOT NULL,
-  grid_x INTEGER NOT NULL,
-  grid_y INTEGER NOT NULL,
-  grid_z INTEGER NOT NULL,
-  block_x INTEGER NOT NULL,
-  block_y INTEGER NOT NULL,
-  block_z INTEGER NOT NULL,
-  bytes INTEGER NOT NULL,
-  wait_ns INTEGER NOT NULL,
-  first_end_ns INTEGER NOT NULL,
-  first_block INTEGER NOT NULL,
-  last_block INTEGER NOT NULL
-) STRICT;
-CREATE TABLE counters (
-  id INTEGER PRIMARY KEY,
-  track INTEGER NOT NULL REFERENCES tracks (id),
-  timestamp_ns INTEGER NOT NULL,
-  value REAL
-) STRICT;
-CREATE TABLE lane_columns (
-  lane INTEGER NOT NULL REFERENCES lanes (id),
-  owner INTEGER NOT NULL,
-  depth INTEGER NOT NULL,
-  start_ns INTEGER NOT NULL,
-  phase INTEGER NOT NULL REFERENCES phases (id),
-  busy_ns INTEGER NOT NULL,
-  PRIMARY KEY (lane, owner, depth, start_ns, phase)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE round_columns (
-  run INTEGER NOT NULL REFERENCES runs (id),
-  start_ns INTEGER NOT NULL,
-  rounds INTEGER NOT NULL,
-  emitted INTEGER NOT NULL,
-  most_emitted INTEGER NOT NULL,
-  PRIMARY KEY (run, start_ns)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE request_sums (
-  request INTEGER PRIMARY KEY REFERENCES requests (id),
-  rounds INTEGER NOT NULL,
-  drafted INTEGER NOT NULL,
-  accepted INTEGER NOT NULL,
-  emitted INTEGER NOT NULL,
-  draft_steps INTEGER NOT NULL,
-  draft_sublayers INTEGER NOT NULL,
-  rounds_ns INTEGER NOT NULL,
-  draft_ns INTEGER NOT NULL,
-  verify_ns INTEGER NOT NULL,
-  accept_ns INTEGER NOT NULL,
-  optimise_ns INTEGER NOT NULL,
-  control_ns INTEGER NOT NULL
-) STRICT;
 )sql";
+
+std::string column_sql(const StoredColumn& column, bool is_primary_key) {
+  const std::string_view quote = column.name == "index" ? "\"" : "";  // a word of SQL
+  std::string sql = fmt::format("{0}{1}{0} {2}", quote, column.name, column.type);
+  if (is_primary_key)
+    sql += " PRIMARY KEY";
+  else if (!column.is_nullable)
+    sql += " NOT NULL";
+  return column.referenced.empty() ? sql : sql + fmt::format(" REFERENCES {} (id)", column.referenced);
+}
+
+template <typename Record>
+std::string table_sql(const Table<Record>& table) {
+  std::vector<std::string> lines;
+  bool has_key = !table.primary_key.empty();
+  for (const StoredColumn& column : stored_columns<Record>()) {
+    const bool is_primary_key = !has_key && column.name == table.key;
+    lines.push_back(column_sql(column, is_primary_key));
+    has_key = has_key || is_primary_key;
+  }
+  // Counters have an id that no record has.
+  if (!has_key) lines.insert(lines.begin(), column_sql({table.key, "INTEGER"}, true));
+  if (!table.primary_key.empty()) lines.push_back(fmt::format("PRIMARY KEY ({})", table.primary_key));
+  return fmt::format("CREATE TABLE {} (\n  {}\n) STRICT{};\n", table.name, fmt::join(lines, ",\n  "),
+                     table.primary_key.empty() ? "" : ", WITHOUT ROWID");
+}
 
 // The figures follow the definitions of the words: acceptance_rate = accepted / drafted;
 // emitted_tokens_per_round = emitted tokens a target forward; the wall time of a request includes its
@@ -291,7 +142,8 @@ std::string name_rows(std::string_view table, int count, Name name) {
 }  // namespace
 
 std::string schema_sql() {
-  std::string sql(tables);
+  std::string sql(other_tables);
+  for_each_table([&](const auto& table) { sql += table_sql(table); });
   sql += name_rows<Phase>("phases", phase_count, phase_name);
   sql += name_rows<DraftStop>("draft_stops", draft_stop_count, draft_stop_name);
   sql += name_rows<RequestStop>("request_stops", request_stop_count, request_stop_name);

@@ -2,7 +2,7 @@
 #pragma once
 
 // The tables of a trace, one row each: creating, inserting, opening, validating, counting and exporting go
-// through this list. What a table's columns are stands in columns.h, its SQL in schema.cpp.
+// through this list. What a table's columns are stands in columns.h; both give its SQL.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -31,6 +31,8 @@ struct Table {
   std::string_view order = "";  ///< columns that readers sort its rows by; empty = as stored
   Intake intake = Intake::single;
   bool is_replaced = false;  ///< a later row of a key replaces the earlier
+  /// Columns of a primary key of several, in whose order the rows are stored; empty = `key` alone.
+  std::string_view primary_key = "";
 };
 
 inline constexpr std::string_view by_track = "track, start_ns, id";
@@ -44,19 +46,21 @@ inline constexpr std::tuple tables{
     Table<Request>{.name = "requests", .is_replaced = true},
     Table<LayerSet>{.name = "layer_sets"},
     Table<Round>{.name = "rounds"},
-    Table<DraftToken>{.name = "draft_tokens", .key = "round"},
+    Table<DraftToken>{.name = "draft_tokens", .key = "round", .primary_key = R"(round, "index")"},
     Table<Decision>{.name = "decisions", .order = "start_ns, id"},
     Table<ShadowToken>{.name = "shadow_tokens",
                        .key = "request",
                        .order = "request, layer, position",
-                       .intake = Intake::bulk},
+                       .intake = Intake::bulk,
+                       .primary_key = "request, layer, position"},
     Table<TokenText>{.name = "token_texts", .key = "token", .is_replaced = true},
     Table<Track>{.name = "tracks"},
     Table<Span>{.name = "spans", .order = by_track, .intake = Intake::droppable},
     Table<Kernel>{.name = "kernels", .order = by_track, .intake = Intake::droppable},
     Table<Counter>{.name = "counters", .order = "track, timestamp_ns, id", .intake = Intake::droppable},
-    Table<LaneColumn>{.name = "lane_columns", .key = "lane"},
-    Table<RoundColumn>{.name = "round_columns", .key = "run"},
+    Table<LaneColumn>{
+        .name = "lane_columns", .key = "lane", .primary_key = "lane, owner, depth, start_ns, phase"},
+    Table<RoundColumn>{.name = "round_columns", .key = "run", .primary_key = "run, start_ns"},
     Table<RequestSum>{.name = "request_sums", .key = "request"},
 };
 
@@ -99,47 +103,65 @@ struct EachTable<std::tuple<Table<Records>...>, Of> {
 template <template <typename> typename Of>
 using PerTable = typename EachTable<std::remove_const_t<decltype(tables)>, Of>::Tuple;
 
-/// Collects names as a quoted, comma-separated list ("index" is a word of SQL). Of columns that a file of
-/// `version` lacks it makes zeros.
-struct ColumnNames {
-  std::string_view table;
-  int version;
-  std::string list;
-  void add(std::string_view name) {
-    if (!list.empty()) list.append(", ");
-    if (!has_column(version, table, name)) list.append("0 AS ");
-    list.append("\"").append(name).append("\"");
-  }
+/// A column as SQL declares it.
+struct StoredColumn {
+  std::string_view name;
+  std::string_view type;             ///< "INTEGER", "REAL", "TEXT" or "BLOB"
+  std::string_view referenced = "";  ///< table whose id it holds; empty = none
+  bool is_nullable = false;
+};
+
+/// Visitor that collects what a record's columns are.
+struct ColumnCollector {
+  std::vector<StoredColumn> columns;
   template <typename Tag>
   void id(std::string_view name, Id<Tag> /*field*/) {
-    add(name);
+    columns.push_back({name, "INTEGER"});
   }
   template <typename Tag>
-  void key(std::string_view name, Id<Tag> /*field*/, std::string_view /*table*/) {
-    add(name);
+  void key(std::string_view name, Id<Tag> /*field*/, std::string_view table) {
+    columns.push_back({name, "INTEGER", table});
   }
   template <typename Tag>
-  void reference(std::string_view name, Id<Tag> /*field*/, std::string_view /*table*/) {
-    add(name);
+  void reference(std::string_view name, Id<Tag> /*field*/, std::string_view table) {
+    columns.push_back({name, "INTEGER", table, true});
   }
   template <typename Field>
-  void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view /*table*/) {
-    add(name);
+  void enumeration(std::string_view name, Field /*field*/, int /*values*/, std::string_view table) {
+    columns.push_back({name, "INTEGER", table});
   }
-  void millionths(std::string_view name, double /*field*/) { add(name); }
+  void millionths(std::string_view name, double /*field*/) { columns.push_back({name, "INTEGER", "", true}); }
   template <typename Field>
   void value(std::string_view name, const Field& /*field*/) {
-    add(name);
+    constexpr bool is_real = std::is_floating_point_v<Field>;
+    columns.push_back({name,
+                       is_real                              ? "REAL"
+                       : std::is_integral_v<Field>          ? "INTEGER"
+                       : std::is_same_v<Field, std::string> ? "TEXT"
+                                                            : "BLOB",
+                       "", is_real});
   }
 };
 
-/// The columns of a table, as SELECT and INSERT list them.
+template <typename Record>
+std::vector<StoredColumn> stored_columns() {
+  ColumnCollector collector;
+  const Record record{};
+  visit_columns(record, collector);
+  return std::move(collector.columns);
+}
+
+/// The columns of a table as a quoted list ("index" is a word of SQL), as SELECT and INSERT have them. Of
+/// columns that a file of `version` lacks it makes zeros.
 template <typename Record>
 std::string column_list(int version = current_schema_version) {
-  ColumnNames names{table_name<Record>, version, {}};
-  const Record record{};
-  visit_columns(record, names);
-  return std::move(names.list);
+  std::string list;
+  for (const StoredColumn& column : stored_columns<Record>()) {
+    if (!list.empty()) list.append(", ");
+    if (!has_column(version, table_name<Record>, column.name)) list.append("0 AS ");
+    list.append("\"").append(column.name).append("\"");
+  }
+  return list;
 }
 
 }  // namespace draftscope::traces

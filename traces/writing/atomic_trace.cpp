@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/base/put_in_place.h>
+#include <draftscope/base/atomic_file.h>
 #include <draftscope/traces/atomic_trace.h>
 #include <unistd.h>
 

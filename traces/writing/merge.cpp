@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
-#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/merge.h>
+#include <draftscope/traces/reader.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<ShardRecording> open_shard(const fs::path& path, const std::atomic<bool>& stopped) {
-  DRAFTSCOPE_TRY_ASSIGN(BulkReader reader, BulkReader::open(path, stopped));
+  DRAFTSCOPE_TRY_ASSIGN(Reader reader, Reader::open(path, stopped));
   ShardRecording shard{.path = path};
   DRAFTSCOPE_TRY_ASSIGN(shard.outline, reader.outline());
   const auto named = shard.outline.meta.find("shard");
@@ -110,7 +110,7 @@ Result<MergeSummary> merge_shards(const std::vector<fs::path>& files, const Merg
              progress(done_bytes + static_cast<std::int64_t>(share * static_cast<double>(bytes[i])),
                       all_bytes);
     };
-    DRAFTSCOPE_TRY_ASSIGN(BulkReader reader, BulkReader::open(shards[i].path, stopped));
+    DRAFTSCOPE_TRY_ASSIGN(Reader reader, Reader::open(shards[i].path, stopped));
     DRAFTSCOPE_TRY(ShardCopy(shards[i], std::move(reader), whole, summary).run(runs, done));
     done_bytes += bytes[i];
     if (progress && !progress(done_bytes, all_bytes)) return fail("merge cancelled");

@@ -22,8 +22,7 @@ Id id_in(const std::unordered_map<Id, Id>& ids, Id id) {
 
 }  // namespace
 
-ShardCopy::ShardCopy(const ShardRecording& shard, BulkReader reader, PacedTrace& target,
-                     MergeSummary& summary)
+ShardCopy::ShardCopy(const ShardRecording& shard, Reader reader, PacedTrace& target, MergeSummary& summary)
     : shard_(shard), reader_(std::move(reader)), target_(target), summary_(summary) {}
 
 Result<void> ShardCopy::run(const std::vector<RunId>& runs, const std::function<bool(double)>& done) {

@@ -4,8 +4,9 @@
 // The rows of one shard in the merged recording, under ids and on the clock of the latter.
 
 #include <draftscope/base/result.h>
-#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/merge.h>
+#include <draftscope/traces/reader.h>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
@@ -13,14 +14,45 @@
 
 #include "writing/merged_identity.h"
 #include "writing/paced_trace.h"
-#include "writing/renumbered_ids.h"
 
 namespace draftscope::traces {
+
+/// Ids of a shard's rows in the merged recording. Both rise together, mostly by one: a run of such ids takes
+/// one entry, however long it is.
+template <typename Id>
+class RenumberedIds {
+ public:
+  /// `from` and `to` are larger than all before.
+  void add(Id from, Id to) {
+    const std::int64_t shift = to.value() - from.value();
+    if (ranges_.empty() || ranges_.back().shift != shift || from.value() != last_ + 1)
+      ranges_.push_back({from.value(), from.value(), shift});
+    ranges_.back().last = last_ = from.value();
+  }
+
+  /// 0 of a row that was not added.
+  [[nodiscard]] Id operator[](Id from) const {
+    const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), from.value(),
+                                        [](std::int64_t id, const IdShift& s) { return id < s.first; });
+    if (after == ranges_.begin()) return Id();
+    const IdShift& shifted = *(after - 1);
+    return from.value() > shifted.last ? Id() : Id::from(from.value() + shifted.shift);
+  }
+
+ private:
+  struct IdShift {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    std::int64_t shift = 0;
+  };
+  std::vector<IdShift> ranges_;
+  std::int64_t last_ = 0;
+};
 
 class ShardCopy {
  public:
   /// The references must outlive it.
-  ShardCopy(const ShardRecording& shard, BulkReader reader, PacedTrace& target, MergeSummary& summary);
+  ShardCopy(const ShardRecording& shard, Reader reader, PacedTrace& target, MergeSummary& summary);
 
   /// `runs`: of the merged recording, in the shard's order. `done`: hears of the share of rows that are
   /// copied; false cancels. Errors: the shard can't be read; "merge cancelled".
@@ -47,7 +79,7 @@ class ShardCopy {
   void place(Row& row) const;
 
   const ShardRecording& shard_;
-  BulkReader reader_;
+  Reader reader_;
   PacedTrace& target_;
   MergeSummary& summary_;
   const std::vector<RunId>* runs_ = nullptr;

@@ -2,9 +2,11 @@
 #include "writing/storage.h"
 
 #include <draftscope/base/atomic_file.h>
-#include <unistd.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -278,6 +280,54 @@ Result<void> Storage::finish_file(const WriterCounts& counts, bool is_whole) {
 void Storage::release() {
   statements_ = {};
   database_.reset();
+}
+
+PlacedFile::PlacedFile(std::filesystem::path target, std::filesystem::path old, dev_t device, ino_t inode)
+    : target_(std::move(target)), old_(std::move(old)), device_(device), inode_(inode) {}
+
+PlacedFile::PlacedFile(PlacedFile&& other) noexcept
+    : target_(std::move(other.target_)),
+      old_(std::move(other.old_)),
+      device_(other.device_),
+      inode_(other.inode_),
+      is_kept_(std::exchange(other.is_kept_, true)) {}
+
+Result<PlacedFile> PlacedFile::put(AtomicFile file, const std::filesystem::path& target, bool replaces) {
+  struct stat status {};
+  if (::stat(file.temporary().c_str(), &status) != 0)
+    return fail("{}: can't be created: {}", target.string(), std::strerror(errno));
+  PlacedFile placed(std::filesystem::absolute(target), {}, status.st_dev, status.st_ino);
+  if (replaces) {
+    std::filesystem::path old = placed.target_;
+    old += fmt::format(".{}.replaced", ::getpid());
+    ::unlink(old.c_str());  // left over from a crash, as no other process has this one's number
+    if (::link(placed.target_.c_str(), old.c_str()) == 0) placed.old_ = std::move(old);
+  }
+  DRAFTSCOPE_TRY(file.commit(replaces ? Replacing::allowed : Replacing::refused));
+  return placed;
+}
+
+PlacedFile::~PlacedFile() {
+  if (is_kept_) return;
+  if (is_in_place()) {
+    remove_side_files(target_);
+    if (old_.empty())
+      ::unlink(target_.c_str());
+    else
+      ::rename(old_.c_str(), target_.c_str());
+  } else {
+    keep();  // somebody else's file is there now
+  }
+}
+
+void PlacedFile::keep() {
+  is_kept_ = true;
+  if (!old_.empty()) ::unlink(old_.c_str());
+}
+
+bool PlacedFile::is_in_place() const {
+  struct stat status {};
+  return ::stat(target_.c_str(), &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
 }  // namespace draftscope::traces

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "writing/target.h"
 
-#include <draftscope/traces/trace_target.h>
+#include <draftscope/traces/atomic_trace.h>
 
 #include <array>
 #include <cstdint>
@@ -11,7 +11,6 @@
 
 #include "storage/database.h"
 #include "storage/schema.h"
-#include "storage/untrusted.h"
 
 namespace draftscope::traces {
 namespace {

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "storage/primary_key.h"
+#include "storage/columns.h"
 #include "writing/batch.h"
 #include "writing/storage.h"
 

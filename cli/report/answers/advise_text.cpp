@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/answers/advise_text.h"
 
+#include <draftscope/simulator/analysis/figure_json.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/answers/advice_text.h>
-#include <fmt/format.h>
+#include <draftscope/simulator/answers/answer_figures.h>
 
+#include <fmt/format.h>
+#include <array>
+
+#include "report/report_json.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {
@@ -30,6 +36,113 @@ std::string advise_text(const Advices& advices, bool quiet, const Glyphs& glyphs
   for (const Refusal& refusal : advices.refusals)
     text += line("no answer", refusal.machine + ": " + refusal.reason);
   return text;
+}
+
+namespace {
+
+using simulator::Advice;
+
+Json estimate_json(const simulator::RatioEstimate& estimate) {
+  return {{"value", estimate.value}, {"interval_95", interval_json(estimate.interval_95)}};
+}
+
+/// Figures of the fastest candidate's answer. Its speedup is another: of both bounds the slower.
+constexpr std::array<std::string_view, 8> answer_keys{"decode_tokens_per_second",
+                                                      "vanilla_decode_tokens_per_second",
+                                                      "tokens_per_round",
+                                                      "acceptance_rate",
+                                                      "draft_steps_per_round",
+                                                      "draft_cost",
+                                                      "verify_cost",
+                                                      "overhead"};
+
+Json fastest_json(const Advice& advice) {
+  const simulator::Answer& answer = advice.answer;
+  Json json{{"strategy", advice.fastest},
+            {"exit", nullptr},
+            {"exit_there", json_or_null(advice.exit_there)},
+            {"gamma", nullptr},
+            {"threshold", nullptr},
+            {"rounds_source", round_source_name(answer.source)},
+            {"status", answer_status_name(answer.status)},
+            {"speedup", advice.speedup},
+            {"interval_95", interval_json(advice.interval_95)}};
+  for (const std::string_view key : answer_keys) {
+    const simulator::FigureOf<simulator::Answer>& figure = simulator::answer_figure(key);
+    const std::array named{simulator::NamedFigure{figure.key, figure.format, figure.get(answer)}};
+    simulator::add_figures(json, named);
+  }
+  json["notes"] = answer.notes;
+  if (!advice.setting) return json;
+  json["exit"] = advice.setting->exit;
+  json["gamma"] = advice.setting->gamma;
+  json["threshold"] = json_or_null(advice.setting->threshold);
+  return json;
+}
+
+Json limits_json(const Advice& advice) {
+  Json json = Json::object();
+  json["batch"] = {{"last", advice.batch.last},
+                   {"searched", advice.batch.searched},
+                   {"is_extrapolated", advice.batch.is_extrapolated}};
+  const simulator::ContextLimit& context = advice.context;
+  json["context"] = {{"more_rows", json_or_null(context.more_rows)},
+                     {"strategy", context.more_rows ? Json(context.strategy) : Json(nullptr)},
+                     {"gain", context.gain},
+                     {"searched", context.searched},
+                     {"is_extrapolated", context.is_extrapolated}};
+  Json& gaps = json["gaps"] = advice.gaps ? Json::object() : Json(nullptr);
+  if (!advice.gaps) return json;
+  for (const simulator::NamedGap& gap : named_gaps(*advice.gaps)) {
+    const auto& interval = gap.figure.interval;
+    gaps[std::string(gap.name)] = {{"value", gap.figure.value}, {"interval_95", interval_json(interval)}};
+  }
+  return json;
+}
+
+Json machine_json(const Advice& advice) {
+  Json json{{"machine", advice.machine},       {"verdict", verdict_name(advice.verdict)},
+            {"strategy", advice.strategy},     {"reason", advice.reason},
+            {"considered", advice.considered}, {"prompts", advice.answer.speedup.min_drafted.total.clusters}};
+  json["fastest"] = fastest_json(advice);
+  json["held_out"] = estimate_json(advice.held_out.speedup);
+  json["held_out"]["folds"] = advice.held_out.folds;
+  json["runner_up"] = nullptr;
+  if (advice.runner_up)
+    json["runner_up"] = {{"strategy", advice.runner_up->strategy},
+                         {"speedup", advice.runner_up->speedup},
+                         {"lead", estimate_json(advice.runner_up->lead)}};
+  json["break_even"] = nullptr;
+  if (advice.break_even)
+    json["break_even"] = {{"tokens_per_round", advice.break_even->mean_accepted_length},
+                          {"acceptance_rate", advice.break_even->acceptance_rate},
+                          {"alpha", json_or_null(advice.break_even->alpha)}};
+  Json& neighbours = json["neighbours"] = Json::array();
+  for (const simulator::Neighbour& neighbour : advice.neighbours)
+    neighbours.push_back(
+        {{"change", neighbour.change}, {"strategy", neighbour.strategy}, {"relative", neighbour.relative}});
+  json["near_ties"] = nullptr;
+  if (advice.near_ties)
+    json["near_ties"] = {{"margin", simulator::near_tie_margin},
+                         {"at_risk", advice.near_ties->at_risk},
+                         {"positions", advice.near_ties->positions},
+                         {"speedup_rejected", advice.near_ties->rejected},
+                         {"speedup_accepted", advice.near_ties->accepted}};
+  json["limits"] = limits_json(advice);
+  json["to_record"] = advice.to_record;
+  json["left_out"] = advice.left_out;
+  return json;
+}
+
+}  // namespace
+
+std::string advise_json(const Advices& advices) {
+  Json json = new_document();
+  json["recording"] = advices.recording->path.filename().string();
+  Json& list = json["advice"] = Json::array();
+  for (const Advice& advice : advices.machines) list.push_back(machine_json(advice));
+  json["refusals"] = refusals_json(advices.refusals);
+  return json_text(json);
 }
 
 }  // namespace draftscope::cli

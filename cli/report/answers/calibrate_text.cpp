@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "report/report_json.h"
 #include "terminal/numbers.h"
 #include "terminal/table.h"
@@ -69,55 +66,7 @@ std::string shape_text(const CalibratedShape& of, const simulator::LeaveOneOut& 
              percent(left_out.p50), percent(left_out.pass_rms));
 }
 
-Json next_json(const CalibrationAdvice& advice, const simulator::ModelShape& shape) {
-  Json list = Json::array();
-  for (const simulator::NextMeasurement& next : advice.next)
-    list.push_back(
-        {{"name", simulator::kernel_name(next.form, shape)},
-         {"kind", kernel_kind_name(next.form.kind)},
-         {"exit", next.form.kind == speculation::KernelKind::draft_step ? Json(next.form.sublayers.mlp)
-                                                                        : Json(nullptr)},
-         {"rows", next.form.rows},
-         {"context", next.form.context},
-         {"variance_share", next.variance_share},
-         {"information", next.information}});
-  return {{"model", advice.model},          {"exit", advice.question.exit},
-          {"gamma", advice.question.gamma}, {"context", advice.question.context},
-          {"sigma", advice.sigma},          {"next", std::move(list)}};
-}
-
 }  // namespace
-
-Result<CalibrationAdvice> advise_measurement(const MachineCalibration& calibration,
-                                             const simulator::ModelShape& shape,
-                                             simulator::WeightType weights,
-                                             const simulator::RoundCostQuestion& question, std::size_t most) {
-  DRAFTSCOPE_TRY_ASSIGN(const simulator::CostFit fit, fit_calibration(calibration, shape, weights));
-  DRAFTSCOPE_TRY_ASSIGN(const auto gradient, cost_gradient(fit.model, question));
-  CalibrationAdvice advice{
-      .question = question, .model = shape.name, .sigma = answer_sigma(fit.model, gradient), .next = {}};
-  constexpr double to_deviation = 1.4826;  // of a normal distribution's median magnitude
-  constexpr double min_noise = 0.005;
-  const double noise = std::max(to_deviation * fit.report.residual_p50, min_noise);
-  advice.next = next_measurements(fit.model, gradient, simulator::measurable_kernels(shape), noise);
-  advice.next.resize(std::min(advice.next.size(), most));
-  return advice;
-}
-
-std::string advice_text(const CalibrationAdvice& advice, const simulator::ModelShape& shape,
-                        const Glyphs& glyphs) {
-  std::string text = fmt::format(
-      "A round of {} draft tokens at exit {}, context {:.0f}, of {}: its cost in vanilla steps is known to "
-      "{} "
-      "by the fit.\nMeasured next, this would take most off its variance:\n",
-      advice.question.gamma, advice.question.exit, advice.question.context, printable(advice.model),
-      percent(advice.sigma));
-  Table table({{"kernel", Align::left}, {"variance off"}, {"nats"}});
-  for (const simulator::NextMeasurement& next : advice.next)
-    table.add_row(
-        {simulator::kernel_name(next.form, shape), percent(next.variance_share), number(next.information)});
-  return text + table.text(2, glyphs.columns);
-}
 
 std::string calibration_text(const CalibrationReport& report, const Glyphs& glyphs) {
   const MachineCalibration& calibration = *report.calibration;
@@ -132,7 +81,6 @@ std::string calibration_text(const CalibrationReport& report, const Glyphs& glyp
   text += probe_line("empty pass", calibration.empty_pass_ns, glyphs, false);
   for (std::size_t i = 0; i < calibration.shapes.size(); ++i)
     text += shape_text(calibration.shapes[i], report.left_out[i], glyphs);
-  if (report.advice) text += '\n' + advice_text(*report.advice, calibration.shapes.front().shape, glyphs);
   return text + fmt::format("\nwritten    {}\n", printable(report.file));
 }
 
@@ -150,14 +98,6 @@ std::string calibration_report_json(const CalibrationReport& report) {
                         {"pass_rms", shape.pass_rms},
                         {"errors", std::move(errors)}});
   }
-  json["advice"] = nullptr;
-  if (report.advice) json["advice"] = next_json(*report.advice, report.calibration->shapes.front().shape);
-  return json_text(json);
-}
-
-std::string advice_json(const CalibrationAdvice& advice, const simulator::ModelShape& shape) {
-  Json json = new_document();
-  json.update(next_json(advice, shape));
   return json_text(json);
 }
 

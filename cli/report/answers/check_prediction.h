@@ -44,7 +44,5 @@ struct PredictionCheck {
 [[nodiscard]] std::string check_text(const PredictionFile& prediction, const PredictionCheck& check,
                                      bool quiet, const Glyphs& glyphs);
 [[nodiscard]] std::string check_json(const PredictionFile& prediction, const PredictionCheck& check);
-/// One line an answer.
-[[nodiscard]] std::string check_csv(const PredictionCheck& check);
 
 }  // namespace draftscope::cli

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "report/report_header.h"
 #include "report/report_json.h"
+#include "report/reports.h"
 #include "terminal/table.h"
 
 namespace draftscope::cli {

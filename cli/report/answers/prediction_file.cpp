@@ -6,7 +6,6 @@
 #include <draftscope/base/json_text.h>
 #include <draftscope/base/sha256.h>
 #include <draftscope/base/text_file.h>
-#include <draftscope/base/utc_time.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/speculation/model_shape_json.h>
 

@@ -3,8 +3,10 @@
 
 // Answers of the simulator for a terminal and for programs (keys: cli/OUTPUT.md).
 
+#include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/measured_beside.h>
 #include <draftscope/simulator/answers/what_if.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -40,5 +42,22 @@ struct Simulation {
 [[nodiscard]] std::string simulate_json(const Simulation& simulation);
 /// One line an answer.
 [[nodiscard]] std::string simulate_csv(const Simulation& simulation);
+
+struct AnswerLadder {
+  std::string strategy;
+  std::string machine;
+  simulator::AnswerStatus status = simulator::AnswerStatus::exact;
+  simulator::PassParts parts;
+  simulator::Ladder ladder;
+};
+
+/// Ladder of one answer's rounds.
+[[nodiscard]] Result<AnswerLadder> ladder_of(const simulator::CostModel& model,
+                                             const simulator::StrategyRounds& rounds,
+                                             const simulator::Machine& machine);
+
+/// A table an answer, with a bar a rung on a terminal.
+[[nodiscard]] std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& glyphs);
+[[nodiscard]] std::string ladder_json(const Simulation& simulation, const std::vector<AnswerLadder>& ladders);
 
 }  // namespace draftscope::cli

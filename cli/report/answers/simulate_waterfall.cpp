@@ -17,12 +17,8 @@ using simulator::StrategyShare;
 using simulator::WaterfallFigure;
 using simulator::WaterfallStep;
 
-Json range_json(const std::optional<simulator::Interval>& range) {
-  return range ? Json::array({range->low, range->high}) : Json(nullptr);
-}
-
 Json figure_json(const WaterfallFigure& figure) {
-  return {{"value", figure.value}, {"interval_95", range_json(figure.interval)}};
+  return {{"value", figure.value}, {"interval_95", interval_json(figure.interval)}};
 }
 
 Json level_json(const WaterfallStep& step) {
@@ -31,7 +27,7 @@ Json level_json(const WaterfallStep& step) {
           {"speedup", figure_json(step.speedup)},
           {"of_oracle", figure_json(step.of_oracle)},
           {"efficiency", step.efficiency ? figure_json(*step.efficiency) : Json(nullptr)},
-          {"bounds", range_json(step.bounds)}};
+          {"bounds", interval_json(step.bounds)}};
 }
 
 Json share_json(const StrategyShare& share) {
@@ -41,9 +37,7 @@ Json share_json(const StrategyShare& share) {
           {"status", answer_status_name(share.status)},
           {"speedup", share.speedup},
           {"speedup_max_drafted", json_or_null(share.speedup_max_drafted)},
-          {"of_oracle",
-           {{"value", share.of_oracle.value},
-            {"interval_95", interval ? Json::array({interval->low, interval->high}) : Json(nullptr)}}},
+          {"of_oracle", {{"value", share.of_oracle.value}, {"interval_95", interval_json(interval)}}},
           {"efficiency", json_or_null(share.efficiency)},
           {"is_bounded", share.is_bounded}};
 }
@@ -118,33 +112,7 @@ std::string waterfall_json(const Waterfalls& waterfalls) {
   return json_text(json);
 }
 
-std::string waterfall_csv(const Waterfalls& waterfalls) {
-  std::string text;
-  for (const MachineWaterfall& machine : waterfalls.machines)
-    for (const WaterfallStep& step : machine.found.waterfall.steps) {
-      Json row{{"machine", machine.machine},
-               {"level", waterfall_level_name(step.level)},
-               {"status", answer_status_name(step.status)}};
-      const auto put = [&row](const std::string& name, const std::optional<WaterfallFigure>& figure) {
-        row[name] = figure ? Json(figure->value) : Json(nullptr);
-        const bool has_interval = figure && figure->interval;
-        row[name + "_low"] = has_interval ? Json(figure->interval->low) : Json(nullptr);
-        row[name + "_high"] = has_interval ? Json(figure->interval->high) : Json(nullptr);
-      };
-      put("speedup", step.speedup);
-      put("of_oracle", step.of_oracle);
-      put("efficiency", step.efficiency);
-      if (text.empty()) text = csv_header(row);
-      text += csv_line(row);
-    }
-  return text;
-}
-
 namespace {
-
-using simulator::StrategyShare;
-using simulator::WaterfallFigure;
-using simulator::WaterfallStep;
 
 std::optional<double> value_of(const std::optional<WaterfallFigure>& figure) {
   return figure ? std::optional(figure->value) : std::nullopt;

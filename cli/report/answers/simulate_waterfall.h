@@ -37,7 +37,5 @@ struct Waterfalls {
 
 [[nodiscard]] std::string waterfall_text(const Waterfalls& waterfalls, bool quiet, const Glyphs& glyphs);
 [[nodiscard]] std::string waterfall_json(const Waterfalls& waterfalls);
-/// One line a machine and level.
-[[nodiscard]] std::string waterfall_csv(const Waterfalls& waterfalls);
 
 }  // namespace draftscope::cli

@@ -50,6 +50,5 @@ struct ErrorBound {
 [[nodiscard]] Json answers_json(std::span<const simulator::CheckedAnswer> answers);
 [[nodiscard]] Json kinds_json(std::span<const simulator::KindErrors> kinds);
 [[nodiscard]] Json bounds_json(std::span<const ErrorBound> bounds);
-[[nodiscard]] std::string answers_csv(std::span<const simulator::CheckedAnswer> answers);
 
 }  // namespace draftscope::cli

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "report/answers/validate_answers.h"
-#include "terminal/outcome.h"
+#include "terminal/messages.h"
 #include "terminal/progress_bar.h"
 #include "terminal/table.h"
 
@@ -175,10 +175,9 @@ Result<int> validate_recordings(const ValidateRecordingsOptions& options) {
 
   const std::vector<simulator::KindErrors> kinds = simulator::errors_by_kind(validation.answers);
   DRAFTSCOPE_TRY(check_bounds(validation.bounds, kinds));
-  const int printed = options.json ? print_out(validation_json(validation, kinds))
-                      : options.csv
-                          ? print_out(answers_csv(validation.answers))
-                          : print_out(validation_text(validation, kinds, options.quiet, glyphs_for_stdout()));
+  const int printed =
+      print_out(options.json ? validation_json(validation, kinds)
+                             : validation_text(validation, kinds, options.quiet, glyphs_for_stdout()));
   if (printed != 0) return printed;
   return result_of(validation.bounds);
 }

@@ -19,7 +19,6 @@ struct ValidateRecordingsOptions {
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
   bool json = false;
-  bool csv = false;
   bool quiet = false;
 };
 

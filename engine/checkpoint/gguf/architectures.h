@@ -23,8 +23,8 @@ struct Architecture {
   std::string_view turn_end;
 
   /// A key of its own: "llama.block_count".
-  [[nodiscard]] std::string key(std::string_view behind_name) const {
-    return fmt::format("{}.{}", name, behind_name);
+  [[nodiscard]] std::string key(std::string_view after_name) const {
+    return fmt::format("{}.{}", name, after_name);
   }
 };
 

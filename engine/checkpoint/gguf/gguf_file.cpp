@@ -133,7 +133,7 @@ Result<std::vector<StoredTensor>> read_tensor_table(std::uint64_t count, std::ui
           "truncated or damaged",
           cursor.file(), quote(tensor.name), tensor.bytes, tensor.begin, file_bytes);
     if (tensor.begin != expected)
-      return fail("{}: tensor {}: data at offset {}, expected {}, behind the tensor before", cursor.file(),
+      return fail("{}: tensor {}: data at offset {}, expected {}, after the tensor before", cursor.file(),
                   quote(tensor.name), tensor.begin, expected);
     expected = padded(tensor.begin + tensor.bytes);
     tensor.begin += data_begin;

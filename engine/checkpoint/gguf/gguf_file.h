@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "block_formats.h"
 #include "byte_cursor.h"
 #include "checkpoint/mapped_file.h"
+#include "formats/block_formats.h"
 #include "metadata.h"
 
 namespace draftscope::engine::gguf {
@@ -65,11 +65,11 @@ struct GgufFile {
 /// metadata.
 struct GgufModel {
   std::vector<GgufFile> files;
-  struct Place {
+  struct TensorPlace {
     const GgufFile* file;
     const StoredTensor* tensor;
   };
-  std::unordered_map<std::string_view, Place> tensors;  ///< tensors of all files, by name
+  std::unordered_map<std::string_view, TensorPlace> tensors;  ///< tensors of all files, by name
 
   [[nodiscard]] const Metadata& metadata() const { return files.front().header.metadata; }
 };

@@ -33,7 +33,7 @@ struct Storage {
 
 struct BoundSlot {
   const TensorSlot* slot;
-  GgufModel::Place place;
+  GgufModel::TensorPlace place;
 
   /// Its rows in the file. Rows are whole in every format, so those of a fused tensor's part lie together.
   [[nodiscard]] const std::byte* stored() const {
@@ -42,7 +42,7 @@ struct BoundSlot {
   }
 };
 
-Result<void> check_extents(const TensorSlot& slot, const GgufModel::Place& place) {
+Result<void> check_extents(const TensorSlot& slot, const GgufModel::TensorPlace& place) {
   const auto& extents = place.tensor->extents;
   const auto columns = static_cast<std::uint64_t>(slot.columns);
   const auto rows = static_cast<std::uint64_t>(slot.rows_in_file());
@@ -119,10 +119,9 @@ bool is_gate_or_up(const TensorSlot& slot) {
   return slot.kind == TensorKind::gate || slot.kind == TensorKind::up;
 }
 
-/// Whether the CUDA backend takes plain matrices beside those of a layer in the format: Q4_K, whose files mix
-/// types.
+/// Whether the CUDA backend takes plain matrices beside those of a layer in the format.
 bool mixes_on_gpu(const gguf::BlockFormat& format) {
-  return format.multiplied == speculation::WeightFormat::q4_k;
+  return format.multiplied && speculation::weight_format_row(*format.multiplied).mixes_on_gpu;
 }
 
 /// The format of the layers' matrices that stay in their blocks for the CUDA backend; null = none does. All

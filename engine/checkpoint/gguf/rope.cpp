@@ -38,7 +38,7 @@ class RopeReader {
   }
 
  private:
-  std::string key(std::string_view behind_name) const { return architecture_.key(behind_name); }
+  std::string key(std::string_view after_name) const { return architecture_.key(after_name); }
 
   Result<void> read_width() {
     const std::string name = key("rope.dimension_count");

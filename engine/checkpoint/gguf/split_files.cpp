@@ -54,7 +54,8 @@ Result<void> check_part(const GgufFile& file, std::int32_t number, std::int32_t 
 Result<void> index_tensors(GgufModel& model) {
   for (const GgufFile& file : model.files)
     for (const StoredTensor& tensor : file.header.tensors)
-      if (const auto [known, is_new] = model.tensors.emplace(tensor.name, GgufModel::Place{&file, &tensor});
+      if (const auto [known, is_new] =
+              model.tensors.emplace(tensor.name, GgufModel::TensorPlace{&file, &tensor});
           !is_new)
         return fail("{}: tensor {} is in {} too, expected it in one part", file.path, quote(tensor.name),
                     known->second.file->path);

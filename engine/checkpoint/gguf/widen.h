@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "block_formats.h"
+#include "formats/block_formats.h"
 
 namespace draftscope::engine::gguf {
 

@@ -34,14 +34,18 @@ inline constexpr std::array<float, 256> all_e4m3_values = [] {
 }
 
 /// The code of the nearest value, of two the even one; of what is beyond the largest, the largest. Not of
-/// NaN.
+/// NaN. Without a branch, so that loops over it become vectors.
 [[nodiscard]] inline std::uint8_t nearest_e4m3_code(float value) {
+  constexpr float smallest_normal = 0x1p-6F;
+  constexpr float steps_of_subnormals = 0x1p14F;  // the last bit of such a number is 2^-9
   const float magnitude = std::min(std::abs(value), largest_e4m3_value);
-  // Steps of an eighth of the power of two below; below 2^-6 all are those of that one.
-  const int exponent = std::max(magnitude > 0.0F ? std::ilogb(magnitude) : -6, -6);
-  const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 3 - exponent)));
-  const auto code = (static_cast<std::uint32_t>(exponent + 6) << 3U) + steps;
-  return static_cast<std::uint8_t>(code | (std::signbit(value) ? 0x80U : 0U));
+  const auto bits = std::bit_cast<std::uint32_t>(magnitude);
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(magnitude + steps_of_subnormals) -
+                                  std::bit_cast<std::uint32_t>(steps_of_subnormals);
+  // Three bits of mantissa are left of 23; the exponent's bias is 7 instead of 127.
+  const std::uint32_t normal = ((bits + 0x7ffffU + (bits >> 20U & 1U)) >> 20U) - (120U << 3U);
+  const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 24U & 0x80U;
+  return static_cast<std::uint8_t>(sign | (magnitude < smallest_normal ? subnormal : normal));
 }
 
 }  // namespace draftscope::engine

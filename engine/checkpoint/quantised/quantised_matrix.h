@@ -37,6 +37,7 @@ struct QuantisedMatrix {
   const std::byte* zeros = nullptr;
   std::int32_t zero_offset = 0;
   const std::byte* groups = nullptr;  ///< int32 [columns]: the group of each input; null = in order
+  bool has_output_scales = false;     ///< kept for a device as fp8: e4m3, no output with several scales
 
   /// "fp8 [256, 384] with scales of [128, 128] in fp32", "gptq 4-bit [256, 384] with …, out of order".
   [[nodiscard]] std::string text() const;

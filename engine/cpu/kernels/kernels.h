@@ -64,7 +64,7 @@ struct AttentionTask {
   std::int32_t heads = 0;
   std::int32_t head_stride = 0;       ///< a multiple of 16
   const std::byte* keys = nullptr;    ///< cache row r of this K/V head at r * row_bytes, head_stride elements
-  const std::byte* values = nullptr;  ///< the same
+  const std::byte* values = nullptr;  ///< laid out as the keys are
   std::int64_t row_bytes = 0;
   float score_cap = 0.0F;  ///< scores become cap · tanh(score / cap); 0 = no cap
   KeyList list;

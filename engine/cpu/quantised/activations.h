@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-#include "layout.h"
+#include "formats/packed_layout.h"
 
 namespace draftscope::engine::cpu {
 

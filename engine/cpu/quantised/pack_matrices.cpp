@@ -5,12 +5,11 @@
 #include <algorithm>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/row_parts.h"
 #include "cpu/model.h"
+#include "formats/block_formats.h"
 #include "packed_matrix.h"
 #include "quantise.h"
-#include "stored_blocks.h"
 
 namespace draftscope::engine::cpu {
 namespace {
@@ -40,8 +39,7 @@ void move_rows(const PackedTensor& tensor, std::int64_t first, std::int64_t end)
   for (std::int64_t output = first; output < end; ++output) {
     const std::byte* row = tensor.source.data + static_cast<std::size_t>(output) * tensor.source.row_bytes();
     for (std::int64_t block = 0; block < blocks; ++block)
-      put_block(*tensor.layout, tensor.data, depth, output, block,
-                read_stored_block(tensor.layout->format, row, block));
+      put_block(*tensor.layout, tensor.data, depth, output, block, tensor.source.blocks->read(row, block));
   }
 }
 

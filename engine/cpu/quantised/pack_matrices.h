@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "layout.h"
+#include "formats/packed_layout.h"
 
 namespace draftscope::engine::cpu {
 

@@ -109,20 +109,4 @@ QuantisedBlock get_block(const PackedMatrix& matrix, std::int64_t output, std::i
   return values;
 }
 
-void dequantise(const PackedLayout& layout, const QuantisedBlock& block, float* out) {
-  const float scale = f16_to_float(block.scale);
-  const float minimum = f16_to_float(block.minimum);
-  const float offset = layout.has_two_levels() ? minimum * static_cast<float>(block.own_minimum) : 0.0F;
-  for (std::size_t k = 0; k < block_depth; ++k) {
-    const auto steps = static_cast<float>(static_cast<int>(block.quants[k]) - layout.zero());
-    if (layout.has_two_levels()) {
-      const std::size_t half = layout.own_scales == 2 ? k / 16 : 0;
-      const float weight = scale * static_cast<float>(block.own_scales[half]) * steps;
-      out[k] = layout.has_minima ? weight - offset : weight;
-    } else {
-      out[k] = layout.has_minima ? scale * steps + minimum : scale * steps;
-    }
-  }
-}
-
 }  // namespace draftscope::engine::cpu

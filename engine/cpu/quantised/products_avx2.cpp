@@ -47,7 +47,7 @@ struct LanesAvx2 {
   template <bool is_signed>
   struct WeightOf {
     Ints magnitude;
-    Ints value;  ///< whose signs count
+    Ints value;  ///< the weights with their signs
   };
   template <int bits>
   static WeightOf<bits == 8> weight(Ints w) {

@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "activations.h"
 #include "packed_products.h"
@@ -171,29 +172,19 @@ void packed_product_of(const PackedTask& task, std::int64_t begin, std::int64_t 
   }
 }
 
+/// Calls the product of the layout at `place`, one of `places`.
+template <typename Lanes, std::size_t... places>
+void product_at(int place, const PackedTask& task, std::int64_t begin, std::int64_t end,
+                std::index_sequence<places...> /*all*/) {
+  ((place == static_cast<int>(places) ? packed_product_of<Lanes, static_cast<int>(places)>(task, begin, end)
+                                      : void()),
+   ...);
+}
+
 template <typename Lanes>
 void vector_packed_product(const PackedTask& task, std::int64_t begin, std::int64_t end) {
-  static_assert(packed_layouts.size() == 9);
-  switch (packed_place(task.matrix.layout->format)) {
-    case 0:
-      return packed_product_of<Lanes, 0>(task, begin, end);
-    case 1:
-      return packed_product_of<Lanes, 1>(task, begin, end);
-    case 2:
-      return packed_product_of<Lanes, 2>(task, begin, end);
-    case 3:
-      return packed_product_of<Lanes, 3>(task, begin, end);
-    case 4:
-      return packed_product_of<Lanes, 4>(task, begin, end);
-    case 5:
-      return packed_product_of<Lanes, 5>(task, begin, end);
-    case 6:
-      return packed_product_of<Lanes, 6>(task, begin, end);
-    case 7:
-      return packed_product_of<Lanes, 7>(task, begin, end);
-    default:
-      return packed_product_of<Lanes, 8>(task, begin, end);
-  }
+  product_at<Lanes>(packed_place(task.matrix.layout->format), task, begin, end,
+                    std::make_index_sequence<packed_layouts.size()>());
 }
 
 template <typename Lanes>

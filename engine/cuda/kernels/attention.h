@@ -26,8 +26,8 @@ namespace draftscope::engine::cuda {
 template <typename Element, int head_dim>
 class Attention {
   static constexpr int blocks = head_dim / dimension_block;
-  static constexpr int run_tiles = warp_keys / 8;    ///< of eight keys, as an mma takes them
-  static constexpr int run_halves = warp_keys / 16;  ///< of sixteen keys
+  static constexpr int run_tiles = warp_keys / 8;    ///< tiles of eight keys, as an mma takes them
+  static constexpr int run_halves = warp_keys / 16;  ///< halves of sixteen keys
   static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
   using Combine = AttentionCombine<Element, head_dim>;
@@ -338,7 +338,7 @@ class Attention {
                                            block * dimension_block + t_ * 8));
     }
   }
-  /// The same as two mma take them.
+  /// Sixteen keys' values, as two mma take them.
   struct QueryHalves {
     Chunk halves[2];
   };

@@ -18,11 +18,11 @@ namespace draftscope::engine::cuda {
 struct AttentionPlan {
   int group;         ///< query heads of a K/V head
   int queries;       ///< rows · group
-  int splits;        ///< of the row with the most keys
-  int whole_groups;  ///< that an item takes as one
+  int splits;        ///< splits of the row with the most keys
+  int whole_groups;  ///< groups that an item takes as one
   int shared_splits;
-  int item_tiles;     ///< of 16 queries that an item takes at most
-  int shared_items;   ///< that a split's queries take, of keys that all rows share
+  int item_tiles;     ///< maximum tiles of 16 queries per item
+  int shared_items;   ///< items that a split's queries take, of keys that all rows share
   int tiles_per_row;  ///< items that a row's queries take alone
   int rows;
   bool is_by_runs;  ///< a warp computes a run of an item, and its sums are kept

@@ -230,7 +230,7 @@ DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
 #endif
 }
-/// The same of `bytes` bytes, a multiple of 16 from an address aligned to 16.
+/// Copies `bytes` bytes, a multiple of 16 from an address aligned to 16.
 DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)),

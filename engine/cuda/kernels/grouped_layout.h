@@ -15,9 +15,9 @@
 //            format says of that many values, so that 8 rows' lie in one line. Rows and depth are filled up
 //            with zeros. Q8_0 and Q4_0 have an fp16 number for each part; int4 a word for each run, its scale
 //            as fp16 low, and high what it takes off (int4_offset()); Q4_K what a GGUF file has of 256
-//            weights: two fp16 numbers, and a scale and a minimum of 6 bits for each part (unpack.h);
-//            fp8_block an fp32 number for each 128 values, 256 times the scale, which `sharing_rows` rows
-//            share: they stand in for one row here
+//            weights: two fp16 numbers, and a scale and a minimum of 6 bits for each part
+//            (block_formats.cpp); fp8_block an fp32 number for each 128 values, 256 times the scale, which
+//            `sharing_rows` rows share: they stand in for one row here
 //
 // Rows are multiples of 64 bytes and scales begin at such a multiple of the matrix, which begins at one of
 // 256 (Pieces).
@@ -32,7 +32,7 @@ inline constexpr int run_lanes = 4;
 inline constexpr int run_bytes = run_lanes * chunk_bytes;
 inline constexpr int part_depth = 32;  ///< values of k of which each of the lanes has eight
 inline constexpr int scale_bytes = 16;
-inline constexpr int scale_rows = 8;  ///< whose scales lie together
+inline constexpr int scale_rows = 8;  ///< rows whose scales lie together
 
 struct GroupedLayout {
   std::int32_t code_bits = 4;  ///< 4 or 8

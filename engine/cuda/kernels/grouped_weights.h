@@ -195,7 +195,7 @@ struct Int4Weights : GroupedWeights<Element, int4_layout> {
 /// Scales and minima of a run's four parts in Q4_K, a byte each, and the fp16 numbers that they are multiples
 /// of.
 struct SixBitScales {
-  std::uint32_t steps;  ///< of scales low, of minima high
+  std::uint32_t steps;  ///< the step of scales low, of minima high
   std::uint32_t scales, minima;
   DRAFTSCOPE_DEVICE float scale(int part) const {
     const float step = F16::to_float(static_cast<std::uint16_t>(steps & 0xffffU));

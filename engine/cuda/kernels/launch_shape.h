@@ -74,8 +74,8 @@ inline constexpr std::size_t attention_shared_bytes(int head_dim, int queries, i
   return block_work_bytes + static_cast<std::size_t>(tiles) * attention_tile_floats(head_dim) * sizeof(float);
 }
 // Attention of wide passes (prefill_attention.h)
-inline constexpr int prefill_queries = attention_warps * tile_queries;  ///< of a block
-inline constexpr int prefill_keys = 32;                                 ///< of a tile
+inline constexpr int prefill_queries = attention_warps * tile_queries;  ///< queries per block
+inline constexpr int prefill_keys = 32;                                 ///< keys per tile
 inline constexpr int prefill_stages = 3;                                ///< tiles in shared memory
 /// Bytes from one staged row of values to the next: lanes that read eight bytes of every second of four pairs
 /// of rows hit all banks once.

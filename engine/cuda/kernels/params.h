@@ -49,7 +49,7 @@ struct BankParams {
   PassParams pass;
   std::int32_t n;
   const NumberPair* pairs;
-  float* cosines;  ///< of compare_states
+  float* cosines;  ///< output of compare_states
 };
 
 /// The norm before a sublayer or the head.
@@ -61,23 +61,6 @@ struct WideParams {
   DeviceLayer layer;
   std::int32_t rows;
   Norm norm;
-};
-
-/// Rounds 16-bit rows to e4m3 with a scale per row (quantise_rows).
-struct QuantiseParams {
-  const std::uint16_t* source;
-  std::uint8_t* values;
-  float* scale;
-  std::int32_t rows;
-  std::int32_t depth;
-};
-
-/// A matrix of a synthetic model (make_synthetic).
-struct SyntheticParams {
-  std::uint16_t* values;  ///< bf16
-  std::int64_t elements;
-  std::uint32_t low_key, high_key;
-  float scale;
 };
 
 /// K/V of cache row `from` moves to row `to`, in all layers; in order.

@@ -15,10 +15,10 @@ inline constexpr int max_pass_rows = 2048;  ///< rows of a wide pass, a prompt's
 inline constexpr int max_decode_rows =
     max_attention_rows;                        ///< up to here a row's bits do not depend on the width
 inline constexpr int max_product_rows = 32;    ///< most rows that a product multiplies in one turn
-inline constexpr int max_staged_rows = 16;     ///< of a product that normalises its rows itself
-inline constexpr int max_drafted_tokens = 63;  ///< of one chain
+inline constexpr int max_staged_rows = 16;     ///< rows of a product that normalises its rows itself
+inline constexpr int max_drafted_tokens = 63;  ///< tokens per chain
 inline constexpr int max_stop_tokens = 16;
-inline constexpr int max_top = 256;  ///< of top-k
+inline constexpr int max_top = 256;  ///< maximum k of top-k
 
 struct RowInput {
   std::int32_t token;  ///< -1 = row `hidden` of the uploaded states
@@ -43,7 +43,7 @@ struct DraftedToken {
   std::int32_t token;
   float logit;
   float probability;         ///< the best token's, at temperature 1
-  double drawn_probability;  ///< of the token in the distribution that it was drawn from
+  double drawn_probability;  ///< the token's, in the distribution that it was drawn from
   std::uint64_t end_ns;      ///< end of the token's step by the device's clock
 };
 
@@ -52,7 +52,7 @@ struct SamplingState {
   float inverse_temperature;
   std::int32_t top_k;    ///< 0 = off
   double top_p;          ///< 1 = off
-  double temperature;    ///< of coupled choices, which are made in double precision
+  double temperature;    ///< for coupled choices, which are made in double precision
   std::int32_t coupled;  ///< target and draft choose with the same noise
   std::uint64_t seed, stream;
 };
@@ -62,30 +62,30 @@ struct WarpedRow {
   float maximum;
   double total;            ///< Σ exp((logit − maximum) / temperature) over the kept tokens
   std::uint32_t cut;       ///< ordered bits of the worst kept logit
-  std::int32_t cut_token;  ///< of tokens with that logit, the last that is kept
-  std::int32_t choice;     ///< of a coupled round: the target's token
+  std::int32_t cut_token;  ///< the last token with that logit that is kept
+  std::int32_t choice;     ///< the target's token in a coupled round
 };
 
 struct PassState {
   std::int32_t rows;
   std::int32_t first_row;      ///< row i writes its K/V to cache row first_row + i
   std::int32_t shared_keys;    ///< for every row, key j is cache row j as long as j < shared_keys
-  std::int32_t max_keys;       ///< of any row
+  std::int32_t max_keys;       ///< maximum over the rows
   std::int32_t head_from;      ///< rows from here on go through the head
   std::int32_t stopped;        ///< the draft has ended: its remaining steps do nothing
   std::int32_t drafted;        ///< draft tokens so far
-  std::int32_t draft_length;   ///< of a round: the most that it drafts
+  std::int32_t draft_length;   ///< maximum tokens that a round drafts
   std::int32_t goes_on;        ///< whether the draft takes another step; written by its last step alone
-  std::int32_t root_token;     ///< of a round: what the chain to verify starts with
-  std::int32_t root_position;  ///< of a round; of a pass its first row
-  std::int32_t above_exit;     ///< of a round: the verification goes on from the states that the draft left
+  std::int32_t root_token;     ///< start of the chain that a round verifies
+  std::int32_t root_position;  ///< the root's in a round, the first row's in a pass
+  std::int32_t above_exit;     ///< whether a round's verification goes on from the states that the draft left
   std::int32_t reads_kept;     ///< RowInput::hidden is a number of the bank
-  std::int32_t keep_at;      ///< of a pass: the bank's first number for its states; -1 = they go to the host
-  float* bank;               ///< states after those of rounds, [n][d_model]; may move from pass to pass
-  std::int32_t accepted;     ///< of a sampled round
-  std::int32_t bonus_token;  ///< sampled rounds only: the token after the accepted ones
+  std::int32_t keep_at;        ///< the bank's first number for a pass's states; -1 = they go to the host
+  float* bank;                 ///< states after those of rounds, [n][d_model]; may move from pass to pass
+  std::int32_t accepted;       ///< tokens accepted in a sampled round
+  std::int32_t bonus_token;    ///< sampled rounds only: the token after the accepted ones
   SamplingState sampling;
-  std::uint64_t draft_start_ns, verify_start_ns, end_ns;  ///< of a round, by the device's clock
+  std::uint64_t draft_start_ns, verify_start_ns, end_ns;  ///< times of a round, by the device's clock
   std::int32_t n_stop_tokens;
   float threshold;  ///< a draft token of lower probability ends the draft; negative = none does
   std::int32_t stop_tokens[max_stop_tokens];
@@ -124,7 +124,7 @@ struct DeviceLayer {
 
 /// Shape and weights that all kernels of a model share; in device memory, written once.
 struct DeviceModel {
-  std::int32_t rotary_pairs;   ///< of a head, from its first dimension on
+  std::int32_t rotary_pairs;   ///< pairs of a head that rotate, from its first dimension on
   std::int32_t normalises_qk;  ///< 0, or 1: each head of queries and keys, or 2: a row's whole projection
   std::int32_t normalises_outputs;
   float embedding_scale, residual_scale, logit_scale;
@@ -144,7 +144,7 @@ struct Workspace {
   const std::int32_t* extra_keys;  ///< what KeyRun's second part indexes
   const float* hidden;             ///< input states, [n][d_model]: uploaded, or left by a draft
   float* round_states;             ///< [n_layers + 1][max_decode_rows][d_model]: the bank's first numbers
-  std::int32_t n_round_states;     ///< of them
+  std::int32_t n_round_states;     ///< states in round_states
   float* residual;                 ///< [max_pass_rows][d_model]
   std::uint16_t* queries;          ///< [max_pass_rows][n_heads · head_dim], rotated
   std::uint16_t* attended;         ///< likewise

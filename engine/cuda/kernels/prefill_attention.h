@@ -23,8 +23,8 @@ namespace draftscope::engine::cuda {
 template <typename Element, int head_dim>
 class PrefillAttention {
   static constexpr int blocks = head_dim / dimension_block;
-  static constexpr int tile_columns = prefill_keys / 8;  ///< of eight keys, as an mma takes them
-  static constexpr int tile_halves = prefill_keys / 16;  ///< of sixteen keys
+  static constexpr int tile_columns = prefill_keys / 8;  ///< columns of eight keys, as an mma takes them
+  static constexpr int tile_halves = prefill_keys / 16;  ///< halves of sixteen keys
   static constexpr int row_chunks = head_dim * 2 / static_cast<int>(sizeof(Chunk));
   static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
@@ -48,10 +48,10 @@ class PrefillAttention {
   /// Work of a block, as all of its threads know it, at the start of its shared memory.
   struct BlockWork {
     int group;                    ///< query heads of a K/V head
-    int first_head;               ///< of the group
+    int first_head;               ///< first head of the group
     int first_query;              ///< row · group + head within the group
-    int n_queries;                ///< of the pass
-    Range keys;                   ///< that one of the block's queries has
+    int n_queries;                ///< queries of the pass
+    Range keys;                   ///< keys that one of the block's queries has
     const std::byte* key_rows;    ///< [cache_rows][head_dim], of the K/V head
     const std::byte* value_rows;  ///< likewise
   };

@@ -103,11 +103,11 @@ DRAFTSCOPE_DEVICE void store_pair(const PassView& p, int row, int head, int i, f
 /// that rotate together. Where a norm follows, q and k are left in `wide`.
 template <typename Format>
 struct QkvOp {
-  struct Place {
+  struct HeadPlace {
     int head;       ///< among q's, k's, then v's
-    int dimension;  ///< of r = 0 in the upper half
+    int dimension;  ///< the dimension of r = 0 in the upper half
   };
-  DRAFTSCOPE_DEVICE static Place place(const PassView& p, int tile) {
+  DRAFTSCOPE_DEVICE static HeadPlace place(const PassView& p, int tile) {
     const int tiles_per_head = p.model.head_dim / tile_outputs;
     int head = tile / tiles_per_head;
     if (!takes<Format>(p.layer.q)) head += p.model.n_heads;
@@ -115,7 +115,7 @@ struct QkvOp {
     return {head, tile % tiles_per_head * tile_half};
   }
   DRAFTSCOPE_DEVICE static WeightRow weight_row(const PassView& p, int half, int tile, int r) {
-    const Place at = place(p, tile);
+    const HeadPlace at = place(p, tile);
     const int k_head = at.head - p.model.n_heads;
     const int v_head = k_head - p.model.n_kv_heads;
     const int head = k_head < 0 ? at.head : v_head < 0 ? k_head : v_head;
@@ -128,7 +128,7 @@ struct QkvOp {
   }
   DRAFTSCOPE_DEVICE static Early bring(const PassView& p, int tile, int r, int row) {
     if (p.model.normalises_qk != 0) return {};
-    const Place at = place(p, tile);
+    const HeadPlace at = place(p, tile);
     return angle_of(p, row, at.head, at.dimension + r);
   }
   DRAFTSCOPE_DEVICE static void finish(const PassView& p, int tile, int r, int row, bool present, float upper,
@@ -136,7 +136,7 @@ struct QkvOp {
     if (!present) return;
     const DeviceLayer& layer = p.layer;
     const DeviceModel& model = p.model;
-    const Place at = place(p, tile);
+    const HeadPlace at = place(p, tile);
     const HeadPair pair = pair_of(model, at.dimension + r);
     const int k_head = at.head - model.n_heads;
     const int v_head = k_head - model.n_kv_heads;

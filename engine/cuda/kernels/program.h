@@ -86,7 +86,7 @@ class Program {
   DRAFTSCOPE_DEVICE static StreamedTiles* products_of(ProgramBlock& block) {
     return reinterpret_cast<StreamedTiles*>(reinterpret_cast<std::byte*>(&block) + program_state_bytes);
   }
-  /// Those of the launch, [entry − first], after the products.
+  /// Entries of the launch, [entry − first], after the products.
   DRAFTSCOPE_DEVICE static ProgramEntry* entries_of(ProgramBlock& block, int n_products) {
     return reinterpret_cast<ProgramEntry*>(products_of(block) + n_products);
   }

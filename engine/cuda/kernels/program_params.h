@@ -35,11 +35,11 @@ enum class OperationKind : std::int32_t {
 
 /// One entry of a model's table; in device memory, copied in chunks of 16 bytes.
 struct alignas(16) Operation {
-  DeviceLayer layer;  ///< whose sublayer it is; zeros of what belongs to none
+  DeviceLayer layer;  ///< the layer whose sublayer it is; zeros where it belongs to none
   OperationKind kind;
-  std::int32_t is_plain;  ///< of a product: 16-bit weights, whatever the program's layers are in
-  std::int32_t is_f16;  ///< of 16-bit weights, the embedding's too, and of rows normalised for them: not bf16
-  Norm norm;            ///< of normalise_rows, and the sublayer of add_outputs
+  std::int32_t is_plain;    ///< whether a product has 16-bit weights, whatever the program's layers are in
+  std::int32_t is_f16;      ///< whether 16-bit weights, or rows normalised for them, are fp16, not bf16
+  Norm norm;                ///< the norm of normalise_rows, and the sublayer of add_outputs
   std::int32_t boundary;    ///< number that keep_states keeps rows under
   float* to;                ///< place that keep_states copies rows to
   const std::byte* pieces;  ///< null of all but products
@@ -93,14 +93,15 @@ struct ProgramParams {
   const Operation* operations;
   const ProgramEntry* entries;
   std::int32_t first, last;      ///< entries that the launch runs
-  const ProgramEntry* products;  ///< those of them that are products, in order
+  const ProgramEntry* products;  ///< the entries that are products, in order
   std::int32_t n_products;
-  std::int32_t loop_products;  ///< of a loop
+  std::int32_t loop_products;  ///< products per loop
   std::int32_t loop_end;       ///< end of a loop that begins with `first`; 0 = there is none
   std::int32_t row_begin;      ///< first row of the pass that is computed
   std::int32_t rows;           ///< computed rows; −1 = all that the state has from row_begin on
   std::int32_t draft_length;   ///< steps of the loop at most
-  std::int32_t is_draft_step;  ///< of a draft whose steps are launched one by one: none once it stopped
+  std::int32_t is_draft_step;  ///< whether it is a draft step launched by itself, which does nothing once the
+                               ///< draft stopped
   ProgramState* state;
   Timeline timeline;
   std::int32_t scratch_bytes;    ///< shared memory of an operation, a multiple of 128
@@ -111,8 +112,8 @@ struct ProgramParams {
 
 /// A product's pieces as one block takes them, in shared memory.
 struct StreamedTiles {
-  const std::byte* first;  ///< of the block's first tile
-  std::int32_t turns;      ///< of the block
+  const std::byte* first;  ///< the block's first tile
+  std::int32_t turns;      ///< turns of the block
   std::int16_t together;   ///< tiles that it takes at once in a turn
   std::int16_t slice_runs;
   std::int32_t runs;

@@ -11,7 +11,7 @@ namespace draftscope::engine::cuda {
 /// Maxima and sums of weights of a lane's two queries.
 struct RunStatistics {
   float maximum[2] = {lowest_score, lowest_score};
-  float sum[2] = {};  ///< of the weights
+  float sum[2] = {};  ///< sums of the weights
 };
 
 /// Turns scores into weights. `scale` makes an exponent of a score; `is_present(tile of eight keys, i)` says

@@ -172,7 +172,7 @@ DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shar
     }
     cut |= static_cast<std::uint32_t>(chosen) << shift;
   }
-  // Of the tokens with the logit of the cut, all of one weight, those of the lowest ids fill up the rest.
+  // Tokens with the logit of the cut have one weight: the lowest ids among them fill up the rest.
   const auto tied = [&](int token) {
     return ordered_bits(warped.logits[token]) == cut && measure(token) > 0.0 ? 1.0 : 0.0;
   };
@@ -276,7 +276,7 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const PassView& p) {
                             : token_at(vocab, draw_of(state, position, DrawFor::draft), shared_doubles(),
                                        [&](int t) { return draft.weight(t); });
   if (thread_index() != 0) return;
-  // Of logits that make no distribution no token may have been chosen.
+  // Where logits make no distribution, no token may have been chosen.
   if (!(best.probability >= 0.0F)) return end_draft_step(state, {0, 0.0F, best.probability, 0.0, 0});
   p.work.draft_rows[state.drafted] = draft.row;
   end_draft_step(state, {token, p.work.logits[token], best.probability, draft.probability(token), 0});

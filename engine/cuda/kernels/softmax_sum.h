@@ -23,8 +23,8 @@ DRAFTSCOPE_DEVICE void put_queries(Chunk* to, const Chunk& upper, const Chunk& l
 template <int n>
 struct SoftmaxSum {
   float values[n];
-  float maximum;  ///< of the scores
-  float sum;      ///< of the weights: 0 where there are no keys
+  float maximum;  ///< maximum of the scores
+  float sum;      ///< sum of the weights: 0 where there are no keys
 
   DRAFTSCOPE_DEVICE static SoftmaxSum none() {
     SoftmaxSum result;

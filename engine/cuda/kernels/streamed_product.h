@@ -22,7 +22,7 @@ struct StreamedJob {
   std::int32_t tiles;
   std::int32_t depth;
   std::int32_t rows;
-  const std::byte* first_row;  ///< of activations, 16-bit values [depth]; in device or shared memory
+  const std::byte* first_row;  ///< activations, 16-bit values [depth]; in device or shared memory
   std::int32_t row_bytes;      ///< from one row to the next
 };
 
@@ -31,7 +31,8 @@ template <typename Format, int column_tiles, int max_parts>
 class StreamedProduct {
   using Activation = typename Format::Activation;
   using Scales = typename Format::Scales;
-  static constexpr int row_tiles = column_tiles == 1 ? 1 : max_row_tiles;  ///< that a block takes at once
+  static constexpr int row_tiles =
+      column_tiles == 1 ? 1 : max_row_tiles;  ///< row tiles that a block takes at once
   static constexpr int parts = Format::parts;
   /// Registers of a thread that `runs` runs of activations take, beside the sums.
   static constexpr int registers_of(int runs) { return column_tiles * (4 * row_tiles + 4 * parts * runs); }
@@ -84,7 +85,7 @@ class StreamedProduct {
   };
   /// A part of a tile, decoded to numbers.
   struct Numbers {
-    Part halves[2];  ///< of this lane's row of each
+    Part halves[2];  ///< a part of this lane's row of each half
   };
 
   DRAFTSCOPE_DEVICE explicit StreamedProduct(const StreamedJob& job)
@@ -281,8 +282,8 @@ class StreamedProduct {
 
   const StreamedJob& job_;
   int warp_, lane_;
-  int g_;  ///< which of eight rows of weights, and of activations, this lane reads
-  int t_;  ///< which of the four lanes that share them
+  int g_;  ///< number, of eight, of the row of weights and of activations that this lane reads
+  int t_;  ///< number among the four lanes that share a row
   int first_depth_;
 };
 

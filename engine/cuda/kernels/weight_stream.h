@@ -22,7 +22,7 @@ struct StreamedProducts {
   std::int32_t tiles;  ///< place of the first one's StreamedTiles
   std::int32_t n;
   std::int32_t of_step;       ///< the first ones, which are a draft step's; 0 = there is no loop
-  std::int32_t draft_length;  ///< that a draft is taken to have
+  std::int32_t draft_length;  ///< the length that a draft is taken to have
 };
 
 /// Plain numbers that are the same in all lanes. Between products one lane stores them in shared memory.
@@ -159,17 +159,17 @@ class WeightStream {
   int under_way_;
   // The end that pieces are copied to.
   int copied_place_;
-  int of_turn_;    ///< which of the tiles that a block takes at once the next piece is of
+  int of_turn_;    ///< number of the next piece's tile among those that a block takes at once
   int runs_left_;  ///< runs of those tiles that are still to be asked for
   int part_bytes_, tile_bytes_;
   int together_;
   const std::byte* from_;  ///< the first tile's next piece
   int runs_of_tile_;
   int turns_left_;
-  const std::byte* tile_;  ///< of the next turn
+  const std::byte* tile_;  ///< first tile of the next turn
   std::int64_t tile_step_;
   int product_;  ///< the next one
-  int steps_;    ///< of the draft, before it
+  int steps_;    ///< draft steps before it
 };
 
 }  // namespace draftscope::engine::cuda

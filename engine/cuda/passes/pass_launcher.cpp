@@ -64,7 +64,7 @@ Result<void> PassLauncher::multiply(const PackedLayer& weights, OperationKind ki
     // One queue: the product before has read the rows.
     DRAFTSCOPE_TRY(unpack(gpu_, base_.model, layer, product, base_.work.widened));
   }
-  const WeightFormat format = has_f16_activations(formats_.layers) ? WeightFormat::f16 : WeightFormat::bf16;
+  const KernelFormat format = has_f16_activations(formats_.layers) ? KernelFormat::f16 : KernelFormat::bf16;
   return gpu_.multiply({format, base_.work.widened, x, base_.work.wide, rows, outputs, depth});
 }
 

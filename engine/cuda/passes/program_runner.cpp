@@ -90,7 +90,7 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
                            std::int32_t rows, const PieceSize& pieces, bool sampled,
                            std::optional<std::int32_t> block_bytes) {
   ProgramShape result;
-  // Of a draft and a verification over all layers.
+  // Entries of a draft and a verification over all layers.
   const std::int32_t products = (rows > max_product_rows ? 2 : 1) * 2 * (4 * shape.n_layers + 1);
   const std::int32_t longest = program_block_bytes(products + 2 * (5 * shape.n_layers + 8), products);
   result.block_bytes = block_bytes.value_or(longest);
@@ -159,7 +159,7 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
   DRAFTSCOPE_TRY(gpu.clear(runner->program_memory_.data(), state_bytes));
   const auto plain = [&](OperationKind kind) { return runner->add({.kind = kind}, {}); };
   runner->load_inputs_ = runner->add(
-      {.kind = OperationKind::load_inputs, .is_f16 = formats.stored == WeightFormat::f16 ? 1 : 0}, {});
+      {.kind = OperationKind::load_inputs, .is_f16 = formats.stored == KernelFormat::f16 ? 1 : 0}, {});
   runner->finish_head_ = plain(OperationKind::finish_head);
   runner->finish_draft_step_ = plain(OperationKind::finish_draft_step);
   runner->finish_sampled_step_ = plain(OperationKind::finish_sampled_step);
@@ -274,7 +274,7 @@ void ProgramRunner::push_product(Written& program, ProgramEntry entry) {
 
 void ProgramRunner::write_layer(Written& program, const LayerPlaces& layer, const LayerSlot& slot) const {
   std::vector<ProgramEntry>& entries = program.entries;
-  const auto put = [&](Place place) {
+  const auto put = [&](OptionalEntry place) {
     if (place) entries.push_back(*place);
   };
   const auto put_product = [&](const std::vector<ProgramEntry>& places) {
@@ -388,9 +388,10 @@ Result<void> ProgramRunner::load_inputs(std::int32_t rows) {
 
 Result<void> ProgramRunner::run_part(std::int32_t layer, LayerPart part, const RowRange& rows) {
   const LayerPlaces& places = model_[to_size(layer)];
-  const Place parts[]{places.attention_norm, places.heads,    places.attention, places.combine_attention,
-                      places.add_attention,  places.mlp_norm, places.add_mlp};
-  const Place place = parts[static_cast<std::size_t>(part)];
+  const OptionalEntry parts[]{
+      places.attention_norm, places.heads,    places.attention, places.combine_attention,
+      places.add_attention,  places.mlp_norm, places.add_mlp};
+  const OptionalEntry place = parts[static_cast<std::size_t>(part)];
   if (!place) return {};
   const std::int32_t width = part == LayerPart::attention ? rows.count : 1;
   return launch_alone({.entries = {*place}, .rows = rows, .width = width});
@@ -409,7 +410,7 @@ bool ProgramRunner::is_product(ProgramEntry entry) const {
 }
 
 /// The one that its operations need a kernel of, if there is one.
-std::optional<WeightFormat> ProgramRunner::format_of(const Written& program, const Part& part) const {
+std::optional<KernelFormat> ProgramRunner::format_of(const Written& program, const Part& part) const {
   for (std::int32_t entry = part.first; entry < part.last; ++entry)
     if (const auto format = described_[program.entries[to_size(entry)] & entry_place].format) return format;
   return std::nullopt;
@@ -418,7 +419,7 @@ std::optional<WeightFormat> ProgramRunner::format_of(const Written& program, con
 std::vector<ProgramRunner::Part> ProgramRunner::parts_of(const Written& program) const {
   const auto n = static_cast<std::int32_t>(program.entries.size());
   std::vector<Part> parts{{0, 0}};
-  std::optional<WeightFormat> format;
+  std::optional<KernelFormat> format;
   bool is_step_whole = true;
   const auto begin_part = [&](std::int32_t entry) {
     if (entry < program.loop_end) is_step_whole = false;
@@ -503,7 +504,7 @@ Result<void> ProgramRunner::launch_part(const Written& program, const Part& part
   const bool is_one = part.last == part.first + 1;
   const bool is_of_step = part.last <= program.loop_end;
   const bool has_loop = part.first == 0 && program.loop_end > 0 && part.last >= program.loop_end;
-  const WeightFormat format = format_of(program, part).value_or(format_);
+  const KernelFormat format = format_of(program, part).value_or(format_);
   PieceSize pieces{part_code_bytes, is_plain(format) ? max_copied_parts : max_copied_code_parts};
   for (std::int32_t entry = part.first; entry < part.last; ++entry)
     pieces.part_bytes = std::max(pieces.part_bytes, operation_at(entry).layout.part_bytes);

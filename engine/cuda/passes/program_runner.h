@@ -29,9 +29,9 @@ namespace draftscope::engine::cuda {
 
 /// Formats of a pass's matrices.
 struct PassFormats {
-  WeightFormat stored = WeightFormat::bf16;  ///< the embedding
-  WeightFormat layers = WeightFormat::bf16;
-  WeightFormat head = WeightFormat::bf16;
+  KernelFormat stored = KernelFormat::bf16;  ///< the embedding
+  KernelFormat layers = KernelFormat::bf16;
+  KernelFormat head = KernelFormat::bf16;
 };
 
 /// Layers and their weights, by layer.
@@ -58,15 +58,15 @@ struct RoundForm {
   std::optional<speculation::WeightFormat> weights;  ///< the draft's; none = the model's own
   bool sampled = false;
   bool above_exit = false;    ///< the verification goes on above the draft's layers, which are the first ones
-  bool keeps_states = false;  ///< of every boundary
+  bool keeps_states = false;  ///< whether states of every boundary are kept
   bool verifies = true;
-  std::int32_t keys = 0;  ///< of the root
+  std::int32_t keys = 0;  ///< keys of the root
 };
 
 /// Where programs store hidden states: a row at its place after the root of a round, or after the first row
 /// of a pass.
 struct RoundStates {
-  float* inputs = nullptr;      ///< which the verification above an exit starts from, [rows][d_model]
+  float* inputs = nullptr;      ///< states that the verification above an exit starts from, [rows][d_model]
   float* boundaries = nullptr;  ///< [n_layers + 1][rows][d_model]
   std::size_t boundary_values = 0;
   [[nodiscard]] float* boundary(std::int32_t index) const {
@@ -87,7 +87,7 @@ struct ProgramShape {
 /// The pieces of a program's products.
 struct PieceSize {
   std::int32_t part_bytes;  ///< maximum of any format
-  std::int32_t parts;       ///< that one copy may bring: as many as the kernel has code for
+  std::int32_t parts;       ///< maximum parts per copy: as many as the kernel has code for
 };
 
 /// Rows are staged where 64 KB are left for the rings,
@@ -146,10 +146,10 @@ class ProgramRunner {
   [[nodiscard]] Result<void> run_head(const RowRange& rows, bool logits);
 
  private:
-  using Place = std::optional<ProgramEntry>;
+  using OptionalEntry = std::optional<ProgramEntry>;
   /// Places of a layer's operations among all; a product has one for each format that it is in.
   struct LayerPlaces {
-    Place attention_norm, heads, attention, combine_attention, add_attention, mlp_norm, add_mlp;
+    OptionalEntry attention_norm, heads, attention, combine_attention, add_attention, mlp_norm, add_mlp;
     std::vector<ProgramEntry> qkv, output, gate_up, down;
   };
   /// A model's layers on some weights.
@@ -157,20 +157,20 @@ class ProgramRunner {
   /// An operation's layer and format, which the device is not told.
   struct Described {
     std::int32_t layer = -1;
-    std::optional<WeightFormat> format;  ///< none of what every kernel of the layers has code for
+    std::optional<KernelFormat> format;  ///< none of what every kernel of the layers has code for
   };
   struct Written {
     std::string_view name;
     std::vector<ProgramEntry> entries;
     std::int32_t loop_end = 0;  ///< entries before it are a draft step, or it is 0
     std::int32_t draft_length = 0;
-    RowRange rows{0, 1};     ///< that it begins with
+    RowRange rows{0, 1};     ///< rows at its beginning
     std::int32_t width = 1;  ///< rows at most
     bool sampled = false;
     bool stages_rows = true;
     ProgramEntry product_flags = 0;
     bool has_upper_rows = false;  ///< products take two turns
-    std::int32_t keys = 0;        ///< that its first attention reads
+    std::int32_t keys = 0;        ///< keys that its first attention reads
   };
   /// Entries that are one launch.
   struct Part {
@@ -194,7 +194,7 @@ class ProgramRunner {
   void write_verification(Written& program, const RoundForm& form, std::int32_t exit) const;
 
   [[nodiscard]] bool is_product(ProgramEntry entry) const;
-  [[nodiscard]] std::optional<WeightFormat> format_of(const Written& program, const Part& part) const;
+  [[nodiscard]] std::optional<KernelFormat> format_of(const Written& program, const Part& part) const;
   [[nodiscard]] std::vector<Part> parts_of(const Written& program) const;
   [[nodiscard]] Result<void> launch(Written program);
   [[nodiscard]] Result<void> launch_alone(const Written& program);
@@ -209,7 +209,7 @@ class ProgramRunner {
   Gpu& gpu_;
   PassParams base_;
   speculation::ModelShape shape_;
-  WeightFormat format_ = WeightFormat::bf16;  ///< the layers'
+  KernelFormat format_ = KernelFormat::bf16;  ///< the layers'
   RoundStates states_;
   bool is_plain_;
   profiler::DeviceTrace* trace_;

@@ -33,7 +33,7 @@ class ClockDifference {
 
  private:
   std::int64_t low_ns_ = 0, high_ns_ = 0;
-  std::optional<std::int64_t> begin_ns_;  ///< of the first program that the interval is made of
+  std::optional<std::int64_t> begin_ns_;  ///< begin of the first program that the interval is made of
 };
 
 /// An operation as the trace is to name it.

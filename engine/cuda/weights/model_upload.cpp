@@ -19,10 +19,6 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-constexpr int row_blocks = 1024;  // for kernels that walk over rows
-
-constexpr int synthetic_blocks = 2048;
-
 /// Bytes of a tensor's numbers, widened if they are packed.
 std::size_t plain_bytes(const TensorView& tensor) {
   return static_cast<std::size_t>(tensor.rows * tensor.columns) * dtype_bytes(tensor.dtype);
@@ -48,7 +44,7 @@ constexpr LayerMatrix layer_matrices[] = {
      OperationKind::down}};
 
 /// The groups that the layers' matrices are stored in, or some of them; none if all are otherwise.
-std::optional<WeightFormat> layer_groups(const Checkpoint& checkpoint) {
+std::optional<KernelFormat> layer_groups(const Checkpoint& checkpoint) {
   for (const LayerWeights& layer : checkpoint.weights.layers)
     for (const LayerMatrix& matrix : layer_matrices)
       if (const auto groups = stored_groups(layer.*matrix.source)) return groups;
@@ -60,7 +56,7 @@ struct Passing {
   const TensorView* source = nullptr;
   TensorKind kind = TensorKind::embedding;
   std::int32_t layer = -1;
-  WeightFormat format = WeightFormat::bf16;
+  KernelFormat format = KernelFormat::bf16;
   float* scale = nullptr;
   int of_product = 0;  ///< among the product's matrices
 
@@ -68,7 +64,7 @@ struct Passing {
   [[nodiscard]] std::size_t bytes() const {
     const GroupedLayout* const layout = grouped_layout(format);
     if (layout != nullptr) return layout->bytes(source->rows, source->columns);
-    return format == WeightFormat::fp8 ? static_cast<std::size_t>(source->rows * source->columns)
+    return format == KernelFormat::fp8 ? static_cast<std::size_t>(source->rows * source->columns)
                                        : plain_bytes(*source);
   }
 };
@@ -94,7 +90,7 @@ class Layout {
     const Weights& source = checkpoint_.weights;
     out.model.embedding = pieces_.take<std::byte>(plain_bytes(source.embedding));
     embedding_ = {&source.embedding, TensorKind::embedding};
-    const WeightFormat head = head_groups(source.head).value_or(plain_format(checkpoint_));
+    const KernelFormat head = head_groups(source.head).value_or(plain_format(checkpoint_));
     out.head_weights =
         packed_product(OperationKind::head, head, checkpoint_.shape.vocab, checkpoint_.shape.d_model);
     take(out.head_weights);
@@ -115,7 +111,7 @@ class Layout {
         (layer.*matrix.placed).bias = vector(from.*matrix.bias);
       const auto groups = weights ? std::nullopt : layer_groups(checkpoint_);
       const auto format_of = [&](const TensorView& tensor) {
-        if (groups && tensor.is_plain()) return WeightFormat::bf16_beside_groups;
+        if (groups && tensor.is_plain()) return KernelFormat::bf16_beside_groups;
         return layer_format(checkpoint_, weights);
       };
       out.weights.push_back(place_products(layer, static_cast<std::int32_t>(i), format_of));
@@ -123,7 +119,7 @@ class Layout {
     }
   }
 
-  void place(UploadedDraftLayers& out, WeightFormat format) {
+  void place(UploadedDraftLayers& out, KernelFormat format) {
     for (std::size_t i = 0; i < out.layers.size(); ++i)
       out.weights.push_back(place_products(out.layers[i], static_cast<std::int32_t>(i),
                                            [&](const TensorView& /*tensor*/) { return format; }));
@@ -139,29 +135,21 @@ class Layout {
   [[nodiscard]] const Passing& embedding() const { return embedding_; }
   [[nodiscard]] bool is_head_tied() const { return is_head_tied_; }
 
-  /// Bytes of any product's matrices on their way (`kept`), and of one more as plain numbers.
-  [[nodiscard]] UploadBytes passing() const {
-    UploadBytes most;
+  /// Bytes of any product's matrices on their way.
+  [[nodiscard]] std::size_t passing() const {
+    std::size_t most = 0;
     for (const PlacedProduct& product : products_) {
       if (product.packed.kind == OperationKind::head && is_head_tied_) continue;
       std::size_t rows = 0;
-      for (const Passing& matrix : product.matrices) {
-        rows += aligned(matrix.bytes());
-        if (takes_plain_first(matrix)) most.passing = std::max(most.passing, plain_bytes(*matrix.source));
-      }
-      most.kept = std::max(most.kept, rows);
+      for (const Passing& matrix : product.matrices) rows += aligned(matrix.bytes());
+      most = std::max(most, rows);
     }
     return most;
   }
-  /// Whether a matrix is rounded from plain numbers that are in device memory, or made there.
-  [[nodiscard]] bool takes_plain_first(const Passing& matrix) const {
-    if (matrix.format == WeightFormat::fp8) return matrix.source->scales == nullptr;
-    return grouped_layout(matrix.format) != nullptr && !checkpoint_.matrices_in_memory;
-  }
 
  private:
-  static WeightFormat plain_format(const Checkpoint& checkpoint) {
-    return checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+  static KernelFormat plain_format(const Checkpoint& checkpoint) {
+    return checkpoint.weights.embedding.dtype == DType::f16 ? KernelFormat::f16 : KernelFormat::bf16;
   }
 
   void take(PackedProduct& product) { product.pieces = pieces_.take<std::byte>(product.bytes()); }
@@ -186,12 +174,12 @@ class Layout {
         for (const LayerMatrix& matrix : layer_matrices) {
           if (matrix.product != kind) continue;
           const TensorView& source = weights.*matrix.source;
-          const WeightFormat format = format_of(source);
+          const KernelFormat format = format_of(source);
           const int place = of_product++;
-          if ((format == WeightFormat::bf16_beside_groups) != beside) continue;
+          if ((format == KernelFormat::bf16_beside_groups) != beside) continue;
           DeviceMatrix& held = layer.*matrix.placed;
           held.is_beside = beside ? 1 : 0;
-          float* const scale = format == WeightFormat::fp8
+          float* const scale = format == KernelFormat::fp8
                                    ? pieces_.take<float>(static_cast<std::size_t>(source.rows))
                                    : nullptr;
           held.scale = scale;
@@ -233,82 +221,52 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
   return std::nullopt;
 }
 
-/// Brings a matrix to the device as plain numbers: from host memory, or made there.
-Result<void> bring_plain(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to) {
-  const TensorView& source = *matrix.source;
-  if (!source.is_plain()) {
-    const std::vector<std::byte> wide = widened_rows(source, 0, source.rows);
-    return gpu.upload(to, wide.data(), wide.size());
-  }
-  if (checkpoint.matrices_in_memory) return gpu.upload(to, source.data, source.bytes());
-  const SyntheticRecipe recipe =
-      synthetic_recipe(checkpoint.shape, {checkpoint.seed, checkpoint.redundancy}, matrix.kind, matrix.layer);
-  const std::int64_t elements = source.rows * source.columns;
-  const auto blocks =
-      static_cast<int>(std::min<std::int64_t>(elements / (8 * row_threads) + 1, synthetic_blocks));
-  return gpu.launch({.kernel = Kernel::make_synthetic, .blocks = blocks},
-                    SyntheticParams{reinterpret_cast<std::uint16_t*>(to), elements, recipe.low_key,
-                                    recipe.high_key, recipe.scale});
-}
-
 /// The error of a matrix that has a number which is not finite.
 Result<void> non_finite(const Checkpoint& checkpoint, const Passing& matrix) {
   return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
               non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
 }
 
-/// e4m3 codes and their scales: as the file has them, or rounded on the device from plain numbers at `plain`.
-Result<void> bring_fp8(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
-                       std::byte* plain) {
-  const TensorView& source = *matrix.source;
-  const auto rows = static_cast<std::int32_t>(source.rows);
-  if (source.scales != nullptr) {
-    // NaN codes would be computed on as 480.
-    if (first_non_finite(source)) return non_finite(checkpoint, matrix);
-    DRAFTSCOPE_TRY(gpu.upload(to, source.data, source.bytes()));
-    return gpu.upload(matrix.scale, source.scales, static_cast<std::size_t>(rows) * sizeof(float));
-  }
-  DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
-  return gpu.launch(
-      {.kernel = Kernel::quantise_rows,
-       .format = source.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16,
-       .blocks = std::min(rows, row_blocks),
-       .shared_bytes = row_threads / warp_threads * sizeof(float)},
-      QuantiseParams{reinterpret_cast<const std::uint16_t*>(plain), reinterpret_cast<std::uint8_t*>(to),
-                     matrix.scale, rows, static_cast<std::int32_t>(source.columns)});
-}
-
-/// Groups, packed on the host; of a matrix that it has no numbers of, these are made at `plain` first, and
-/// brought back. Errors: numbers that are none.
-Result<void> bring_groups(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
-                          std::byte* plain) {
+/// The matrix where the host has its numbers: in the checkpoint, or made in `numbers`.
+TensorView on_host(const Checkpoint& checkpoint, const Passing& matrix, std::vector<std::byte>& numbers) {
   TensorView source = *matrix.source;
-  std::vector<std::byte> brought;
-  if (!checkpoint.matrices_in_memory) {
-    brought.resize(plain_bytes(source));
-    DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, matrix, plain));
-    DRAFTSCOPE_TRY(gpu.download(brought.data(), plain, brought.size()));
-    DRAFTSCOPE_TRY(gpu.synchronise());
-    source.data = brought.data();
-  }
-  const auto packed = pack_groups(source, matrix.format);
-  if (!packed) return non_finite(checkpoint, matrix);
-  return gpu.upload(to, packed->data(), packed->size());
+  if (checkpoint.matrices_in_memory) return source;
+  numbers.resize(source.bytes());
+  source.data = numbers.data();
+  fill_synthetic_matrix({.kind = matrix.kind,
+                         .layer = matrix.layer,
+                         .view = &source,
+                         .rows = source.rows,
+                         .columns = source.columns},
+                        checkpoint.shape, {checkpoint.seed, checkpoint.redundancy});
+  return source;
 }
 
-Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to,
-                   std::byte* plain) {
-  if (matrix.format == WeightFormat::fp8) return bring_fp8(gpu, checkpoint, matrix, to, plain);
-  if (grouped_layout(matrix.format) != nullptr) return bring_groups(gpu, checkpoint, matrix, to, plain);
-  return bring_plain(gpu, checkpoint, matrix, to);
+/// Brings a matrix to the device in its format. Errors: a number is not finite where the format must be.
+Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to) {
+  std::vector<std::byte> numbers;
+  const TensorView source = on_host(checkpoint, matrix, numbers);
+  if (matrix.format == KernelFormat::fp8) {
+    const auto packed = pack_fp8(source);
+    if (!packed) return non_finite(checkpoint, matrix);
+    DRAFTSCOPE_TRY(gpu.upload(to, packed->codes.data(), packed->codes.size()));
+    return gpu.upload(matrix.scale, packed->scales.data(), packed->scales.size() * sizeof(float));
+  }
+  if (grouped_layout(matrix.format) != nullptr) {
+    const auto packed = pack_groups(source, matrix.format);
+    if (!packed) return non_finite(checkpoint, matrix);
+    return gpu.upload(to, packed->data(), packed->size());
+  }
+  if (source.is_plain()) return gpu.upload(to, source.data, source.bytes());
+  const std::vector<std::byte> wide = widened_rows(source, 0, source.rows);
+  return gpu.upload(to, wide.data(), wide.size());
 }
 
 /// Brings every product's weights to their pieces. A tied head is packed from the rows of the embedding.
 Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout& layout,
                             const DeviceModel& model, const std::vector<DeviceLayer>& layers) {
-  const UploadBytes sizes = layout.passing();
   DRAFTSCOPE_TRY_ASSIGN(const DeviceMemory passing,
-                        DeviceMemory::allocate(gpu, sizes.kept + sizes.passing, "matrices on their way"));
+                        DeviceMemory::allocate(gpu, layout.passing(), "matrices on their way"));
   for (const PlacedProduct& product : layout.products()) {
     const bool is_head = product.packed.kind == OperationKind::head;
     const std::byte* rows[3]{};
@@ -321,7 +279,7 @@ Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout
       if (is_head && layout.is_head_tied())
         rows[matrix.of_product] = model.embedding;
       else
-        DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, to, passing.data() + sizes.kept));
+        DRAFTSCOPE_TRY(bring(gpu, checkpoint, matrix, to));
     }
     const std::int32_t layer = product.matrices.front().layer;
     DRAFTSCOPE_TRY(pack(gpu, model, is_head ? DeviceLayer{} : layers[static_cast<std::size_t>(layer)],
@@ -335,9 +293,8 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
   const auto& layers = checkpoint.weights.layers;
   const bool fp8 = checkpoint.has_fp8();
   const bool alike = std::all_of(layers.begin(), layers.end(), [&](const LayerWeights& layer) {
-    return std::all_of(std::begin(layer_matrices), std::end(layer_matrices), [&](const LayerMatrix& matrix) {
-      return ((layer.*matrix.source).scales != nullptr) == fp8;
-    });
+    return std::all_of(std::begin(layer_matrices), std::end(layer_matrices),
+                       [&](const LayerMatrix& matrix) { return (layer.*matrix.source).is_fp8() == fp8; });
   });
   if (alike) return {};
   return fail("model {}: some matrices are in fp8, expected all of the layers' or none on a cuda device",
@@ -352,8 +309,7 @@ Result<void> check_blocks(const Checkpoint& checkpoint) {
   for (const LayerWeights& layer : checkpoint.weights.layers) {
     for (const LayerMatrix& matrix : layer_matrices) {
       const TensorView& tensor = layer.*matrix.source;
-      if (tensor.is_plain() ? takes_plain : tensor.scales != nullptr || stored_groups(tensor) == expected)
-        continue;
+      if (tensor.is_plain() ? takes_plain : tensor.is_fp8() || stored_groups(tensor) == expected) continue;
       return fail(
           "model {}: matrices are in several formats of blocks, expected q8_0, q4_0, int4 or fp8_block for "
           "all of the layers', q4_k for some, or none on a cuda device",
@@ -385,9 +341,9 @@ constexpr std::int32_t fp8_granule = 16;
 constexpr std::int32_t plain_granule = 8;
 
 /// Weights of 16 bytes, which the layers' widths must be multiples of; whole groups of formats with groups.
-std::int32_t width_granule(WeightFormat layers) {
+std::int32_t width_granule(KernelFormat layers) {
   if (grouped_layout(layers) != nullptr) return part_depth;
-  return layers == WeightFormat::fp8 ? fp8_granule : plain_granule;
+  return layers == KernelFormat::fp8 ? fp8_granule : plain_granule;
 }
 
 Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t granule) {
@@ -404,24 +360,17 @@ Result<void> check_widths(const speculation::ModelShape& shape, std::int32_t gra
 
 }  // namespace
 
-std::string_view weights_name(WeightFormat format) {
-  switch (format) {
-    case WeightFormat::bf16:
-    case WeightFormat::f16:
-      return dtype_name(format == WeightFormat::f16 ? DType::f16 : DType::bf16);
-    case WeightFormat::fp8:
-      return "fp8";
-    default:
-      return speculation::weight_format_name(grouped_format(format));
-  }
+std::string_view weights_name(KernelFormat format) {
+  if (format == KernelFormat::f16) return dtype_name(DType::f16);
+  return speculation::weight_format_name(stored_name(format));
 }
 
-WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
-  if (weights == speculation::WeightFormat::fp8 || checkpoint.has_fp8()) return WeightFormat::fp8;
+KernelFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights) {
+  if (weights == speculation::WeightFormat::fp8 || checkpoint.has_fp8()) return KernelFormat::fp8;
   const DType plain = checkpoint.weights.embedding.dtype;
   if (const auto groups = weights ? grouped_format(*weights, plain) : std::nullopt) return *groups;
   if (const auto groups = layer_groups(checkpoint)) return *groups;
-  return plain == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+  return plain == DType::f16 ? KernelFormat::f16 : KernelFormat::bf16;
 }
 
 Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
@@ -451,11 +400,10 @@ UploadBytes upload_bytes(const Checkpoint& checkpoint, CudaWeights weights) {
   UploadedModel unused;
   Layout layout(checkpoint, nullptr);
   layout.place(unused, weights);
-  const UploadBytes passing = layout.passing();
-  return {layout.bytes(), passing.kept + passing.passing};
+  return {layout.bytes(), layout.passing()};
 }
 
-Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const UploadedModel& model,
+Result<KernelFormat> draft_layer_format(const Checkpoint& checkpoint, const UploadedModel& model,
                                         speculation::WeightFormat format) {
   const speculation::ModelShape& shape = checkpoint.shape;
   const bool fp8 = format == speculation::WeightFormat::fp8;
@@ -465,8 +413,8 @@ Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const Uplo
     return fail("cuda backend: found weights {} for drafts, expected one of {}",
                 speculation::weight_format_name(format),
                 speculation::made_weight_formats(speculation::MadeBy::cuda));
-  const WeightFormat held = fp8 ? WeightFormat::fp8 : *groups;
-  if (f16 != has_f16_activations(held) || model.layers == WeightFormat::fp8)
+  const KernelFormat held = fp8 ? KernelFormat::fp8 : *groups;
+  if (f16 != has_f16_activations(held) || model.layers == KernelFormat::fp8)
     return fail("model {}: found weights {} for drafts, expected {} beside {}", shape.name,
                 speculation::weight_format_name(format), f16 ? "int4" : "none",
                 f16 ? dtype_name(DType::f16) : weights_name(model.layers));
@@ -475,7 +423,7 @@ Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint, const Uplo
 }
 
 Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
-                                                const UploadedModel& model, WeightFormat format) {
+                                                const UploadedModel& model, KernelFormat format) {
   UploadedDraftLayers measured{.layers = model.host_layers};
   Layout measure(checkpoint, nullptr);
   measure.place(measured, format);
@@ -491,7 +439,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
   UploadedModel result;
   const speculation::ModelShape& shape = checkpoint.shape;
   result.shape = shape;
-  result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? WeightFormat::f16 : WeightFormat::bf16;
+  result.stored = checkpoint.weights.embedding.dtype == DType::f16 ? KernelFormat::f16 : KernelFormat::bf16;
   result.layers = layer_format(checkpoint, weights);
   result.head = head_groups(checkpoint.weights.head).value_or(result.stored);
   DRAFTSCOPE_TRY_ASSIGN(result.memory,
@@ -519,7 +467,7 @@ Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaW
     copy_row(*vector.source, 0, values.data());
     DRAFTSCOPE_TRY(gpu.upload(vector.values, values.data(), values.size() * sizeof(float)));
   }
-  DRAFTSCOPE_TRY(bring_plain(gpu, checkpoint, layout.embedding(), const_cast<std::byte*>(model.embedding)));
+  DRAFTSCOPE_TRY(bring(gpu, checkpoint, layout.embedding(), const_cast<std::byte*>(model.embedding)));
   DRAFTSCOPE_TRY(bring_products(gpu, checkpoint, layout, model, result.host_layers));
   return result;
 }

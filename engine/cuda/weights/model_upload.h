@@ -18,9 +18,9 @@ namespace draftscope::engine::cuda {
 
 struct UploadedModel {
   speculation::ModelShape shape;
-  WeightFormat stored = WeightFormat::bf16;  ///< the embedding
-  WeightFormat head = WeightFormat::bf16;
-  WeightFormat layers = WeightFormat::bf16;  ///< the layers' matrices; others may be in bf16 beside it
+  KernelFormat stored = KernelFormat::bf16;  ///< the embedding
+  KernelFormat head = KernelFormat::bf16;
+  KernelFormat layers = KernelFormat::bf16;  ///< the layers' matrices; others may be in bf16 beside it
   DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in
   std::vector<DeviceLayer> host_layers;      ///< keys and values are not filled in
   std::vector<PackedLayer> weights;          ///< by layer
@@ -36,10 +36,10 @@ struct UploadedDraftLayers {
 };
 
 /// "fp8", "q4_0", "bf16": a format as files and recordings name it.
-[[nodiscard]] std::string_view weights_name(WeightFormat format);
+[[nodiscard]] std::string_view weights_name(KernelFormat format);
 
 /// The format that the layers' matrices have after upload_model().
-[[nodiscard]] WeightFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights);
+[[nodiscard]] KernelFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights);
 
 /// Whether the kernels can run this shape and these types on such a device.
 [[nodiscard]] Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& options,
@@ -57,7 +57,7 @@ struct UploadBytes {
 /// The kernels' name of a format that layers can have for drafts, beside the model's own. Errors: the kernels
 /// do not have the format, the model's layers have activations of another type or are in fp8 themselves, or
 /// their widths do not fit the format.
-[[nodiscard]] Result<WeightFormat> draft_layer_format(const Checkpoint& checkpoint,
+[[nodiscard]] Result<KernelFormat> draft_layer_format(const Checkpoint& checkpoint,
                                                       const UploadedModel& model,
                                                       speculation::WeightFormat format);
 
@@ -65,6 +65,6 @@ struct UploadBytes {
 /// short, a number is not finite.
 [[nodiscard]] Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
                                                               const UploadedModel& model,
-                                                              WeightFormat format);
+                                                              KernelFormat format);
 
 }  // namespace draftscope::engine::cuda

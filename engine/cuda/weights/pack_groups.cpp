@@ -3,20 +3,22 @@
 
 #include <draftscope/base/parallel.h>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <span>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/quantised/quantised_matrix.h"
 #include "cpu/model.h"
 #include "cpu/quantised/packed_matrix.h"
 #include "cpu/quantised/quantise.h"
-#include "cpu/quantised/stored_blocks.h"
+#include "formats/block_formats.h"
 #include "numbers/bf16.h"
-#include "two_levels.h"
 
 namespace draftscope::engine::cuda {
 
@@ -24,20 +26,101 @@ namespace {
 
 static_assert(cpu::block_depth == part_depth);
 
-/// A format with groups, as files and as kernels name it.
-struct Named {
-  speculation::WeightFormat stored;
-  WeightFormat held;
+/// Names in files, by cuda::KernelFormat.
+constexpr speculation::WeightFormat stored_names[] = {
+#define DRAFTSCOPE_STORED(name, Struct, groups, stored) speculation::WeightFormat::stored,
+    DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_STORED)
+#undef DRAFTSCOPE_STORED
 };
-constexpr Named names[] = {{speculation::WeightFormat::q8_0, WeightFormat::q8_0},
-                           {speculation::WeightFormat::q4_0, WeightFormat::q4_0},
-                           {speculation::WeightFormat::q4_k, WeightFormat::q4_k},
-                           {speculation::WeightFormat::int4, WeightFormat::int4},
-                           {speculation::WeightFormat::int4, WeightFormat::int4_f16},
-                           {speculation::WeightFormat::fp8_block, WeightFormat::fp8_block}};
 
 bool is_finite(const cpu::QuantisedBlock& block) {
   return std::isfinite(f16_to_float(block.scale)) && std::isfinite(f16_to_float(block.minimum));
+}
+
+// Scales and minima of Q4_K (kernels/grouped_layout.h): 256 weights have two fp16 numbers, and each 32 of
+// them a scale and a minimum of 6 bits, which are multiples of those.
+
+constexpr float largest_code = 15.0F;
+constexpr float largest_multiple = 63.0F;
+
+struct Reach {
+  float least = 0.0F;
+  float largest = 0.0F;
+  [[nodiscard]] float step() const { return (largest - least) / largest_code; }
+};
+
+/// A NaN among the weights makes it one of NaNs.
+Reach reach_of(std::span<const float> weights) {
+  Reach reach;
+  for (const float weight : weights) {
+    if (std::isnan(weight)) return {weight, weight};
+    reach.least = std::min(reach.least, weight);
+    reach.largest = std::max(reach.largest, weight);
+  }
+  return reach;
+}
+
+/// The nearest of 0 … `most`; 0 of a unit of zero and of what is no number.
+float multiple(float value, float unit, float most) {
+  if (unit == 0.0F) return 0.0F;
+  const float nearest = std::nearbyint(value / unit);
+  return nearest > 0.0F ? std::min(nearest, most) : 0.0F;
+}
+
+/// 256 weights rounded: each 32 to sixteen even steps from their least, or from 0, to their largest, whose
+/// sizes are rounded to multiples. Fewer weights are filled up with zeros. Scales that are not finite where a
+/// weight is not, or where fp16 lacks the reach.
+std::array<cpu::QuantisedBlock, cpu::blocks_of_two_levels> round_to_two_levels(
+    std::span<const float> weights) {
+  std::array<cpu::QuantisedBlock, cpu::blocks_of_two_levels> blocks;
+  const auto part_of = [&](std::size_t part) {
+    const std::size_t first = std::min(weights.size(), part * part_depth);
+    return weights.subspan(first, std::min<std::size_t>(part_depth, weights.size() - first));
+  };
+  float step = 0.0F;
+  float least = 0.0F;
+  for (std::size_t part = 0; part < blocks.size(); ++part) {
+    const Reach reach = reach_of(part_of(part));
+    step = std::isnan(step) ? step : std::max(reach.step(), step);  // the first of two where one is a NaN
+    least = std::min(reach.least, least);
+  }
+  const std::uint16_t unit = float_to_f16(step / largest_multiple);
+  const std::uint16_t unit_of_minima = float_to_f16(-least / largest_multiple);
+  for (std::size_t part = 0; part < blocks.size(); ++part) {
+    const std::span<const float> own = part_of(part);
+    const Reach reach = reach_of(own);
+    cpu::QuantisedBlock& block = blocks[part];
+    block.scale = unit;
+    block.minimum = unit_of_minima;
+    const float scale = multiple(reach.step(), f16_to_float(unit), largest_multiple);
+    const float minimum = multiple(-reach.least, f16_to_float(unit_of_minima), largest_multiple);
+    block.own_scales[0] = static_cast<std::int8_t>(scale);
+    block.own_minimum = static_cast<std::int8_t>(minimum);
+    for (std::size_t i = 0; i < own.size(); ++i)
+      block.quants[i] = static_cast<std::uint8_t>(multiple(own[i] + f16_to_float(unit_of_minima) * minimum,
+                                                           f16_to_float(unit) * scale, largest_code));
+  }
+  return blocks;
+}
+
+/// Writes what belongs to part `part` of 256 weights into their scale_bytes, zeros where no part was written.
+void put_two_levels(const cpu::QuantisedBlock& block, std::size_t part, std::byte* scales) {
+  std::memcpy(scales, &block.scale, sizeof block.scale);
+  std::memcpy(scales + sizeof block.scale, &block.minimum, sizeof block.minimum);
+  const unsigned scale = static_cast<std::uint8_t>(block.own_scales[0]);
+  const unsigned minimum = static_cast<std::uint8_t>(block.own_minimum);
+  std::byte* const low_scales = scales + 4;
+  std::byte* const low_minima = scales + 8;
+  std::byte* const upper = scales + 12;
+  constexpr std::size_t half = cpu::blocks_of_two_levels / 2;
+  if (part < half) {
+    low_scales[part] |= static_cast<std::byte>(scale);
+    low_minima[part] |= static_cast<std::byte>(minimum);
+    return;
+  }
+  low_scales[part - half] |= static_cast<std::byte>(scale >> 4U << 6U);
+  low_minima[part - half] |= static_cast<std::byte>(minimum >> 4U << 6U);
+  upper[part - half] = static_cast<std::byte>((scale & 15U) | (minimum & 15U) << 4U);
 }
 
 /// Rows of a matrix on their way.
@@ -58,7 +141,7 @@ class Packing {
     const std::byte* const stored = source_.data + static_cast<std::size_t>(row) * source_.row_bytes();
     bool finite = true;
     for (std::int64_t block = 0; block * part_depth < source_.columns; ++block)
-      finite &= put(row, block, cpu::read_stored_block(blocks_.format, stored, block));
+      finite &= put(row, block, source_.blocks->read(stored, block));
     return finite;
   }
 
@@ -120,37 +203,42 @@ void put_codes(const GroupedLayout& layout, const std::uint8_t* codes, std::int6
   }
 }
 
-std::optional<WeightFormat> grouped_format(speculation::WeightFormat format, DType activations) {
-  if (format == speculation::WeightFormat::int4 && activations == DType::f16) return WeightFormat::int4_f16;
-  for (const Named& named : names)
-    if (named.stored == format) return named.held;
+std::optional<KernelFormat> grouped_format(speculation::WeightFormat format, DType activations) {
+  if (format == speculation::WeightFormat::int4 && activations == DType::f16) return KernelFormat::int4_f16;
+  for (std::size_t i = 0; i < std::size(stored_names); ++i)
+    if (const auto held = static_cast<KernelFormat>(i);
+        stored_names[i] == format && grouped_layout(held) != nullptr)
+      return held;
   return std::nullopt;
 }
 
-speculation::WeightFormat grouped_format(WeightFormat format) {
-  for (const Named& named : names)
-    if (named.held == format) return named.stored;
-  return speculation::WeightFormat::bf16;
+speculation::WeightFormat stored_name(KernelFormat format) {
+  return stored_names[static_cast<std::size_t>(format)];
 }
 
-std::optional<WeightFormat> stored_groups(const TensorView& tensor) {
+bool takes_plain_beside(KernelFormat format) {
+  return speculation::weight_format_row(stored_name(format)).mixes_on_gpu;
+}
+
+std::optional<KernelFormat> stored_groups(const TensorView& tensor) {
+  if (tensor.is_fp8()) return std::nullopt;
   if (tensor.quantised != nullptr)
     return tensor.quantised->form == PackedForm::fp8
-               ? WeightFormat::fp8_block
+               ? KernelFormat::fp8_block
                : grouped_format(speculation::WeightFormat::int4, tensor.dtype);
   if (tensor.blocks == nullptr || !tensor.blocks->multiplied) return std::nullopt;
   return grouped_format(*tensor.blocks->multiplied);
 }
 
-std::optional<WeightFormat> head_groups(const TensorView& head) {
+std::optional<KernelFormat> head_groups(const TensorView& head) {
   const auto groups = stored_groups(head);
   return groups && takes_plain_beside(*groups) ? std::nullopt : groups;
 }
 
-std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix, WeightFormat format) {
-  if (grouped_format(format) == speculation::WeightFormat::int4) return pack_int4(matrix);
-  if (format == WeightFormat::fp8_block) return pack_fp8_block(matrix);
-  Packing packing(matrix, *cpu::packed_layout(grouped_format(format)), *grouped_layout(format));
+std::optional<std::vector<std::byte>> pack_groups(const TensorView& matrix, KernelFormat format) {
+  if (stored_name(format) == speculation::WeightFormat::int4) return pack_int4(matrix);
+  if (format == KernelFormat::fp8_block) return pack_fp8_block(matrix);
+  Packing packing(matrix, *cpu::packed_layout(stored_name(format)), *grouped_layout(format));
   std::atomic<bool> finite = true;
   constexpr std::int64_t rows_at_a_time = 64;
   const auto parts = static_cast<std::size_t>((matrix.rows + rows_at_a_time - 1) / rows_at_a_time);

@@ -23,14 +23,14 @@ PieceParams params_of(const DeviceModel& model, const DeviceLayer& layer, const 
 
 }  // namespace
 
-PieceLayout piece_layout_of(WeightFormat format, std::int32_t depth) {
+PieceLayout piece_layout_of(KernelFormat format, std::int32_t depth) {
   if (const GroupedLayout* const groups = grouped_layout(format))
     return piece_layout(depth, groups->run_depth(), groups->scale_words);
   const int value_bytes = is_plain(format) ? 2 : 1;
   return piece_layout(depth, run_bytes / value_bytes, 0);
 }
 
-PackedProduct packed_product(OperationKind kind, WeightFormat format, std::int32_t outputs,
+PackedProduct packed_product(OperationKind kind, KernelFormat format, std::int32_t outputs,
                              std::int32_t depth) {
   // A tile of gate and up has as many outputs of each as half a tile has.
   return {kind, format, piece_layout_of(format, depth), tiles_of(outputs), depth, nullptr};

@@ -13,7 +13,7 @@ namespace draftscope::engine::cuda {
 /// A product's weights in one format.
 struct PackedProduct {
   OperationKind kind = OperationKind::qkv;
-  WeightFormat format = WeightFormat::bf16;
+  KernelFormat format = KernelFormat::bf16;
   PieceLayout layout{};
   std::int32_t tiles = 0;
   std::int32_t depth = 0;
@@ -29,14 +29,14 @@ struct PackedProduct {
 using PackedLayer = std::vector<PackedProduct>;
 
 /// Whether a format is 16-bit numbers that need no scale.
-[[nodiscard]] constexpr bool is_plain(WeightFormat format) {
-  return grouped_layout(format) == nullptr && format != WeightFormat::fp8;
+[[nodiscard]] constexpr bool is_plain(KernelFormat format) {
+  return grouped_layout(format) == nullptr && format != KernelFormat::fp8;
 }
 
-[[nodiscard]] PieceLayout piece_layout_of(WeightFormat format, std::int32_t depth);
+[[nodiscard]] PieceLayout piece_layout_of(KernelFormat format, std::int32_t depth);
 
 /// A product of `outputs`, without pieces.
-[[nodiscard]] PackedProduct packed_product(OperationKind kind, WeightFormat format, std::int32_t outputs,
+[[nodiscard]] PackedProduct packed_product(OperationKind kind, KernelFormat format, std::int32_t outputs,
                                            std::int32_t depth);
 
 /// Packs matrices that are in device memory: those of `layer`, or the head, which has none.

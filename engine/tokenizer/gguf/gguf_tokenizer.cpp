@@ -5,17 +5,123 @@
 #include <draftscope/base/result.h>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "checkpoint/gguf/metadata.h"
+#include "tokenizer/added_tokens.h"
+#include "tokenizer/bpe.h"
 #include "tokenizer/gguf/split_rules.h"
-#include "tokenizer/gguf/vocabulary.h"
 #include "tokenizer/split/utf8.h"
 
 namespace draftscope::engine::tokenizer {
 
 namespace {
+
+// The keys tokenizer.ggml.* that both kinds of tokenizer have.
+
+/// tokenizer.ggml.token_type; the numbers are the format's.
+enum class TokenType : std::int32_t {
+  undefined = 0,
+  normal = 1,
+  unknown = 2,
+  control = 3,
+  user_defined = 4,
+  unused = 5,
+  byte = 6,
+};
+
+struct GgufVocabulary {
+  std::vector<std::string_view> tokens;  ///< by id, valid UTF-8; they look into the file
+  std::vector<TokenType> types;          ///< by id
+  std::optional<std::int32_t> bos, eos, unknown;
+
+  /// Tokens that are found in the text as a whole: control tokens and the unknown one, which are special, and
+  /// what the user defined.
+  [[nodiscard]] std::vector<AddedToken> added_tokens() const;
+  [[nodiscard]] bool is_special(std::size_t token) const;
+};
+
+constexpr std::size_t max_tokens = std::size_t{1} << 24U;
+
+Result<std::vector<TokenType>> read_types(const gguf::Metadata& metadata, std::size_t count) {
+  constexpr std::string_view key = "tokenizer.ggml.token_type";
+  std::vector<TokenType> types(count, TokenType::normal);
+  if (!metadata.has(key)) return types;
+  DRAFTSCOPE_TRY_ASSIGN(const auto numbers, metadata.integers(key));
+  if (numbers.size() != count) return metadata.wrong(key, fmt::format("one of {}, as many as tokens", count));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (numbers[i] < 0 || numbers[i] > static_cast<std::int64_t>(TokenType::byte))
+      return fail("{}: {}[{}] is {}, expected 0 to 6", metadata.file(), key, i, numbers[i]);
+    types[i] = static_cast<TokenType>(numbers[i]);
+  }
+  return types;
+}
+
+Result<std::optional<std::int32_t>> read_id(const gguf::Metadata& metadata, std::string_view key,
+                                            std::size_t count) {
+  if (!metadata.has(key)) return std::nullopt;
+  DRAFTSCOPE_TRY_ASSIGN(const auto id,
+                        metadata.integer<std::int32_t>(key, {0, static_cast<std::int32_t>(count) - 1}));
+  return id;
+}
+
+bool GgufVocabulary::is_special(std::size_t token) const {
+  return types[token] == TokenType::control || types[token] == TokenType::unknown;
+}
+
+std::vector<AddedToken> GgufVocabulary::added_tokens() const {
+  std::vector<AddedToken> added;
+  for (std::size_t token = 0; token < tokens.size(); ++token) {
+    if (tokens[token].empty() || !(is_special(token) || types[token] == TokenType::user_defined)) continue;
+    added.push_back({.id = static_cast<std::int32_t>(token),
+                     .content = std::string(tokens[token]),
+                     .special = is_special(token),
+                     .single_word = false,
+                     .lstrip = false,
+                     .rstrip = false,
+                     .normalized = false});
+  }
+  return added;
+}
+
+/// Errors: no tokens, lists of different lengths, ids beyond the vocabulary, text that is not UTF-8.
+Result<GgufVocabulary> read_vocabulary(const gguf::Metadata& metadata) {
+  constexpr std::string_view key = "tokenizer.ggml.tokens";
+  GgufVocabulary vocabulary;
+  DRAFTSCOPE_TRY_ASSIGN(vocabulary.tokens, metadata.texts(key));
+  const std::size_t count = vocabulary.tokens.size();
+  if (count == 0 || count > max_tokens)
+    return metadata.wrong(key, fmt::format("1 to {} strings", max_tokens));
+  for (std::size_t i = 0; i < count; ++i)
+    if (const auto offset = first_invalid_utf8(vocabulary.tokens[i]))
+      return fail("{}: {}[{}]: found 0x{:02X} at byte {}, expected valid UTF-8", metadata.file(), key, i,
+                  static_cast<unsigned char>(vocabulary.tokens[i][*offset]), *offset);
+  DRAFTSCOPE_TRY_ASSIGN(vocabulary.types, read_types(metadata, count));
+  DRAFTSCOPE_TRY_ASSIGN(vocabulary.bos, read_id(metadata, "tokenizer.ggml.bos_token_id", count));
+  DRAFTSCOPE_TRY_ASSIGN(vocabulary.eos, read_id(metadata, "tokenizer.ggml.eos_token_id", count));
+  DRAFTSCOPE_TRY_ASSIGN(vocabulary.unknown, read_id(metadata, "tokenizer.ggml.unknown_token_id", count));
+  return vocabulary;
+}
+
+/// The ids of all tokens that have a text. Errors: a text occurs twice.
+Result<TokenIds> index_tokens(const GgufVocabulary& vocabulary, const gguf::Metadata& metadata) {
+  TokenIds ids;
+  ids.reserve(vocabulary.tokens.size());
+  for (std::size_t token = 0; token < vocabulary.tokens.size(); ++token) {
+    const std::string_view text = vocabulary.tokens[token];
+    if (text.empty()) continue;
+    const auto [known, is_new] = ids.emplace(text, static_cast<std::int32_t>(token));
+    if (!is_new)
+      return fail("{}: tokenizer.ggml.tokens: {} is both {} and {}, expected each text once", metadata.file(),
+                  quote(text), known->second, token);
+  }
+  return ids;
+}
 
 // SentencePiece makes pieces of 16 characters unless told; every cut of one is looked up.
 constexpr std::size_t max_scored_bytes = 512;

@@ -71,9 +71,9 @@ Result<PreTokenizerStep> parse_split_step(const std::string& type, const JsonFie
   return fail("{}: pre-tokenizer '{}' is not implemented", field.name(), type);
 }
 
-Result<std::vector<Stretch>> stretches_of_pattern(std::string_view text, const Pattern& pattern,
-                                                  bool invert) {
-  std::vector<Stretch> stretches;
+Result<std::vector<TextStretch>> stretches_of_pattern(std::string_view text, const Pattern& pattern,
+                                                      bool invert) {
+  std::vector<TextStretch> stretches;
   std::size_t covered = 0;
   DRAFTSCOPE_TRY(pattern.for_each_match(text, [&](Range match) {
     if (covered != match.begin) stretches.push_back({{covered, match.begin}, invert});
@@ -84,8 +84,8 @@ Result<std::vector<Stretch>> stretches_of_pattern(std::string_view text, const P
   return stretches;
 }
 
-std::vector<Stretch> stretches_of_digits(std::string_view text) {
-  std::vector<Stretch> stretches;
+std::vector<TextStretch> stretches_of_digits(std::string_view text) {
+  std::vector<TextStretch> stretches;
   for (std::size_t at = 0; at < text.size();) {
     const Utf8Scan scan = scan_utf8(text.substr(at));
     const bool digit = is_numeric(scan.code_point);
@@ -104,7 +104,7 @@ template <typename StretchesOf>
 Result<Pieces> split_pieces(Pieces pieces, SplitBehavior behavior, const StretchesOf& stretches_of) {
   std::vector<Range> cut;
   for (const Range range : pieces.ranges) {
-    Result<std::vector<Stretch>> stretches = stretches_of(pieces.piece(range));
+    Result<std::vector<TextStretch>> stretches = stretches_of(pieces.piece(range));
     if (!stretches) return tl::unexpected<Error>(std::move(stretches).error());
     for (const Range part : split_stretches(*stretches, behavior))
       if (part.begin != part.end) cut.push_back({range.begin + part.begin, range.begin + part.end});
@@ -139,7 +139,7 @@ Result<Pieces> apply_step(const Split& step, Pieces pieces) {
 Result<Pieces> apply_step(const Digits& step, Pieces pieces) {
   const auto behavior = step.individual ? SplitBehavior::isolated : SplitBehavior::contiguous;
   return split_pieces(std::move(pieces), behavior, [](std::string_view text) {
-    return Result<std::vector<Stretch>>(stretches_of_digits(text));
+    return Result<std::vector<TextStretch>>(stretches_of_digits(text));
   });
 }
 

@@ -67,12 +67,12 @@ class PreTokenizer {
 };
 
 /// One stretch of a text, as a split sees it.
-struct Stretch {
+struct TextStretch {
   Range range;
   bool is_match;
 };
 /// Ranges that cover the stretches' text (less what `removed` takes), in order; may hold empty ones.
-[[nodiscard]] std::vector<Range> split_stretches(const std::vector<Stretch>& stretches,
+[[nodiscard]] std::vector<Range> split_stretches(const std::vector<TextStretch>& stretches,
                                                  SplitBehavior behavior);
 
 }  // namespace draftscope::engine::tokenizer

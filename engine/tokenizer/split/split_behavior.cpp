@@ -23,10 +23,10 @@ std::vector<Range> merge_matches(Iterator begin, Iterator end) {
   return ranges;
 }
 
-std::vector<Range> join_neighbours(const std::vector<Stretch>& stretches) {
+std::vector<Range> join_neighbours(const std::vector<TextStretch>& stretches) {
   std::vector<Range> ranges;
   bool previous_match = false;
-  for (const Stretch& stretch : stretches) {
+  for (const TextStretch& stretch : stretches) {
     if (stretch.is_match == previous_match && !ranges.empty()) {
       ranges.back().end = stretch.range.end;
     } else {
@@ -39,7 +39,7 @@ std::vector<Range> join_neighbours(const std::vector<Stretch>& stretches) {
 
 }  // namespace
 
-std::vector<Range> split_stretches(const std::vector<Stretch>& stretches, SplitBehavior behavior) {
+std::vector<Range> split_stretches(const std::vector<TextStretch>& stretches, SplitBehavior behavior) {
   std::vector<Range> ranges;
   switch (behavior) {
     case SplitBehavior::merged_with_previous:
@@ -52,7 +52,7 @@ std::vector<Range> split_stretches(const std::vector<Stretch>& stretches, SplitB
       return join_neighbours(stretches);
     case SplitBehavior::removed:
     case SplitBehavior::isolated:
-      for (const Stretch& stretch : stretches)
+      for (const TextStretch& stretch : stretches)
         if (behavior == SplitBehavior::isolated || !stretch.is_match) ranges.push_back(stretch.range);
       return ranges;
   }

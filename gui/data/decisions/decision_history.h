@@ -36,8 +36,8 @@ struct RunHistory {
 };
 
 struct DecisionHistory {
-  RecordingPointer recording;    ///< that the runs point into
-  std::vector<RunHistory> runs;  ///< as OpenedRecording::runs()
+  RecordingPointer recording;    ///< Recording that the runs point into.
+  std::vector<RunHistory> runs;  ///< One a run, as OpenedRecording::runs().
 };
 
 /// O(decisions and rounds). `should_continue` is asked now and then; false cancels. Errors: unreadable

@@ -32,7 +32,7 @@ struct DecisionPicture {
   std::string_view key;    ///< unique
   std::string_view title;  ///< for people
   PictureShape shape = PictureShape::lines;
-  std::string_view kind;         ///< of the decisions
+  std::string_view kind;         ///< Kind of the decisions.
   std::string_view source;       ///< paper and figure; empty = the project's own
   std::string_view recorded_by;  ///< strategies that make such decisions
   std::array<PictureLine, 2> lines{};

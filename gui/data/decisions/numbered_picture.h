@@ -22,9 +22,9 @@ struct NumberedPicture {
   std::vector<std::string> labels;   ///< [place] on the axis
   std::vector<std::string> details;  ///< [place] a line for people
   std::vector<NumberedLine> lines;
-  std::vector<std::string> words;   ///< that tell marks apart, in the order of their first use
+  std::vector<std::string> words;   ///< Words that tell marks apart, in the order of their first use.
   std::vector<std::uint32_t> word;  ///< [place] index into `words`; empty where nothing does
-  double top = 1.0;                 ///< of the axis, which begins at 0
+  double top = 1.0;                 ///< End of the axis, which begins at 0.
 };
 
 /// CLaSp, Fig. 3a.

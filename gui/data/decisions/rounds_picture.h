@@ -22,7 +22,7 @@ struct DecisionPhase {
 
 struct RoundsPicture {
   const DecisionPicture* picture = nullptr;
-  std::vector<std::string> names;     ///< of the lines; of exits "exit 3"
+  std::vector<std::string> names;     ///< Names of the lines; of exits "exit 3".
   std::vector<ValuePyramid> values;   ///< [line][place]; not a number where no decision was made
   ValuePyramid chosen;                ///< [place] the exit that was chosen; empty unless exits are shown
   std::vector<std::string> words;     ///< that tell marks and shares apart, in the order of their first use
@@ -30,7 +30,7 @@ struct RoundsPicture {
   std::vector<bool> adopted;          ///< [place]
   std::vector<std::uint32_t> places;  ///< with a decision, rising, each once
   std::vector<DecisionPhase> phases;
-  double top = 1.0;                                 ///< of the axis of values
+  double top = 1.0;                                 ///< Ends of the axis of values.
   double bottom = 0.0;                              ///< likewise
   std::vector<std::vector<std::uint32_t>> counted;  ///< [word][place] how often it was said before the place
 

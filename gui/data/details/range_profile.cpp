@@ -30,23 +30,19 @@ class Patience {
 /// Totals by name of one kind of lanes.
 class NameTotals {
  public:
-  bool add(const Lane& lane, const std::vector<TimeRange>& parts, Patience& patience) {
+  bool add(const Lane& lane, TimeRange range, Patience& patience) {
     const LaneSlices& slices = lane.slices;
-    std::size_t before = slices.size();  // a slice that several parts cut is one
-    for (const TimeRange& part : parts)
-      for (std::size_t i = slices.first_ending_after(part.start_ns);
-           i < slices.size() && slices.start_ns(i) < part.end_ns; ++i) {
-        if (!patience.lasts()) return false;
-        const std::int64_t ns =
-            std::min(slices.end_ns(i), part.end_ns) - std::max(slices.start_ns(i), part.start_ns);
-        Sum& sum = sums_[{lane.kind, slices.name(i)}];
-        sum.one_ns = i == before ? sum.one_ns + ns : ns;
-        if (i != before) ++sum.total.count;
-        before = i;
-        sum.total.total_ns += ns;
-        sum.total.max_ns = std::max(sum.total.max_ns, sum.one_ns);
-        sum.by_phase[static_cast<std::size_t>(slices.phase(i))] += ns;
-      }
+    for (std::size_t i = slices.first_ending_after(range.start_ns);
+         i < slices.size() && slices.start_ns(i) < range.end_ns; ++i) {
+      if (!patience.lasts()) return false;
+      const std::int64_t ns =
+          std::min(slices.end_ns(i), range.end_ns) - std::max(slices.start_ns(i), range.start_ns);
+      Sum& sum = sums_[{lane.kind, slices.name(i)}];
+      ++sum.total.count;
+      sum.total.total_ns += ns;
+      sum.total.max_ns = std::max(sum.total.max_ns, ns);
+      sum.by_phase[static_cast<std::size_t>(slices.phase(i))] += ns;
+    }
     return true;
   }
 
@@ -67,7 +63,6 @@ class NameTotals {
  private:
   struct Sum {
     NameTotal total;
-    std::int64_t one_ns = 0;  // of the slice at hand so far
     std::array<std::int64_t, traces::phase_count> by_phase{};
   };
   std::map<std::pair<LaneKind, std::uint32_t>, Sum> sums_;
@@ -198,23 +193,19 @@ std::vector<std::vector<const Lane*>> tracks_of(const Timeline& timeline) {
 
 }  // namespace
 
-std::optional<RangeProfile> range_profile(const Timeline& timeline, const std::vector<TimeRange>& parts,
+std::optional<RangeProfile> range_profile(const Timeline& timeline, TimeRange range,
                                           const std::function<bool()>& should_continue) {
   RangeProfile profile;
-  std::vector<TimeRange> in_order = parts;
-  std::erase_if(in_order, [](const TimeRange& part) { return part.duration_ns() <= 0; });
-  std::sort(in_order.begin(), in_order.end(),
-            [](const TimeRange& a, const TimeRange& b) { return a.start_ns < b.start_ns; });
-  for (const TimeRange& part : in_order) profile.duration_ns += part.duration_ns();
+  if (range.duration_ns() <= 0) return profile;
+  profile.duration_ns = range.duration_ns();
   Patience patience(should_continue);
   NameTotals totals;
   for (const Lane& lane : timeline.lanes)
-    if (!totals.add(lane, in_order, patience)) return std::nullopt;
+    if (!totals.add(lane, range, patience)) return std::nullopt;
   profile.names = totals.longest_first();
   for (std::vector<const Lane*>& lanes : tracks_of(timeline)) {
     TrackTree tree(timeline, std::move(lanes), profile, patience);
-    for (const TimeRange& part : in_order)
-      if (!tree.add(part)) return std::nullopt;
+    if (!tree.add(range)) return std::nullopt;
     tree.finish();
   }
   return profile;

@@ -20,10 +20,10 @@ namespace draftscope::gui {
 struct NameTotal {
   std::uint32_t name = 0;  ///< index into Timeline::names
   LaneKind lane_kind = LaneKind::track;
-  traces::Phase phase = traces::Phase::control;  ///< that most of its time went to
+  traces::Phase phase = traces::Phase::control;  ///< Phase that most of its time went to.
   std::size_t count = 0;
   std::int64_t total_ns = 0;
-  std::int64_t max_ns = 0;  ///< of one slice
+  std::int64_t max_ns = 0;  ///< Longest slice.
 };
 
 struct ProfileNode {
@@ -32,23 +32,22 @@ struct ProfileNode {
   std::uint32_t parent =
       none;  ///< index into RangeProfile::nodes, smaller than the node's own; none: a track
   std::string name;
-  traces::Phase phase = traces::Phase::control;  ///< of its first slice
+  traces::Phase phase = traces::Phase::control;  ///< Phase of its first slice.
   std::size_t depth = 0;                         ///< 0: a track
   std::size_t count = 0;                         ///< slices that begin, or are cut by the range, in it
   std::int64_t total_ns = 0;
-  std::int64_t self_ns = 0;  ///< of it in none of its children
+  std::int64_t self_ns = 0;  ///< Part of it in none of its children.
 };
 
 struct RangeProfile {
-  std::int64_t duration_ns = 0;    ///< of the range
+  std::int64_t duration_ns = 0;    ///< Length of the range.
   std::vector<NameTotal> names;    ///< longest total first
   std::vector<ProfileNode> nodes;  ///< parents before their children
 };
 
-/// Profile of parts of time that do not overlap. Nothing comes back once `should_continue`, which is asked
+/// Profile of a range of time. Nothing comes back once `should_continue`, which is asked
 /// now and then, is false. O(slices within, times lanes of a track).
-[[nodiscard]] std::optional<RangeProfile> range_profile(const Timeline& timeline,
-                                                        const std::vector<TimeRange>& parts,
+[[nodiscard]] std::optional<RangeProfile> range_profile(const Timeline& timeline, TimeRange range,
                                                         const std::function<bool()>& should_continue);
 
 }  // namespace draftscope::gui

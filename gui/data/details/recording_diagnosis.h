@@ -18,7 +18,7 @@ enum class Remedies : std::uint8_t { named, simulated };
 
 struct RecordingDiagnosis {
   RecordingPointer recording;
-  std::vector<simulator::Diagnosis> runs;  ///< of every run but the vanilla one
+  std::vector<simulator::Diagnosis> runs;  ///< One of every run but the vanilla one.
   Remedies remedies = Remedies::named;
 
   /// Null for the vanilla run.

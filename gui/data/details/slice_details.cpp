@@ -95,10 +95,6 @@ std::int64_t inside_ns(const Timeline& timeline, const SlicePlace& place, TimeRa
 
 }  // namespace
 
-std::uint32_t run_of_slice(const OpenedRecording& opened, const Timeline& timeline, const SlicePlace& place) {
-  return RunFinder(opened, timeline).of(timeline.lanes[place.lane], place.slice);
-}
-
 std::optional<SlicePlace> parent_of(const OpenedRecording& opened, const Timeline& timeline,
                                     const SlicePlace& place) {
   const Lane& lane = timeline.lanes[place.lane];

@@ -36,10 +36,6 @@ struct SliceDetails {
   std::int64_t kind_longest_ns = 0;
 };
 
-/// Run that a slice belongs to: its round's, else that whose request it begins in; none between requests.
-[[nodiscard]] std::uint32_t run_of_slice(const OpenedRecording& opened, const Timeline& timeline,
-                                         const SlicePlace& place);
-
 /// The slice that another lies in: of the next lane above in its group that has one there; of a track's
 /// uppermost the round, of a round the request. The span that launched a kernel.
 [[nodiscard]] std::optional<SlicePlace> parent_of(const OpenedRecording& opened, const Timeline& timeline,

@@ -18,7 +18,7 @@ enum class TokenTime : std::uint8_t {
   draft,
   decide,
   accept,
-  outside,  ///< of the rounds' phases
+  outside,  ///< Time outside the rounds' phases.
   run,      ///< where it ends
 };
 

@@ -116,16 +116,6 @@ std::size_t BusyPyramid::block_at(std::int64_t time_ns, std::size_t from) const 
   return static_cast<std::size_t>(std::max<std::ptrdiff_t>(behind - begin, 1) - 1);
 }
 
-BusyPyramid::ByPhase BusyPyramid::until(const LaneSlices& slices, std::int64_t time_ns) const {
-  if (before_.empty()) return {};
-  const std::size_t in = block_at(time_ns, 0);
-  ByPhase sum = before_[in];
-  const std::size_t last = std::min(slices.size(), (in + 1) * block);
-  for (std::size_t i = in * block; i < last && slices.start_ns(i) < time_ns; ++i)
-    sum[phase_index(slices, i)] += std::min(slices.end_ns(i), time_ns) - slices.start_ns(i);
-  return sum;
-}
-
 std::optional<BusySummary> BusyPyramid::from_afar(TimeRange range, std::size_t& near) const {
   constexpr std::size_t min_blocks = 8;
   if (starts_ns_.size() <= min_blocks) return std::nullopt;

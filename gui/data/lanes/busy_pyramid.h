@@ -44,10 +44,6 @@ class BusyPyramid {
   /// The same where the first slice that ends after the range's start is known.
   [[nodiscard]] BusySummary summarise(const LaneSlices& slices, TimeRange range, std::size_t first) const;
 
-  using ByPhase = std::array<std::int64_t, traces::phase_count>;  ///< ns
-  /// Busy time before a moment, of the lane that this was built of. O(log blocks + block).
-  [[nodiscard]] ByPhase until(const LaneSlices& slices, std::int64_t time_ns) const;
-
   /// A summary for a picture, of a range with many blocks: blocks that reach out of it count in proportion to
   /// their time inside, and their longest slices not at all. Ranges next to each other add up. Absent of a
   /// range with few blocks. `near` is the block that the range before began in, 0 at first; it becomes this
@@ -57,6 +53,7 @@ class BusyPyramid {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  using ByPhase = std::array<std::int64_t, traces::phase_count>;  ///< ns
   struct Longest {
     std::uint32_t index = 0;
     std::int64_t ns = -1;
@@ -68,7 +65,7 @@ class BusyPyramid {
   std::vector<std::int64_t>
       starts_ns_;                ///< of each block, the last of which may have fewer, and where it ends
   std::vector<ByPhase> before_;  ///< busy time before each block, and of all
-  std::vector<std::vector<Longest>> levels_;  ///< of whole blocks
+  std::vector<std::vector<Longest>> levels_;  ///< Longest slices of whole blocks.
 };
 
 }  // namespace draftscope::gui

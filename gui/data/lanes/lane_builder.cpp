@@ -114,7 +114,7 @@ void LaneBuilder::launch(traces::KernelId kernel_id, traces::SpanId span_id) {
 void LaneBuilder::add(LaneBuilder&& later) {
   for (auto& [group, depths] : later.groups_)
     for (auto& [depth, lane] : depths) {
-      Gathered& into = groups_[group][depth];
+      LaneSpans& into = groups_[group][depth];
       const bool follows = into.slices.size() == 0 || lane.slices.start_ns(0) >= into.end_ns;
       into.is_in_order = into.is_in_order && lane.is_in_order && follows;
       into.end_ns = std::max(into.end_ns, lane.end_ns);

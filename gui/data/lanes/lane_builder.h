@@ -78,14 +78,14 @@ class LaneBuilder {
                                 const IdIndex<traces::RoundId>& rounds) &&;
 
  private:
-  struct Gathered {
+  struct LaneSpans {
     LaneSlices slices;
     std::int64_t end_ns = 0;
     bool is_in_order = true;  ///< and without overlap
   };
 
-  std::map<LaneGroup, std::map<std::int32_t, Gathered>> groups_;
-  Gathered* last_ = nullptr;  ///< of the slice before, which mostly is the next one's too
+  std::map<LaneGroup, std::map<std::int32_t, LaneSpans>> groups_;
+  LaneSpans* last_ = nullptr;  ///< Lane of the last slice, which mostly is the next one's too.
   LaneGroup last_group_;
   std::int32_t last_depth_ = -1;
   std::map<traces::TrackId, CounterLane> counters_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "cut_sums.h"
 #include "data/id_index.h"
 #include "distinct_names.h"
 
@@ -18,8 +17,8 @@ bool is_of_run(const Lane& lane) {
 
 ShownGroup group_of(const Lane& lane) {
   if (lane.kind == LaneKind::decisions)
-    return {.kind = ShownGroup::Kind::decisions, .key = "decisions", .name = "decisions"};
-  return {.kind = ShownGroup::Kind::track,
+    return {.kind = ShownGroup::GroupKind::decisions, .key = "decisions", .name = "decisions"};
+  return {.kind = ShownGroup::GroupKind::track,
           .key = "track " + lane.track_kind + ' ' + lane.name,
           .name = lane.name,
           .track_kind = lane.track_kind};
@@ -40,7 +39,7 @@ std::vector<ShownGroup> run_groups(const Timeline& timeline, const OpenedRecordi
     if (run >= names.size()) continue;
     ShownGroup& group = by_run[run];
     group.lanes.push_back(i);
-    group.kind = ShownGroup::Kind::run;
+    group.kind = ShownGroup::GroupKind::run;
     group.run_index = run;
     group.key = "run " + names[run];
     group.name = names[run];
@@ -69,21 +68,12 @@ std::vector<ShownGroup> track_groups(const Timeline& timeline) {
 
 }  // namespace
 
-std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecording& opened,
-                                     TimelineMode mode, std::size_t run_index) {
+std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecording& opened) {
   std::vector<ShownGroup> groups = run_groups(timeline, opened);
   std::vector<ShownGroup> tracks = track_groups(timeline);
-  if (mode == TimelineMode::aligned) {
-    for (ShownGroup& group : groups)
-      for (const ShownGroup& track : tracks)
-        group.lanes.insert(group.lanes.end(), track.lanes.begin(), track.lanes.end());
-    return groups;
-  }
-  if (mode == TimelineMode::run)
-    std::erase_if(groups, [&](const ShownGroup& group) { return group.run_index != run_index; });
   groups.insert(groups.end(), tracks.begin(), tracks.end());
   for (std::size_t i = 0; i < timeline.counters.size(); ++i)
-    groups.push_back({.kind = ShownGroup::Kind::counter,
+    groups.push_back({.kind = ShownGroup::GroupKind::counter,
                       .key = "counter " + timeline.counters[i].name,
                       .name = timeline.counters[i].name,
                       .short_name = timeline.counters[i].name,
@@ -93,7 +83,7 @@ std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecor
 
 std::vector<std::size_t> collapsed_lanes(const Timeline& timeline, const ShownGroup& group) {
   if (group.lanes.empty()) return {};
-  if (group.kind != ShownGroup::Kind::run) return {group.lanes.front()};
+  if (group.kind != ShownGroup::GroupKind::run) return {group.lanes.front()};
   std::vector<std::size_t> rounds;
   std::copy_if(group.lanes.begin(), group.lanes.end(), std::back_inserter(rounds),
                [&](std::size_t lane) { return timeline.lanes[lane].kind == LaneKind::rounds; });
@@ -101,20 +91,21 @@ std::vector<std::size_t> collapsed_lanes(const Timeline& timeline, const ShownGr
   return rounds.empty() ? std::vector{group.lanes.front()} : rounds;
 }
 
-bool is_busy(const Lane& lane, const CutTime& time, TimeRange axis) {
-  const std::vector<Stretch>& stretches = time.stretches();
-  for (std::size_t i = time.first_ending_after(axis.start_ns);
-       i < stretches.size() && stretches[i].at_ns < axis.end_ns; ++i) {
-    const TimeRange shown = stretches[i].recorded(axis);
-    if (lane.columns.empty()) {
-      const std::size_t first = lane.slices.first_ending_after(shown.start_ns);
-      if (first < lane.slices.size() && lane.slices.start_ns(first) < shown.end_ns) return true;
-    } else {
-      const BusyColumns::ByPhase busy = busy_time(lane, shown);
-      if (std::any_of(busy.begin(), busy.end(), [](double ns) { return ns > 0.0; })) return true;
-    }
+BusyColumns::ByPhase busy_time(const Lane& lane, TimeRange time) {
+  if (!lane.columns.empty()) return lane.columns.summarise(time);
+  const BusySummary busy = lane.pyramid.summarise(lane.slices, time);
+  BusyColumns::ByPhase by_phase{};
+  std::copy(busy.by_phase_ns.begin(), busy.by_phase_ns.end(), by_phase.begin());
+  return by_phase;
+}
+
+bool is_busy(const Lane& lane, TimeRange time) {
+  if (lane.columns.empty()) {
+    const std::size_t first = lane.slices.first_ending_after(time.start_ns);
+    return first < lane.slices.size() && lane.slices.start_ns(first) < time.end_ns;
   }
-  return false;
+  const BusyColumns::ByPhase busy = busy_time(lane, time);
+  return std::any_of(busy.begin(), busy.end(), [](double ns) { return ns > 0.0; });
 }
 
 }  // namespace draftscope::gui

@@ -8,24 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "cut_time.h"
+#include "data/opened_recording.h"
 #include "timeline.h"
 
 namespace draftscope::gui {
 
-enum class TimelineMode : std::uint8_t {
-  all,      ///< everything, on the recording's clock
-  run,      ///< one run; other runs' time is cut out
-  aligned,  ///< all runs beside one another, each request from 0
-};
-
 struct ShownGroup {
-  enum class Kind : std::uint8_t { run, decisions, track, counter };
+  enum class GroupKind : std::uint8_t { run, decisions, track, counter };
   static constexpr std::size_t no_run = std::numeric_limits<std::size_t>::max();
 
-  Kind kind = Kind::track;
+  GroupKind kind = GroupKind::track;
   std::string key;         ///< says which group it is, in other recordings, too
-  std::string name;        ///< of the run (its specification), the track, the counter
+  std::string name;        ///< Name of the run (its specification), the track, the counter.
   std::string short_name;  ///< the part of it that tells it from others
   std::string track_kind;
   std::size_t run_index = no_run;  ///< OpenedRecording::runs(); of a run's group
@@ -33,15 +27,16 @@ struct ShownGroup {
   std::size_t counter = 0;         ///< Timeline::counters, of a counter's group
 };
 
-/// Groups from the top down. Of the mode `run` those of the run at `run_index` and what all share; of
-/// `aligned` each run's with the lanes of all tracks, which show that run's time.
-[[nodiscard]] std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecording& opened,
-                                                   TimelineMode mode, std::size_t run_index);
+/// Groups from the top down: those of runs, then what all runs share.
+[[nodiscard]] std::vector<ShownGroup> shown_groups(const Timeline& timeline, const OpenedRecording& opened);
 
 /// Lanes that stand for the group while it is collapsed: a run's rounds, the uppermost of a track.
 [[nodiscard]] std::vector<std::size_t> collapsed_lanes(const Timeline& timeline, const ShownGroup& group);
 
-/// Whether the lane has anything in a part of the axis. O(stretches · log slices) at worst.
-[[nodiscard]] bool is_busy(const Lane& lane, const CutTime& time, TimeRange axis);
+/// Busy time of a lane, by its slices or, while those have not been read, by its columns. O(log slices).
+[[nodiscard]] BusyColumns::ByPhase busy_time(const Lane& lane, TimeRange time);
+
+/// Whether the lane has anything in a time. O(log slices).
+[[nodiscard]] bool is_busy(const Lane& lane, TimeRange time);
 
 }  // namespace draftscope::gui

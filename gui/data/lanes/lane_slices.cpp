@@ -16,7 +16,7 @@ void LaneSlices::for_each_column(A& a, B& b, Action action) {
   action(a.row_id_, b.row_id_);
 }
 
-std::uint16_t LaneSlices::index_of(const Kind& kind) {
+std::uint16_t LaneSlices::index_of(const SliceKind& kind) {
   // Mostly it is what followed this kind the last time, layer by layer.
   const std::uint16_t last = kind_.empty() ? is_rare : kind_.back();
   if (last != is_rare && kinds_[next_kind_[last]] == kind) return next_kind_[last];
@@ -36,13 +36,13 @@ std::uint16_t LaneSlices::index_of(const Kind& kind) {
   return found;
 }
 
-void LaneSlices::add_kind(const Kind& kind) {
+void LaneSlices::add_kind(const SliceKind& kind) {
   const std::uint16_t index = index_of(kind);
   if (index == is_rare) rare_.emplace_back(kind_.size(), kind);
   kind_.push_back(index);
 }
 
-const LaneSlices::Kind& LaneSlices::rare_kind(std::size_t index) const {
+const LaneSlices::SliceKind& LaneSlices::rare_kind(std::size_t index) const {
   return std::lower_bound(rare_.begin(), rare_.end(), index,
                           [](const auto& entry, std::size_t wanted) { return entry.first < wanted; })
       ->second;

@@ -63,19 +63,19 @@ class LaneSlices {
 
  private:
   /// Name, layer and phase that many slices of a lane have in common.
-  struct Kind {
+  struct SliceKind {
     std::uint32_t name = 0;
     std::int16_t layer = -1;
     traces::Phase phase = traces::Phase::control;
-    friend bool operator==(const Kind&, const Kind&) = default;
+    friend bool operator==(const SliceKind&, const SliceKind&) = default;
   };
-  [[nodiscard]] const Kind& kind(std::size_t index) const {
+  [[nodiscard]] const SliceKind& kind(std::size_t index) const {
     return kind_[index] == is_rare ? rare_kind(index) : kinds_[kind_[index]];
   }
-  [[nodiscard]] const Kind& rare_kind(std::size_t index) const;
+  [[nodiscard]] const SliceKind& rare_kind(std::size_t index) const;
   /// Index into kinds_, where it is added if it is new; is_rare if there is no room for it.
-  std::uint16_t index_of(const Kind& kind);
-  void add_kind(const Kind& kind);
+  std::uint16_t index_of(const SliceKind& kind);
+  void add_kind(const SliceKind& kind);
   /// Calls action(column of a, the same column of b) for each.
   template <typename A, typename B, typename Action>
   static void for_each_column(A& a, B& b, Action action);
@@ -103,10 +103,10 @@ class LaneSlices {
   std::vector<std::uint32_t> round_index_;
   std::vector<std::uint32_t> row_id_;
 
-  std::vector<Kind> kinds_;
+  std::vector<SliceKind> kinds_;
   std::unordered_map<std::uint64_t, std::uint16_t> index_of_kind_;
-  std::vector<std::uint16_t> next_kind_;            ///< by kind, the one that followed it last
-  std::vector<std::pair<std::size_t, Kind>> rare_;  ///< (index, kind) of slices beyond them, by index
+  std::vector<std::uint16_t> next_kind_;                 ///< by kind, the one that followed it last
+  std::vector<std::pair<std::size_t, SliceKind>> rare_;  ///< (index, kind) of slices beyond them, by index
 };
 
 }  // namespace draftscope::gui

@@ -4,7 +4,6 @@
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/analysis/operations.h>
-#include <draftscope/traces/bulk_reader.h>
 #include <draftscope/traces/reader.h>
 
 #include <algorithm>
@@ -21,8 +20,8 @@ namespace draftscope::gui {
 
 namespace {
 
-using traces::BulkReader;
 using traces::IdRange;
+using traces::Reader;
 
 constexpr std::int64_t rows_per_progress = 1 << 16;
 // A round with its draft tokens takes about as long to read as so many spans.
@@ -38,9 +37,9 @@ auto in_background(Task task) {
   }
 }
 
-class Steps {
+class LoadSteps {
  public:
-  Steps(std::int64_t all, const LoadProgress& progress) : all_(all), progress_(progress) {}
+  LoadSteps(std::int64_t all, const LoadProgress& progress) : all_(all), progress_(progress) {}
   void add(std::int64_t rows) {
     const std::int64_t before = done_.fetch_add(rows, std::memory_order_relaxed);
     if (progress_ && (before + rows) / rows_per_progress != before / rows_per_progress)
@@ -54,7 +53,7 @@ class Steps {
 };
 
 /// Rows whose number there may be millions of, as one thread reads them.
-struct Gathered {
+struct GatheredRows {
   LaneBuilder lanes;
   simulator::StreamedPhases phases;
   std::vector<simulator::DeviceInterval> device;
@@ -69,9 +68,9 @@ std::uint32_t short_id(traces::RoundId round_id) {
 
 class RowGatherer {
  public:
-  RowGatherer(const LaneNames& names, Steps& steps) : names_(names), steps_(steps) {}
+  RowGatherer(const LaneNames& names, LoadSteps& steps) : names_(names), steps_(steps) {}
 
-  Result<void> add_spans(BulkReader& reader, IdRange ids, Gathered& into) {
+  Result<void> add_spans(Reader& reader, IdRange ids, GatheredRows& into) {
     return reader.spans(ids, [&](const traces::Span& span) {
       into.lanes.add({LaneKind::track, span.track_id.value()}, span.depth,
                      {.time = {span.start_ns, span.end_ns},
@@ -85,7 +84,7 @@ class RowGatherer {
     });
   }
 
-  Result<void> add_kernels(BulkReader& reader, Gathered& into) {
+  Result<void> add_kernels(Reader& reader, GatheredRows& into) {
     return reader.kernels({}, [&](const traces::Kernel& kernel) {
       into.lanes.add({LaneKind::track, kernel.track_id.value()}, 0,
                      {.time = {kernel.start_ns, kernel.end_ns},
@@ -123,8 +122,8 @@ class RowGatherer {
     return all;
   }
 
-  Result<void> add_decisions(BulkReader& reader, Gathered& into) {
-    return reader.decisions([&](const traces::Decision& decision) {
+  Result<void> add_decisions(Reader& reader, GatheredRows& into) {
+    return reader.decisions({}, [&](const traces::Decision& decision) {
       into.lanes.add({LaneKind::decisions, 0}, 0,
                      {.time = {decision.start_ns, decision.end_ns},
                       .name = names_.of(decision.kind_id),
@@ -135,7 +134,7 @@ class RowGatherer {
     });
   }
 
-  Result<void> add_counters(BulkReader& reader, Gathered& into) {
+  Result<void> add_counters(Reader& reader, GatheredRows& into) {
     return reader.counters([&](const traces::Counter& counter) {
       into.lanes.add(counter);
       return count();
@@ -152,7 +151,7 @@ class RowGatherer {
   }
 
   const LaneNames& names_;
-  Steps& steps_;
+  LoadSteps& steps_;
   std::int64_t uncounted_ = 0;
   std::unordered_map<traces::TrackId, std::vector<simulator::DeviceInterval>> tracks_;
 };
@@ -222,12 +221,12 @@ struct Work {
 struct Rows {
   traces::Recording recording;
   OpenedRecording::TokenTexts token_texts;
-  Gathered early;  ///< the first spans, and kernels
-  Gathered late;   ///< rounds, decisions, counters and the last spans
+  GatheredRows early;  ///< the first spans, and kernels
+  GatheredRows late;   ///< rounds, decisions, counters and the last spans
   std::vector<simulator::DeviceInterval> device;
 };
 
-Result<void> read_late(BulkReader& reader, const LaneNames& names, const Work& work, Steps& steps,
+Result<void> read_late(Reader& reader, const LaneNames& names, const Work& work, LoadSteps& steps,
                        Rows& into) {
   RowGatherer gatherer(names, steps);
   DRAFTSCOPE_TRY_ASSIGN(into.recording, reader.recording());
@@ -241,12 +240,12 @@ Result<void> read_late(BulkReader& reader, const LaneNames& names, const Work& w
 
 /// This thread reads the rounds, another with its own connection the spans and kernels.
 template <typename OpenAgain>
-Result<Rows> read_rows(BulkReader& reader, const OpenAgain& open_again, const LaneNames& names,
-                       const Work& work, Steps& steps) {
+Result<Rows> read_rows(Reader& reader, const OpenAgain& open_again, const LaneNames& names, const Work& work,
+                       LoadSteps& steps) {
   Rows rows;
   RowGatherer early(names, steps);
   auto other = in_background([&]() -> Result<void> {
-    DRAFTSCOPE_TRY_ASSIGN(BulkReader connection, open_again());
+    DRAFTSCOPE_TRY_ASSIGN(Reader connection, open_again());
     DRAFTSCOPE_TRY(early.add_spans(connection, {1, work.spans - work.late_spans()}, rows.early));
     return early.add_kernels(connection, rows.early);
   });
@@ -295,7 +294,7 @@ LoadedRecording assemble(Rows rows, simulator::RecordedOperations operations, in
 
 std::optional<LoadedRecording> read_overview(const std::filesystem::path& path,
                                              const std::atomic<bool>& cancelled) {
-  auto reader = BulkReader::open(path, cancelled);
+  auto reader = Reader::open(path, cancelled);
   if (!reader) return std::nullopt;
   const auto overview = reader->overview();
   if (!overview || !*overview) return std::nullopt;
@@ -309,13 +308,13 @@ std::optional<LoadedRecording> read_overview(const std::filesystem::path& path,
 
 Result<LoadedRecording> load_recording(const std::filesystem::path& path, const std::atomic<bool>& cancelled,
                                        const LoadProgress& progress) {
-  DRAFTSCOPE_TRY_ASSIGN(BulkReader reader, BulkReader::open(path, cancelled));
+  DRAFTSCOPE_TRY_ASSIGN(Reader reader, Reader::open(path, cancelled));
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   DRAFTSCOPE_TRY_ASSIGN(const auto highest_ids, reader.highest_ids());
   const LaneNames names(strings);
   const Work work(ids_by_table(highest_ids));
-  Steps steps(work.all(), progress);
-  const auto open_again = [&] { return BulkReader::open(path, cancelled); };
+  LoadSteps steps(work.all(), progress);
+  const auto open_again = [&] { return Reader::open(path, cancelled); };
   DRAFTSCOPE_TRY_ASSIGN(Rows rows, read_rows(reader, open_again, names, work, steps));
   DRAFTSCOPE_TRY_ASSIGN(auto operations, operations_in(path, rows.recording));
   LoadedRecording loaded = assemble(std::move(rows), std::move(operations), reader.schema_version(), names);

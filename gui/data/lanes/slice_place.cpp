@@ -62,13 +62,12 @@ TimeRange time_of(const Timeline& timeline, const SlicePlace& place) {
 }
 
 std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector<bool>& matches,
-                                     const std::optional<SlicePlace>& from, bool forward,
-                                     const CutTime& kept) {
+                                     const std::optional<SlicePlace>& from, bool forward) {
   NearestMatch nearest(timeline, from, forward);
   for (std::size_t lane = 0; lane < timeline.lanes.size(); ++lane) {
     const LaneSlices& slices = timeline.lanes[lane].slices;
     for (std::size_t slice = 0; slice < slices.size(); ++slice)
-      if (matches[slices.name(slice)] && kept.keeps(slices.start_ns(slice))) nearest.add({lane, slice});
+      if (matches[slices.name(slice)]) nearest.add({lane, slice});
   }
   return nearest.found();
 }

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cut_time.h"
 #include "timeline.h"
 
 namespace draftscope::gui {
@@ -24,11 +23,10 @@ struct SlicePlace {
 [[nodiscard]] TimeRange time_of(const Timeline& timeline, const SlicePlace& place);
 
 /// The next slice in the order of time whose name is marked in `matches` (by Timeline::names), after `from`
-/// or before it, or from an end without `from`; wraps around. Only slices that begin in a time that is `kept`
-/// count. None if no slice matches. Goes through all slices.
+/// or before it, or from an end without `from`; wraps around. None if no slice
+/// matches. Goes through all slices.
 [[nodiscard]] std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector<bool>& matches,
-                                                   const std::optional<SlicePlace>& from, bool forward,
-                                                   const CutTime& kept = {});
+                                                   const std::optional<SlicePlace>& from, bool forward);
 
 /// The span that launched the kernel at a place; none of other slices. Goes through all spans.
 [[nodiscard]] std::optional<SlicePlace> launch_of(const Timeline& timeline, const SlicePlace& place);

@@ -22,7 +22,7 @@ enum class LaneKind : std::uint8_t { requests, rounds, decisions, track };
 struct Lane {
   LaneKind kind = LaneKind::track;
   std::int64_t owner = 0;  ///< id of the run (requests, rounds) or of the track; 0 for decisions
-  std::string name;        ///< of the lane's group: the run, or the track
+  std::string name;        ///< Name of the lane's group: the run, or the track.
   std::string track_kind;  ///< "host", "stream", …; empty where it is no track's
   std::int32_t depth = 0;  ///< within the group, 0 at the top
   LaneSlices slices;
@@ -38,7 +38,7 @@ struct CounterLane {
 
 struct Timeline {
   TimeRange whole;
-  std::vector<std::string> names;  ///< that slices refer to
+  std::vector<std::string> names;  ///< Names that slices refer to.
   std::vector<Lane> lanes;
   std::vector<CounterLane> counters;
   /// Which span launched a kernel: (kernel id, span id), ordered by the kernel's.

@@ -22,7 +22,7 @@ constexpr std::int64_t rows_per_question = 1 << 14;
 enum class Rest : std::uint8_t { unnamed, idle, gap, host, not_recorded };
 
 /// Times of one side, layers or operations, while they are gathered.
-class Gathered {
+class GatheredTimes {
  public:
   void add(std::uint32_t place, std::int32_t part, std::int64_t ns) {
     is_named_ = is_named_ || part != no_part;
@@ -144,8 +144,8 @@ class Gatherer {
   const std::vector<std::uint32_t>& rounds_;
   std::unordered_map<traces::RoundId, std::uint32_t> places_;
   std::vector<bool> is_recorded_;
-  Gathered layers_;
-  Gathered operations_;
+  GatheredTimes layers_;
+  GatheredTimes operations_;
   std::int32_t deepest_layer_ = no_part;
 };
 

@@ -24,8 +24,8 @@ struct FilterTerm {
   const FilterField* field = nullptr;
   FilterTest test = FilterTest::equal;
   bool is_negated = false;
-  double number = 0.0;  ///< of numbers and times, these in nanoseconds
-  std::string text;     ///< of texts and tokens
+  double number = 0.0;  ///< Value of numbers and times, these in nanoseconds.
+  std::string text;     ///< Texts and tokens that are asked for.
 
   friend bool operator==(const FilterTerm& a, const FilterTerm& b) {
     return a.field == b.field && a.test == b.test && a.is_negated == b.is_negated && a.number == b.number &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "parameter_edit.h"
 
-#include <draftscope/speculation/catalogue/bound.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 
 #include <QComboBox>
 #include <QFileDialog>

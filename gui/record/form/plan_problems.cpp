@@ -2,7 +2,7 @@
 #include "plan_problems.h"
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
-#include <draftscope/traces/trace_target.h>
+#include <draftscope/traces/atomic_trace.h>
 
 #include <algorithm>
 #include <set>
@@ -71,7 +71,7 @@ std::optional<std::string> problem_on_model(const std::string& strategy,
 
 bool has_baseline(const RecordPlan& plan) {
   return std::any_of(plan.strategies.begin(), plan.strategies.end(), [](const std::string& strategy) {
-    return speculation::strategy_name(strategy) == "vanilla";
+    return speculation::strategy_row(speculation::strategy_name(strategy)).is_baseline;
   });
 }
 

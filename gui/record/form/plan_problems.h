@@ -17,7 +17,7 @@ enum class PlanField : std::uint8_t { model, prompts, strategies, system, output
 
 /// Knowledge beside the plan itself.
 struct PlanContext {
-  std::optional<ModelFacts> model;  ///< of the plan's model
+  std::optional<ModelFacts> model;  ///< Facts of the plan's model.
   std::string model_problem;        ///< why there are no facts; empty: they are there or on their way
   std::string prompts_problem;      ///< why the prompt file can't be read; empty = it can
   std::string further_problem;      ///< why the further options can't be taken; empty = they can

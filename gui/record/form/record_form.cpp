@@ -15,7 +15,7 @@
 
 #include "data/shell_words.h"
 #include "record/form/problem_label.h"
-#include "widgets/shipped_files.h"
+#include "widgets/files.h"
 
 namespace draftscope::gui {
 

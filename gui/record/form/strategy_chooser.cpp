@@ -145,7 +145,8 @@ void StrategyChooser::set_strategies(const std::vector<std::string>& strategies)
   for (const std::string& strategy : strategies) {
     QListWidgetItem* item = add_row(list_->count(), QString::fromStdString(strategy), true);
     // A strategy with parameters says more than vanilla.
-    if (first == nullptr || name_of(first->text()) == u"vanilla") first = item;
+    if (first == nullptr || speculation::strategy_row(name_of(first->text()).toStdString()).is_baseline)
+      first = item;
   }
   complete();
   is_showing_ = was_showing;

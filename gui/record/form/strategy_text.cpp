@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "strategy_text.h"
 
-#include <draftscope/speculation/catalogue/bound.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <fmt/format.h>
 

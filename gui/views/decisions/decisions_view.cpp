@@ -12,14 +12,15 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cmath>
 
+#include "charts/chart_plot.h"
 #include "data/decisions/mask_change.h"
 #include "data/decisions/numbered_picture.h"
 #include "data/decisions/rounds_picture.h"
 #include "models/copy_rows.h"
 #include "views/decisions/decision_plot.h"
 #include "views/decisions/exit_grid_plot.h"
-#include "views/decisions/numbered_plot.h"
 #include "views/rounds/round_axis.h"
 #include "widgets/first_focus.h"
 
@@ -41,6 +42,45 @@ QString text_of(std::string_view words) {
   return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size()));
 }
 
+/// The places of a line that have a value and, where `word` is one, that word.
+ChartSeries series_of(const NumberedPicture& picture, const NumberedLine& line,
+                      std::optional<std::size_t> word) {
+  ChartSeries series{.name = text_of(word ? picture.words[*word] : line.name)};
+  for (std::size_t place = 0; place < line.values.size(); ++place) {
+    if (std::isnan(line.values[place]) || (word && picture.word[place] != *word)) continue;
+    series.x.push_back(static_cast<double>(place));
+    series.y.push_back(line.values[place]);
+    series.words << text_of(picture.details[place]);
+  }
+  return series;
+}
+
+Chart numbered_chart(const NumberedPicture& picture) {
+  Chart chart{.name = text_of(picture.x_title), .x = {.label = text_of(picture.x_title)}};
+  constexpr std::size_t max_labels = 40;
+  const std::size_t apart = 1 + picture.labels.size() / max_labels;
+  for (std::size_t place = 0; place < picture.labels.size(); ++place)
+    chart.x.names << (place % apart == 0 ? text_of(picture.labels[place]) : QString());
+  ChartPanel panel{.y = {.low = 0.0, .high = 1.05 * picture.top}};
+  std::size_t color = 1;
+  const auto add = [&](ChartSeries series, ChartMark mark) {
+    series.mark = mark;
+    series.color = color++;
+    panel.series.push_back(std::move(series));
+  };
+  for (const NumberedLine& line : picture.lines) {
+    // Trials stand alone, what is best so far goes on.
+    if (&line != &picture.lines.front() || picture.words.empty())
+      add(series_of(picture, line, std::nullopt),
+          picture.words.empty() ? ChartMark::line_with_points : ChartMark::line);
+    else
+      for (std::size_t word = 0; word < picture.words.size(); ++word)
+        add(series_of(picture, line, word), ChartMark::points);
+  }
+  if (!picture.labels.empty()) chart.panels.push_back(std::move(panel));
+  return chart;
+}
+
 }  // namespace
 
 DecisionsView::DecisionsView(ViewState& state, QWidget* parent)
@@ -50,7 +90,7 @@ DecisionsView::DecisionsView(ViewState& state, QWidget* parent)
       source_(new QLabel),
       stack_(new QStackedWidget),
       plot_(new DecisionPlot(state)),
-      numbered_(new NumberedPlot),
+      numbered_(new ChartPlot(tr("Decisions by number"))),
       grid_(new ExitGridPlot),
       notice_(make_words(tr("Why there is no picture"))),
       words_(make_words(tr("The decision at the cursor"))),
@@ -67,7 +107,6 @@ DecisionsView::DecisionsView(ViewState& state, QWidget* parent)
   connect(&state_, &ViewState::run_changed, this, &DecisionsView::forget_run);
   connect(&state_, &ViewState::filter_changed, this, &DecisionsView::forget_run);
   connect(&state_, &ViewState::cursor_changed, this, &DecisionsView::show_cursor);
-  connect(numbered_, &NumberedPlot::described, words_, &QLabel::setText);
   connect(grid_, &ExitGridPlot::described, words_, &QLabel::setText);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
@@ -213,7 +252,7 @@ void DecisionsView::show_picture() {
   const std::shared_ptr<const DecisionHistory> history = reader_.read_history();
   switch (shown_picture.shape) {
     case PictureShape::gaps:
-      numbered_->show_picture(gaps_picture(of_run->decisions));
+      numbered_->set_chart(numbered_chart(gaps_picture(of_run->decisions)));
       bring_up(*numbered_);
       break;
     case PictureShape::categories:
@@ -252,7 +291,7 @@ void DecisionsView::take(std::shared_ptr<const RoundsPicture> made) {
 
 void DecisionsView::show_search() {
   if (search_) {
-    numbered_->show_picture(*search_);
+    numbered_->set_chart(numbered_chart(*search_));
     bring_up(*numbered_);
     source_->setText(tr("%1, after %2").arg(search_path_, text_of(picture().source)));
   } else {

@@ -21,9 +21,9 @@ class QTableView;
 
 namespace draftscope::gui {
 
+class ChartPlot;
 class DecisionPlot;
 class ExitGridPlot;
-class NumberedPlot;
 struct NumberedPicture;
 struct RoundsPicture;
 
@@ -78,7 +78,7 @@ class DecisionsView : public QWidget {
   QLabel* source_;
   QStackedWidget* stack_;
   DecisionPlot* plot_;
-  NumberedPlot* numbered_;
+  ChartPlot* numbered_;
   ExitGridPlot* grid_;
   QLabel* notice_;
   QLabel* words_;

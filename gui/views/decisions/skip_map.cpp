@@ -13,8 +13,8 @@
 
 #include "data/decisions/mask_change.h"
 #include "views/decisions/skip_chart.h"
-#include "widgets/legend_row.h"
-#include "widgets/step_line.h"
+#include "widgets/legends.h"
+#include "widgets/quick_drawing.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 

@@ -66,7 +66,7 @@ class SkipMap : public RoundsPlot {
 
   QComboBox& choice_;
   SkipPyramid skips_;
-  QString description_;  ///< of the whole run, in words
+  QString description_;  ///< Rates of the whole run, in words.
   DetailedTimesReader times_;
   DecisionsReader decisions_;
 };

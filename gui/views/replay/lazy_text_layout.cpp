@@ -11,7 +11,7 @@
 #include <cmath>
 #include <utility>
 
-#include "widgets/whole_pixels.h"
+#include "widgets/quick_drawing.h"
 
 namespace draftscope::gui {
 

@@ -79,7 +79,7 @@ class ReplayView : public QWidget {
 
   ViewState& state_;
   ReplayedText text_;
-  std::size_t request_ = 0;  ///< that is shown; no_index = none
+  std::size_t request_ = 0;  ///< Request that is shown; no_index = none.
   ShadowRanks ranks_;
   QString ranks_problem_;
   BackgroundJob ranks_job_;

@@ -36,7 +36,7 @@ class RequestChooser : public QWidget {
   ViewState& state_;
   std::vector<ListedPrompt> listed_;
   std::vector<std::size_t> repeats_of_prompt_;  ///< requests of the shown prompt in its run
-  const traces::Request* request_ = nullptr;    ///< that is shown
+  const traces::Request* request_ = nullptr;    ///< Request that is shown.
   QComboBox* prompts_;
   QComboBox* repeats_;
   QPlainTextEdit* prompt_;

@@ -7,9 +7,8 @@
 #include <array>
 
 #include "views/rounds/confidence_chart.h"
-#include "widgets/legend_row.h"
-#include "widgets/mark_pictures.h"
-#include "widgets/step_line.h"
+#include "widgets/legends.h"
+#include "widgets/quick_drawing.h"
 #include "widgets/theme.h"
 #include "widgets/time_text.h"
 

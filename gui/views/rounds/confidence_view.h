@@ -10,7 +10,7 @@
 // it got to.
 
 #include "data/rounds/acceptance_by_position.h"
-#include "data/rounds/draft_density.h"
+#include "data/rounds/draft_confidences.h"
 #include "views/rounds/rounds_plot.h"
 
 namespace draftscope::gui {

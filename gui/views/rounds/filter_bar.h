@@ -2,8 +2,8 @@
 #pragma once
 
 // A line in which rounds are asked for (data/rounds/round_filter.h); all views of rounds then show those that
-// it leaves. Beside it how many these are and how they spread; what is wrong with the words stands below
-// them, and the last filter that was right holds on. Fields are completed while they are typed.
+// it leaves. Beside it stands how many these are; what is wrong with the words stands below them, and
+// the last filter that was right holds on.
 
 #include <QWidget>
 #include <memory>
@@ -16,8 +16,6 @@ class QLabel;
 class QLineEdit;
 
 namespace draftscope::gui {
-
-class HistogramBars;
 
 class FilterBar : public QWidget {
   Q_OBJECT
@@ -42,20 +40,16 @@ class FilterBar : public QWidget {
 
  private:
   void lay_out();
-  void offer_fields();
   void parse();
   void apply();
-  void take(std::vector<bool> keeps, const RecordingPointer& left);
   void show_counts();
 
   ViewState& state_;
   BackgroundJob job_;
   RoundFilter filter_;
-  std::shared_ptr<const std::vector<bool>> keeps_;  ///< null without a filter
   QLineEdit* line_;
   QLabel* count_;
   QLabel* problem_;
-  HistogramBars* bars_;
 };
 
 }  // namespace draftscope::gui

@@ -1,58 +1,86 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "picture_pane.h"
 
-#include <QHBoxLayout>
 #include <QHeaderView>
+#include <QLabel>
 #include <QScrollArea>
 #include <QTableView>
 #include <QVBoxLayout>
 
 #include "charts/chart_pane.h"
+#include "charts/chart_plot.h"
 #include "models/copy_rows.h"
-#include "what_if/pictures/what_if_picture.h"
 #include "widgets/scrollable.h"
 
 namespace draftscope::gui {
 
-PicturePane::PicturePane(WhatIfPicture* picture, const QString& name, QWidget* parent)
+PicturePane::PicturePane(const QString& name, QWidget* parent)
     : QWidget(parent),
-      picture_(picture),
-      export_(new ExportButton(name, [this] { return chart_; })),
+      title_(new QLabel),
+      chart_(new ChartPane(name)),
+      notes_(new QLabel),
+      age_(new QLabel),
       table_(new QTableView) {
   setAccessibleName(name);
-  picture_->setAccessibleName(name);
+  for (QLabel* label : {title_, notes_}) {
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  }
+  title_->setAccessibleName(tr("What the picture shows: %1").arg(name));
+  notes_->setAccessibleName(tr("What the picture rests on: %1").arg(name));
+  chart_->add_control(age_);
   table_->setModel(&numbers_);
   table_->setAccessibleName(tr("Numbers of the picture: %1").arg(name));
   table_->verticalHeader()->hide();
   table_->setAlternatingRowColors(true);
   offer_copying(*table_);
   table_->hide();
+  auto* picture = new QWidget;
+  auto* column = new QVBoxLayout(picture);
+  column->setContentsMargins(4, 0, 4, 0);
+  column->setSpacing(0);
+  column->addWidget(title_);
+  column->addWidget(chart_, 1);
+  column->addWidget(notes_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  auto* row = new QHBoxLayout;
-  row->addStretch(1);
-  row->addWidget(export_);
-  layout->addLayout(row);
   layout->setSpacing(0);
-  layout->addWidget(scrollable(picture_), 3);
+  layout->addWidget(scrollable(picture), 3);
   layout->addWidget(table_, 2);
 }
 
-void PicturePane::set_chart(Chart chart) {
-  chart_ = std::move(chart);
-  numbers_.set_numbers(chart_.table.columns, chart_.table.rows);
+ChartPlot& PicturePane::plot() const {
+  return chart_->plot();
+}
+
+void PicturePane::set_picture(const QString& title, Chart chart, const QString& notes) {
+  message_.clear();
+  show_chart(title, std::move(chart), notes);
+}
+
+void PicturePane::set_message(const QString& words) {
+  message_ = words;
+  show_chart({}, {}, {});
+}
+
+void PicturePane::show_chart(const QString& title, Chart chart, const QString& notes) {
+  set_stale(false);
+  title_->setText(title);
+  notes_->setText(notes);
+  notes_->setVisible(!notes.isEmpty());
+  numbers_.set_numbers(chart.table.columns, chart.table.rows);
   table_->resizeColumnsToContents();
-  export_->setEnabled(!chart_.empty());
+  chart_->set_chart(std::move(chart), message_);
+}
+
+void PicturePane::set_stale(bool is_stale) {
+  is_stale_ = is_stale;
+  age_->setText(is_stale ? tr("of an older setting; the new one is being computed …") : QString());
 }
 
 void PicturePane::show_numbers(bool shown) {
   table_->setVisible(shown);
-}
-
-void PicturePane::set_message(const QString& words) {
-  picture_->set_message(words);
-  picture_->set_stale(false);
-  set_chart({});
 }
 
 }  // namespace draftscope::gui

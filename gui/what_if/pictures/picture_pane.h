@@ -1,39 +1,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A picture with its numbers below, which can be hidden, and the same as a chart for files.
+// A chart between a title and notes, with its numbers below, which can be hidden; or a message in their
+// place.
 
 #include <QWidget>
 
 #include "charts/chart.h"
 #include "what_if/questions/numbers_model.h"
 
+class QLabel;
 class QTableView;
 
 namespace draftscope::gui {
 
-class ExportButton;
-class WhatIfPicture;
+class ChartPane;
+class ChartPlot;
 
 class PicturePane : public QWidget {
   Q_OBJECT
 
  public:
-  /// Takes ownership of the picture.
-  PicturePane(WhatIfPicture* picture, const QString& name, QWidget* parent = nullptr);
+  explicit PicturePane(const QString& name, QWidget* parent = nullptr);
 
   /// The chart's table has the numbers.
-  void set_chart(Chart chart);
-  void show_numbers(bool shown);
-  /// Shows a message in place of picture and numbers.
+  void set_picture(const QString& title, Chart chart, const QString& notes);
+  /// Shows words in place of picture and numbers.
   void set_message(const QString& words);
+  [[nodiscard]] const QString& message() const { return message_; }
+  /// Says that the picture is of an older question.
+  void set_stale(bool is_stale);
+  [[nodiscard]] bool is_stale() const { return is_stale_; }
+  void show_numbers(bool shown);
   [[nodiscard]] const NumbersModel& numbers() const { return numbers_; }
-  [[nodiscard]] const WhatIfPicture& picture() const { return *picture_; }
+  [[nodiscard]] ChartPlot& plot() const;
 
  private:
-  WhatIfPicture* picture_;
-  Chart chart_;
-  ExportButton* export_;
+  void show_chart(const QString& title, Chart chart, const QString& notes);
+
+  QLabel* title_;
+  ChartPane* chart_;
+  QLabel* notes_;
+  QLabel* age_;
+  QString message_;
+  bool is_stale_ = false;
   NumbersModel numbers_;
   QTableView* table_;
 };

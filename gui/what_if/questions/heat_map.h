@@ -23,7 +23,7 @@ struct HeatCell {
   std::int32_t gamma = 1;
   std::string strategy;
   simulator::AnswerStatus status = simulator::AnswerStatus::exact;
-  double speedup = 0.0;  ///< of a bounded answer the slower bound
+  double speedup = 0.0;  ///< Speedup; of a bounded answer the slower bound.
   std::string refusal;   ///< why there is no answer; empty if there is
 };
 
@@ -60,7 +60,7 @@ class HeatMapRounds {
 
   TrainedPointer trained_;
   std::string kept_for_;          ///< the strategy of the first cell, which names threshold and verification
-  std::int32_t kept_layers_ = 0;  ///< of the model whose exits they are
+  std::int32_t kept_layers_ = 0;  ///< Layers of the model whose exits they are.
   std::vector<Cell> kept_;
 };
 

@@ -150,9 +150,10 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
   connect(above_exit_, &QCheckBox::toggled, this, &QuestionPanel::take);
 }
 
-QuestionPanel::Steps QuestionPanel::add_steps(QFormLayout& form, const QString& label, const QString& spoken,
-                                              std::vector<int> values, int min, int max) {
-  Steps steps{new QSlider(Qt::Horizontal), new QSpinBox, std::move(values)};
+QuestionPanel::StepControls QuestionPanel::add_steps(QFormLayout& form, const QString& label,
+                                                     const QString& spoken, std::vector<int> values, int min,
+                                                     int max) {
+  StepControls steps{new QSlider(Qt::Horizontal), new QSpinBox, std::move(values)};
   steps.box->setRange(min, max);
   steps.box->setAccessibleName(spoken);
   steps.box->setKeyboardTracking(false);
@@ -178,7 +179,7 @@ QuestionPanel::Steps QuestionPanel::add_steps(QFormLayout& form, const QString& 
   return steps;
 }
 
-void QuestionPanel::show_steps(const Steps& steps, int value) {
+void QuestionPanel::show_steps(const StepControls& steps, int value) {
   const QSignalBlocker quiet_slider(steps.slider);
   const QSignalBlocker quiet_box(steps.box);
   steps.box->setValue(value);
@@ -299,7 +300,7 @@ void QuestionPanel::show_question() {
   is_showing_ = false;
   // A recorded run is asked about as it was.
   const bool is_free = question_.kind != StrategyKind::recorded;
-  for (const Steps& steps : {exit_, gamma_}) {
+  for (const StepControls& steps : {exit_, gamma_}) {
     steps.slider->setEnabled(is_free);
     steps.box->setEnabled(is_free);
   }

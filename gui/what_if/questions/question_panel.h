@@ -52,14 +52,14 @@ class QuestionPanel : public QWidget {
 
  private:
   /// A slider over chosen values, and a box for every value.
-  struct Steps {
+  struct StepControls {
     QSlider* slider = nullptr;
     QSpinBox* box = nullptr;
     std::vector<int> values;  ///< [slider position]; empty: the position is the value
   };
-  Steps add_steps(QFormLayout& form, const QString& label, const QString& spoken, std::vector<int> values,
-                  int min, int max);
-  static void show_steps(const Steps& steps, int value);
+  StepControls add_steps(QFormLayout& form, const QString& label, const QString& spoken,
+                         std::vector<int> values, int min, int max);
+  static void show_steps(const StepControls& steps, int value);
   void add_threshold(QFormLayout& form);
   /// Puts a button that chooses a file beside a box.
   void add_machine(QFormLayout& form);
@@ -105,11 +105,11 @@ class QuestionPanel : public QWidget {
   QCheckBox* above_exit_;
   QSlider* threshold_slider_;
   QDoubleSpinBox* threshold_;
-  Steps exit_;
-  Steps gamma_;
-  Steps batch_;
-  Steps gpus_;
-  Steps context_;
+  StepControls exit_;
+  StepControls gamma_;
+  StepControls batch_;
+  StepControls gpus_;
+  StepControls context_;
 };
 
 }  // namespace draftscope::gui

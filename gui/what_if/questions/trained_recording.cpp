@@ -4,6 +4,7 @@
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/usable_recording.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/published_models.h>
 #include <draftscope/traces/missing_data.h>
 
@@ -145,8 +146,9 @@ Question TrainedRecording::question_of(const std::string& strategy) const {
 Question TrainedRecording::first_question(const std::string& shown) const {
   const bool is_there = std::find(strategies_.begin(), strategies_.end(), shown) != strategies_.end();
   Question question = question_of(is_there ? shown : strategies_.empty() ? "" : strategies_.front());
-  const bool is_known = !is_imported() || question.recorded.starts_with("prompt-lookup") ||
-                        question.recorded.starts_with("suffix-decoding") ||
+  const speculation::StrategyRow& row =
+      speculation::strategy_row(speculation::strategy_name(question.recorded));
+  const bool is_known = !is_imported() || row.guesses_from_text() ||
                         std::any_of(points_.begin(), points_.end(), [&](const RecordedPoint& point) {
                           return point.strategy == question.recorded;
                         });

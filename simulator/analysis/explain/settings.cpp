@@ -14,11 +14,9 @@ namespace {
 
 /// The parameter that limits a strategy's drafts; empty if it has none.
 std::string_view length_parameter(std::string_view strategy) {
-  const speculation::StrategyRow* const row = speculation::strategy_catalogue().find(strategy);
-  if (row == nullptr) return {};
   constexpr std::array<std::string_view, 4> lengths{"gamma", "length", "d-max", "block"};
   for (const std::string_view name : lengths)
-    for (const speculation::ParameterRow& parameter : row->parameters)
+    for (const speculation::ParameterRow& parameter : speculation::strategy_row(strategy).parameters)
       if (parameter.name == name) return name;
   return {};
 }
@@ -48,8 +46,8 @@ std::vector<std::string> with_length(const traces::Run& run, std::size_t length)
 }
 
 std::vector<std::string> verified_above_exit(const traces::Run& run) {
-  const speculation::StrategyRow* const row = speculation::strategy_catalogue().find(run.strategy);
-  const bool can = row != nullptr && row->has_parts() && speculation::can_verify_above_exit(row->parts);
+  const bool can =
+      speculation::strategy_catalogue().can_verify_above_exit(speculation::strategy_row(run.strategy).parts);
   // What is not written down was the default of the version that recorded.
   const nlohmann::json parameters = nlohmann::json::parse(run.parameters, nullptr, false);
   if (!can || (parameters.is_object() && parameters.value("verify", nlohmann::json()) == "above-exit"))
@@ -58,10 +56,14 @@ std::vector<std::string> verified_above_exit(const traces::Run& run) {
 }
 
 bool guesses_from_text(const traces::Run& run) {
-  for (const std::string_view word : {"prompt-lookup", "prompt_lookup", "suffix-decoding", "ngram", "n-gram"})
-    if (run.strategy.find(word) != std::string::npos || run.specification.find(word) != std::string::npos)
-      return run.strategy != "lookahead";
-  return false;
+  if (const speculation::StrategyRow* row = speculation::strategy_catalogue().find(run.strategy))
+    return row->guesses_from_text();
+  // Other programs' names of it.
+  const auto names = [&](std::string_view word) {
+    return run.strategy.find(word) != std::string::npos || run.specification.find(word) != std::string::npos;
+  };
+  return names("prompt_lookup") || names("prompt-lookup") || names("suffix-decoding") || names("ngram") ||
+         names("n-gram");
 }
 
 }  // namespace draftscope::simulator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "analysis/explain/slow_baseline.h"
 
+#include <draftscope/simulator/analysis/gpu.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +19,11 @@ namespace draftscope::simulator {
 namespace {
 
 /// Passes over equally many rows, and whether they are given to a device together with a draft.
-using PassKind = std::pair<std::int32_t, bool>;
+using TargetPassKind = std::pair<std::int32_t, bool>;
 
 /// Times of a run's target passes; those that were not measured are left out.
-std::map<PassKind, std::vector<double>> passes_by_kind(const RunRows& run, bool on_device) {
-  std::map<PassKind, std::vector<double>> passes;
+std::map<TargetPassKind, std::vector<double>> passes_by_kind(const RunRows& run, bool on_device) {
+  std::map<TargetPassKind, std::vector<double>> passes;
   for (const RequestRows& request : run.requests)
     for (const traces::Round& round : request.rounds)
       if (round.verify_rows > 0 && round.verify_ns > 0)
@@ -45,8 +46,7 @@ std::optional<double> speedup_over_fast_steps(const Evidence& of, double limit_n
 }  // namespace
 
 TargetPasses target_passes(std::span<const RunRows> runs, const Figures* vanilla, const traces::Meta& meta) {
-  const auto device = meta.find("device");
-  const bool on_device = device != meta.end() && !device->second.empty() && device->second != "cpu";
+  const bool on_device = is_gpu_recording(meta);
   const double launch_ns = idle_device_ns(vanilla).value_or(thresholds::device_launch_ns);
   TargetPasses found;
   for (const RunRows& run : runs) {

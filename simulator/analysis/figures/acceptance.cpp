@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analysis/figures/request_rows.h"
+
 namespace draftscope::simulator {
 
 namespace {
@@ -47,13 +49,14 @@ Acceptance acceptance(const RunRows& run) {
   std::int64_t tested = 0;
   for (const RequestRows& rows : run.requests) {
     tested = tested < 0 || rows.tested_tokens < 0 ? -1 : tested + rows.tested_tokens;
+    const traces::RequestSum sum = sum_of_rounds(rows);
+    result.rounds += sum.rounds;
+    result.drafted_tokens += sum.drafted;
+    result.accepted_tokens += sum.accepted;
+    result.draft_steps += sum.draft_steps;
+    emitted += sum.emitted;
     for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
       const traces::Round& round = rows.rounds[i];
-      ++result.rounds;
-      result.drafted_tokens += round.drafted;
-      result.accepted_tokens += round.accepted;
-      result.draft_steps += rows.draft_steps[i];
-      emitted += round.emitted;
       count_positions(result.by_position, rows.draft_steps[i], round.accepted);
       const auto length = static_cast<std::size_t>(std::clamp(rows.draft_steps[i], 0, longest_counted_draft));
       if (result.draft_lengths.size() <= length) result.draft_lengths.resize(length + 1);

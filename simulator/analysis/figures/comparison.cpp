@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/comparison.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 
 #include <algorithm>
 #include <array>
@@ -30,11 +31,6 @@ bool changes_experiment(std::string_view key) {
       "threads",      "kv_bytes",   "seed",        "temperature",     "top_k",        "top_p",
       "max_tokens",   "level",      "hostname",    "weights",         "stop_strings", "repetition_penalty"};
   return is_any_of(key, keys);
-}
-
-std::string value_or_empty(const traces::Meta& meta, const std::string& key) {
-  const auto found = meta.find(key);
-  return found == meta.end() ? std::string() : found->second;
 }
 
 RunComparison compare_pair(const RunRows& baseline, const RunRows& comparison) {
@@ -69,7 +65,7 @@ std::vector<MetaDifference> meta_differences(Baseline<traces::Meta> baseline,
   for (const auto& [key, value] : comparison.value) keys.insert(key);
   std::vector<MetaDifference> differences;
   for (const std::string& key : keys) {
-    MetaDifference difference{key, value_or_empty(baseline.value, key), value_or_empty(comparison.value, key),
+    MetaDifference difference{key, meta_value(baseline.value, key), meta_value(comparison.value, key),
                               changes_experiment(key)};
     if (is_volatile(key) || difference.baseline == difference.comparison) continue;
     differences.push_back(std::move(difference));

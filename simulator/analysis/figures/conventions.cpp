@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/conventions.h>
+#include <draftscope/simulator/analysis/figure_tables.h>
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/missing_data.h>
@@ -206,9 +207,7 @@ std::span<const ConventionRow> conventions() {
 
 std::vector<ConventionFigures> figures_as(Convention convention, const traces::Recording& recording) {
   const std::vector<RunRows> runs = rows_by_run(recording);
-  const auto baseline = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
-    return run.run->is_baseline && !run.requests.empty();
-  });
+  const RunRows* baseline = baseline_of(runs);
   std::vector<ConventionFigures> result;
   for (const RunRows& run : runs) {
     ConventionFigures figures;
@@ -220,13 +219,37 @@ std::vector<ConventionFigures> figures_as(Convention convention, const traces::R
     figures.wall_ns_per_token = speed.wall_ns_per_token;
     if (!run.run->is_baseline) {
       add_drafts(figures, convention, run, recording);
-      if (baseline != runs.end()) figures.speedup = speedup_as(convention, run, *baseline);
+      if (baseline != nullptr) figures.speedup = speedup_as(convention, run, *baseline);
     }
     for (const MissingData missing : traces::missing_data_of(recording.meta))
       drop_unavailable(figures, missing);
     result.push_back(figures);
   }
   return result;
+}
+
+std::span<const FigureOf<ConventionFigures>> convention_figures() {
+  using Format = FigureFormat;
+  using Of = ConventionFigures;
+  static const std::vector<FigureOf<Of>> list{
+      {"samples", "samples", "", "Prompts or questions, with their repeats, that were averaged over",
+       Format::count, [](const Of& of) { return of.samples; }},
+      {"left_out", "left out", "", "Outputs that the publication's code skips", Format::count,
+       [](const Of& of) { return of.left_out; }},
+      {"acceptance_rate", "acceptance", "", "The acceptance rate as `acceptance` says", Format::percent,
+       [](const Of& of) { return figure_value(of.acceptance_rate); }},
+      {"accepted_length", "accepted length", "", "The mean accepted length as `accepted_length` says",
+       Format::number, [](const Of& of) { return figure_value(of.accepted_length); }},
+      {"etpl", "eTPL", "", "Tokens per loaded layer: mean over prompts", Format::number,
+       [](const Of& of) { return figure_value(of.etpl); }},
+      {"tokens_per_second", "tokens/s", "tokens/s", "Mean over samples, prefill included", Format::number,
+       [](const Of& of) { return figure_value(of.tokens_per_second); }},
+      {"wall_ns_per_token", "time/token", "ns", "Mean over samples, prefill included", Format::duration,
+       [](const Of& of) { return figure_value(of.wall_ns_per_token); }},
+      {"speedup", "speedup", "", "Over vanilla decoding on the same prompts, as `speed` says", Format::factor,
+       [](const Of& of) { return figure_value(of.speedup); }},
+  };
+  return list;
 }
 
 }  // namespace draftscope::simulator

@@ -172,13 +172,13 @@ std::vector<Persistence> persistence_of(const std::vector<PlacedSet>& sets) {
 }
 
 /// Where the decisions of a recording are gathered.
-struct Gathered {
+struct RunInProgress {
   RunDecisions decisions;
   std::vector<PlacedSet> sets;
   std::map<std::pair<std::int32_t, std::string_view>, ExitByCategory> exits;
 };
 
-void add_decision(Gathered& of_run, const std::string& kind, const traces::Decision& decision,
+void add_decision(RunInProgress& of_run, const std::string& kind, const traces::Decision& decision,
                   std::int32_t round) {
   std::vector<DecisionsOfKind>& kinds = of_run.decisions.kinds;
   auto found = std::find_if(kinds.begin(), kinds.end(),
@@ -201,7 +201,7 @@ void add_decision(Gathered& of_run, const std::string& kind, const traces::Decis
 
 void add_exits(const traces::Recording& recording,
                const std::unordered_map<traces::RequestId, std::size_t>& run_of,
-               std::vector<Gathered>& runs) {
+               std::vector<RunInProgress>& runs) {
   std::unordered_map<traces::PromptId, std::string_view> category_of_prompt;
   for (const traces::Prompt& prompt : recording.prompts)
     category_of_prompt.emplace(prompt.id, prompt.category);
@@ -223,7 +223,7 @@ void add_exits(const traces::Recording& recording,
   }
 }
 
-RunDecisions finished(Gathered&& gathered) {
+RunDecisions finished(RunInProgress&& gathered) {
   RunDecisions decisions = std::move(gathered.decisions);
   decisions.persistence = persistence_of(gathered.sets);
   // Of a mask that skips layers, the "exit" is no choice of its own.
@@ -245,7 +245,7 @@ std::span<const WordsRow> decision_words() {
 
 Result<std::vector<RunDecisions>> read_decisions(traces::Reader& reader, const traces::Recording& recording) {
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
-  std::vector<Gathered> runs(recording.runs.size());
+  std::vector<RunInProgress> runs(recording.runs.size());
   std::unordered_map<traces::RunId, std::size_t> index_of_run;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i].decisions.run = &recording.runs[i];
@@ -270,7 +270,7 @@ Result<std::vector<RunDecisions>> read_decisions(traces::Reader& reader, const t
   add_exits(recording, run_of, runs);
   std::vector<RunDecisions> result;
   result.reserve(runs.size());
-  for (Gathered& run : runs) result.push_back(finished(std::move(run)));
+  for (RunInProgress& run : runs) result.push_back(finished(std::move(run)));
   return result;
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include <draftscope/simulator/analysis/figures.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 
 #include <algorithm>
+#include <unordered_map>
+
+#include "analysis/figures/request_rows.h"
 
 namespace draftscope::simulator {
 
@@ -28,13 +31,12 @@ RunBreakdown breakdown_from_rounds(const RunRows& run) {
     Breakdown one{};
     if (request.first_token_ns > 0)
       entry(one, traces::Phase::prefill) = request.first_token_ns - request.start_ns;
-    for (const traces::Round& round : rows.rounds) {
-      entry(one, traces::Phase::draft) += round.draft_ns;
-      entry(one, traces::Phase::verify) += round.verify_ns;
-      entry(one, traces::Phase::accept) += round.accept_ns;
-      entry(one, traces::Phase::optimise) += round.optimise_ns;
-      entry(one, traces::Phase::control) += round.control_ns;
-    }
+    const traces::RequestSum sum = sum_of_rounds(rows);
+    entry(one, traces::Phase::draft) = sum.draft_ns;
+    entry(one, traces::Phase::verify) = sum.verify_ns;
+    entry(one, traces::Phase::accept) = sum.accept_ns;
+    entry(one, traces::Phase::optimise) = sum.optimise_ns;
+    entry(one, traces::Phase::control) = sum.control_ns;
     std::int64_t idle_ns = request.end_ns - request.start_ns;
     for (const std::int64_t phase_ns : one) idle_ns -= phase_ns;
     if (idle_ns < 0) return {};
@@ -63,6 +65,18 @@ Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Re
   return figures;
 }
 
+/// Nothing that is shown may overflow, whatever a damaged file claims of itself.
+bool is_plausible(const traces::RequestSum& sum) {
+  constexpr std::int64_t max_count = std::int64_t{1} << 40U;
+  constexpr std::int64_t max_ns = std::int64_t{1} << 46U;
+  const auto counts = {sum.rounds,  sum.drafted,     sum.accepted,
+                       sum.emitted, sum.draft_steps, sum.draft_sublayers};
+  const auto times = {sum.rounds_ns, sum.draft_ns,    sum.verify_ns,
+                      sum.accept_ns, sum.optimise_ns, sum.control_ns};
+  return std::ranges::all_of(counts, [&](std::int64_t count) { return count >= 0 && count <= max_count; }) &&
+         std::ranges::all_of(times, [&](std::int64_t ns) { return ns >= 0 && ns <= max_ns; });
+}
+
 }  // namespace
 
 RunBreakdown run_breakdown(const RunRows& run) {
@@ -75,11 +89,7 @@ RunBreakdown run_breakdown(const RunRows& run) {
 RecordingFigures measure(const traces::Recording& recording, std::span<const traces::Span> phase_spans,
                          std::span<const DeviceInterval> device_intervals) {
   const std::vector<RunRows> runs = rows_by_run(recording, phase_spans);
-  const auto baseline = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
-    return run.run->is_baseline && !run.requests.empty();
-  });
-  const RunRows* baseline_rows = baseline == runs.end() ? nullptr : &*baseline;
-
+  const RunRows* baseline_rows = baseline_of(runs);
   RecordingFigures result;
   if (baseline_rows != nullptr) result.baseline = baseline_rows->run;
   for (const RunRows& run : runs) {
@@ -94,6 +104,25 @@ RecordingFigures measure(const traces::Recording& recording, std::span<const tra
     }
     result.runs.push_back(std::move(figures));
   }
+  return result;
+}
+
+RecordingFigures measure_overview(const traces::Recording& outline,
+                                  std::span<const traces::RequestSum> stored) {
+  static const traces::RequestSum none;
+  std::unordered_map<traces::RequestId, const traces::RequestSum*> sums;
+  for (const traces::RequestSum& sum : stored)
+    if (is_plausible(sum)) sums.emplace(sum.request_id, &sum);
+  std::vector<RunRows> runs = finished_requests(outline);
+  for (RunRows& run : runs)
+    for (RequestRows& rows : run.requests) {
+      const auto found = sums.find(rows.request->id);
+      rows.stored = found == sums.end() ? &none : found->second;
+    }
+  const RunRows* baseline = baseline_of(runs);
+  RecordingFigures result;
+  if (baseline != nullptr) result.baseline = baseline->run;
+  for (const RunRows& run : runs) result.runs.push_back({figures_of(run, baseline, outline, {}), {}});
   return result;
 }
 

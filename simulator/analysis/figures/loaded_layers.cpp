@@ -4,9 +4,50 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "analysis/figures/request_rows.h"
 #include "analysis/run_specification.h"
 
 namespace draftscope::simulator {
+
+namespace {
+
+/// Layers that one draft step loads, by layer set: a layer in fewer bits is loaded in as much less time.
+using LayersOfSet = std::unordered_map<traces::LayerSetId, double>;
+
+double loaded_by_rounds(const RequestRows& rows, const LayersOfSet& layers_of_set, std::int32_t n_layers) {
+  double loaded = 0.0;
+  for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
+    const traces::Round& round = rows.rounds[i];
+    const auto set = layers_of_set.find(round.layer_set_id);
+    // A round without a layer set drafted nothing, or from text alone (prompt lookup), unless it names its
+    // exit.
+    const double draft_layers = set != layers_of_set.end() ? set->second : round.exit_layer;
+    loaded += rows.draft_steps[i] * draft_layers + n_layers;
+  }
+  return loaded;
+}
+
+/// The layers that stored sums loaded. They do not name the sets of rounds: absent where that makes a
+/// difference. `share` is of the draft's weights in all of them.
+std::optional<double> loaded_by_sums(const traces::RequestSum& sum, std::optional<double> share,
+                                     std::int32_t n_layers) {
+  if (sum.draft_sublayers > 0 && !share) return std::nullopt;
+  return share.value_or(1.0) * static_cast<double>(sum.draft_sublayers) / 2.0 +
+         static_cast<double>(sum.rounds) * n_layers;
+}
+
+/// The share that all layer sets have in common.
+std::optional<double> common_share(const DraftWeightsShares& shares, const traces::Recording& recording) {
+  std::optional<double> common;
+  for (const traces::LayerSet& layer_set : recording.layer_sets) {
+    const double share = shares.of(layer_set.origin);
+    if (common && *common != share) return std::nullopt;
+    common = share;
+  }
+  return common.value_or(1.0);
+}
+
+}  // namespace
 
 std::int32_t model_layers(const traces::Recording& recording) {
   for (const traces::LayerSet& layer_set : recording.layer_sets)
@@ -34,30 +75,25 @@ LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recordin
   LoadedLayers result;
   result.n_layers = model_layers(recording);
   if (result.n_layers == 0) return result;
+  const LoadedLayers unknown = result;
   const DraftWeightsShares shares(*run.run, recording.meta, result.n_layers);
-  std::unordered_map<traces::LayerSetId, double> layers_of_set;
+  const std::optional<double> share = common_share(shares, recording);
+  LayersOfSet layers_of_set;
   for (const traces::LayerSet& layer_set : recording.layer_sets)
-    // A layer in fewer bits is loaded in as much less time.
     layers_of_set.emplace(layer_set.id, shares.of(layer_set.origin) * layers_per_step(layer_set));
 
   double etpl_sum = 0.0;
   std::int64_t etpl_count = 0;
   for (const RequestRows& rows : run.requests) {
-    double loaded = 0.0;
-    std::int64_t tokens = 0;
-    for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
-      const traces::Round& round = rows.rounds[i];
-      const auto set = layers_of_set.find(round.layer_set_id);
-      // A round without a layer set drafted nothing, or from text alone (prompt lookup), unless it names its
-      // exit.
-      const double draft_layers = set != layers_of_set.end() ? set->second : round.exit_layer;
-      loaded += rows.draft_steps[i] * draft_layers + result.n_layers;
-      tokens += round.accepted + 1;
-    }
-    if (rows.rounds.empty()) continue;
-    result.loaded_layers += loaded;
-    result.verified_tokens += tokens;
-    etpl_sum += static_cast<double>(tokens) / loaded;
+    const traces::RequestSum sum = sum_of_rounds(rows);
+    if (sum.rounds <= 0) continue;
+    const auto loaded = rows.stored != nullptr
+                            ? loaded_by_sums(sum, share, result.n_layers)
+                            : std::optional(loaded_by_rounds(rows, layers_of_set, result.n_layers));
+    if (!loaded) return unknown;
+    result.loaded_layers += *loaded;
+    result.verified_tokens += sum.accepted + sum.rounds;
+    etpl_sum += static_cast<double>(sum.accepted + sum.rounds) / *loaded;
     ++etpl_count;
   }
   if (etpl_count == 0) return result;

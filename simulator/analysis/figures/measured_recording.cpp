@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
+#include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
 
+#include <fmt/ranges.h>
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
 
 namespace draftscope::simulator {
 
@@ -23,6 +27,11 @@ Result<std::vector<traces::Span>> read_phase_spans(traces::Reader& reader) {
     return true;
   }));
   return phases;
+}
+
+std::string text_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "unknown";
 }
 
 }  // namespace
@@ -111,6 +120,27 @@ std::vector<std::string> warnings(const MeasuredRecording& measured) {
                       figures.speedup->unpaired));
   }
   return lines;
+}
+
+bool is_predicted(const traces::Meta& meta) {
+  return meta.contains("predicted_from");
+}
+
+std::string prediction_note(const traces::Meta& meta) {
+  if (!is_predicted(meta)) return {};
+  const std::string version = meta_value(meta, "predicted_from_version");
+  const bool has_prefill = !traces::is_missing(meta, traces::MissingData::prefill_times);
+  std::string note = fmt::format(
+      "predicted from {}{}, machine: {}; no time here was measured{}", meta_value(meta, "predicted_from"),
+      version.empty() ? "" : " (version " + version + ")", meta_value(meta, "predicted_machine"),
+      has_prefill ? " but the prefills'" : ", and prefills are left out");
+  const auto runs = nlohmann::json::parse(meta_value(meta, "predicted_runs"), nullptr, false);
+  std::set<std::string> kinds;
+  if (runs.is_object())
+    for (const nlohmann::json& run : runs)
+      if (run.is_object()) kinds.insert(text_of(run, "rounds_source") + " and " + text_of(run, "status"));
+  if (!kinds.empty()) note += fmt::format("; rounds are {}", fmt::join(kinds, ", "));
+  return note;
 }
 
 }  // namespace draftscope::simulator

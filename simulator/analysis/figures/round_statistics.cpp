@@ -47,4 +47,10 @@ RoundStatistics sum_of(const std::vector<RoundStatistics>& requests) {
   return sum;
 }
 
+PassCount sum_of(const std::vector<PassCount>& requests) {
+  PassCount sum;
+  for (const PassCount& request : requests) add(sum, request);
+  return sum;
+}
+
 }  // namespace draftscope::simulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "analysis/figures/finished_requests.h"
+#include "analysis/figures/request_rows.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -80,6 +80,26 @@ std::vector<RunRows> finished_requests(const traces::Recording& recording) {
   return runs;
 }
 
+traces::RequestSum sum_of_rounds(const RequestRows& rows) {
+  if (rows.stored != nullptr) return *rows.stored;
+  traces::RequestSum sum{.request_id = rows.request->id};
+  for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
+    const Round& round = rows.rounds[i];
+    ++sum.rounds;
+    sum.drafted += round.drafted;
+    sum.accepted += round.accepted;
+    sum.emitted += round.emitted;
+    sum.draft_steps += rows.draft_steps[i];
+    sum.rounds_ns += round.end_ns - round.start_ns;
+    sum.draft_ns += round.draft_ns;
+    sum.verify_ns += round.verify_ns;
+    sum.accept_ns += round.accept_ns;
+    sum.optimise_ns += round.optimise_ns;
+    sum.control_ns += round.control_ns;
+  }
+  return sum;
+}
+
 std::vector<RunRows> rows_by_run(const traces::Recording& recording,
                                  std::span<const traces::Span> phase_spans) {
   const auto rounds_of = group(recording.rounds, [](const Round& round) { return round.request_id; });
@@ -108,6 +128,13 @@ std::vector<RunRows> rows_by_run(const traces::Recording& recording,
         rows.phase_spans = std::move(found->second);
     }
   return runs;
+}
+
+const RunRows* baseline_of(std::span<const RunRows> runs) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
+    return run.run->is_baseline && !run.requests.empty();
+  });
+  return found == runs.end() ? nullptr : &*found;
 }
 
 RunRows only_category(const RunRows& run, std::string_view category) {

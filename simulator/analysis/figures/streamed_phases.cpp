@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/figures/finished_requests.h"
+#include "analysis/figures/request_rows.h"
 
 namespace draftscope::simulator {
 

@@ -32,11 +32,9 @@ std::optional<Winner> winner_of(const std::vector<RunRows>& runs, std::size_t ba
 
 std::vector<Winner> winners(const traces::Recording& recording) {
   const std::vector<RunRows> runs = rows_by_run(recording);
-  const auto baseline = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
-    return run.run->is_baseline && !run.requests.empty();
-  });
-  if (baseline == runs.end()) return {};
-  const auto place = static_cast<std::size_t>(baseline - runs.begin());
+  const RunRows* baseline = baseline_of(runs);
+  if (baseline == nullptr) return {};
+  const auto place = static_cast<std::size_t>(baseline - runs.data());
   std::vector<Winner> all;
   if (auto winner = winner_of(runs, place)) all.push_back(std::move(*winner));
   const std::vector<std::string> names = categories(*baseline);

@@ -11,11 +11,11 @@
 
 #include "analysis/run_specification.h"
 #include "answers/advice/prompt_order.h"
-#include "prices/costs/verified_layers.h"
-#include "rounds/auto_texts.h"
+#include "prices/fit/verified_layers.h"
 #include "rounds/drafts/same_draft.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/round_sources.h"
+#include "strategies/auto/predict_texts.h"
 
 namespace draftscope::simulator {
 
@@ -62,12 +62,13 @@ std::string name_in(const TrainedRecording& trained, const EarlyExitSetting& set
 }
 
 bool drafts_with_exit(const speculation::StrategySpecification& strategy) {
-  return strategy.has_parts() && strategy.part(speculation::PartKind::mask) == "exit";
+  return strategy.drafts_with(speculation::MaskLayers::below_exit);
 }
 
-class Collector {
+class CandidateCollector {
  public:
-  Collector(const WhatIf& what_if, const traces::Recording& recording, const CandidateOptions& options)
+  CandidateCollector(const WhatIf& what_if, const traces::Recording& recording,
+                     const CandidateOptions& options)
       : what_if_(what_if), recording_(recording), options_(options) {}
 
   Result<Candidates> collect() {
@@ -208,7 +209,8 @@ std::string specification(const EarlyExitSetting& setting) {
 
 std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const traces::Recording& recording) {
   const bool is_import = traces::is_imported(recording.meta);
-  if (!run.specification.starts_with("layerskip")) return std::nullopt;
+  if (!speculation::strategy_row(speculation::strategy_name(run.specification)).is_plain_exit)
+    return std::nullopt;
   if (is_import && run.specification.find("exit=") == std::string::npos) return std::nullopt;
   // An imported file does not say of how many layers its exits are.
   constexpr std::int32_t max_layers = 4096;
@@ -228,7 +230,7 @@ std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const trac
 
 Result<Candidates> candidates(const WhatIf& what_if, const traces::Recording& recording,
                               const CandidateOptions& options) {
-  return Collector(what_if, recording, options).collect();
+  return CandidateCollector(what_if, recording, options).collect();
 }
 
 }  // namespace draftscope::simulator

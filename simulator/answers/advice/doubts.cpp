@@ -26,18 +26,10 @@ Result<double> speedup_of(StrategyRounds rounds, const CostModel& model, const M
   rounds = for_shape(std::move(rounds), model.shape, machine.scenario.shape);
   if (longer_context > 0) lengthen_context(rounds, longer_context);
   DRAFTSCOPE_TRY_ASSIGN(const Prices prices, answer_prices(model, rounds, machine));
-  RoundStatistics vanilla;
-  for (const PassCount& steps : rounds.vanilla) {
-    vanilla.rounds += steps.passes;
-    vanilla.target_steps.passes += steps.passes;
-    vanilla.target_steps.context += steps.context;
-  }
-  double ns = 0.0;
-  for (const auto* side : {&rounds.setting.min_drafted, &rounds.setting.max_drafted}) {
-    RoundStatistics sum;
-    for (const RoundStatistics& request : *side) add(sum, request);
-    ns = std::max(ns, time_ns(sum, prices));
-  }
+  RoundStatistics vanilla{.target_steps = sum_of(rounds.vanilla)};
+  vanilla.rounds = vanilla.target_steps.passes;
+  const double ns = std::max(time_ns(sum_of(rounds.setting.min_drafted), prices),
+                             time_ns(sum_of(rounds.setting.max_drafted), prices));
   return time_ns(vanilla, prices) / ns;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/clock.h>
 #include <draftscope/base/sha256.h>
-#include <draftscope/base/utc_time.h>
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/simulator/answers/advice.h>
+#include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <fmt/format.h>
 
 namespace draftscope::simulator {
@@ -39,7 +40,7 @@ std::string range(const std::optional<Interval>& interval) {
 /// All but strategy, figures and what is particular to how the setting was found.
 Result<PolicyFile> policy_for(std::string strategy, const std::string& machine, const Answer& answer,
                               const traces::Recording& recording, const PolicyOrigin& origin) {
-  if (strategy.starts_with("tuned"))
+  if (speculation::strategy_row(speculation::strategy_name(strategy)).names_another)
     return fail("{} is a policy file already, expected another strategy", strategy);
   PolicyFile policy;
   policy.finished = true;
@@ -53,11 +54,6 @@ Result<PolicyFile> policy_for(std::string strategy, const std::string& machine, 
   DRAFTSCOPE_TRY_ASSIGN(const std::string hash, sha256_of_file(origin.trace));
   policy.settings = {{"objective", "predicted"}, {"trace", origin.trace.string()}, {"trace_hash", hash}};
   return policy;
-}
-
-double slower_bound(const PredictedSpeedup& speedup) {
-  const double least = speedup.min_drafted.total.value;
-  return speedup.max_drafted ? std::min(least, speedup.max_drafted->total.value) : least;
 }
 
 /// The single prediction in place of the measurements that a tuned policy has.

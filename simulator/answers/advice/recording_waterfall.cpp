@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "answers/advice/prompt_order.h"
-#include "prices/costs/verified_layers.h"
+#include "prices/fit/verified_layers.h"
 #include "rounds/priced_scenario.h"
 #include "rounds/trained_recording.h"
 
@@ -45,10 +45,10 @@ Times times_of(const std::vector<RoundStatistics>& requests, const Prices& price
 }
 
 /// One waterfall; each step needs those before it.
-class Maker {
+class RecordingWaterfallMaker {
  public:
-  Maker(const WhatIf& what_if, const traces::Recording& recording, const Machine& machine,
-        std::int32_t longer_context, const WaterfallOptions& options)
+  RecordingWaterfallMaker(const WhatIf& what_if, const traces::Recording& recording, const Machine& machine,
+                          std::int32_t longer_context, const WaterfallOptions& options)
       : what_if_(what_if),
         recording_(recording),
         machine_(machine),
@@ -166,7 +166,7 @@ Result<RecordingWaterfall> recording_waterfall(const WhatIf& what_if, const trac
                                                const Machine& machine,
                                                std::span<const StrategyRounds> strategies,
                                                std::int32_t longer_context, const WaterfallOptions& options) {
-  return Maker(what_if, recording, machine, longer_context, options).make(strategies);
+  return RecordingWaterfallMaker(what_if, recording, machine, longer_context, options).make(strategies);
 }
 
 const WaterfallStep& step_at(const Waterfall& waterfall, WaterfallLevel level) {

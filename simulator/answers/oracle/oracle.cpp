@@ -19,10 +19,10 @@ struct Choice {
 };
 
 /// Times of whole rounds, [index into exits][length].
-using RoundTimes = std::vector<std::vector<AffineTime>>;
+using DraftRoundTimes = std::vector<std::vector<AffineTime>>;
 
-RoundTimes round_times(const Prices& prices, const OracleChoices& choices) {
-  RoundTimes times(choices.exits.size());
+DraftRoundTimes round_times(const Prices& prices, const OracleChoices& choices) {
+  DraftRoundTimes times(choices.exits.size());
   const std::int32_t longest = choices.lengths.empty() ? 0 : choices.lengths.back();
   for (std::size_t i = 0; i < times.size(); ++i) {
     times[i].resize(static_cast<std::size_t>(longest) + 1);
@@ -43,7 +43,7 @@ void add_round(OraclePlan& plan, const ShadowTable& table, std::int32_t position
 Result<OraclePlan> oracle_plan(const ShadowTable& table, const Prices& prices, const OracleOptions& options) {
   DRAFTSCOPE_TRY(check(table));
   DRAFTSCOPE_TRY_ASSIGN(const OracleChoices choices, oracle_choices(table, prices, options));
-  const RoundTimes times = round_times(prices, choices);
+  const DraftRoundTimes times = round_times(prices, choices);
   const RunTable runs = run_table(table, choices.exits);
   const AffineTime plain = plain_round(prices);
   const std::int32_t over = finish(table);
@@ -89,40 +89,6 @@ Result<OraclePlan> oracle_plan(const ShadowTable& table, const Prices& prices, c
   return plan;
 }
 
-Result<OraclePlan> myopic_plan(const ShadowTable& table, const Prices& prices, const OracleOptions& options) {
-  DRAFTSCOPE_TRY(check(table));
-  DRAFTSCOPE_TRY_ASSIGN(const OracleChoices choices, oracle_choices(table, prices, options));
-  const RoundTimes times = round_times(prices, choices);
-  const RunTable runs = run_table(table, choices.exits);
-  const AffineTime plain = plain_round(prices);
-  const std::int32_t over = finish(table);
-  const std::int32_t longest = choices.lengths.empty() ? 0 : choices.lengths.back();
-
-  OraclePlan plan;
-  plan.vanilla_ns = vanilla_time_ns(table, prices);
-  for (std::int32_t position = table.first; position < over;) {
-    const double root = position - 1;
-    Choice choice;
-    double time = plain.at(root);
-    double best_rate = 0.0;
-    const std::span<const std::int32_t> at = runs.at(position);
-    for (std::size_t i = 0; i < choices.exits.size(); ++i) {
-      const std::int32_t drafted = drafts_allowed(table, position, std::min(at[i], longest));
-      if (drafted < 1) continue;
-      const double round = times[i][static_cast<std::size_t>(drafted)].at(root);
-      const double rate = (drafted + 1) / round;
-      if (rate <= best_rate) continue;
-      best_rate = rate;
-      time = round;
-      choice = {.exit = choices.exits[i], .drafted = drafted, .accepted = drafted};
-    }
-    plan.time_ns += time;
-    add_round(plan, table, position, choice);
-    position += choice.accepted + 1;
-  }
-  return plan;
-}
-
 double vanilla_time_ns(const ShadowTable& table, const Prices& prices) {
   return vanilla_time_ns(finish(table) - table.first, table.first - 1, prices);
 }
@@ -130,19 +96,6 @@ double vanilla_time_ns(const ShadowTable& table, const Prices& prices) {
 Prices free_drafts(const Prices& prices) {
   Prices result = prices;
   for (DraftPrices& draft : result.drafts) draft.step = {};
-  return result;
-}
-
-Prices batch_relaxation(const Prices& prices, std::int32_t batch) {
-  const double share = 1.0 / batch;
-  Prices result = prices;
-  result.target_step.ns *= share;
-  result.round_ns *= share;
-  result.step_round_ns *= share;
-  for (DraftPrices& draft : result.drafts) {
-    draft.step.ns *= share;
-    for (AffineTime& verify : draft.verify) verify.ns *= share;
-  }
   return result;
 }
 

@@ -142,16 +142,6 @@ double dinkelbach(const std::function<Yield(double price)>& best_response, doubl
   return price;
 }
 
-Result<double> min_prefix_acceptance(double price, const Prices& prices, std::int32_t exit,
-                                     std::int32_t drafted, double context) {
-  if (drafted < 0 || longest_priced(prices, exit) <= drafted)
-    return fail("prices: exit layer {} has none for {} draft tokens, expected one a length", exit,
-                drafted + 1);
-  const double before =
-      drafted == 0 ? plain_round(prices).at(context) : draft_round(prices, exit, drafted).at(context);
-  return price * (draft_round(prices, exit, drafted + 1).at(context) - before);
-}
-
 Result<PricedRule> best_prefix_rule(const ConfidenceModel& model, const Prices& prices, std::int32_t longest,
                                     double context) {
   DRAFTSCOPE_TRY(check(model));

@@ -25,11 +25,6 @@ namespace draftscope::simulator {
 /// converges superlinearly, from `start` ≤ λ* on.
 [[nodiscard]] double dinkelbach(const std::function<Yield(double price)>& best_response, double start = 0.0);
 
-/// The least probability of acceptance, of a draft token and all before it, at which to draft it pays after
-/// `drafted` others, at `price` tokens a nanosecond. Above 1: never. Errors: no price for such a draft.
-[[nodiscard]] Result<double> min_prefix_acceptance(double price, const Prices& prices, std::int32_t exit,
-                                                   std::int32_t drafted, double context);
-
 /// The best causal rule for confidences that follow the model. A Markov decision process over (draft tokens
 /// so far, last one's bin, probability that all were accepted); that one is the product of the bins'
 /// acceptances, whose logarithms are rounded to 1/50, so that states are finite and the answer is exact for

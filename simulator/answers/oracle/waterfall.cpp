@@ -113,11 +113,11 @@ Times times_of(const SettingMatrix& matrix, const Prices& prices, SettingOf sett
 }
 
 /// Counts parts of the work, a text each time that it is gone through.
-class Progress {
+class WaterfallProgress {
  public:
   using Listener = std::function<bool(std::int64_t, std::int64_t)>;
 
-  explicit Progress(const Listener& listener) : listener_(listener) {}
+  explicit WaterfallProgress(const Listener& listener) : listener_(listener) {}
 
   void expect(std::size_t parts) { all_ += static_cast<std::int64_t>(parts); }
   /// False: nobody wants the rest.
@@ -135,7 +135,7 @@ class Progress {
 /// The oracle's times under the options that `options_of(request)` gives.
 template <typename OptionsOf>
 Result<Times> oracle_times(std::span<const WaterfallRequest> requests, const Prices& prices,
-                           OptionsOf options_of, Progress& progress) {
+                           OptionsOf options_of, WaterfallProgress& progress) {
   Times times;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     DRAFTSCOPE_TRY_ASSIGN(const OraclePlan plan, oracle_plan(*requests[i].table, prices, options_of(i)));
@@ -169,10 +169,10 @@ std::vector<std::int32_t> exits_used(const RoundStatistics& statistics) {
 }
 
 /// Collects one waterfall; each step needs those before it.
-class Maker {
+class WaterfallMaker {
  public:
-  Maker(std::span<const WaterfallRequest> requests, const Prices& prices, const WaterfallPolicy* policy,
-        const WaterfallOptions& options)
+  WaterfallMaker(std::span<const WaterfallRequest> requests, const Prices& prices,
+                 const WaterfallPolicy* policy, const WaterfallOptions& options)
       : requests_(requests),
         prices_(prices),
         policy_(policy),
@@ -367,7 +367,7 @@ class Maker {
   const Prices& prices_;
   const WaterfallPolicy* policy_;
   const WaterfallOptions& options_;
-  Progress progress_;
+  WaterfallProgress progress_;
   std::size_t folds_ = 1;
   std::vector<const ShadowTable*> tables_;
   std::vector<std::size_t> prompts_;
@@ -412,7 +412,7 @@ std::string_view waterfall_level_name(WaterfallLevel level) {
 
 Result<Waterfall> waterfall(std::span<const WaterfallRequest> requests, const Prices& prices,
                             const WaterfallPolicy* policy, const WaterfallOptions& options) {
-  return Maker(requests, prices, policy, options).make();
+  return WaterfallMaker(requests, prices, policy, options).make();
 }
 
 }  // namespace draftscope::simulator

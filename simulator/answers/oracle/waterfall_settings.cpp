@@ -5,7 +5,6 @@
 #include <array>
 
 #include "answers/oracle/text_rounds.h"
-#include "prices/tpt.h"
 
 namespace draftscope::simulator {
 

@@ -7,22 +7,22 @@
 #include <vector>
 
 #include "answers/uncertainty/confidence_draws.h"
-#include "answers/uncertainty/noisy_bootstrap.h"
 
 namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::int32_t min_draws = 200;
-constexpr std::int32_t max_draws = 1'000'000;
+constexpr std::int32_t min_bootstrap_draws = 200;
+constexpr std::int32_t max_bootstrap_draws = 1'000'000;
 
 bool is_positive(double value) {
   return std::isfinite(value) && value > 0.0;
 }
 
 Result<void> check(std::span<const ClusterSums> clusters, const BootstrapOptions& options) {
-  if (options.draws < min_draws || options.draws > max_draws)
-    return fail("bootstrap draws: found {}, expected {} to {}", options.draws, min_draws, max_draws);
+  if (options.draws < min_bootstrap_draws || options.draws > max_bootstrap_draws)
+    return fail("bootstrap draws: found {}, expected {} to {}", options.draws, min_bootstrap_draws,
+                max_bootstrap_draws);
   if (clusters.empty()) return fail("clusters to resample: found none, expected at least one");
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     if (!is_positive(clusters[i].numerator))
@@ -50,13 +50,12 @@ Result<std::vector<double>> value_draws(std::span<const ClusterSums> clusters, s
 }
 
 Result<RatioEstimate> estimate(std::span<const ClusterSums> clusters, std::span<const double> noise,
-                               const BootstrapOptions& options, IntervalBasis basis) {
+                               const BootstrapOptions& options) {
   const std::vector<double> once(clusters.size(), 1.0);
-  RatioEstimate estimate{
-      .value = std::exp(log_ratio(clusters, once).value), .clusters = clusters.size(), .basis = basis};
+  RatioEstimate estimate{.value = std::exp(log_ratio(clusters, once).value), .clusters = clusters.size()};
   if (clusters.size() < min_clusters_for_interval) {
-    estimate.no_interval_reason = fmt::format("{} {}, an interval needs at least {}", clusters.size(),
-                                              interval_basis_name(basis), min_clusters_for_interval);
+    estimate.no_interval_reason =
+        fmt::format("{} requests, an interval needs at least {}", clusters.size(), min_clusters_for_interval);
     return estimate;
   }
   DRAFTSCOPE_TRY_ASSIGN(std::vector<double> draws, value_draws(clusters, noise, options));
@@ -66,23 +65,7 @@ Result<RatioEstimate> estimate(std::span<const ClusterSums> clusters, std::span<
   return estimate;
 }
 
-std::vector<ClusterSums> blocks_of(std::span<const ClusterSums> rounds) {
-  const auto length =
-      static_cast<std::size_t>(std::ceil(2.0 * std::cbrt(static_cast<double>(rounds.size()))));
-  std::vector<ClusterSums> blocks(std::max<std::size_t>(rounds.size() / length, 1));
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
-    ClusterSums& block = blocks[std::min(i / length, blocks.size() - 1)];
-    block.numerator += rounds[i].numerator;
-    block.denominator += rounds[i].denominator;
-  }
-  return blocks;
-}
-
 }  // namespace
-
-std::string_view interval_basis_name(IntervalBasis basis) {
-  return basis == IntervalBasis::requests ? "requests" : "blocks of rounds";
-}
 
 Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
                                         const BootstrapOptions& options) {
@@ -92,17 +75,12 @@ Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters, R
 Result<RatioEstimate> noisy_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
                                       std::span<const double> noise, const BootstrapOptions& options) {
   DRAFTSCOPE_TRY(check(clusters, options));
-  if (mean == RatioMean::ratio_of_sums) return estimate(clusters, noise, options, IntervalBasis::requests);
+  if (mean == RatioMean::ratio_of_sums) return estimate(clusters, noise, options);
   std::vector<ClusterSums> ratios;
   ratios.reserve(clusters.size());
   for (const ClusterSums& cluster : clusters)
     ratios.push_back({cluster.numerator / cluster.denominator, 1.0});
-  return estimate(ratios, noise, options, IntervalBasis::requests);
-}
-
-Result<RatioEstimate> block_bootstrap(std::span<const ClusterSums> rounds, const BootstrapOptions& options) {
-  DRAFTSCOPE_TRY(check(rounds, options));
-  return estimate(blocks_of(rounds), {}, options, IntervalBasis::blocks_of_rounds);
+  return estimate(ratios, noise, options);
 }
 
 }  // namespace draftscope::simulator

@@ -5,6 +5,7 @@
 // and draws of independent noise (prices) can be added to it one by one.
 
 #include <draftscope/simulator/answers/prediction.h>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -39,5 +40,16 @@ struct BothIntervals {
 
 /// Reorders the values. Expects at least two, and levels in order.
 [[nodiscard]] BothIntervals take_intervals(std::span<double> values, const IntervalLevels& levels = {});
+
+/// Levels of percentile intervals for `clusters` resampled clusters (Hesterberg 2015, §6). `sampled` is the
+/// share of the draws' variance that the resampling causes, in [0, 1]: the rest needs no widening. Expects
+/// ten clusters or more.
+[[nodiscard]] IntervalLevels widened_levels(std::size_t clusters, double sampled);
+
+/// cluster_bootstrap() where prices are uncertain, too: `noise` is added to ln(value) draw by draw, around
+/// its mean; none: prices are certain. Errors: those, a draw that is no number.
+[[nodiscard]] Result<RatioEstimate> noisy_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
+                                                    std::span<const double> noise,
+                                                    const BootstrapOptions& options);
 
 }  // namespace draftscope::simulator

@@ -6,6 +6,7 @@
 
 #include <draftscope/simulator/answers/sweep.h>
 #include <Eigen/Core>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,13 +19,10 @@ namespace draftscope::simulator {
 struct PassKind {
   std::int32_t exit = 0;
   std::int32_t rows = 0;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a rewritten comparison for a pointer.
+  friend auto operator<=>(const PassKind&, const PassKind&) = default;
 };
-[[nodiscard]] inline bool operator<(PassKind a, PassKind b) {
-  return a.exit != b.exit ? a.exit < b.exit : a.rows < b.rows;
-}
-[[nodiscard]] inline bool operator==(PassKind a, PassKind b) {
-  return a.exit == b.exit && a.rows == b.rows;
-}
 
 struct PassSums {
   std::vector<PassKind> kinds;  ///< ascending
@@ -49,5 +47,19 @@ struct PassSums {
 
 /// [draw][request]: how often each request was taken.
 [[nodiscard]] Eigen::MatrixXd count_matrix(std::uint64_t seed, std::size_t draws, std::size_t requests);
+
+[[nodiscard]] Result<void> check_sweep(std::span<const PassCount> vanilla,
+                                       std::span<const SweepSetting> settings, const SweepOptions& options);
+
+[[nodiscard]] Result<void> check_prices_cover(std::span<const SweepTarget> targets,
+                                              std::span<const PassKind> kinds);
+/// Looks at the first draw.
+[[nodiscard]] Result<void> check_draws_cover(const SweepTarget& target, std::span<const PassKind> kinds);
+
+/// Indices of the requests that emitted a token in a round.
+[[nodiscard]] std::vector<std::size_t> requests_with_tokens(std::span<const PassCount> vanilla);
+
+/// All positive and finite.
+[[nodiscard]] bool is_time(const Eigen::Ref<const Eigen::ArrayXd>& times);
 
 }  // namespace draftscope::simulator

@@ -8,10 +8,8 @@
 #include <draftscope/base/parallel.h>
 #include <draftscope/base/quote.h>
 
-#include "answers/uncertainty/noisy_bootstrap.h"
+#include "answers/uncertainty/confidence_draws.h"
 #include "answers/uncertainty/pass_sums.h"
-#include "answers/uncertainty/prediction_pathology.h"
-#include "answers/uncertainty/sweep_checks.h"
 #include "answers/uncertainty/text_spread.h"
 
 namespace draftscope::simulator {
@@ -156,15 +154,6 @@ std::optional<Interval> outermost(const std::optional<Interval>& one, const std:
   return Interval{std::min(one->low, (*other)->low), std::max(one->high, (*other)->high)};
 }
 
-/// The elements of `all` whose indices are not in the ascending `left_out`.
-template <typename T>
-std::vector<T> without(std::span<const T> all, std::span<const std::size_t> left_out) {
-  std::vector<T> rest;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (!std::binary_search(left_out.begin(), left_out.end(), i)) rest.push_back(all[i]);
-  return rest;
-}
-
 }  // namespace
 
 std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup) {
@@ -185,6 +174,11 @@ std::optional<Interval> PredictedRate::interval_95() const {
   return outermost(min_drafted.interval_95, max_drafted ? &max_drafted->interval_95 : nullptr);
 }
 
+double slower_bound(const PredictedSpeedup& speedup) {
+  const double least = speedup.min_drafted.total.value;
+  return speedup.max_drafted ? std::min(least, speedup.max_drafted->total.value) : least;
+}
+
 Result<PredictedSpeedup> predict_speedup(std::span<const PassCount> vanilla, const SweepSetting& setting,
                                          const SweepTarget& target, const SweepOptions& options) {
   DRAFTSCOPE_TRY(check_setting(vanilla, setting, options));
@@ -198,22 +192,6 @@ Result<SpeedupAndRate> predict_speedup_and_rate(std::span<const PassCount> vanil
   SpeedupAndRate prediction;
   DRAFTSCOPE_TRY_ASSIGN(prediction.speedup, speedup_of(vanilla, setting, target, options));
   DRAFTSCOPE_TRY_ASSIGN(prediction.rate, rate_of(setting, target, options));
-  return prediction;
-}
-
-Result<PredictionByPathology> predict_with_and_without(std::span<const PassCount> vanilla,
-                                                       const SweepSetting& setting, const SweepTarget& target,
-                                                       const Pathology& pathology,
-                                                       const SweepOptions& options) {
-  PredictionByPathology prediction;
-  DRAFTSCOPE_TRY_ASSIGN(prediction.with, predict_speedup(vanilla, setting, target, options));
-  const std::vector<std::size_t> degenerate = degenerate_requests(pathology);
-  const std::vector<PassCount> rest = without(vanilla, degenerate);
-  if (rest.size() == vanilla.size() || requests_with_tokens(rest).empty()) return prediction;
-  const SweepSetting healthy{.status = setting.status,
-                             .min_drafted = without<RoundStatistics>(setting.min_drafted, degenerate),
-                             .max_drafted = without<RoundStatistics>(setting.max_drafted, degenerate)};
-  DRAFTSCOPE_TRY_ASSIGN(prediction.without, predict_speedup(rest, healthy, target, options));
   return prediction;
 }
 

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "answers/uncertainty/confidence_draws.h"
 #include "answers/uncertainty/pass_sums.h"
-#include "answers/uncertainty/sweep_checks.h"
-#include "answers/uncertainty/widened_levels.h"
 
 namespace draftscope::simulator {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <map>
 
-#include "answers/uncertainty/widened_levels.h"
-#include "prices/costs/normal_draws.h"
+#include "answers/uncertainty/confidence_draws.h"
+#include "prices/passes/normal_draws.h"
 
 namespace draftscope::simulator {
 

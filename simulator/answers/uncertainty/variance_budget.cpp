@@ -6,7 +6,6 @@
 #include <draftscope/base/parallel.h>
 
 #include "answers/uncertainty/pass_sums.h"
-#include "answers/uncertainty/sweep_checks.h"
 #include "answers/uncertainty/text_spread.h"
 
 namespace draftscope::simulator {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "answers/validation/request_subsets.h"
+#include "answers/validation/hold_out.h"
 
 namespace draftscope::simulator {
 

@@ -6,22 +6,14 @@
 
 #include "answers/validation/ask_question.h"
 #include "answers/validation/hold_out.h"
-#include "answers/validation/request_subsets.h"
-#include "rounds/auto_replay.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay_check.h"
 #include "rounds/replay/shadow_table.h"
+#include "strategies/auto/predict_replay.h"
 
 namespace draftscope::simulator {
 
 namespace {
-
-const RunRows* baseline_of(const std::vector<RunRows>& runs) {
-  const auto found = std::find_if(runs.begin(), runs.end(), [](const RunRows& run) {
-    return run.run->is_baseline && !run.requests.empty();
-  });
-  return found == runs.end() ? nullptr : &*found;
-}
 
 /// The runs that questions are about. Errors: none, or no vanilla to measure them against.
 Result<std::vector<const RunRows*>> measurable_runs(const std::vector<RunRows>& runs,

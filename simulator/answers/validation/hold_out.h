@@ -4,8 +4,12 @@
 // A recording as if only some of its requests had been recorded: what a prediction may learn from, so that
 // what it is checked against was never seen.
 
+#include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/traces/reader.h>
+#include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <iterator>
 
 namespace draftscope::simulator {
 
@@ -16,5 +20,17 @@ using RequestFilter = std::function<bool(const traces::Run&, const traces::Promp
 /// a request; everything else as it was. Requests that refer to no run or prompt are left out. What reads
 /// spans, kernels or shadow tokens by this recording's requests leaves out the others' too. O(rows).
 [[nodiscard]] traces::Recording only_requests(const traces::Recording& recording, const RequestFilter& keep);
+
+template <typename Keep>
+[[nodiscard]] RunRows requests_where(const RunRows& run, const Keep& keep) {
+  RunRows subset{run.run, {}, 0};
+  std::copy_if(run.requests.begin(), run.requests.end(), std::back_inserter(subset.requests),
+               [&](const RequestRows& rows) { return keep(*rows.request); });
+  return subset;
+}
+
+[[nodiscard]] inline RunRows only_repeat(const RunRows& run, std::int32_t repeat) {
+  return requests_where(run, [repeat](const traces::Request& request) { return request.repeat == repeat; });
+}
 
 }  // namespace draftscope::simulator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rounds/drafts/auxiliary_times.h"
 
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/model_shape_json.h>
 
 #include <algorithm>
@@ -11,14 +12,14 @@
 #include <unordered_set>
 
 #include "analysis/run_specification.h"
-#include "prices/costs/cost_prices.h"
+#include "prices/passes/cost_prices.h"
 
 namespace draftscope::simulator {
 
 namespace {
 
 bool is_two_model(const traces::Run& run) {
-  return run.strategy == "two-model";
+  return speculation::strategy_row(run.strategy).drafts_with_other_model;
 }
 
 /// Rounds behind which a candidate came from a model that was fitted first.

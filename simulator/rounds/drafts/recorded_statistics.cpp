@@ -103,7 +103,7 @@ Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
 void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelShape& shape,
                     RecordedStatistics& result) {
   const std::optional<AuxiliaryWork> work = auxiliary_work_of(*run.run, shape);
-  const bool has_draft_model = run.run->strategy == "two-model";
+  const bool has_draft_model = speculation::strategy_row(run.run->strategy).drafts_with_other_model;
   if (has_draft_model) result.draft_model = draft_model_of(*run.run, meta);
   result.lacks_draft_model = has_draft_model && !result.draft_model;
   AuxiliaryPasses passes;

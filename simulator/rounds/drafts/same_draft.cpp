@@ -2,7 +2,6 @@
 #include "rounds/drafts/same_draft.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "analysis/run_specification.h"
 
@@ -22,24 +21,16 @@ bool has_draft(const RunRows& run) {
 
 }  // namespace
 
-bool is_of_the_search(std::string_view mask, std::string_view parameter) {
-  if (parameter == "weights") return false;
-  if (mask == "clasp") return parameter != "skip";
-  if (mask == "swift" || mask == "conflayers") return parameter != "ratio";
-  return mask == "knapspec";
-}
-
 std::string draft_key(const StrategySpecification& strategy) {
-  if (strategy.name() == "two-model") return "two-model, model " + strategy.text("model");
-  if (!strategy.has_parts()) return {};
-  const std::string& mask = strategy.part(PartKind::mask);
-  const speculation::PartRow* const part = speculation::strategy_catalogue().find_part(PartKind::mask, mask);
-  if (part == nullptr || mask == "del") return {};
-  std::string key = mask;
-  for (const ParameterRow& parameter : part->parameters)
-    if (!is_of_the_search(mask, parameter.name) &&
-        (parameter.name != "weights" || strategy.draft_weights().has_value()))
-      key += (parameter.name == mask ? " " : ", " + parameter.name + " ") + strategy.text(parameter.name);
+  if (speculation::strategy_row(strategy.name()).drafts_with_other_model)
+    return strategy.name() + ", model " + strategy.text("model");
+  const speculation::PartRow* const mask = strategy.part_row(PartKind::mask);
+  if (mask == nullptr || mask->layers == speculation::MaskLayers::below_chosen_exit) return {};
+  std::string key = mask->name;
+  for (const ParameterRow& parameter : mask->parameters)
+    if (!parameter.is_of_search && (parameter.name != "weights" || strategy.draft_weights().has_value()))
+      key +=
+          (parameter.name == mask->name ? " " : ", " + parameter.name + " ") + strategy.text(parameter.name);
   return key;
 }
 

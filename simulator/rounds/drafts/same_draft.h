@@ -9,13 +9,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace draftscope::simulator {
-
-/// Whether the parameter of a mask that searches says when it searches and how, not what it drafts with.
-[[nodiscard]] bool is_of_the_search(std::string_view mask, std::string_view parameter);
 
 /// "exit 4", "clasp, skip 4": the part that drafts, with those of its parameters that change what it drafts.
 /// Empty if nothing drafts by itself, token by token.

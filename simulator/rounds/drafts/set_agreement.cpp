@@ -93,16 +93,16 @@ bool mark(const nlohmann::json& layers, std::size_t kind, SkippedSublayers& skip
   return true;
 }
 
-/// Window of each request of a run that searches as SWIFT does.
+/// Tokens that each request of a run tried sets on, of the runs that logged the sets.
 std::unordered_map<traces::RequestId, std::int32_t> windows_of(std::span<const RunRows> runs,
                                                                std::int32_t n_layers) {
   std::unordered_map<traces::RequestId, std::int32_t> windows;
   for (const RunRows& run : runs) {
     const auto strategy = run_specification(*run.run, n_layers);
-    if (!strategy || !strategy->has_parts() || strategy->part(speculation::PartKind::mask) != "swift")
-      continue;
+    const speculation::PartRow* mask = strategy ? strategy->part_row(speculation::PartKind::mask) : nullptr;
+    if (mask == nullptr || mask->tried_on.empty()) continue;
     for (const RequestRows& rows : run.requests)
-      windows.emplace(rows.request->id, strategy->integer("window"));
+      windows.emplace(rows.request->id, strategy->integer(mask->tried_on));
   }
   return windows;
 }

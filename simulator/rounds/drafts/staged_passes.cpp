@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace draftscope::simulator {
 
 namespace {
+
+constexpr std::string_view staged_decision = "cascade";  // the kind of decision that lists them
 
 /// Passes of a list of [drafter, attentions, MLPs, rows]; what is none is left out.
 std::vector<AuxiliaryPass> passes_of(const std::string& text) {
@@ -31,7 +34,7 @@ Result<StagedPasses> staged_passes(traces::Reader& reader) {
   StagedPasses staged;
   DRAFTSCOPE_TRY_ASSIGN(const auto strings, reader.strings());
   const auto kind =
-      std::ranges::find_if(strings, [](const auto& known) { return known.second == "cascade"; });
+      std::ranges::find_if(strings, [](const auto& known) { return known.second == staged_decision; });
   if (kind == strings.end()) return staged;
   DRAFTSCOPE_TRY(reader.decisions([&](const traces::Decision& decision) {
     if (decision.kind_id == kind->first) staged.emplace(decision.round_id, passes_of(decision.detail));

@@ -2,17 +2,16 @@
 #pragma once
 
 // The policies that recorded strategies follow, as parts and as mixes of them. They decide by the engine's
-// own rules (draftscope/speculation/rules/), and know besides when a table no longer tells what a rule would
-// hear.
+// own rules (strategies/parts/rule.h), and know besides when a table no longer
+// tells what a rule would hear.
 
-#include <draftscope/speculation/rules/length_rule.h>
-#include <draftscope/speculation/rules/threshold_rule.h>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "rounds/replay/policy.h"
+#include "strategies/parts/rule.h"
 
 namespace draftscope::simulator {
 

@@ -3,13 +3,15 @@
 
 #include <draftscope/base/number.h>
 #include <draftscope/simulator/prices/scenario.h>
-#include <draftscope/speculation/rules/rules_of.h>
+
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "analysis/run_specification.h"
 #include "rounds/replay/policies.h"
-#include "rounds/replay/policy_del.h"
+#include "strategies/parts/rule.h"
+#include "strategies/predict.h"
 
 namespace draftscope::simulator {
 
@@ -24,8 +26,8 @@ PolicyChoice none(AnswerStatus status, std::string_view reason) {
 
 /// Why no policy replays the strategy, whatever its parameters are. Nothing for a mix, whose parts they name.
 const std::string* reason_of_name(std::string_view name) {
-  const speculation::StrategyRow* row = speculation::strategy_catalogue().find(name);
-  return row == nullptr || row->no_replay.empty() ? nullptr : &row->no_replay;
+  const std::string& reason = speculation::strategy_row(name).no_replay;
+  return reason.empty() ? nullptr : &reason;
 }
 
 tl::unexpected<Error> unknown_part(const StrategySpecification& strategy, PartKind kind) {
@@ -35,39 +37,44 @@ tl::unexpected<Error> unknown_part(const StrategySpecification& strategy, PartKi
 
 /// Reason why a table does not tell the rounds of a strategy's length, stop rule or shape; empty if it does.
 std::string no_chain_reason(const StrategySpecification& strategy) {
-  if (!strategy.has_parts()) return strategy.name() == "two-model" ? "" : strategy.no_replay();
+  if (!strategy.has_parts())
+    return speculation::strategy_row(strategy.name()).drafts_with_other_model ? "" : strategy.no_replay();
   for (const PartKind kind : {PartKind::length, PartKind::stop, PartKind::shape}) {
-    const speculation::PartRow* const row =
-        speculation::strategy_catalogue().find_part(kind, strategy.part(kind));
-    if (row != nullptr && !row->no_replay.empty()) return row->no_replay;
-    if (strategy.part(kind) == "del")
-      return fmt::format("DEL's {} needs what every exit would have drafted", part_kind_name(kind));
+    const speculation::PartRow* const row = strategy.part_row(kind);
+    if (row == nullptr) continue;
+    if (!row->no_replay.empty()) return row->no_replay;
+    if (!row->no_chain.empty()) return row->no_chain;
   }
   return "";
 }
 
-/// The parts' policies, DEL's one for all of its parts first.
+/// The policy of a length or stop that has a rule; null if it has none.
+std::unique_ptr<Policy> policy_by_rule(const StrategySpecification& strategy, PartKind kind) {
+  if (kind == PartKind::length)
+    if (const auto length = speculation::length_rule(strategy))
+      return std::make_unique<LengthPolicy>(*length);
+  if (kind == PartKind::stop)
+    if (const auto stop = speculation::threshold_rule(strategy))
+      return std::make_unique<ThresholdPolicy>(*stop);
+  return nullptr;
+}
+
+/// The parts' policies; parts that name one function share one.
 Result<std::unique_ptr<Policy>> mixed(const StrategySpecification& strategy, const ReplayModel& model) {
-  const auto is = [&](PartKind kind, std::string_view name) { return strategy.part(kind) == name; };
   std::vector<std::unique_ptr<Policy>> policies;
-  const DelPolicy::Parts del{is(PartKind::mask, "del"), is(PartKind::length, "del"),
-                             is(PartKind::stop, "del")};
-  if (speculation::has_del(strategy))
-    policies.push_back(std::make_unique<DelPolicy>(DelPolicy::Options{
-        .rule = speculation::del_options(strategy), .head_in_layers = model.head_in_layers, .decides = del}));
-  if (is(PartKind::mask, "exit"))
-    policies.push_back(std::make_unique<FixedExit>(strategy.integer("exit")));
-  else if (!del.exit)
-    return unknown_part(strategy, PartKind::mask);
-  if (auto length = speculation::length_rule(strategy))
-    policies.push_back(std::make_unique<LengthPolicy>(*length));
-  else if (!del.length)
-    return unknown_part(strategy, PartKind::length);
-  if (auto threshold = speculation::threshold_rule(strategy))
-    policies.push_back(std::make_unique<ThresholdPolicy>(*threshold));
-  else if (!del.threshold && !is(PartKind::stop, "none"))
-    return unknown_part(strategy, PartKind::stop);
-  if (!is(PartKind::shape, "chain")) return unknown_part(strategy, PartKind::shape);
+  std::vector<decltype(PartPrediction::policy)> made;
+  for (const PartKind kind : {PartKind::mask, PartKind::length, PartKind::stop, PartKind::shape}) {
+    if (auto by_rule = policy_by_rule(strategy, kind)) {
+      policies.push_back(std::move(by_rule));
+      continue;
+    }
+    const PartPrediction* part = part_prediction(strategy, kind);
+    const bool is_known = part != nullptr && (kind != PartKind::mask || part->policy != nullptr);
+    if (!is_known) return unknown_part(strategy, kind);
+    if (part->policy == nullptr || std::ranges::find(made, part->policy) != made.end()) continue;
+    made.push_back(part->policy);
+    policies.push_back(part->policy(strategy, model));
+  }
   return std::make_unique<MixedPolicy>(std::move(policies));
 }
 
@@ -79,7 +86,8 @@ Result<PolicyChoice> policy_of(const StrategySpecification& strategy, const Repl
     DRAFTSCOPE_TRY_ASSIGN(auto policy, mixed(strategy, model));
     return PolicyChoice{AnswerStatus::exact, "", std::move(policy)};
   }
-  if (strategy.name() == "vanilla") return PolicyChoice{AnswerStatus::exact, "", std::make_unique<NoDraft>()};
+  if (const auto policy = strategy_prediction(strategy.name()).policy; policy != nullptr)
+    return PolicyChoice{AnswerStatus::exact, "", policy()};
   return fail("strategy {}: found no policy that replays it, expected one that the simulator knows",
               strategy.name());
 }
@@ -99,14 +107,14 @@ Result<std::unique_ptr<Policy>> chain_policy(const StrategySpecification& strate
 Result<PolicyChoice> policy_of_specification(std::string_view specification, const ReplayModel& model) {
   const std::string_view name = speculation::strategy_name(specification);
   const std::string* reason = reason_of_name(name);
-  if (name == "tuned" && reason != nullptr) return fail("strategy tuned: {}", *reason);
+  if (speculation::strategy_row(name).names_another) return fail("strategy {}: {}", name, *reason);
   if (reason != nullptr) return none(AnswerStatus::approximate, *reason);
   DRAFTSCOPE_TRY_ASSIGN(const auto strategy, speculation::parse_strategy(specification, model.n_layers));
   return policy_of(strategy, model);
 }
 
 Result<PolicyChoice> policy_of_run(const traces::Run& run, const ReplayModel& model) {
-  if (run.strategy != "tuned")
+  if (!speculation::strategy_row(run.strategy).names_another)
     if (const std::string* reason = reason_of_name(run.strategy))
       return none(AnswerStatus::approximate, *reason);
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, run_specification(run, model.n_layers));

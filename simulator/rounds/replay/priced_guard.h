@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// `guard=` (draftscope/speculation/auto/speed_guard.h) over replayed rounds, with the times that prices give
+// `guard=` (strategies/guard/rule.h) over replayed rounds, with the times that prices give
 // them: it hears of each round as the engine tells it, when the next one is planned.
 
 #include <draftscope/simulator/prices/prices.h>
-#include <draftscope/speculation/auto/speed_guard.h>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "rounds/replay/policy.h"
 #include "rounds/replay/round_times.h"
+#include "strategies/guard/rule.h"
 
 namespace draftscope::simulator {
 

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Prompt lookup and suffix decoding (prompt_lookup.h and suffix_decoding.h of draftscope/speculation/rules)
-// on recorded texts. Guesses follow from token ids alone, so that every round is told without a shadow token,
-// guess by guess as the engine's strategies make them. Token recycling (token_recycling.h) goes by more than
-// a text has, of which recorded trees show the most: its rounds are approximate.
+// Prompt lookup and suffix decoding on recorded texts. Guesses follow from token ids alone, so that every
+// round is told without a shadow token, guess by guess as the engine's strategies make them. Token recycling
+// goes by more than a text has, of which recorded trees show the most: its rounds are approximate.
 
 #include <draftscope/base/result.h>
-#include <draftscope/speculation/rules/prompt_lookup.h>
-#include <draftscope/speculation/rules/suffix_decoding.h>
-#include <draftscope/speculation/rules/text_guess.h>
-#include <draftscope/speculation/rules/token_recycling.h>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "rounds/replay/known_round.h"
 #include "rounds/replay/replay.h"
+#include "strategies/prompt-lookup/rule.h"
+#include "strategies/rule_guess.h"
+#include "strategies/suffix-decoding/rule.h"
+#include "strategies/token-recycling/rule.h"
 
 namespace draftscope::simulator {
 

@@ -24,7 +24,7 @@ namespace {
 struct PerRound {
   double rounds = 0.0;
   double programs = 0.0;
-  double launches = 0.0;  ///< of other kernels
+  double launches = 0.0;  ///< launches of other kernels
   double uploads = 0.0;
   double downloads = 0.0;
   double waits = 0.0;

@@ -17,7 +17,7 @@ namespace draftscope::engine::test {
 
 /// Runs an operation that is no product over rows [row_begin, row_begin + rows) of a pass, with `scratch`
 /// bytes for it and items of attention of up to `attention_tiles` tiles.
-[[nodiscard]] inline Result<void> run_operation(cuda::Gpu& gpu, cuda::WeightFormat format,
+[[nodiscard]] inline Result<void> run_operation(cuda::Gpu& gpu, cuda::KernelFormat format,
                                                 const cuda::PassParams& pass,
                                                 const cuda::Operation& operation, std::int32_t row_begin,
                                                 std::int32_t rows, std::size_t scratch,

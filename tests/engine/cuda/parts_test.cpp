@@ -27,8 +27,8 @@
 namespace draftscope::engine::test {
 namespace {
 
-using Formats = std::vector<cuda::WeightFormat>;
-using Needed = std::optional<cuda::WeightFormat>;  ///< of a kernel; none where every kernel has code
+using Formats = std::vector<cuda::KernelFormat>;
+using Needed = std::optional<cuda::KernelFormat>;  ///< a kernel's format; none where every kernel has code
 
 /// A model's layers, head and drafts.
 struct Held {
@@ -38,12 +38,12 @@ struct Held {
 };
 
 Needed needed_for(const Checkpoint& plain, CudaWeights weights) {
-  const cuda::WeightFormat format = cuda::layer_format(plain, weights);
-  return format == cuda::WeightFormat::bf16 ? Needed() : Needed(format);
+  const cuda::KernelFormat format = cuda::layer_format(plain, weights);
+  return format == cuda::KernelFormat::bf16 ? Needed() : Needed(format);
 }
 
 /// Formats of the launches that operations in these formats, in order, come to.
-Formats launches_of(std::initializer_list<Needed> needed, cuda::WeightFormat layers) {
+Formats launches_of(std::initializer_list<Needed> needed, cuda::KernelFormat layers) {
   Formats formats;
   for (const Needed& format : needed)
     if (format && (formats.empty() || formats.back() != *format)) formats.push_back(*format);
@@ -90,7 +90,7 @@ class InParts {
   NotedCalls of_programs, of_plain;
   std::unique_ptr<Backend> programs, one_by_one;
   Needed layers, head, draft;
-  cuda::WeightFormat own = cuda::WeightFormat::bf16;  ///< the layers'
+  cuda::KernelFormat own = cuda::KernelFormat::bf16;  ///< the layers'
 
  private:
   static speculation::ModelShape shape_of(Random& random) {

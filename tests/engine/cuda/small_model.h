@@ -33,8 +33,8 @@ inline void PrintTo(const HeldModel& model, std::ostream* out) {
 /// and moved cache rows. Expects that greedy and coupled texts are vanilla's.
 void put_through_everything(const MakeOnDevice& make);
 
-/// The same of one model without wide passes: kernels of our own alone, for sanitizers that do not see a
-/// library's writes.
+/// Puts one model through everything but wide passes: kernels of our own alone, for sanitizers that do not
+/// see a library's writes.
 void put_through_narrow_passes(const HeldModel& model, const MakeOnDevice& make);
 
 }  // namespace draftscope::engine::test

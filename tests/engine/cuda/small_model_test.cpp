@@ -6,16 +6,21 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "cuda/backend.h"
 #include "emulated_gpu.h"
-#include "expected_kernels.h"
 #include "noted_gpu.h"
 
 namespace draftscope::engine::test {
 namespace {
+
+void expect_every_kernel(const std::set<cuda::Kernel>& launched) {
+  for (int kernel = 0; kernel <= static_cast<int>(cuda::Kernel::compare_states); ++kernel)
+    EXPECT_TRUE(launched.contains(static_cast<cuda::Kernel>(kernel))) << "kernel " << kernel;
+}
 
 class SmallModel : public testing::Test {
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A synthetic model that the device makes computes the bits of the one that the host made.
+// A synthetic model whose matrices the backend makes one by one computes the bits of one in memory.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chains that are accepted as blocks: the law is the target's, and no fewer tokens stay than token by token.
 
-#include <draftscope/simulator/prices/acceptance_laws.h>
+#include <draftscope/simulator/prices/closed_forms.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -193,7 +193,7 @@ TEST(BlockAcceptance, KeepsEverythingOfADraftByTheTarget) {
   EXPECT_NEAR(judge_all(Same(), 4, true).accepted, 4.0, 1e-9);
 }
 
-TEST(BlockAcceptance, EndsBehindTheTokensThatLeadToARowWithoutADistribution) {
+TEST(BlockAcceptance, EndsAfterTheTokensThatLeadToARowWithoutADistribution) {
   const std::vector<DraftNode> nodes{{0, -1, 1}, {0, 0, 2}, {0, 1, 3}};
   const std::vector<Distribution> by_depth(3, {{0, 1}, {0.5, 0.5}});
   const Distribution right{{0}, {1.0}};

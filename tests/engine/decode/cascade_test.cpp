@@ -119,7 +119,7 @@ int expect_drafts_of(const ToyBackend::Options& options, const std::string& spec
   return off_spine;
 }
 
-TEST(Cascade, DraftsWhatItsLevelsSayBehindEachPath) {
+TEST(Cascade, DraftsWhatItsLevelsSayAfterEachPath) {
   int off_spine = 0;
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     const ToyBackend::Options options{

@@ -98,7 +98,7 @@ TEST(StopStrings, AreFoundWhereCharactersAndStringsAreSplitOverTokens) {
   }
   end.begin();
   EXPECT_FALSE(end.add(0xC3)) << "an earlier text is forgotten";
-  EXPECT_TRUE(end.add('x')) << "behind a broken character";
+  EXPECT_TRUE(end.add('x')) << "after a broken character";
 }
 
 TEST(StopSearch, LetsThroughWhatCannotBeginAStringAndHoldsBackTheRest) {

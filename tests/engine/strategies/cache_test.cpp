@@ -8,8 +8,8 @@
 #include "decoded.h"
 #include "kept_decode.h"
 #include "small_model.h"
-#include "strategies/masks/clasp.h"
-#include "strategies/masks/swift.h"
+#include "strategies/clasp/engine.h"
+#include "strategies/swift/engine.h"
 
 namespace draftscope::engine {
 namespace {

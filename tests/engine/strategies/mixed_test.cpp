@@ -3,9 +3,9 @@
 
 #include <gmock/gmock.h>
 
-#include "strategies/masks/fixed_mask.h"
-#include "strategies/parts.h"
-#include "strategies/rule_parts.h"
+#include "strategies/engine_parts.h"
+#include "strategies/engine_rules.h"
+#include "strategies/parts/engine.h"
 
 namespace draftscope::engine {
 namespace {

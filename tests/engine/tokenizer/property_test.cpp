@@ -77,10 +77,10 @@ TEST_P(EveryKind, GivesTheTextOfEachTokenAsItStandsInASequence) {
     EXPECT_TRUE(is_utf8(text)) << token;
     const auto anchor = tokenizer.encode("a", {.add_special_tokens = false});
     ASSERT_TRUE(anchor);
-    Ids behind = *anchor;
-    behind.push_back(token);
+    Ids after = *anchor;
+    after.push_back(token);
     if (text.find("\xEF\xBF\xBD") == std::string::npos) {
-      EXPECT_EQ(tokenizer.decode(behind, false), tokenizer.decode(*anchor, false) + text) << token;
+      EXPECT_EQ(tokenizer.decode(after, false), tokenizer.decode(*anchor, false) + text) << token;
     }
   }
   EXPECT_EQ(tokenizer.text_of(-1), "");

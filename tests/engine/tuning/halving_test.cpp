@@ -15,15 +15,15 @@ TEST(Halving, LooksAtAllOnAFewPromptsThenAtTheBestThirdOnMore) {
   const double scores[] = {0.5, 0.9, 0.1, 0.7, 0.2, 0.3};
   EXPECT_EQ(halving.best(), std::nullopt);
   for (std::size_t setting = 0; setting < 6; ++setting) {
-    ASSERT_EQ(halving.next(), (Halving::Look{setting, 1}));
+    ASSERT_EQ(halving.next(), (Halving::Scoring{setting, 1}));
     halving.observe(scores[setting]);
   }
   EXPECT_EQ(halving.best(), 1U);
-  ASSERT_EQ(halving.next(), (Halving::Look{1, 3}));  // the best so far comes first
+  ASSERT_EQ(halving.next(), (Halving::Scoring{1, 3}));  // the best so far comes first
   halving.observe(0.4);
-  ASSERT_EQ(halving.next(), (Halving::Look{3, 3}));
+  ASSERT_EQ(halving.next(), (Halving::Scoring{3, 3}));
   halving.observe(0.8);
-  ASSERT_EQ(halving.next(), (Halving::Look{3, 9}));
+  ASSERT_EQ(halving.next(), (Halving::Scoring{3, 9}));
   halving.observe(0.6);
   EXPECT_EQ(halving.next(), std::nullopt);
   EXPECT_EQ(halving.best(), 3U);

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <random>
 
-#include "data/rounds/filter_histogram.h"
 #include "data/rounds/left_rounds.h"
 #include "data/rounds/matching_rounds.h"
 #include "data/rounds/round_filter.h"
@@ -234,23 +233,6 @@ TEST_F(MatchingRounds, AreFoundByTheirTime) {
     EXPECT_EQ(left.any_in(run, time), expected) << trial;
   }
   for (std::uint32_t i = 0; i < keeps.size(); ++i) EXPECT_EQ(left.has(i), keeps[i]);
-}
-
-TEST_F(MatchingRounds, AreCountedInAHistogram) {
-  const std::vector<bool> keeps = left_by("accepted>1");
-  const FilterHistogram histogram = filter_histogram(*opened_, 1, parse_filter("accepted>1").value(), keeps);
-  EXPECT_EQ(histogram.field->name, "accepted");
-  std::uint32_t all = 0;
-  std::uint32_t left = 0;
-  for (std::size_t bin = 0; bin < histogram.all.size(); ++bin) {
-    all += histogram.all[bin];
-    left += histogram.left[bin];
-    EXPECT_LE(histogram.left[bin], histogram.all[bin]);
-  }
-  const auto& rounds = opened_->runs()[1].rounds;
-  EXPECT_EQ(all, rounds.size());
-  EXPECT_EQ(left, std::count_if(rounds.begin(), rounds.end(), [&](std::uint32_t i) { return keeps[i]; }));
-  EXPECT_EQ(filter_histogram(*opened_, 1, RoundFilter(), keeps).field->name, "time");
 }
 
 }  // namespace

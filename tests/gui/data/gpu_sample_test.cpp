@@ -92,7 +92,7 @@ TEST_P(GpuSample, GivesTheTimeOfRoundsToOperationsWithoutRest) {
 }
 
 TEST_P(GpuSample, ShowsKernelsOfOneStreamSideBySide) {
-  const auto profile = range_profile(*timeline_, {timeline_->whole}, [] { return true; });
+  const auto profile = range_profile(*timeline_, timeline_->whole, [] { return true; });
   ASSERT_TRUE(profile);
   std::size_t streams = 0;
   for (const ProfileNode& node : profile->nodes) {

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "data/rounds/draft_density.h"
+#include "data/rounds/draft_confidences.h"
 #include "data/rounds/quantiles.h"
 #include "data/rounds/round_times.h"
 #include "data/sum_pyramid.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Light and dark: every text on every page can be read, boxes that are not checked are seen, so is the focus,
+// Light and dark: every pair of colours can be read, boxes that are not checked are seen, so is the focus,
 // and a window whose look is changed is as one that began with it.
 #include "widgets/appearance.h"
 
@@ -19,7 +19,7 @@
 #include <set>
 
 #include "../window_fixture.h"
-#include "help/shortcut_sheet.h"
+#include "help/menu_entries.h"
 #include "help/widget_mark.h"
 #include "record/record_page.h"
 #include "widgets/theme.h"
@@ -81,51 +81,6 @@ std::string place_of(const QWidget& widget) {
   for (const QWidget* at = &widget; at != nullptr; at = at->parentWidget())
     path = std::string(at->metaObject()->className()) + "/" + path;
   return path;
-}
-
-/// As it is seen on its background.
-QColor blended(const QColor& text, const QColor& back) {
-  const auto part = [&](float a, float b) { return b + (a - b) * text.alphaF(); };
-  return QColor::fromRgbF(part(text.redF(), back.redF()), part(text.greenF(), back.greenF()),
-                          part(text.blueF(), back.blueF()));
-}
-
-/// The text role that a widget writes with, and the role behind it.
-std::optional<TextColors> colors_of(const QWidget& widget) {
-  if (qobject_cast<const QComboBox*>(&widget) != nullptr)
-    return TextColors{QPalette::ButtonText, QPalette::Button};
-  if (qobject_cast<const QLineEdit*>(&widget) != nullptr ||
-      qobject_cast<const QAbstractItemView*>(&widget) != nullptr ||
-      qobject_cast<const QTextEdit*>(&widget) != nullptr)
-    return TextColors{QPalette::Text, QPalette::Base};
-  if (qobject_cast<const QLabel*>(&widget) != nullptr || qobject_cast<const QCheckBox*>(&widget) != nullptr ||
-      qobject_cast<const QAbstractButton*>(&widget) != nullptr)
-    return TextColors{widget.foregroundRole(), widget.backgroundRole()};
-  return std::nullopt;
-}
-
-TEST_F(Appearances, EveryTextOnEveryPageContrastsWithWhatItStandsOn) {
-  open_sample_file();
-  for (const Appearance appearance : {Appearance::light, Appearance::dark}) {
-    use_appearance(appearance);
-    int texts = 0;
-    visit_pages(window_, [&](const QString& page) {
-      for (const QWidget* widget : window_.findChildren<QWidget*>()) {
-        const auto colors = colors_of(*widget);
-        if (!colors || !widget->isVisible()) continue;
-        const QPalette& palette = widget->palette();
-        const QColor back = palette.color(colors->back);
-        EXPECT_GE(contrast_of(blended(palette.color(colors->text), back), back), min_contrast)
-            << page.toStdString() << ": " << place_of(*widget);
-        if (qobject_cast<const QLineEdit*>(widget) != nullptr) {
-          EXPECT_GE(contrast_of(blended(palette.color(QPalette::PlaceholderText), back), back), min_contrast)
-              << page.toStdString() << ": " << place_of(*widget);
-        }
-        ++texts;
-      }
-    });
-    EXPECT_GT(texts, 100);
-  }
 }
 
 TEST_F(Appearances, EveryPairOfAPaletteContrasts) {

@@ -133,15 +133,6 @@ class FollowedFile : public BadFiles {
   std::unique_ptr<traces::Writer> writer_;
 };
 
-TEST_F(FollowedFile, GrowsOnScreenAndEnds) {
-  const std::size_t before = rounds();
-  write(2);
-  wait_for_rounds(before);
-  ASSERT_TRUE(writer_->close());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return !window_.follower().is_following(); }, patience_ms));
-  EXPECT_EQ(notice(), "");
-}
-
 TEST_F(FollowedFile, IsOfANewerSchema) {
   writer_.reset();
   window_.set_following(false);

@@ -82,7 +82,9 @@ TEST_P(SmallScreen, NothingIsCutOffWithoutAScrollBar) {
     }
   };
   look("start");
-  ASSERT_EQ(open(folder_ / "sample.dstrace"), QString());
+  // As many runs as a comparison of all strategies has.
+  traces::make_sample_file(folder_ / "many.dstrace", {.runs = 14, .requests_per_run = 2, .max_rounds = 10});
+  ASSERT_EQ(open(folder_ / "many.dstrace"), QString());
   for (const NamedView& named : std::vector(window_.views())) {
     raise(named.name);
     window_.resize(room);

@@ -9,7 +9,7 @@
 #include <QSettings>
 
 #include "../window_fixture.h"
-#include "help/shortcut_sheet.h"
+#include "help/menu_entries.h"
 #include "window/recent_files.h"
 #include "window/recording_tabs.h"
 

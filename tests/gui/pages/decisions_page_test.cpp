@@ -7,9 +7,9 @@
 #include <QComboBox>
 #include <QTableView>
 
+#include "charts/chart_plot.h"
 #include "views/decisions/decision_plot.h"
 #include "views/decisions/decisions_view.h"
-#include "views/decisions/numbered_plot.h"
 #include "window_fixture.h"
 
 namespace draftscope::gui {
@@ -107,9 +107,11 @@ TEST_F(DecisionsPage, ShowsTheSearchOfAPolicyAndWhyNot) {
   open_exits();
   view().open_search(QStringLiteral(DRAFTSCOPE_SOURCE_DIR "/models/policies/demo-layerskip.json"));
   settle();
-  auto* plot = view().findChild<NumberedPlot*>();
+  auto* plot = view().findChild<ChartPlot*>();
   ASSERT_TRUE(plot->isVisible());
-  ASSERT_GT(plot->picture().labels.size(), 1U);
+  ASSERT_GT(plot->chart().x.names.size(), 1);
+  QTest::keyClick(plot, Qt::Key_Right);
+  EXPECT_THAT(plot->accessibleDescription().toStdString(), HasSubstr("trial 1"));
   QTest::keyClick(plot, Qt::Key_Right);
   EXPECT_THAT(plot->accessibleDescription().toStdString(), HasSubstr("trial 2"));
   view().open_search(QString::fromStdString((folder_ / "none.json").string()));

@@ -16,7 +16,6 @@
 
 #include "record/command_process.h"
 #include "record/form/problem_label.h"
-#include "record/live_gauges.h"
 #include "record/live_panel.h"
 #include "record/record_page.h"
 #include "sample.h"
@@ -27,7 +26,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr int longest_wait_ms = 60000;
-const std::string source = DRAFTSCOPE_SOURCE_DIR;
 
 class Recording : public testing::Test {
  protected:
@@ -38,8 +36,8 @@ class Recording : public testing::Test {
   }
 
   [[nodiscard]] RecordPlan short_plan() const {
-    return {.model = source + "/models/demo-plain",
-            .prompts = source + "/traces/prompts/demo.jsonl",
+    return {.model = DRAFTSCOPE_SOURCE_DIR "/models/demo-plain",
+            .prompts = DRAFTSCOPE_SOURCE_DIR "/traces/prompts/demo.jsonl",
             .strategies = {"vanilla", "layerskip:exit=4,gamma=2"},
             .output = output_.string(),
             .max_tokens = 8,
@@ -71,7 +69,7 @@ class Recording : public testing::Test {
   void wait_for_figures() {
     ASSERT_TRUE(QTest::qWaitFor(
         [&] {
-          const auto& runs = page_.live().gauges().runs();
+          const auto& runs = page_.live().runs();
           return runs.size() == 2 && runs[1].tokens_per_second.has_value();
         },
         longest_wait_ms));
@@ -144,14 +142,14 @@ TEST_F(Recording, RunsTheCommandAndTheRecordingOpens) {
   ASSERT_EQ(recorded_.count(), 1);
   EXPECT_EQ(recorded_.front().front().toString().toStdString(), output_.string());
   expect_valid(true);
-  const auto& runs = page_.live().gauges().runs();
+  const auto& runs = page_.live().runs();
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_TRUE(runs[0].is_baseline);
   EXPECT_EQ(runs[0].requests, 2);
   EXPECT_GT(*runs[1].tokens_per_second, 0.0);
   EXPECT_GT(runs[1].speedup->value, 0.0);
   EXPECT_TRUE(runs[1].acceptance_rate.has_value());
-  // What the gauges end with is what the recording says.
+  // What the table ends with is what the recording says.
   auto reader = traces::Reader::open(output_);
   const auto measured = simulator::read_measured(*reader);
   ASSERT_TRUE(measured);
@@ -222,7 +220,7 @@ TEST_F(Recording, AnEarlierFileOfThatNameIsNotTakenForTheRecording) {
   EXPECT_THAT(problem_lines(), HasSubstr("--no-such-option"));
   EXPECT_EQ(recorded_.count(), 0);
   EXPECT_EQ(button("Open the recording"), nullptr);
-  EXPECT_TRUE(page_.live().gauges().runs().empty());
+  EXPECT_TRUE(page_.live().runs().empty());
 }
 
 TEST_F(Recording, OneThatEndsWithoutARecordingIsSaid) {
@@ -311,7 +309,7 @@ TEST_F(Recording, WhatIsNoModelOrNoPromptsIsSaidAtItsField) {
     EXPECT_FALSE(button("Record")->isEnabled());
   }
   RecordPlan plan = short_plan();
-  plan.prompts = source + "/README.md";
+  plan.prompts = DRAFTSCOPE_SOURCE_DIR "/README.md";
   set_plan(plan);
   EXPECT_THAT(problem_lines(), HasSubstr("README.md:1"));
 }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The SQL page's tree, completion and links in the real window.
+// The SQL page's tree and links in the real window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <QAbstractItemView>
 #include <QAction>
 #include <QClipboard>
-#include <QCompleter>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QTableView>
 #include <QTreeWidget>
 #include <algorithm>
 
-#include "views/sql_edit.h"
 #include "views/sql_view.h"
 #include "window_fixture.h"
 
@@ -53,29 +51,10 @@ TEST_F(SqlPage, ListsTablesAndPutsTheirNamesIntoTheStatement) {
   ASSERT_EQ(tables.size(), 1);
   ASSERT_GT(tables.front()->childCount(), 20);
   view().set_sql(QStringLiteral("SELECT * FROM"));
-  auto* edit = view().findChild<SqlEdit*>();
+  auto* edit = view().findChild<QPlainTextEdit*>();
   edit->moveCursor(QTextCursor::End);
   emit tree->itemActivated(tables.front(), 0);
   EXPECT_EQ(edit->toPlainText(), QStringLiteral("SELECT * FROM rounds"));
-}
-
-TEST_F(SqlPage, CompletesWhatIsTyped) {
-  open_sample();
-  auto* edit = view().findChild<SqlEdit*>();
-  edit->setFocus();
-  view().set_sql(QStringLiteral("SELECT  FROM rounds"));
-  QTextCursor cursor = edit->textCursor();
-  cursor.setPosition(7);
-  edit->setTextCursor(cursor);
-  QTest::keyClicks(edit, QStringLiteral("verify_r"));
-  ASSERT_TRUE(edit->completer().popup()->isVisible());
-  QTest::keyClick(edit->completer().popup(), Qt::Key_Return);
-  EXPECT_EQ(edit->toPlainText(), QStringLiteral("SELECT verify_rows FROM rounds"));
-  // Asked for at any place.
-  QTest::keyClicks(edit, QStringLiteral(", "));
-  QTest::keyClick(edit, Qt::Key_Space, Qt::ControlModifier);
-  EXPECT_TRUE(edit->completer().popup()->isVisible());
-  edit->completer().popup()->hide();
 }
 
 TEST_F(SqlPage, SaysInOneLineWhatIsNoStatement) {

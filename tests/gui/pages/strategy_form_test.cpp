@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The form of a strategy and what -s takes, in step both ways for every strategy and parameter of the
 // catalogue.
-#include <draftscope/speculation/catalogue/bound.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <gmock/gmock.h>
 

@@ -6,19 +6,18 @@
 #include <QApplication>
 #include <QComboBox>
 #include <QDoubleSpinBox>
-#include <QHelpEvent>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTableView>
 #include <QTest>
-#include <QToolTip>
 
+#include "charts/chart_plot.h"
 #include "what_if/answer_bars.h"
 #include "what_if/answer_panel.h"
 #include "what_if/gpus_pane.h"
-#include "what_if/pictures/heat_map_plot.h"
+#include "what_if/pictures/picture_pane.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/questions/what_if_answer.h"
 #include "what_if/scenarios_pane.h"
@@ -93,11 +92,11 @@ class BesidePage : public WhatIfWindow<WhatIfView> {
 
 TEST_F(BesidePage, TheAxesStayWhileTheSlidersMove) {
   auto& bars = *page().findChild<AnswerBars*>();
-  auto& map = *page().findChild<HeatMapPlot*>();
+  const auto scale_limit = [&] { return page().panes().front().pane->plot().chart().scale_limit; };
   (void)bars.grab();
   EXPECT_THAT(page().answer_panel().beside_text().toStdString(), HasSubstr("Measured"));
   const auto ends = bars.ends();
-  const double limit = map.scale_limit();
+  const double limit = scale_limit();
   EXPECT_GT(ends[1], 0.0);
   EXPECT_GE(limit, 1.0);
   control<QComboBox>("Strategy")->setCurrentIndex(0);
@@ -107,40 +106,11 @@ TEST_F(BesidePage, TheAxesStayWhileTheSlidersMove) {
     (void)bars.grab();
     EXPECT_EQ(page().answer_panel().beside_text(), QString()) << "this was not recorded";
     EXPECT_EQ(bars.ends(), ends);
-    EXPECT_EQ(map.scale_limit(), limit);
+    EXPECT_EQ(scale_limit(), limit);
   }
   control<QComboBox>("GPU")->setCurrentIndex(3);
   wait_until_settled();
-  EXPECT_GE(map.scale_limit(), limit) << "it only grows";
-}
-
-TEST_F(BesidePage, ACellSaysItsIntervalWhenItIsPointedAt) {
-  auto& map = *page().findChild<HeatMapPlot*>();
-  QSignalSpy wanted(&map, &HeatMapPlot::interval_wanted);
-  const QPoint at = map.rect().center();
-  const auto point = [&] {
-    QHelpEvent help(QEvent::ToolTip, at, map.mapToGlobal(at));
-    QApplication::sendEvent(&map, &help);
-  };
-  point();
-  ASSERT_EQ(wanted.size(), 1);
-  Question asked = page().question().question();
-  asked.kind = StrategyKind::fixed_length;
-  asked.exit = wanted[0][0].toInt();
-  asked.gamma = wanted[0][1].toInt();
-  const auto expected =
-      outermost_interval_95(answer_of(*page().worker().trained(), asked).prediction.speedup).value();
-  const QString words =
-      QStringLiteral("95 % %1–%2").arg(expected.low, 0, 'f', 2).arg(expected.high, 0, 'f', 2);
-  EXPECT_TRUE(QTest::qWaitFor(
-      [&] {
-        point();
-        return QToolTip::text().contains(words);
-      },
-      patience_ms))
-      << QToolTip::text().toStdString() << ", expected " << words.toStdString();
-  point();
-  EXPECT_EQ(wanted.size(), 1) << "it is computed once, however often it is pointed at";
+  EXPECT_GE(scale_limit(), limit) << "it only grows";
 }
 
 TEST_F(BesidePage, ScenariosStandSideBySideAndLeadBack) {

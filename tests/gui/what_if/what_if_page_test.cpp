@@ -17,10 +17,10 @@
 #include <QTest>
 
 #include "../cli/trace_files.h"
+#include "charts/chart_plot.h"
 #include "charts/picture_export.h"
 #include "what_if/answer_panel.h"
 #include "what_if/pictures/picture_pane.h"
-#include "what_if/pictures/what_if_picture.h"
 #include "what_if/questions/question_panel.h"
 #include "what_if/what_if_view.h"
 #include "what_if_window.h"
@@ -55,8 +55,8 @@ TEST_F(WhatIfPage, LearnsWhenItIsSeenAndNotBefore) {
   EXPECT_EQ(control<QSpinBox>("Exit layer")->value(), 3);
   EXPECT_EQ(control<QSpinBox>("Draft length")->value(), 4);
   for (const WhatIfView::AnswerPane& named : page().panes()) {
-    EXPECT_FALSE(named.pane->picture().is_stale()) << named.pane->objectName().toStdString();
-    EXPECT_EQ(named.pane->picture().message(), QString()) << named.pane->objectName().toStdString();
+    EXPECT_FALSE(named.pane->is_stale()) << named.pane->objectName().toStdString();
+    EXPECT_EQ(named.pane->message(), QString()) << named.pane->objectName().toStdString();
     EXPECT_GT(named.pane->numbers().rowCount(), 3) << named.pane->objectName().toStdString();
   }
 }
@@ -161,13 +161,13 @@ TEST_F(WhatIfPage, TheNewestQuestionWinsAndThoseInBetweenAreDropped) {
     question.gamma = 1 + move % 13;
     page().question().change_question(question);
     last = question;
-    EXPECT_TRUE(pane(QStringLiteral("ladder")).picture().is_stale());
+    EXPECT_TRUE(pane(QStringLiteral("ladder")).is_stale());
   }
   wait_until_settled();
   EXPECT_LT(answered.size(), moves);
   EXPECT_EQ(page().answer()->question, last);
-  EXPECT_FALSE(pane(QStringLiteral("ladder")).picture().is_stale());
-  EXPECT_FALSE(pane(QStringLiteral("waterfall")).picture().is_stale());
+  EXPECT_FALSE(pane(QStringLiteral("ladder")).is_stale());
+  EXPECT_FALSE(pane(QStringLiteral("waterfall")).is_stale());
 }
 
 TEST_F(WhatIfPage, TheMapOfAnotherMachineIsStaleUntilItIsMade) {
@@ -177,12 +177,12 @@ TEST_F(WhatIfPage, TheMapOfAnotherMachineIsStaleUntilItIsMade) {
   PicturePane& map = pane(QStringLiteral("heat-map"));
   control<QComboBox>("Strategy")->setCurrentIndex(0);
   control<QSlider>("Exit layer, slider")->setValue(2);
-  EXPECT_FALSE(map.picture().is_stale()) << "another of its cells";
+  EXPECT_FALSE(map.is_stale()) << "another of its cells";
   const QVariant before = map.numbers().index(5, 4).data(Qt::UserRole);
   control<QComboBox>("GPU")->setCurrentIndex(3);
-  EXPECT_TRUE(map.picture().is_stale());
+  EXPECT_TRUE(map.is_stale());
   wait_until_settled();
-  EXPECT_FALSE(map.picture().is_stale());
+  EXPECT_FALSE(map.is_stale());
   EXPECT_NE(map.numbers().index(5, 4).data(Qt::UserRole), before);
 }
 
@@ -190,9 +190,11 @@ TEST_F(WhatIfPage, ACellOfTheMapCanBeChosen) {
   open(write());
   raise();
   wait_until_settled();
-  auto* plot = pane(QStringLiteral("heat-map")).findChild<WhatIfPicture*>();
-  ASSERT_NE(plot, nullptr);
+  ChartPlot* plot = &pane(QStringLiteral("heat-map")).plot();
+  // The keyboard begins at the current setting.
   QTest::keyClick(plot, Qt::Key_Up);
+  QTest::keyClick(plot, Qt::Key_Up);
+  QTest::keyClick(plot, Qt::Key_Return);
   wait_until_settled();
   EXPECT_EQ(page().answer()->question.kind, StrategyKind::fixed_length);
   EXPECT_EQ(page().answer()->question.exit, 3);
@@ -259,13 +261,13 @@ TEST_F(WhatIfPage, SaysWhatToRecordWhereThereIsNoAnswer) {
   wait_until_settled();
   ASSERT_NE(page().answer(), nullptr);
   EXPECT_EQ(page().answer()->refusal, "") << "a recorded run";
-  EXPECT_THAT(pane(QStringLiteral("waterfall")).picture().message().toStdString(), HasSubstr("shadow"));
+  EXPECT_THAT(pane(QStringLiteral("waterfall")).message().toStdString(), HasSubstr("shadow"));
   control<QComboBox>("Strategy")->setCurrentIndex(0);
   control<QSlider>("Exit layer, slider")->setValue(2);
   wait_until_settled();
   EXPECT_THAT(page().answer_panel().message().toStdString(), HasSubstr("record"));
   EXPECT_EQ(page().answer_panel().numbers().rowCount(), 0) << "no numbers beside a refusal";
-  EXPECT_THAT(pane(QStringLiteral("ladder")).picture().message().toStdString(), HasSubstr("record"));
+  EXPECT_THAT(pane(QStringLiteral("ladder")).message().toStdString(), HasSubstr("record"));
   EXPECT_FALSE(page().write_policy(QString::fromStdString((folder_ / "policy.json").string())));
 
   open(write({.strategies = {"layerskip:exit=3,gamma=4"}}, "alone.dstrace"));
@@ -281,7 +283,7 @@ TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
   wait_until_settled();
   const auto message = [&] { return page().answer_panel().message().toStdString(); };
   EXPECT_THAT(message(), testing::AllOf(HasSubstr("choose a GPU"), HasSubstr("and a model")));
-  EXPECT_THAT(pane(QStringLiteral("heat-map")).picture().message().toStdString(), HasSubstr("choose"));
+  EXPECT_THAT(pane(QStringLiteral("heat-map")).message().toStdString(), HasSubstr("choose"));
   auto* gpu = control<QComboBox>("GPU");
   auto* model = control<QComboBox>("Model");
   EXPECT_EQ(gpu->currentText().toStdString(), "choose a GPU");
@@ -297,10 +299,10 @@ TEST_F(WhatIfPage, AsksImportedAnswersOnceTheirMachineAndModelAreChosen) {
   EXPECT_EQ(page().answer()->prediction.status, simulator::AnswerStatus::approximate);
   EXPECT_EQ(control<QSlider>("Exit layer, slider")->maximum(), 31);
   for (const char* name : {"heat-map", "ladder", "roofline"}) {
-    EXPECT_EQ(pane(QString::fromUtf8(name)).picture().message(), QString()) << name;
+    EXPECT_EQ(pane(QString::fromUtf8(name)).message(), QString()) << name;
     EXPECT_GT(pane(QString::fromUtf8(name)).numbers().rowCount(), 3) << name;
   }
-  EXPECT_THAT(pane(QStringLiteral("waterfall")).picture().message().toStdString(), HasSubstr("shadow"));
+  EXPECT_THAT(pane(QStringLiteral("waterfall")).message().toStdString(), HasSubstr("shadow"));
   control<QSlider>("Exit layer, slider")->setValue(25);
   page().question().open_model_file(QString::fromStdString(config_file().string()));
   EXPECT_TRUE(QTest::qWaitFor([&] { return page().question().question().exit == 11; }, patience_ms))
@@ -374,9 +376,9 @@ TEST_F(WhatIfPage, PicturesCanBeStoppedAndMadeAfterAll) {
   EXPECT_TRUE(page().is_settled());
   EXPECT_NE(page().answer(), nullptr) << "the answer is there already";
   PicturePane& waterfall = pane(QStringLiteral("waterfall"));
-  EXPECT_THAT(waterfall.picture().message().toStdString(), HasSubstr("Stopped"));
+  EXPECT_THAT(waterfall.message().toStdString(), HasSubstr("Stopped"));
   QTest::qWait(200);
-  EXPECT_THAT(waterfall.picture().message().toStdString(), HasSubstr("Stopped")) << "nothing comes late";
+  EXPECT_THAT(waterfall.message().toStdString(), HasSubstr("Stopped")) << "nothing comes late";
   for (QPushButton* button : page().findChildren<QPushButton*>())
     if (button->text().remove(u'&') == u"Make the pictures") {
       EXPECT_FALSE(button->isHidden());
@@ -384,7 +386,7 @@ TEST_F(WhatIfPage, PicturesCanBeStoppedAndMadeAfterAll) {
     }
   wait_until_settled();
   for (const WhatIfView::AnswerPane& named : page().panes())
-    EXPECT_EQ(named.pane->picture().message(), QString()) << named.pane->objectName().toStdString();
+    EXPECT_EQ(named.pane->message(), QString()) << named.pane->objectName().toStdString();
 }
 
 TEST_F(WhatIfPage, PicturesOfAClosedRecordingAreStopped) {

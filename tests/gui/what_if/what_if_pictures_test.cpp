@@ -3,18 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <QApplication>
-#include <QBuffer>
 #include <QImage>
-#include <QPainter>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QSvgGenerator>
 
+#include "charts/chart_plot.h"
 #include "what_if/answer_bars.h"
-#include "what_if/pictures/bar_rows.h"
-#include "what_if/pictures/heat_map_plot.h"
+#include "what_if/pictures/picture_charts.h"
 #include "what_if/pictures/picture_pane.h"
-#include "what_if/pictures/roofline_plot.h"
 
 namespace draftscope::gui {
 namespace {
@@ -23,53 +19,7 @@ bool is_ink(const QImage& image, int x, int y) {
   return qGray(image.pixel(x, y)) < 140;
 }
 
-/// Dark pixels of columns from `left` on.
-int ink(const QImage& image, int left) {
-  int count = 0;
-  for (int y = 0; y < image.height(); ++y)
-    for (int x = left; x < image.width(); ++x) count += is_ink(image, x, y) ? 1 : 0;
-  return count;
-}
-
-/// A pane of the page that is far too low.
-class LowPane {
- public:
-  explicit LowPane(WhatIfPicture* picture) : pane_(picture, QStringLiteral("a picture")) {
-    pane_.resize(500, 90);
-    pane_.show();
-    QApplication::processEvents();
-  }
-  [[nodiscard]] bool scrolls() const {
-    const auto* area = pane_.findChild<QScrollArea*>();
-    return area != nullptr && area->verticalScrollBar()->maximum() > 0;
-  }
-
- private:
-  PicturePane pane_;
-};
-
-TEST(WhatIfPictures, EveryRowOfBarsIsAsHighAsItsWords) {
-  auto* bars = new BarRows;
-  std::vector<BarRow> rows;
-  for (int i = 0; i < 12; ++i)
-    rows.push_back(
-        {.name = QStringLiteral("row %1").arg(i), .value = 1.0 + 0.1 * i, .numbers = {QStringLiteral("1")}});
-  bars->set_rows(QStringLiteral("title"), {QStringLiteral("speedup")}, rows,
-                 {QStringLiteral("one"), QStringLiteral("two")});
-  const LowPane pane(bars);
-  EXPECT_TRUE(pane.scrolls());
-  EXPECT_GE(bars->height(), (12 + 2 + 1) * bars->fontMetrics().height());
-  // The last footnote stands above the lower edge.
-  const QImage image = bars->grab().toImage();
-  int last = 0;
-  for (int y = 0; y < image.height(); ++y)
-    for (int x = 0; x < 60; ++x)
-      if (is_ink(image, x, y)) last = y;
-  EXPECT_GT(last, image.height() - 30);
-  EXPECT_LT(last, image.height() - 2);
-}
-
-TEST(WhatIfPictures, TheRooflinesLegendIsWholeInALowPane) {
+TEST(WhatIfPictures, ALowPaneScrolls) {
   simulator::Roofline roofline{.bytes_per_ns = 10.0, .flops_per_ns = 200.0};
   for (int operation = 0; operation < 7; ++operation)
     for (const std::int32_t rows : {1, 5})
@@ -78,153 +28,35 @@ TEST(WhatIfPictures, TheRooflinesLegendIsWholeInALowPane) {
                                  .flops = 1e6 * rows,
                                  .bytes = 1e6,
                                  .ns = 2e5});
-  auto* plot = new RooflinePlot;
-  plot->set_roofline(roofline, QStringLiteral("t"));
-  constexpr int legend = 178;  // of the picture's right side
-  const LowPane pane(plot);
-  EXPECT_TRUE(pane.scrolls());
-  const QImage low = plot->grab().toImage();
-  RooflinePlot tall;
-  tall.set_roofline(roofline, QStringLiteral("t"));
-  tall.resize(low.width(), 700);
-  const QImage whole = tall.grab().toImage();
-  EXPECT_GT(ink(whole, whole.width() - legend), 500);
-  EXPECT_EQ(ink(low, low.width() - legend), ink(whole, whole.width() - legend));
+  PicturePane pane(QStringLiteral("a picture"));
+  pane.set_picture(QStringLiteral("title"), roofline_chart(roofline), QStringLiteral("one\ntwo"));
+  pane.resize(500, 90);
+  pane.show();
+  QApplication::processEvents();
+  const auto* area = pane.findChild<QScrollArea*>();
+  ASSERT_NE(area, nullptr);
+  EXPECT_GT(area->verticalScrollBar()->maximum(), 0);
+  EXPECT_GE(pane.plot().height(), pane.plot().minimumHeight());
 }
 
-TEST(WhatIfPictures, TheHeatMapsLegendIsWholeInALowPane) {
-  HeatMap map{.exits = 3, .lengths = 3};
-  for (std::int32_t exit = 1; exit <= 3; ++exit)
+TEST(WhatIfPictures, AHeatMapSaysWhatEachOfItsCellsIs) {
+  HeatMap map{.exits = 2, .lengths = 3};
+  for (std::int32_t exit = 1; exit <= 2; ++exit)
     for (std::int32_t gamma = 1; gamma <= 3; ++gamma)
-      map.cells.push_back({.exit = exit, .gamma = gamma, .speedup = 0.7 + 0.1 * exit + 0.05 * gamma});
-  const auto signs = [&](HeatMapPlot& plot) {
-    const QImage image = plot.grab().toImage();
-    // The five lowest signs, each 18 pixels high, end where the ink does.
-    int last = 0;
-    for (int y = 0; y < image.height(); ++y)
-      for (int x = image.width() - 134; x < image.width(); ++x)
-        if (is_ink(image, x, y)) last = y;
-    return ink(image.copy(0, last - 84, image.width(), 85), image.width() - 134);
-  };
-  auto* plot = new HeatMapPlot;
-  plot->set_map(map, QStringLiteral("t"));
-  const LowPane pane(plot);
-  EXPECT_TRUE(pane.scrolls());
-  HeatMapPlot tall;
-  tall.set_map(map, QStringLiteral("t"));
-  tall.resize(500, 600);
-  // A word has a hundred pixels; edges may fall between two of them.
-  EXPECT_GT(signs(tall), 500);
-  EXPECT_NEAR(signs(*plot), signs(tall), 8);
-}
-
-TEST(WhatIfPictures, AHeatMapThatWasKeptLooksAsOneThatIsDrawnAnew) {
-  const auto map_of = [](double slowest) {
-    HeatMap map{.exits = 4, .lengths = 5};
-    for (std::int32_t exit = 1; exit <= 4; ++exit)
-      for (std::int32_t gamma = 1; gamma <= 5; ++gamma)
-        map.cells.push_back({.exit = exit, .gamma = gamma, .speedup = slowest + 0.1 * exit + 0.05 * gamma});
-    map.cells[3].refusal = "none";
-    return map;
-  };
-  struct Shown {
-    HeatMap map;
-    QSize size;
-    HeatMapMarks marks;
-    bool is_stale = false;
-    QPalette palette;
-  };
-  HeatMapPlot kept;
-  const auto show = [](HeatMapPlot& plot, const Shown& shown) {
-    plot.setPalette(shown.palette);
-    plot.resize(shown.size);
-    plot.set_marks(shown.marks);
-    plot.set_stale(shown.is_stale);
-    return plot.grab().toImage();
-  };
-  Shown shown{.map = map_of(0.7), .size = {600, 400}, .marks = {.recorded = {}, .current = {}}};
-  const auto expect_same = [&](const char* what) {
-    HeatMapPlot fresh;
-    fresh.set_map(shown.map, QStringLiteral("t"));
-    EXPECT_EQ(show(kept, shown), show(fresh, shown)) << what;
-  };
-  kept.set_map(shown.map, QStringLiteral("t"));
-  expect_same("first");
-  shown.marks.current = {2, 3};
-  expect_same("a mark");
-  shown.is_stale = true;
-  expect_same("dimmed");
-  shown.is_stale = false;
-  shown.marks.current = {4, 1};
-  shown.size = {700, 500};
-  expect_same("another size");
-  shown.palette.setColor(QPalette::Base, QColor(20, 20, 20));
-  shown.palette.setColor(QPalette::WindowText, Qt::white);
-  expect_same("other colours");
-  shown.map = map_of(0.75);
-  kept.set_map(shown.map, QStringLiteral("t"));
-  expect_same("another map");
-}
-
-TEST(WhatIfPictures, BarsThatWereKeptLookAsThoseThatAreDrawnAnew) {
-  const auto fill = [](BarRows& bars, double value) {
-    bars.set_rows(QStringLiteral("t"), {QStringLiteral("speedup")},
-                  {{.name = QStringLiteral("a"), .value = value, .numbers = {QStringLiteral("1.3")}},
-                   {.name = QStringLiteral("b"), .value = 1.7, .before = value, .low = 1.5, .high = 1.8}},
-                  {QStringLiteral("below")});
-  };
-  BarRows kept;
-  double value = 1.3;
-  QPalette palette;
-  QSize size(600, 400);
-  QFont font = kept.font();
-  bool is_stale = false;
-  const auto show = [&](BarRows& bars) {
-    bars.setPalette(palette);
-    bars.setFont(font);
-    bars.resize(size);
-    bars.set_stale(is_stale);
-    return bars.grab().toImage();
-  };
-  const auto expect_same = [&](const char* what) {
-    BarRows fresh;
-    fill(fresh, value);
-    EXPECT_EQ(show(kept), show(fresh)) << what;
-  };
-  fill(kept, value);
-  expect_same("first");
-  is_stale = true;
-  expect_same("dimmed");
-  is_stale = false;
-  expect_same("clear again");
-  value = 1.5;
-  fill(kept, value);
-  expect_same("other numbers");
-  size = {700, 450};
-  expect_same("another size");
-  font.setPointSizeF(font.pointSizeF() * 1.3);
-  expect_same("larger letters");
-  palette.setColor(QPalette::Base, QColor(20, 20, 20));
-  expect_same("other colours");
-}
-
-TEST(WhatIfPictures, AFileHasTheNumbersOfAHeatMapAsText) {
-  HeatMap map{.exits = 1, .lengths = 1};
-  map.cells.push_back({.exit = 1, .gamma = 1, .speedup = 1.37});
-  HeatMapPlot plot;
-  plot.resize(600, 400);
-  plot.set_map(map, QStringLiteral("t"));
-  QBuffer file;
-  file.open(QIODevice::WriteOnly);
-  QSvgGenerator generator;
-  generator.setOutputDevice(&file);
-  generator.setSize(plot.size());
-  {
-    QPainter painter(&generator);
-    plot.render(&painter);
-  }
-  EXPECT_THAT(file.data().toStdString(), testing::HasSubstr(">1.37<"));
-  EXPECT_THAT(file.data().toStdString(), testing::Not(testing::HasSubstr("<image")));
+      map.cells.push_back({.exit = exit, .gamma = gamma, .strategy = "a", .speedup = exit + 0.1 * gamma});
+  map.cells[1].refusal = "none";
+  double limit = 8.0;
+  const Chart chart =
+      heat_map_chart(map, QStringLiteral("t"), {{.strategy = "b", .exit = 2, .gamma = 3}}, limit);
+  EXPECT_EQ(limit, 8.0) << "the scale only grows";
+  const std::vector<ChartCell>& cells = chart.panels.front().cells;
+  EXPECT_FALSE(cells[1].speedup);
+  EXPECT_EQ(cells[1].words, QStringLiteral("a: no answer\nnone"));
+  const ChartCell& fastest = cells.back();
+  EXPECT_TRUE(fastest.is_marked);
+  EXPECT_EQ(fastest.row, 0) << "long drafts on top";
+  EXPECT_EQ(fastest.text, QStringLiteral("2.30"));
+  EXPECT_THAT(fastest.words.toStdString(), testing::HasSubstr("recorded: b"));
 }
 
 TEST(WhatIfPictures, NumbersBesideTheGaugesAreWhole) {

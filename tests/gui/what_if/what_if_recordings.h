@@ -12,7 +12,7 @@
 
 #include "../cli/trace_files.h"
 #include "../simulator/answers/advice/shadowed_recording.h"
-#include "../simulator/prices/planted_calibration.h"
+#include "../simulator/prices/calibration/planted_calibration.h"
 #include "sample.h"
 #include "what_if/questions/trained_recording.h"
 

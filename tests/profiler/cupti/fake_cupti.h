@@ -19,9 +19,9 @@ struct Settings {
   CUptiResult subscribe_result = CUPTI_SUCCESS;
   std::string holder;  ///< who has CUPTI already
   CUpti_ActivityKind refused_kind = CUPTI_ACTIVITY_KIND_INVALID;
-  std::int64_t clock_shift_ns = 0;  ///< of the device's clock
+  std::int64_t clock_shift_ns = 0;  ///< shift of the device's clock
   bool reads_given_clock = true;
-  std::size_t max_buffer_bytes = 0;  ///< of each buffer given; 0 = use it all
+  std::size_t max_buffer_bytes = 0;  ///< bytes used of each buffer given; 0 = all
   bool gives_back_late = false;      ///< buffers come back while the tool detaches, not when flushed
   bool refuses_external_ids = false;
 };
@@ -35,7 +35,7 @@ struct Seen {
   std::set<CUpti_CallbackId> runtime_calls;
   int open_external_ids = 0;
   int sessions = 0;
-  std::atomic<std::int64_t> device_records{0};  ///< of enabled kinds, and not dropped
+  std::atomic<std::int64_t> device_records{0};  ///< records of enabled kinds that were not dropped
   std::atomic<std::int64_t> dropped{0};
 };
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "../prices/planted_calibration.h"
+#include "../prices/calibration/planted_calibration.h"
 
 namespace draftscope::simulator {
 namespace {

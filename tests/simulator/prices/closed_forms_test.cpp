@@ -134,49 +134,6 @@ TEST(ClosedForms, AcceptanceRateIsFoundAgainFromItsTokens) {
   }
 }
 
-TEST(ClosedForms, DraftingBreaksEvenAtTheBreakEvenRate) {
-  for_many([](double, std::int32_t gamma, double c) {
-    if (gamma == 0) return;
-    const double alpha = **break_even_acceptance_rate(c, gamma);
-    EXPECT_NEAR(*leviathan_speedup(alpha, gamma, c), 1.0, 1e-9);
-    EXPECT_NEAR(**break_even_acceptance_rate(c, 1), c, 1e-12) << "Leviathan et al., Corollary 3.9";
-  });
-  EXPECT_EQ(**break_even_acceptance_rate(0.0, 4), 0.0);
-  EXPECT_EQ(**break_even_acceptance_rate(1.0, 4), 1.0);
-  EXPECT_EQ(*break_even_acceptance_rate(1.01, 4), std::nullopt) << "no draft token is worth that";
-}
-
-TEST(ClosedForms, NoLengthBeatsTheBest) {
-  for_many([](double alpha, std::int32_t most, double c) {
-    const BestLength best = *best_speculation_length(alpha, c, most);
-    EXPECT_LE(best.gamma, most);
-    EXPECT_DOUBLE_EQ(best.speedup, *leviathan_speedup(alpha, best.gamma, c));
-    for (std::int32_t gamma = 0; gamma <= most; ++gamma)
-      EXPECT_LE(*leviathan_speedup(alpha, gamma, c), best.speedup);
-    if (alpha < c) {
-      EXPECT_EQ(best.gamma, 0) << "Leviathan et al., Corollary 3.9: alpha has to exceed c";
-    }
-  });
-  EXPECT_EQ(best_speculation_length(1.0, 0.1, 40)->gamma, 40);
-  EXPECT_EQ(best_speculation_length(0.5, 0.0, 40)->gamma, 40);
-  EXPECT_EQ(best_speculation_length(0.0, 0.0, 40)->gamma, 0) << "equal speedups: the smallest";
-}
-
-// Its text: one draft token is best up to an acceptance rate of about 80 %, more above.
-TEST(ClosedForms, DraftAndVerifysFigureChangesItsBestLengthWhereThePaperSays) {
-  const auto best_of_figure = [](double alpha) {
-    std::int32_t best = 1;
-    for (const std::int32_t length : {1, 2, 4})
-      if (*draft_and_verify_speedup(alpha, length) > *draft_and_verify_speedup(alpha, best)) best = length;
-    return best;
-  };
-  EXPECT_EQ(best_of_figure(0.60), 1);
-  EXPECT_EQ(best_of_figure(0.75), 1);
-  EXPECT_EQ(best_of_figure(0.80), 2);
-  EXPECT_EQ(best_of_figure(0.95), 4);
-  EXPECT_DOUBLE_EQ(*draft_and_verify_speedup(1.0, 2), 1.5) << "three tokens in two target steps";
-}
-
 TEST(ClosedForms, RefuseWhatIsOutsideTheirDomain) {
   for (const double alpha : {-0.1, 1.1, nan, infinite}) {
     EXPECT_EQ(expected_tokens(alpha, 2).error().message,
@@ -184,11 +141,9 @@ TEST(ClosedForms, RefuseWhatIsOutsideTheirDomain) {
     EXPECT_FALSE(leviathan_speedup(alpha, 2, 0.1));
     EXPECT_FALSE(tokens_per_loaded_layer(alpha, 2, 3, 16));
     EXPECT_FALSE(swift_speedup(2.0, alpha, 0.5));
-    EXPECT_FALSE(best_speculation_length(alpha, 0.1, 4));
   }
   for (const double cost : {-0.1, nan, infinite}) {
     EXPECT_FALSE(leviathan_speedup(0.5, 2, cost));
-    EXPECT_FALSE(break_even_acceptance_rate(cost, 2));
     EXPECT_FALSE(swift_speedup(2.0, 0.5, cost));
     EXPECT_FALSE(round_speedup(2.0, {.steps_per_round = 1.0, .c = cost}));
     EXPECT_FALSE(round_speedup(2.0, {.steps_per_round = cost}));
@@ -199,7 +154,6 @@ TEST(ClosedForms, RefuseWhatIsOutsideTheirDomain) {
   EXPECT_FALSE(round_speedup(2.0, {.v = 0.0})) << "a round that costs nothing";
   EXPECT_FALSE(expected_tokens(0.5, -1));
   EXPECT_FALSE(expected_tokens(0.5, std::numeric_limits<std::int32_t>::max()));
-  EXPECT_FALSE(best_speculation_length(0.5, 0.1, -1));
   for (const double tokens : {0.9, 4.1, nan}) EXPECT_FALSE(iid_acceptance_rate(tokens, 3));
   EXPECT_FALSE(iid_acceptance_rate(1.0, 0)) << "nothing was drafted";
   EXPECT_FALSE(swift_speedup(2.0, 0.0, 0.5)) << "nothing was accepted";

@@ -8,8 +8,6 @@
 #include <numeric>
 #include <random>
 
-#include "prices/tpt.h"
-
 namespace draftscope::simulator {
 namespace {
 
@@ -234,53 +232,18 @@ TEST(FixedPass, IsFoundAgainWhereLayersAreEqual) {
   EXPECT_EQ(fixed_pass_ns(prices, {.model = tpt_layers}), std::nullopt) << "one point is no line";
 }
 
-TEST(Tpt, IsLayersTimesTplWhereOnlyLayersTakeTime) {
+TEST(TimeTrueSpeedup, RefusesWhatHasNoPrice) {
   const Prices prices = layer_prices(900.0);
-  for (const double alpha : {0.0, 0.3, 0.8, 1.0})
-    for (std::int32_t gamma = 0; gamma < max_rows; ++gamma)
-      for (const std::int32_t exit : {1, 7, 31})
-        for (const double context : {0.0, 1000.0})
-          EXPECT_NEAR(
-              *tokens_per_target_step_time(*expected_tokens(alpha, gamma), gamma, exit, context, prices),
-              *tokens_per_loaded_layer(alpha, gamma, exit, tpt_layers) * tpt_layers, 1e-12);
-}
-
-TEST(Tpt, IsTheSpeedupOfOneRoundAtItsContext) {
-  std::mt19937 random(6);
-  for (int i = 0; i < 100; ++i) {
-    const Prices prices = random_prices(random, some_parts);
-    const auto gamma = std::uniform_int_distribution<std::int32_t>(1, max_rows - 1)(random);
-    const auto exit = std::uniform_int_distribution<std::int32_t>(1, tpt_layers - 1)(random);
-    const std::int64_t context = 50;
-    RoundStatistics round{.tokens = 1, .rounds = 1, .drafted = gamma};
-    DraftStatistics& draft = round.drafts.emplace_back();
-    draft.exit = exit;
-    for (std::int32_t j = 0; j < gamma; ++j) {
-      ++draft.steps.passes;
-      draft.steps.context += context + j;
-    }
-    draft.verify.resize(static_cast<std::size_t>(gamma) + 2);
-    draft.verify.back() = {.passes = 1, .context = context};
-    const double speedup = *time_true_speedup(round, vanilla_time_ns(1, context, prices), prices);
-    EXPECT_NEAR(*tokens_per_target_step_time(1.0, gamma, exit, context, prices), speedup, 1e-12);
-    EXPECT_NEAR(*tokens_per_target_step_time(3.5, gamma, exit, context, prices), 3.5 * speedup, 1e-12);
-  }
-}
-
-TEST(Tpt, RefusesWhatHasNoPrice) {
-  const Prices prices = layer_prices(900.0);
-  EXPECT_EQ(tokens_per_target_step_time(2.0, 3, 32, 0.0, prices).error().message,
-            "exit 32: found no price, expected 1 to 31");
-  EXPECT_EQ(tokens_per_target_step_time(2.0, max_rows, 3, 0.0, prices).error().message,
-            "verification of 10 rows at exit 3: found no price, expected one");
-  EXPECT_FALSE(tokens_per_target_step_time(2.0, 3, 0, 0.0, prices));
-  EXPECT_FALSE(tokens_per_target_step_time(2.0, -1, 3, 0.0, prices));
-  EXPECT_FALSE(tokens_per_target_step_time(2.0, 3, 3, -1.0, prices));
-  EXPECT_FALSE(tokens_per_target_step_time(std::numeric_limits<double>::quiet_NaN(), 3, 3, 0.0, prices));
-  EXPECT_FALSE(tokens_per_target_step_time(2.0, 0, 3, 0.0, Prices{})) << "a target step that takes no time";
   EXPECT_FALSE(time_true_speedup({}, 1.0, prices));
   RoundStatistics foreign;
-  foreign.drafts.push_back({.exit = -1});
+  foreign.drafts.push_back({.exit = tpt_layers});
+  EXPECT_EQ(time_true_speedup(foreign, 1.0, prices).error().message,
+            "exit 32: found no price, expected 1 to 31");
+  foreign.drafts[0] = {.exit = 3, .verify = std::vector<PassCount>(max_rows + 2)};
+  foreign.drafts[0].verify.back().passes = 1;
+  EXPECT_EQ(time_true_speedup(foreign, 1.0, prices).error().message,
+            "verification of 10 rows at exit 3: found no price, expected one");
+  foreign.drafts[0].exit = -1;
   EXPECT_FALSE(time_true_speedup(foreign, 1.0, prices));
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../../value_of.h"
 #include "imported.h"
 
 namespace draftscope::traces {
@@ -72,9 +73,8 @@ TEST(SpecBenchImport, ReadsWhatTheProjectExports) {
   const Imported first = import_soundly(
       {fixture("spec_bench/layerskip_exit=2,gamma=4.jsonl"), fixture("spec_bench/vanilla.jsonl")}, options,
       folder / "first.dstrace");
-  auto reader = Reader::open(folder / "first.dstrace");
-  ASSERT_TRUE(reader);
-  ASSERT_TRUE(export_spec_bench(*reader, folder / "exported"));
+  auto reader = value_of(Reader::open(folder / "first.dstrace"));
+  ASSERT_TRUE(export_spec_bench(reader, folder / "exported"));
   const Imported second = import_soundly(
       {folder / "exported" / "layerskip_exit=2,gamma=4.jsonl", folder / "exported" / "vanilla.jsonl"},
       options, folder / "second.dstrace");
@@ -104,7 +104,7 @@ TEST(SpecBenchImport, TellsTurnsApartByTheirTokensWhereTheStepsDoNotAddUp) {
 TEST(SwiftImport, NumbersAnswersByTheirLinesAndKeepsTheSummary) {
   const ImportFolder folder;
   const Imported imported = import_soundly({fixture("swift/answers.jsonl")}, {}, folder / "out.dstrace");
-  EXPECT_EQ(imported.summary.formats, std::vector{ImportFormat::swift});
+  EXPECT_EQ(imported.summary.formats, std::vector<std::string_view>{"swift"});
   ASSERT_EQ(imported.recording.requests.size(), 2U);
   EXPECT_THAT(emitted_of(imported, 1), ElementsAre(4, 3, 2));
   EXPECT_EQ(imported.recording.prompts[1].question_id, 2);

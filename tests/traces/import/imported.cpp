@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <fstream>
 
 namespace draftscope::traces {
@@ -12,24 +12,25 @@ std::filesystem::path fixture(const std::string& name) {
   return std::filesystem::path(DRAFTSCOPE_SOURCE_DIR) / "tests/fuzz/corpus/import" / name;
 }
 
-ImportFolder::ImportFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "draftscope-import-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-  path_ = name;
-}
-
-ImportFolder::~ImportFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+std::vector<Seed> seeds() {
+  std::vector<Seed> all;
+  for (const auto& folder : std::filesystem::directory_iterator(fixture("")))
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+      const std::string name = folder.path().filename();
+      all.push_back({name, name + "/" + file.path().filename().string()});
+      std::ranges::replace(all.back().format, '_', '-');
+    }
+  std::ranges::sort(all, {}, &Seed::fixture);
+  return all;
 }
 
 std::filesystem::path ImportFolder::write(const std::string& name, std::string_view text) const {
-  std::ofstream(path_ / name, std::ios::binary) << text;
-  return path_ / name;
+  std::ofstream(path() / name, std::ios::binary) << text;
+  return path() / name;
 }
 
 std::size_t ImportFolder::files() const {
-  const std::filesystem::directory_iterator entries(path_);
+  const std::filesystem::directory_iterator entries(path());
   return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
 }
 

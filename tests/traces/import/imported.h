@@ -7,27 +7,30 @@
 #include <draftscope/traces/reader.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "../../temporary_folder.h"
 
 namespace draftscope::traces {
 
 /// The seeds of the fuzzers are the fixtures: tests/fuzz/corpus/import/NAME.
 [[nodiscard]] std::filesystem::path fixture(const std::string& name);
 
-class ImportFolder {
+struct Seed {
+  std::string format;   ///< name of its folder, as the command has it
+  std::string fixture;  ///< "swift/answers.jsonl"
+  /// Names the case in a test list.
+  friend void PrintTo(const Seed& seed, std::ostream* out) { *out << seed.fixture; }
+};
+[[nodiscard]] std::vector<Seed> seeds();
+
+class ImportFolder : public test::TemporaryFolder {
  public:
-  ImportFolder();
-  ImportFolder(const ImportFolder&) = delete;
-  ImportFolder& operator=(const ImportFolder&) = delete;
-  ~ImportFolder();
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
   [[nodiscard]] std::filesystem::path write(const std::string& name, std::string_view text) const;
   [[nodiscard]] std::size_t files() const;
-
- private:
-  std::filesystem::path path_;
 };
 
 struct Imported {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
+#include "../../value_of.h"
 #include "imported.h"
 
 namespace draftscope::traces {
@@ -14,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Refusal {
-  ImportFormat format;
+  const char* format;
   std::string_view text;
   std::string_view words;  ///< in the message, behind the file's name
 };
@@ -34,10 +36,10 @@ TEST_P(Refused, InOneLineThatLeavesNothing) {
   EXPECT_EQ(folder.files(), 1U) << "the input alone";
 }
 
-constexpr auto spec_bench = ImportFormat::spec_bench;
-constexpr auto acceptance = ImportFormat::acceptance;
-constexpr auto chrome = ImportFormat::chrome;
-constexpr auto rounds = ImportFormat::rounds;
+constexpr const char* spec_bench = "spec-bench";
+constexpr const char* acceptance = "acceptance";
+constexpr const char* chrome = "chrome";
+constexpr const char* rounds = "rounds";
 
 /// A file of the neutral format whose line 3 is `line`.
 #define ROUNDS(line)                                                         \
@@ -114,12 +116,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{spec_bench,
                 R"({"question_id":1,"choices":[{"turns":["a"],"new_tokens":[1],"wall_time":[-1]}]})",
                 "wall_time[0] is -1, expected a duration"},
-        Refusal{ImportFormat::swift, R"({"model_id":"x"})", "choices is missing"},
-        Refusal{ImportFormat::layerskip, R"({"acceptance_rate":{"mean":0.5)",
+        Refusal{"swift", R"({"model_id":"x"})", "choices is missing"},
+        Refusal{"layerskip", R"({"acceptance_rate":{"mean":0.5)",
                 "object 1: ends early, expected a whole JSON object"},
-        Refusal{ImportFormat::layerskip, R"({"a":1}{"acceptance_rate":3})",
-                "acceptance_rate is 3, expected an object"},
-        Refusal{ImportFormat::layerskip, "exit_layer,x\n1,2\n", "the column num_speculations is missing"},
+        Refusal{"layerskip", R"({"a":1}{"acceptance_rate":3})", "acceptance_rate is 3, expected an object"},
+        Refusal{"layerskip", "exit_layer,x\n1,2\n", "the column num_speculations is missing"},
         Refusal{acceptance, R"({"accepted":[3],"drafted":[2]})", "accepts 3 draft tokens, expected at most"},
         Refusal{acceptance, R"({"accepted":[1],"drafted":[2,2]})", "draft lengths of 2 rounds"},
         Refusal{acceptance, R"({"acceptance":[[0,1]]})", "acceptance[0][1] is 1 behind a 0"},
@@ -138,7 +139,44 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{chrome, R"([{"ph":"X","ts":1,"dur":1,"name":"round","args":{"accepted":9}}])",
                 "planned is no integer"},
         Refusal{chrome, R"([{"ph":"X","ts":1,"dur":1,"name":"round"}])", "in no request of its thread"},
-        Refusal{ImportFormat::nsys, "not a database", "file is not a database"}));
+        Refusal{"nsys", "not a database", "file is not a database"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Responses, Refused,
+    ::testing::Values(
+        Refusal{"sglang", R"({"a":1})", "line 1: has neither meta_info nor sglext"},
+        Refusal{"sglang", R"({"meta_info":{"spec_num_proposed_drafts":3,"spec_num_correct_drafts":4}})",
+                "4 draft tokens were accepted of 3"},
+        Refusal{"sglang", R"({"meta_info":{"spec_verify_ct":"x"}})",
+                "spec_verify_ct is 'x', expected an integer"},
+        Refusal{"sglang", R"({"meta_info":{"spec_accept_histogram":[-1]}})",
+                "spec_accept_histogram[0] is -1"},
+        Refusal{"sglang",
+                R"({"meta_info":{"speculative_decoding_stats":{"verify_lengths":[4],"accept_lengths":[6]}}})",
+                "accepted is 5, expected at most drafted (3)"},
+        Refusal{"trtllm", R"({"a":1})", "iter is missing"},
+        Refusal{"trtllm",
+                "{\"iter\":5,\"inflightBatchingStats\":{}}\n{\"iter\":5,\"inflightBatchingStats\":{}}",
+                "line 2: iter is 5, expected more than"},
+        Refusal{"trtllm", R"({"iter":1,"inflightBatchingStats":{"numGenRequests":1}})",
+                "iterLatencyMS is missing"},
+        Refusal{"trtllm",
+                R"({"iter":1,"iterLatencyMS":1,"inflightBatchingStats":{"numGenRequests":1},)"
+                R"("specDecodingStats":{"numDraftTokens":1,"numAcceptedTokens":2}})",
+                "accepted is 2, expected at most drafted (1)"},
+        Refusal{"aiperf", R"({"a":1})", "has no metadata"},
+        Refusal{"aiperf", R"({"metadata":{"request_start_ns":5,"request_end_ns":4},"metrics":{}})",
+                "request_end_ns is 4, expected at least request_start_ns (5)"},
+        Refusal{"aiperf", R"({"metadata":{},"metrics":{"time_to_first_token":{"value":1,"unit":"s"}}})",
+                "time_to_first_token has the unit"},
+        Refusal{
+            "aiperf",
+            R"({"metadata":{},"metrics":{},"spec_decode_acceptance":{"per_step_accepted":[1],"num_spec_steps":2}})",
+            "num_spec_steps is 2, expected as many"},
+        Refusal{"aiperf",
+                R"({"metadata":{},"metrics":{},"spec_decode_acceptance":{"acceptance_histogram":{"x":1}}})",
+                "acceptance_histogram has the key x"},
+        Refusal{"llama-answers", R"({"a":1})", "has no timings"}));
 
 TEST(Import, LeavesTheOldFileWhereANewOneIsRefused) {
   const ImportFolder folder;
@@ -174,20 +212,16 @@ TEST(Import, KeepsTimelinesApartAndRunsDistinct) {
   EXPECT_EQ(folder.files(), 0U);
 }
 
-TEST(Import, TellsTheFormatFromTheFilesBeginning) {
-  for (const auto& [name, format] : std::vector<std::pair<std::string, ImportFormat>>{
-           {"spec_bench/vanilla.jsonl", ImportFormat::spec_bench},
-           {"swift/answers.jsonl", ImportFormat::swift},
-           {"layerskip/benchmark.json", ImportFormat::layerskip},
-           {"layerskip/sweep.csv", ImportFormat::layerskip},
-           {"acceptance/per_step.jsonl", ImportFormat::acceptance},
-           {"chrome/pairs.json", ImportFormat::chrome},
-           {"chrome/rounds.json", ImportFormat::chrome},
-           {"nsys/two_rounds.sqlite", ImportFormat::nsys}}) {
-    const auto found = detect_import_format(fixture(name));
-    ASSERT_TRUE(found) << found.error().message;
-    EXPECT_EQ(*found, format) << name;
+TEST(Import, TellsTheFormatOfEverySeedFromItsBeginning) {
+  std::set<std::string> seeded;
+  for (const Seed& seed : seeds()) {
+    const auto found = value_of(detect_import_format(fixture(seed.fixture)));
+    EXPECT_EQ(found, seed.format) << seed.fixture;
+    seeded.insert(seed.format);
   }
+  std::set<std::string> known;
+  for (const ImportFormat& format : import_formats()) known.emplace(format.name);
+  EXPECT_EQ(seeded, known) << "every format has seeds, in a folder of its name";
   const ImportFolder folder;
   EXPECT_THAT(detect_import_format(folder.write("packed.gz", "\x1f\x8b\x08")).error().message,
               HasSubstr("compressed"));

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "../../value_of.h"
 #include "../sample.h"
 #include "imported.h"
 
@@ -18,8 +19,6 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::string text_of(const std::filesystem::path& file) {
   std::ostringstream text;
@@ -28,9 +27,8 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 void export_to(const std::filesystem::path& trace, const std::filesystem::path& target) {
-  auto reader = Reader::open(trace);
-  ASSERT_TRUE(reader) << reader.error().message;
-  const auto written = export_rounds(*reader, target);
+  auto reader = value_of(Reader::open(trace));
+  const auto written = export_rounds(reader, target);
   ASSERT_TRUE(written) << written.error().message;
 }
 
@@ -145,7 +143,7 @@ TEST(RoundsImport, TakesWhatIsThereOfAFileThatWasCutOffIfAsked) {
     SCOPED_TRACE(bytes);
     const auto file = folder.write("cut.jsonl", whole.substr(0, bytes));
     ImportOptions options;
-    options.format = ImportFormat::rounds;
+    options.format = "rounds";
     options.overwrite = true;
     const auto refused = import_recordings({file}, options, folder / "out.dstrace");
     // Only between requests is a cut one that can't be seen.

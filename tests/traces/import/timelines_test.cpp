@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "../../value_of.h"
 #include "imported.h"
 
 namespace draftscope::traces {
@@ -67,9 +68,8 @@ TEST(ChromeImport, ReadsTheProjectsOwnRequestsRoundsAndDecisions) {
 TEST(ChromeImport, KeepsEveryRowThroughItsOwnExport) {
   const ImportFolder folder;
   const Imported first = import_soundly({fixture("chrome/rounds.json")}, {}, folder / "first.dstrace");
-  auto reader = Reader::open(folder / "first.dstrace");
-  ASSERT_TRUE(reader);
-  ASSERT_TRUE(export_chrome(*reader, folder / "again.json"));
+  auto reader = value_of(Reader::open(folder / "first.dstrace"));
+  ASSERT_TRUE(export_chrome(reader, folder / "again.json"));
   const Imported second = import_soundly({folder / "again.json"}, {}, folder / "second.dstrace");
   ASSERT_EQ(first.spans.size(), second.spans.size());
   for (std::size_t i = 0; i < first.spans.size(); ++i) {

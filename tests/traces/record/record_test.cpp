@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "../../value_of.h"
 #include "../sample.h"
 
 namespace draftscope::traces {
@@ -76,10 +77,9 @@ TEST(Record, MakesASoundTraceOfWhatItWasTold) {
   char message[300];
   ASSERT_EQ(draftscope_record_close(recording, message, sizeof message), 0) << message;
 
-  auto reader = Reader::open(folder / "a.dstrace");
-  ASSERT_TRUE(reader);
-  EXPECT_TRUE(reader->validate()->empty());
-  const Recording rows = *reader->recording();
+  auto reader = value_of(Reader::open(folder / "a.dstrace"));
+  EXPECT_TRUE(reader.validate()->empty());
+  const Recording rows = value_of(reader.recording());
   EXPECT_TRUE(rows.closed_cleanly);
   EXPECT_EQ(rows.meta.at("device"), "toy");
   EXPECT_EQ(rows.meta.at("engine"), "test");
@@ -155,10 +155,9 @@ TEST(Record, RefusesWrongCallsInOneLineAndGoesOn) {
   EXPECT_EQ(draftscope_record_add(recording, id, &good), 0);
   EXPECT_EQ(draftscope_record_close(recording, nullptr, 0), 0);
   EXPECT_EQ(draftscope_record_close(nullptr, nullptr, 0), DRAFTSCOPE_RECORD_ARGUMENT);
-  auto reader = Reader::open(folder / "a.dstrace");
-  ASSERT_TRUE(reader);
-  EXPECT_TRUE(reader->validate()->empty());
-  EXPECT_EQ(reader->recording()->rounds.size(), 1U) << "the one good one";
+  auto reader = value_of(Reader::open(folder / "a.dstrace"));
+  EXPECT_TRUE(reader.validate()->empty());
+  EXPECT_EQ(reader.recording()->rounds.size(), 1U) << "the one good one";
 }
 
 TEST(Record, CreatesNothingWhereItIsRefused) {
@@ -240,13 +239,12 @@ TEST(Record, KeepsWhatWasCommittedWhenItIsKilled) {
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << "the recording ended by itself";
-    auto reader = Reader::open(path);
-    ASSERT_TRUE(reader) << reader.error().message;
-    const Recording rows = *reader->recording();
+    auto reader = value_of(Reader::open(path));
+    const Recording rows = value_of(reader.recording());
     EXPECT_FALSE(rows.closed_cleanly);
     EXPECT_TRUE(is_missing(rows.meta, MissingData::token_ids))
         << "what is missing is said from the first row on";
-    EXPECT_TRUE(reader->validate()->empty());
+    EXPECT_TRUE(reader.validate()->empty());
     std::map<RoundId, int> tokens;
     for (const DraftToken& token : rows.draft_tokens) ++tokens[token.round_id];
     for (const Round& round : rows.rounds) EXPECT_EQ(tokens[round.id], round.drafted);
@@ -280,9 +278,8 @@ TEST(Record, SaysWhyTheDiskFailedAndLeavesWhatWasCommitted) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  auto reader = Reader::open(path);
-  ASSERT_TRUE(reader) << reader.error().message;
-  EXPECT_TRUE(reader->validate()->empty());
+  auto reader = value_of(Reader::open(path));
+  EXPECT_TRUE(reader.validate()->empty());
 }
 
 }  // namespace

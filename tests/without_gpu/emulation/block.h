@@ -203,18 +203,18 @@ class Block {
   }
 
   bool is_cooperative_ = false;
-  Fault fault_ = nullptr;  ///< of a thread, found where nothing can be thrown
+  Fault fault_ = nullptr;  ///< a thread's fault, found where nothing can be thrown
   std::vector<std::byte> shared_;
   std::vector<Thread> threads_;
-  std::vector<Waits> waits_;  ///< of each thread
+  std::vector<Waits> waits_;  ///< one per thread
   std::vector<std::array<std::array<Words, warp_threads>, 2>> warps_;
   std::vector<std::size_t> warp_order_;
   context::fiber scheduler_;
   Here here_{};
 
-  // Of a cooperative grid.
+  // State of a cooperative grid.
   Order* order_ = nullptr;
-  std::vector<Condition> conditions_;  ///< of each thread
+  std::vector<Condition> conditions_;  ///< one per thread
   Pieces pieces_;
   std::size_t last_warp_ = 0;
   unsigned steps_per_landing_ = 0;  ///< on average; 0 = not drawn yet

@@ -49,12 +49,12 @@ class BlockOrder {
   struct Arrival {
     unsigned before;
     unsigned after;
-    Clocks clocks;  ///< of all arrivals up to this one
+    Clocks clocks;  ///< clocks of all arrivals up to this one
   };
   [[nodiscard]] const Clocks& of(int block) const { return clocks_[static_cast<std::size_t>(block)]; }
 
   std::uint32_t begin_ = 1;     ///< every clock's first time in this grid
-  std::vector<Clocks> clocks_;  ///< of each block
+  std::vector<Clocks> clocks_;  ///< one per block
   std::unordered_map<const unsigned*, std::vector<Arrival>> arrivals_;
 };
 

@@ -14,8 +14,8 @@ constexpr std::uint16_t initialised = 0x6d62;
 
 struct State {
   std::uint16_t mark;
-  std::uint16_t arrivals;  ///< of a phase
-  std::uint16_t missing;   ///< of this phase
+  std::uint16_t arrivals;  ///< arrivals per phase
+  std::uint16_t missing;   ///< arrivals that this phase lacks
   std::uint16_t phase;
 };
 

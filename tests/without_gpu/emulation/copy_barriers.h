@@ -51,7 +51,7 @@ class Pieces {
   [[nodiscard]] Fault arrive(CopyBarrier* barrier) const;
   void end_phase_if_complete(CopyBarrier* barrier) const;
 
-  std::vector<Begun> begun_;  ///< that nobody has waited for
+  std::vector<Begun> begun_;  ///< copies that nobody has waited for
 };
 
 }  // namespace draftscope::engine::cuda::emulation

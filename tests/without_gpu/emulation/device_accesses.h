@@ -73,14 +73,14 @@ class DeviceAccesses {
   using Array = std::unique_ptr<Value[], Freed>;
   struct BlockAccesses {
     Moment write;
-    Moment reads[2];  ///< of two blocks
+    Moment reads[2];  ///< the last reads of two blocks
   };
   struct Region {
     const std::byte* begin;
     std::size_t bytes;
     std::string what;
     Array<BlockAccesses>
-        of_blocks;  ///< of each two bytes; absent before a cooperative grid touches the region
+        of_blocks;  ///< accesses to each two bytes; absent before a cooperative grid touches the region
   };
   /// A part of memory that holds all regions, and perhaps other things: what lies outside needs no search.
   struct Bounds {

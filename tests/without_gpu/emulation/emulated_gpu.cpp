@@ -2,6 +2,7 @@
 #include "emulated_gpu.h"
 
 #include <fmt/format.h>
+#include <cstdint>
 
 #include <cstdlib>
 #include <cstring>
@@ -13,15 +14,31 @@
 #include <utility>
 
 #include "block_emulation.h"
+#include "cuda/kernels/device.h"
 #include "cuda/kernels/launch_shape.h"
 #include "device_accesses.h"
 #include "device_emulation.h"
 #include "emulated_kernels.h"
-#include "library_product.h"
 
 namespace draftscope::engine::cuda::emulation {
 
 namespace {
+
+/// Computes what a library does on a GPU (cuBLAS): one row of out, [outputs], sums in ascending depth, in
+/// fp32.
+void multiply_row(const WideProduct& product, std::int64_t row) {
+  const auto value = [&](const void* values, std::int64_t at) {
+    const std::uint16_t bits = static_cast<const std::uint16_t*>(values)[at];
+    return product.format == KernelFormat::f16 ? F16::to_float(bits) : Bf16::to_float(bits);
+  };
+  float* out = product.out + row * product.outputs;
+  for (std::int64_t output = 0; output < product.outputs; ++output) {
+    float sum = 0.0F;
+    for (std::int64_t k = 0; k < product.depth; ++k)
+      sum += value(product.weights, output * product.depth + k) * value(product.x, row * product.depth + k);
+    out[output] = sum;
+  }
+}
 
 /// A place of device memory by the kernels' word for the buffer it is in.
 std::string name_in(const Workspace& work, const std::byte* address) {

@@ -16,7 +16,7 @@ namespace draftscope::engine::cuda::emulation {
 struct EmulatedKernel {
   std::function<std::string()> name;
   Grid grid;
-  std::function<void()> body;  ///< of a thread
+  std::function<void()> body;  ///< what a thread runs
   std::optional<Workspace> work;
 };
 

@@ -22,7 +22,7 @@ struct KeptBarriers {
   bool of_grid_after_writes = true;
   bool of_grid_after_reads = true;
   bool of_block_before_arrivals = true;
-  unsigned missing_arrivals = 0;  ///< that a barrier of the grid does not wait for
+  unsigned missing_arrivals = 0;  ///< arrivals that a barrier of the grid does not wait for
 };
 
 /// In each of some rounds every block writes its value, and then sums the values of all.

@@ -11,12 +11,12 @@
 #include "state.h"
 
 using namespace draftscope::cuda_stand_in;
-using draftscope::engine::cuda::WeightFormat;
+using draftscope::engine::cuda::KernelFormat;
 using draftscope::engine::cuda::WideProduct;
 
 namespace {
 
-/// The same as call(), in cuBLAS's errors.
+/// Does what call() does, in cuBLAS's errors.
 template <typename Run>
 cublasStatus_t blas_call(const char* name, bool gives_back, Run run) {
   cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
@@ -112,7 +112,7 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t first_opera
     Operation operation;
     operation.work = Work::product;
     operation.product = {
-        a_type == CUDA_R_16F ? WeightFormat::f16 : WeightFormat::bf16, a, b, static_cast<float*>(c), n, m, k};
+        a_type == CUDA_R_16F ? KernelFormat::f16 : KernelFormat::bf16, a, b, static_cast<float*>(c), n, m, k};
     if (!are_in_memory(s, operation.product))
       return refuse(s, CUBLAS_STATUS_INVALID_VALUE, "a product of what lies beyond device memory");
     operation.correlation = activity::called(activity::Call::launch);

@@ -14,8 +14,8 @@ namespace {
 
 namespace cuda = engine::cuda;
 using cuda::Kernel;
+using cuda::KernelFormat;
 using cuda::Launch;
-using cuda::WeightFormat;
 
 std::map<const void*, RegisteredKernel>& registered() {
   static std::map<const void*, RegisteredKernel> kernels;
@@ -44,12 +44,12 @@ struct KnownKernel {
 /// Every kernel that a launch leads to, by its entry's name.
 std::map<std::string, KnownKernel> all_kernels() {
   std::map<std::string, KnownKernel> all;
-  for (int kernel = 0; kernel <= static_cast<int>(Kernel::make_synthetic); ++kernel)
-    for (int format = 0; format <= static_cast<int>(WeightFormat::fp8_block); ++format)
+  for (int kernel = 0; kernel <= static_cast<int>(Kernel::compare_states); ++kernel)
+    for (int format = 0; format <= static_cast<int>(KernelFormat::fp8_block); ++format)
       for (int head_dim = cuda::dimension_block; head_dim <= cuda::max_head_dim;
            head_dim += cuda::dimension_block) {
         const Launch launch{.kernel = static_cast<Kernel>(kernel),
-                            .format = static_cast<WeightFormat>(format),
+                            .format = static_cast<KernelFormat>(format),
                             .head_dim = head_dim};
         visit_body(launch, [&]<typename Body>() {
           all.emplace(entry_name<Body>(), KnownKernel{launch, Body::threads});

@@ -23,7 +23,7 @@ namespace draftscope::cuda_stand_in {
                                                         double temperature = 0.0,
                                                         engine::DecodeListener* listener = nullptr);
 
-/// The same on a backend that make_cuda_backend() makes and that is gone afterwards.
+/// Decodes on a backend that make_cuda_backend() makes and that is gone afterwards.
 [[nodiscard]] Result<std::vector<std::int32_t>> text_on_device(
     const std::string& strategy, std::size_t prompt, std::int32_t tokens, double temperature = 0.0,
     engine::DecodingPasses passes = engine::DecodingPasses::programs);

@@ -29,7 +29,7 @@ struct Settings {
   int multiprocessors = 3;
   int major = 9;
   std::size_t memory_bytes = std::size_t{1} << 30;
-  std::uint32_t seed = 1;  ///< of the order of blocks and warps
+  std::uint32_t seed = 1;  ///< seed of the order of blocks and warps
 };
 
 /// One call to fail. It does nothing then, but a call that gives something back does so first, as a driver's

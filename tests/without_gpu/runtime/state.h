@@ -28,8 +28,8 @@ struct Operation {
   Work work = Work::kernel;
   engine::cuda::Launch launch;  ///< kernel
   engine::cuda::KernelParams params;
-  const char* symbol = "";            ///< of the kernel, for records
-  int threads = 0;                    ///< of its block
+  const char* symbol = "";            ///< the kernel's, for records
+  int threads = 0;                    ///< threads per block
   engine::cuda::WideProduct product;  ///< product
   void* to = nullptr;                 ///< copies, set
   const void* from = nullptr;

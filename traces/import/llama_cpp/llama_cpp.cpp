@@ -179,8 +179,6 @@ class LlamaLog {
   bool has_times_ = false;
 };
 
-}  // namespace
-
 Result<void> import_llama_cpp(const std::filesystem::path& file, ImportContext& context) {
   DRAFTSCOPE_TRY(take_run(file, run_name(file, context), context));
   LlamaLog log(file, context);
@@ -189,5 +187,19 @@ Result<void> import_llama_cpp(const std::filesystem::path& file, ImportContext& 
       [&](std::string_view line, std::int64_t number, bool /*is_ended*/) { return log.take(line, number); }));
   return log.finish();
 }
+
+int llama_cpp_sureness(const FileHead& head) {
+  if (head.is_object()) return 0;
+  const bool is_log = head.has_any({"| task ", "srv    load_model", "llama_model_loader",
+                                    "draft tokens, the last target token"}) ||
+                      head.has_all({"n_drafted = ", "n_accept "});
+  return is_log ? 10 : 0;
+}
+
+}  // namespace
+
+extern const FormatRow llama_cpp_row;
+const FormatRow llama_cpp_row{"llama-cpp", "log of llama-server with LLAMA_TRACE=1, or --verbose",
+                              import_llama_cpp, llama_cpp_sureness};
 
 }  // namespace draftscope::traces

@@ -3,13 +3,15 @@
 
 // A file that is there whole or not at all: written beside its target under another name, synced and renamed.
 
-#include <draftscope/base/put_in_place.h>
 #include <draftscope/base/result.h>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace draftscope {
+
+enum class Replacing { allowed, refused };
 
 class AtomicFile {
  public:
@@ -43,5 +45,14 @@ class AtomicFile {
   std::string buffer_;
   Error error_;
 };
+
+/// Waits until the file is on disk. Errors: it can't be opened; the disk could not take it.
+[[nodiscard]] Result<void> sync_file(const std::filesystem::path& file);
+
+/// Renames `file` to `target`, in the same folder, and waits until that is on disk. Errors: `target` exists
+/// and may not be replaced (file systems that can't tell replace it); it can't be renamed. They name
+/// `target`.
+[[nodiscard]] Result<void> put_in_place(const std::filesystem::path& file,
+                                        const std::filesystem::path& target, Replacing replacing);
 
 }  // namespace draftscope

@@ -6,6 +6,7 @@
 // into it one by one.
 
 #include <draftscope/base/result.h>
+
 #include <filesystem>
 #include <vector>
 
@@ -38,5 +39,9 @@ class AtomicFolder {
   std::filesystem::path temporary_;             ///< empty once there is nothing to remove
   std::vector<std::filesystem::path> parents_;  ///< that were made for it, the outermost first
 };
+
+/// Removes a folder with the files in it; a folder in it, and what can't be removed, stays. Needs no memory:
+/// a destructor calls it while an exception for the lack of memory passes.
+void remove_folder_of_files(const char* folder) noexcept;
 
 }  // namespace draftscope

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <string>
 
 namespace draftscope {
 
@@ -22,5 +23,9 @@ struct ClockPair {
 
 /// Both clocks, read as close together as a few tries allow.
 [[nodiscard]] ClockPair read_clock_pair();
+
+/// A system clock's nanoseconds since 1970 as ISO 8601, UTC; cut to whole seconds.
+[[nodiscard]] std::string utc_text(std::int64_t realtime_ns);
+[[nodiscard]] std::string utc_now();
 
 }  // namespace draftscope

@@ -40,18 +40,15 @@ struct TensorView {
   /// Null = plain numbers. Else rows of a GGUF file's blocks, which a checkpoint holds only where it was
   /// asked to; `dtype` is what they are widened to.
   const gguf::BlockFormat* blocks = nullptr;
-  /// Null = not fp8. Else a scale an output, of a matrix whose `data` are e4m3 codes, which a checkpoint
-  /// holds only where it was asked to; `dtype` is what they are widened to.
-  const float* scales = nullptr;
   /// Null = not packed as a folder has it. Else a matrix of AWQ or GPTQ that is_int4(), or one in e4m3 that
-  /// is_fp8_block(), whose outputs from `first_row` on these are, which a checkpoint holds only where it was
-  /// asked to; `data` are its words or codes, and `dtype` is what they are widened to.
+  /// is_fp8() or is_fp8_block(), whose outputs from `first_row` on these are, which a checkpoint holds only
+  /// where it was asked to; `data` are its words or codes, and `dtype` is what they are widened to.
   const QuantisedMatrix* quantised = nullptr;
   std::int64_t first_row = 0;
   [[nodiscard]] bool present() const { return data != nullptr; }
-  [[nodiscard]] bool is_plain() const {
-    return blocks == nullptr && scales == nullptr && quantised == nullptr;
-  }
+  [[nodiscard]] bool is_plain() const { return blocks == nullptr && quantised == nullptr; }
+  /// Whether it is in e4m3 with a scale an output.
+  [[nodiscard]] bool is_fp8() const;
   /// Bytes of a row; of a folder's packed matrices with its share of scales and zero points.
   [[nodiscard]] std::size_t row_bytes() const;
   /// `count` rows from its row `first` on.
@@ -98,7 +95,7 @@ class Checkpoint {
   bool synthetic = false;
   double redundancy = 0.0;  ///< synthetic only
   std::uint64_t seed = 0;   ///< synthetic only
-  /// False: a synthetic model whose matrices a backend makes in its own memory. The views are there and read
+  /// False: a synthetic model whose matrices a backend makes one by one. The views are there and read
   /// as zeros but for what the hash samples; norms and biases are filled.
   bool matrices_in_memory = true;
   std::string hash;  ///< XXH3-128 hex over config.json, the files' headers and sampled pages; stable
@@ -124,10 +121,10 @@ enum class BlockMatrices : std::uint8_t {
   widened,    ///< to plain numbers: what every user of a checkpoint reads
   as_stored,  ///< a GGUF file's where a backend can multiply them (TensorView::blocks): for the CPU backend
               ///< alone
-  cuda_as_stored,  ///< those of the layers where the CUDA backend can multiply all of them: a folder's e4m3
-                   ///< (TensorView::scales), or its integers or blocks of e4m3 (TensorView::quantised) and
-                   ///< those of its head, or a GGUF file's blocks of one format, and its head in that format;
-                   ///< or some of them, a GGUF file's Q4_K, without its head. For the CUDA backend alone
+  cuda_as_stored,  ///< matrices of the layers where the CUDA backend can multiply all of them: a folder's
+                   ///< e4m3 (TensorView::is_fp8()), or its integers or blocks of e4m3 and those of its head,
+                   ///< or a GGUF file's blocks of one format, and its head in that format; or some of them, a
+                   ///< GGUF file's Q4_K, without its head. For the CUDA backend alone
 };
 
 /// Loads and checks a Hugging Face folder: every tensor present, of the shape config.json asks for, of one of
@@ -164,7 +161,7 @@ struct SyntheticOptions {
   std::int32_t n_layers = 0;  ///< 0 = as published
   std::int32_t vocab = 0;     ///< 0 = as published
 };
-/// Who makes the matrices. The CUDA backend can; the hash and the model are the same either way.
+/// Who makes the matrices. The CUDA backend can, one by one; the hash and the model are the same either way.
 enum class SyntheticMatrices : std::uint8_t { in_memory, by_backend };
 [[nodiscard]] Result<Checkpoint> make_synthetic(const SyntheticOptions& options,
                                                 SyntheticMatrices matrices = SyntheticMatrices::in_memory);

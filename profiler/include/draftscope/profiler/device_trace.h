@@ -47,12 +47,12 @@ struct TimedOperation {
   std::string_view name;
   std::int32_t layer = -1;
   std::optional<traces::Phase> phase;                 ///< none = the span's
-  std::int64_t start_ns = 0;                          ///< of the block that began first
-  std::int64_t end_ns = 0;                            ///< of the block that was done last
-  std::int64_t first_end_ns = 0;                      ///< of the block that was done first
-  std::int64_t block_start_ns = 0, block_end_ns = 0;  ///< of block 0
+  std::int64_t start_ns = 0;                          ///< start of the block that began first
+  std::int64_t end_ns = 0;                            ///< end of the block that was done last
+  std::int64_t first_end_ns = 0;                      ///< end of the block that was done first
+  std::int64_t block_start_ns = 0, block_end_ns = 0;  ///< times of block 0
   std::int64_t wait_ns = 0;                           ///< mean time that a block waited for the last one
-  std::int64_t bytes = 0;                             ///< that it must read: weights and K/V
+  std::int64_t bytes = 0;                             ///< bytes that it must read: weights and K/V
   std::int32_t blocks = 0;
   std::int32_t first_block = 0, last_block = 0;  ///< to be done
 };
@@ -62,7 +62,7 @@ class DeviceTrace {
   DeviceTrace() = default;
   DeviceTrace(const DeviceTrace&) = delete;
   DeviceTrace& operator=(const DeviceTrace&) = delete;
-  virtual ~DeviceTrace() = default;  ///< as stop()
+  virtual ~DeviceTrace() = default;  ///< does what stop() does
 
   [[nodiscard]] virtual DeviceTraceMode mode() const = 0;
 

@@ -42,6 +42,8 @@ struct RopeScaling {
   double local_theta = 0.0;
   /// Dimensions of a head that are rotated, from its first on; 0 = all of them.
   std::int32_t rotated_dimensions = 0;
+
+  friend bool operator==(const RopeScaling&, const RopeScaling&) = default;
 };
 
 /// The MLP's activation: x·σ(x), or GELU in its tanh approximation.
@@ -76,6 +78,8 @@ struct ArchitectureTraits {
   double logit_multiplier = 1.0;      ///< scales the logits
   bool fused_qkv = false;             ///< one tensor for the projections of queries, keys and values
   bool fused_gate_up = false;         ///< one tensor for the MLP's gate and up projections
+
+  friend bool operator==(const ArchitectureTraits&, const ArchitectureTraits&) = default;
 };
 
 struct ModelShape {
@@ -99,6 +103,8 @@ struct ModelShape {
   std::int32_t bos_token = -1;
   std::vector<std::int32_t> eos_tokens;  ///< any of these ends a request
   ArchitectureTraits traits;
+
+  friend bool operator==(const ModelShape&, const ModelShape&) = default;
 
   [[nodiscard]] std::int32_t q_width() const { return n_heads * head_dim; }
   [[nodiscard]] std::int32_t kv_width() const { return n_kv_heads * head_dim; }

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace draftscope::speculation {
 
@@ -20,5 +22,8 @@ struct SkipSetText {
 [[nodiscard]] SkipSetText skip_set_text(const SublayerMask& set);
 /// Empty is none. Errors name the parameter: skip-attention or skip-mlp.
 [[nodiscard]] Result<SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n_layers);
+
+/// The layers of "3+5+8", as a specification holds lists of layers; what is no number is left out.
+[[nodiscard]] std::vector<std::int32_t> listed_layers(std::string_view text);
 
 }  // namespace draftscope::speculation

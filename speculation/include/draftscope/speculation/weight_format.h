@@ -8,6 +8,8 @@
 // Values; the functions are thread-safe.
 
 #include <draftscope/base/result.h>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -46,6 +48,8 @@ struct WeightFormatRow {
   double bits = 0.0;  ///< of a weight, its share of scales and minima included
   MadeBy made_by = MadeBy::none;
   std::string_view meaning;
+  /// Whether files mix it with other types, whose matrices the CUDA backend multiplies beside it.
+  bool mixes_on_gpu = false;
 };
 
 /// Whether a backend (cpu or cuda) makes weights of the format.
@@ -53,10 +57,43 @@ struct WeightFormatRow {
   return backend != MadeBy::none && (row.made_by == backend || row.made_by == MadeBy::both);
 }
 
-/// Every format, in the order of the enumeration.
-[[nodiscard]] std::span<const WeightFormatRow> weight_formats();
-[[nodiscard]] const WeightFormatRow& weight_format_row(WeightFormat format);
-[[nodiscard]] inline std::string_view weight_format_name(WeightFormat format) {
+/// Every format, in the order of the enumeration. Bits and names of blocks are ggml's.
+inline constexpr std::array all_weight_formats{
+    WeightFormatRow{WeightFormat::f32, "f32", 32.0, MadeBy::none, "plain fp32"},
+    WeightFormatRow{WeightFormat::bf16, "bf16", 16.0, MadeBy::none, "plain bf16"},
+    WeightFormatRow{WeightFormat::f16, "f16", 16.0, MadeBy::none, "plain fp16"},
+    WeightFormatRow{WeightFormat::fp8_block, "fp8_block", 8.03125, MadeBy::cuda,
+                    "e4m3, a scale every 128 x 128"},
+    WeightFormatRow{WeightFormat::fp8, "fp8", 8.0, MadeBy::cuda, "e4m3, a scale an output"},
+    WeightFormatRow{WeightFormat::q8_0, "q8_0", 8.5, MadeBy::both, "8 bits, a scale every 32 weights"},
+    WeightFormatRow{WeightFormat::q6_k, "q6_k", 6.5625, MadeBy::none, "6 bits, two levels of scales"},
+    WeightFormatRow{WeightFormat::q5_1, "q5_1", 6.0, MadeBy::cpu, "5 bits, scale and minimum every 32"},
+    WeightFormatRow{WeightFormat::q5_0, "q5_0", 5.5, MadeBy::cpu, "5 bits, a scale every 32 weights"},
+    WeightFormatRow{WeightFormat::q5_k, "q5_k", 5.5, MadeBy::none, "5 bits, two levels of scales and minima"},
+    WeightFormatRow{WeightFormat::q4_1, "q4_1", 5.0, MadeBy::cpu, "4 bits, scale and minimum every 32"},
+    WeightFormatRow{WeightFormat::q4_0, "q4_0", 4.5, MadeBy::both, "4 bits, a scale every 32 weights"},
+    WeightFormatRow{WeightFormat::q4_k, "q4_k", 4.5, MadeBy::cuda, "4 bits, two levels of scales and minima",
+                    true},
+    WeightFormatRow{WeightFormat::iq4_nl, "iq4_nl", 4.5, MadeBy::none, "4 bits of a table, a scale every 32"},
+    WeightFormatRow{WeightFormat::iq4_xs, "iq4_xs", 4.25, MadeBy::none,
+                    "4 bits of a table, two levels of scales"},
+    WeightFormatRow{WeightFormat::mxfp4, "mxfp4", 4.25, MadeBy::none, "e2m1, a power of two every 32"},
+    WeightFormatRow{WeightFormat::int4, "int4", 4.25, MadeBy::cuda, "4 bits, scale and zero point every 128"},
+    WeightFormatRow{WeightFormat::q3_0, "q3_0", 3.5, MadeBy::cpu, "3 bits, a scale every 32 weights"},
+};
+
+[[nodiscard]] constexpr std::span<const WeightFormatRow> weight_formats() {
+  return all_weight_formats;
+}
+[[nodiscard]] constexpr const WeightFormatRow& weight_format_row(WeightFormat format) {
+  return all_weight_formats[static_cast<std::size_t>(format)];
+}
+static_assert([] {
+  for (std::size_t i = 0; i < all_weight_formats.size(); ++i)
+    if (all_weight_formats[i].format != static_cast<WeightFormat>(i)) return false;
+  return true;
+}());
+[[nodiscard]] constexpr std::string_view weight_format_name(WeightFormat format) {
   return weight_format_row(format).name;
 }
 

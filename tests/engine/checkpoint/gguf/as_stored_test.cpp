@@ -8,9 +8,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "checkpoint/gguf/block_formats.h"
 #include "checkpoint/gguf/widen.h"
 #include "checkpoint/tensor_slots.h"
+#include "formats/block_formats.h"
 #include "gguf_bytes.h"
 #include "gguf_goldens.h"
 #include "numbers/bf16.h"

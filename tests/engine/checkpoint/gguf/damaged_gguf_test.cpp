@@ -324,7 +324,7 @@ TEST(DamagedGguf, OffsetsAreHeldToTheAlignmentAndTheOrder) {
   };
   EXPECT_EQ(moved(320), "");  // the embedding's 320 bytes come before
   EXPECT_THAT(moved(321), HasSubstr("data at offset 321, expected a multiple of 32"));
-  EXPECT_THAT(moved(352), HasSubstr("data at offset 352, expected 320, behind the tensor before"));
+  EXPECT_THAT(moved(352), HasSubstr("data at offset 352, expected 320, after the tensor before"));
   EXPECT_THAT(moved(std::uint64_t{1} << 62U), HasSubstr("truncated or damaged"));
   EXPECT_THAT(moved(0xFFFFFFFFFFFFFFE0U), HasSubstr("truncated or damaged"));
 }

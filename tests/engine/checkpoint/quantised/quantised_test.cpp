@@ -67,8 +67,8 @@ TEST_P(QuantisedCheckpoint, IsTheSameModelWhereItsLayersStayInE4m3) {
   ASSERT_TRUE(widened && kept) << kept.error().message;
   const bool stays = name == "fp8-tensor" || name == "fp8-channel";
   EXPECT_EQ(kept->has_fp8(), stays);
-  EXPECT_EQ(kept->weights.layers[0].down.scales != nullptr, stays);
-  EXPECT_EQ(kept->weights.head.scales, nullptr);
+  EXPECT_EQ(kept->weights.layers[0].down.is_fp8(), stays);
+  EXPECT_FALSE(kept->weights.head.is_fp8());
   EXPECT_EQ(kept->hash, widened->hash);
   EXPECT_EQ(kept->weight_bytes() < widened->weight_bytes(), stays);
   EXPECT_TRUE(check_finite(*kept));

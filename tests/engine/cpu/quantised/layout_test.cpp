@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <gtest/gtest.h>
 
-#include "checkpoint/gguf/block_formats.h"
-#include "quantised/stored_blocks.h"
+#include "formats/block_formats.h"
 #include "random_packed.h"
 
 namespace draftscope::engine::cpu::test {
@@ -68,8 +67,7 @@ TEST(StoredBlocks, StandForTheSameNumbersBitForBit) {
       for (std::int64_t output = 0; output < outputs; ++output)
         for (std::int64_t block = 0; block < depth / block_depth; ++block)
           put_block(layout, data.data(), depth, output, block,
-                    read_stored_block(stored.format,
-                                      rows.data() + static_cast<std::size_t>(output) * row_bytes, block));
+                    format.read(rows.data() + static_cast<std::size_t>(output) * row_bytes, block));
       const PackedMatrix matrix{&layout, data.data(), outputs, depth};
       for (std::int64_t output = 0; output < outputs; ++output) {
         std::vector<float> expected(static_cast<std::size_t>(depth));

@@ -113,7 +113,7 @@ std::vector<std::uint16_t> AttentionDevice::prefill(const AttentionRows& rows) {
 }
 
 void AttentionDevice::launch(const cuda::PassParams& params, int rows, bool is_prefill) {
-  const cuda::WeightFormat format = shape_.is_f16 ? cuda::WeightFormat::f16 : cuda::WeightFormat::bf16;
+  const cuda::KernelFormat format = shape_.is_f16 ? cuda::KernelFormat::f16 : cuda::KernelFormat::bf16;
   if (is_prefill)
     return checked(gpu_->launch({.kernel = cuda::Kernel::prefill_attention,
                                  .format = format,

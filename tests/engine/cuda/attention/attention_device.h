@@ -47,7 +47,7 @@ class AttentionDevice {
   /// kernel of decode passes. Fails the test on an error of the device, and where a launch leaves arrivals.
   [[nodiscard]] std::vector<std::uint16_t> decode(const AttentionRows& rows);
 
-  /// The same by the kernel of wide passes, of rows whose keys are ranges.
+  /// Attention by the kernel of wide passes, of rows whose keys are ranges.
   [[nodiscard]] std::vector<std::uint16_t> prefill(const AttentionRows& rows);
 
   /// The result that both must come to, in double precision.
@@ -65,7 +65,7 @@ class AttentionDevice {
   AttentionShape shape_;
   std::unique_ptr<cuda::Gpu> gpu_;
   std::unique_ptr<Memory> memory_;
-  int launches_ = 0;  ///< of decode attention
+  int launches_ = 0;  ///< launches of decode attention
 };
 
 }  // namespace draftscope::engine::test

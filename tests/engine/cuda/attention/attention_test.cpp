@@ -6,13 +6,60 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "made_up_rows.h"
+#include "attention_device.h"
+#include "emulated_gpu.h"
+#include "random_model.h"
 
 namespace draftscope::engine::test {
 namespace {
+
+/// A device that takes blocks and warps in an order of its own.
+std::unique_ptr<cuda::Gpu> emulated(int multiprocessors, std::uint64_t order) {
+  return cuda::emulation::make_emulated_gpu(multiprocessors, cuda::emulation::usual_memory_bytes,
+                                            static_cast<std::uint32_t>(order % 1000));
+}
+
+constexpr std::int32_t every_key = 1 << 30;
+
+/// Every head_dim in turn.
+AttentionShape random_attention(Random& random, int round, int cache_rows) {
+  return {.head_dim = 32 * (round % 4 + 1),
+          .n_kv_heads = pick(random, 1, 2),
+          .group = pick(random, 1, 6),
+          .cache_rows = cache_rows,
+          .is_f16 = chance(random, 0.3)};
+}
+
+/// Row i after `context` keys and i rows before it; with a window of the last `window` keys, 0 = none.
+AttentionRows chain_rows(int n, int context, int window = 0) {
+  AttentionRows rows;
+  for (int i = 0; i < n; ++i) {
+    const int end = context + i + 1;
+    rows.keys.push_back({window == 0 ? 0 : std::max(0, end - window), end, 0, 0});
+    rows.query.push_back((7 * i + context) % n_made_up_queries);
+  }
+  rows.shared_keys = window == 0 ? every_key : 0;
+  return rows;
+}
+
+/// Rows that each have the `context` keys, some of those before them, and themselves.
+AttentionRows tree_rows(Random& random, int n, int context) {
+  AttentionRows rows;
+  for (int i = 0; i < n; ++i) {
+    const auto begin = static_cast<std::int32_t>(rows.extra.size());
+    for (int other = 0; other < i; ++other)
+      if (chance(random, 0.4)) rows.extra.push_back(context + other);
+    rows.extra.push_back(context + i);
+    rows.keys.push_back({0, context, begin, static_cast<std::int32_t>(rows.extra.size())});
+    rows.query.push_back((5 * i + context) % n_made_up_queries);
+  }
+  rows.shared_keys = context;
+  return rows;
+}
 
 AttentionRows random_rows(Random& random, int n, int context) {
   switch (pick(random, 0, 2)) {

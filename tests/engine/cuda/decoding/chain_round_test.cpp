@@ -47,7 +47,7 @@ class RandomPlans final : public Strategy {
     states.insert(states.end(), outcome.states.begin(), outcome.states.end());
   }
 
-  std::vector<float> states;  ///< of all rounds
+  std::vector<float> states;  ///< states of all rounds
   std::size_t above = 0;      ///< rounds whose draft was verified above its exit
 
  private:

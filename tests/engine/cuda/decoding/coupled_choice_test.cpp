@@ -54,7 +54,7 @@ std::vector<std::int32_t> device_choices(const std::vector<float>& logits, std::
   params.work.head_results = heads.data();
   params.work.target_rows = warped.data();
   const auto gpu = cuda::emulation::make_emulated_gpu(2);
-  EXPECT_TRUE(run_operation(*gpu, cuda::WeightFormat::bf16, params, {.kind = cuda::OperationKind::warp_rows},
+  EXPECT_TRUE(run_operation(*gpu, cuda::KernelFormat::bf16, params, {.kind = cuda::OperationKind::warp_rows},
                             0, rows, cuda::sampling_shared_bytes));
   std::vector<std::int32_t> choices;
   for (const WarpedRow& row : warped) choices.push_back(row.choice);

@@ -55,7 +55,7 @@ inline SamplingOptions random_sampling(Random& random, std::int32_t vocab, bool 
 
 struct HeardRounds : DecodeListener {
   std::vector<traces::Round> rounds;
-  std::vector<traces::LayerSet> sets;  ///< of rounds that drafted
+  std::vector<traces::LayerSet> sets;  ///< sets of rounds that drafted
   std::vector<traces::DraftToken> draft_tokens;
   std::int64_t drafted = 0;
   std::int64_t accepted = 0;

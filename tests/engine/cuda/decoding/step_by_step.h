@@ -8,7 +8,7 @@
 
 namespace draftscope::engine::test {
 
-/// The same backend with no rounds of its own.
+/// A backend without its rounds of its own.
 class StepByStep final : public Backend {
  public:
   explicit StepByStep(std::unique_ptr<Backend> backend) : backend_(std::move(backend)) {}

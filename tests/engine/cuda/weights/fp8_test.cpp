@@ -35,7 +35,7 @@ float rounded_to_e4m3(float x, const std::vector<float>& values) {
   return std::copysign(values[nearest_e4m3(x, values) & 0x7fU], x);
 }
 
-/// The same weights in fp32, the layers' matrices as e4m3 with a scale a row holds them.
+/// A model's weights in fp32, the layers' matrices as e4m3 with a scale a row holds them.
 class Dequantised {
  public:
   explicit Dequantised(const Checkpoint& original) : checkpoint_(original) {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/gguf/unpack.h"
 #include "cuda/kernels/grouped_layout.h"
 #include "cuda/weights/pack_groups.h"
 #include "cuda_shapes.h"
 #include "e4m3.h"
+#include "formats/block_formats.h"
 #include "numbers/bf16.h"
 #include "packed_model.h"
 #include "stored_formats.h"
@@ -66,12 +66,14 @@ PackedWeight q4_k_weight(const PackedMatrix& packed, std::int64_t row, std::int6
   const std::int64_t runs = (packed.columns + 127) / 128;
   const std::int64_t lines = (packed.columns + 255) / 256;
   const std::int64_t scales = packed.rows * runs * 64 + (row / 8 * lines + k / 256) * 128 + row % 8 * 16;
-  std::vector<std::byte> block(gguf::Q4_K::bytes);
+  constexpr std::uint32_t type = 12;  // Q4_K
+  const gguf::BlockFormat& format = *gguf::find_block_format(type);
+  std::vector<std::byte> block(format.bytes);
   std::memcpy(block.data(), packed.bytes.data() + scales, 16);
   const auto value_of = [&](std::uint32_t code) {
     std::fill(block.begin() + 16, block.end(), static_cast<std::byte>(code | code << 4U));
-    float values[gguf::Q4_K::weights];
-    gguf::unpack_q4_k(block.data(), values);
+    float values[256];
+    format.unpack(block.data(), 1, values);
     return values[k % 256];
   };
   const auto unit = [&](std::int64_t at) {
@@ -107,7 +109,7 @@ Fp8Weight fp8_weight(const PackedMatrix& packed, std::int64_t row, std::int64_t 
 
 struct Layout {
   const char* name;
-  cuda::WeightFormat format;
+  cuda::KernelFormat format;
   PackedWeight (*weight)(const PackedMatrix& packed, std::int64_t row, std::int64_t k);
   /// The bytes that a matrix takes.
   std::size_t (*bytes)(const TensorView& matrix);
@@ -129,7 +131,7 @@ Checkpoint one_layer(std::int32_t d_model, std::int32_t d_ff, Random& random) {
 }
 
 constexpr Layout layouts[] = {
-    {"int4", cuda::WeightFormat::int4, int4_weight,
+    {"int4", cuda::KernelFormat::int4, int4_weight,
      [](const TensorView& matrix) { return cuda::int4_layout.bytes(matrix.rows, matrix.columns); },
      [](int round, Random& random) {
        const Int4Form form{.form = round % 2 == 0 ? PackedForm::awq : PackedForm::gptq,
@@ -138,7 +140,7 @@ constexpr Layout layouts[] = {
        return in_int4(one_layer(8 * pick(random, 17, 40), 32 * pick(random, 1, 40), random), form, random);
      },
      1, 12},
-    {"fp8_block", cuda::WeightFormat::fp8_block,
+    {"fp8_block", cuda::KernelFormat::fp8_block,
      [](const PackedMatrix& packed, std::int64_t row, std::int64_t k) {
        const Fp8Weight weight = fp8_weight(packed, row, k);
        // Half of the widest step between values, from 256 to 448, or of the narrowest.
@@ -154,7 +156,7 @@ constexpr Layout layouts[] = {
      },
      8, 10},
     // Not a byte more than the file has.
-    {"q4_k", cuda::WeightFormat::q4_k, q4_k_weight, [](const TensorView& matrix) { return matrix.bytes(); },
+    {"q4_k", cuda::KernelFormat::q4_k, q4_k_weight, [](const TensorView& matrix) { return matrix.bytes(); },
      [](int /*round*/, Random& random) {
        const speculation::ModelShape shape = random_shape_of(stored_formats().back(), random);
        return in_q4_k(random_checkpoint(shape, DType::bf16, random()), random);
@@ -228,7 +230,7 @@ TEST_P(PackGroups, RoundPlainNumbersToTheNearestSteps) {
       const PackedWeight found = GetParam().weight(*matrix, i / plain.columns, i % plain.columns);
       const float value = values[static_cast<std::size_t>(i)];
       ASSERT_LE(std::abs(found.value - value), found.max_error) << i;
-      if (GetParam().format == cuda::WeightFormat::q4_k) continue;  // its zero is a minimum and a multiple
+      if (GetParam().format == cuda::KernelFormat::q4_k) continue;  // its zero is a minimum and a multiple
       ASSERT_TRUE(value != 0.0F || found.value == 0.0F) << i;
     }
   }
@@ -249,7 +251,7 @@ TEST_P(PackGroups, AreNoneOfNumbersThatAreNotFinite) {
     const auto matrix = packed(plain);
     ASSERT_TRUE(matrix);
     const float found = GetParam().weight(*matrix, 1, 63).value;
-    EXPECT_LE(found, GetParam().format == cuda::WeightFormat::fp8_block ? 2 * small : 0.0F);
+    EXPECT_LE(found, GetParam().format == cuda::KernelFormat::fp8_block ? 2 * small : 0.0F);
     EXPECT_GE(found, 0.0F);
   }
 }
@@ -268,7 +270,7 @@ TEST(PackFp8Block, RoundsPlainNumbersToTheNearest) {
     value = std::ldexp(static_cast<float>(pick(random, -999, 999)), pick(random, -22, 0));
     if (chance(random, 0.1)) value = 0.0F;
   }
-  auto bytes = cuda::pack_groups(tensor_of(plain, rows), cuda::WeightFormat::fp8_block);
+  auto bytes = cuda::pack_groups(tensor_of(plain, rows), cuda::KernelFormat::fp8_block);
   ASSERT_TRUE(bytes);
   const PackedMatrix packed{std::move(*bytes), rows, columns};
   for (std::int64_t first = 0; first < rows; first += 128)

@@ -9,12 +9,11 @@
 #include <stdexcept>
 
 #include "checkpoint/element_bits.h"
-#include "checkpoint/gguf/block_formats.h"
-#include "checkpoint/gguf/unpack.h"
 #include "checkpoint/gguf/widen.h"
 #include "cpu/model.h"
 #include "cpu/quantised/quantise.h"
 #include "e4m3.h"
+#include "formats/block_formats.h"
 #include "numbers/bf16.h"
 
 namespace draftscope::engine::test {
@@ -58,7 +57,7 @@ const gguf::BlockFormat& stored_format(WeightFormat format) {
   throw std::logic_error("no file has such blocks");
 }
 
-/// A block as unpack.h says that files have it.
+/// A block as files have it (formats/block_formats.cpp).
 void write_block(WeightFormat format, const cpu::QuantisedBlock& block, std::byte* out) {
   std::memcpy(out, &block.scale, 2);
   for (std::size_t i = 0; i < block.quants.size(); ++i)
@@ -82,9 +81,10 @@ std::uint16_t random_q4_k_unit(Random& random, float size) {
 }
 
 std::vector<std::byte> random_q4_k(std::size_t count, Random& random) {
-  std::vector<std::byte> bytes(count * gguf::Q4_K::bytes);
+  const std::size_t block_bytes = stored_format(WeightFormat::q4_k).bytes;
+  std::vector<std::byte> bytes(count * block_bytes);
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(pick(random, 0, 255));
-  for (std::size_t block = 0; block < bytes.size(); block += gguf::Q4_K::bytes) {
+  for (std::size_t block = 0; block < bytes.size(); block += block_bytes) {
     const std::uint16_t units[] = {random_q4_k_unit(random, 3e-4F), random_q4_k_unit(random, 2e-3F)};
     std::memcpy(bytes.data() + block, units, sizeof units);
   }
@@ -123,7 +123,7 @@ void pack_int4(PackedModel& model, TensorView& packed, TensorView& widened, cons
   for (std::int64_t g = 0; g < groups; ++g)
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto zero = static_cast<std::uint32_t>((g * rows + row) % 16);
-      // Of a type that fp16 has, too.
+      // A number that fp16 has, too.
       const float scale = bf16_to_float(float_to_bf16(random_scale(random, size, 0x1p-24F, 0.001)));
       put_along_outputs(form, zeros + g * rows / 2, row,
                         (zero - static_cast<std::uint32_t>(form.zero_offset)) & 15U);
@@ -227,8 +227,8 @@ PackedModel in_q4_k(const Checkpoint& plain, Random& random, double plain_share)
       if (!must && chance(random, plain_share)) return;
       for (TensorView LayerWeights::*const matrix : together) {
         TensorView& packed = model.packed().weights.layers[i].*matrix;
-        const std::size_t blocks =
-            static_cast<std::size_t>(packed.rows * packed.columns) / gguf::Q4_K::weights;
+        const std::size_t blocks = static_cast<std::size_t>(packed.rows * packed.columns) /
+                                   stored_format(WeightFormat::q4_k).weights;
         set_blocks(model, packed, model.widened().weights.layers[i].*matrix,
                    stored_format(WeightFormat::q4_k), model.keep(random_q4_k(blocks, random)));
       }
@@ -280,7 +280,15 @@ PackedModel in_e4m3(const Checkpoint& plain) {
             static_cast<std::byte>(nearest_e4m3(row[static_cast<std::size_t>(k)] / scales[r], values));
     }
     model.set_codes(packed, codes);
-    packed.scales = scales;
+    model.set_quantised(packed, {.form = PackedForm::fp8,
+                                 .bits = 8,
+                                 .rows = packed.rows,
+                                 .columns = packed.columns,
+                                 .values = codes,
+                                 .scales = reinterpret_cast<const std::byte*>(scales),
+                                 .scale_dtype = DType::f32,
+                                 .block = {1, packed.columns},
+                                 .has_output_scales = true});
   });
   return model;
 }

@@ -17,7 +17,7 @@ namespace draftscope::engine::test {
 /// One way in which a file has a format.
 struct StoredVariant {
   std::string name;
-  DType dtype = DType::bf16;  ///< of the tensors that are not packed
+  DType dtype = DType::bf16;  ///< type of the tensors that are not packed
   std::function<PackedModel(const Checkpoint& plain, Random&)> pack;
   int rounds = 1;       ///< random shapes
   int deep_rounds = 1;  ///< random depths

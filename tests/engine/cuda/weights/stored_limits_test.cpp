@@ -12,6 +12,7 @@
 #include "cuda_device.h"
 #include "cuda_shapes.h"
 #include "emulated_gpu.h"
+#include "poison.h"
 #include "stored_formats.h"
 
 namespace draftscope::engine::test {
@@ -120,6 +121,10 @@ TEST(StoredLimitsOf, RefuseNumbersThatAreNotFinite) {
     EXPECT_THAT(device_weights(model.packed()),
                 HasSubstr("mlp.down_proj.weight holds nan, expected finite numbers"));
   }
+  poison(plain.weights.layers.back().down, 3, 5, Poison::inf);
+  for (const WeightFormat format : {WeightFormat::fp8, WeightFormat::q8_0, WeightFormat::int4})
+    EXPECT_THAT(device_weights(plain, format),
+                HasSubstr("mlp.down_proj.weight holds inf, expected finite numbers"));
 }
 
 TEST(StoredLimitsOf, RefuseAPackedEmbedding) {

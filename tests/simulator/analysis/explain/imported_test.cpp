@@ -17,7 +17,6 @@ namespace {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using traces::ImportFormat;
 
 struct Explained {
   MeasuredRecording measured;
@@ -37,7 +36,7 @@ struct Explained {
   }
 };
 
-Explained explained(const std::string& text, std::optional<ImportFormat> format = {},
+Explained explained(const std::string& text, const std::string& format = "",
                     const std::string& name = "run.jsonl") {
   const test::TemporaryFolder folder;
   std::ofstream(folder / name) << text;
@@ -127,7 +126,7 @@ TEST(ExplainImported, TellsDraftFromVerificationInALlamaLog) {
     log += time(us) + fmt::format(" I slot x: id  0 | task 0 | accepted  {}/ 3 draft tokens\n", i % 3);
   }
   log += time(us + 100) + " I slot release: id  0 | task 0 | stop processing: n_tokens = 90, truncated = 0\n";
-  const Explained answer = explained(log, ImportFormat::llama_cpp, "server.log");
+  const Explained answer = explained(log, "llama-cpp", "server.log");
   ASSERT_EQ(answer.diagnoses.size(), 1U);
   const RoundAccount& round = answer.diagnoses[0].round;
   ASSERT_TRUE(round.parts);
@@ -159,7 +158,7 @@ TEST(ExplainImported, TellsTheDraftsShareOfTensorRtIterations) {
 TEST(ExplainImported, SaysWhatATraceLogCannotTell) {
   const Explained answer = [] {
     std::ifstream file(DRAFTSCOPE_SOURCE_DIR "/tests/fuzz/corpus/import/llama_cpp/server_trace.log");
-    return explained({std::istreambuf_iterator<char>(file), {}}, ImportFormat::llama_cpp, "server.log");
+    return explained({std::istreambuf_iterator<char>(file), {}}, "llama-cpp", "server.log");
   }();
   EXPECT_THAT(answer.unjudged("nothing_drafted"), AnyOf(HasSubstr("plain steps"), HasSubstr("rounds")));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every figure against a naive recomputation straight from the rows, on random recordings.
 
-#include <draftscope/simulator/analysis/figures.h>
+#include <draftscope/simulator/analysis/measured_recording.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -333,6 +333,55 @@ TEST(Figures, OfAnEmptyRecordingAreEmpty) {
   EXPECT_FALSE(figures.runs[0].all.throughput.tokens_per_second.has_value());
   EXPECT_FALSE(figures.runs[0].all.acceptance.mean_accepted_length.has_value());
   EXPECT_EQ(figures.runs[0].all.breakdown.source, BreakdownSource::none);
+}
+
+/// Sums that an overview stores of these rounds, whose drafts are early exits.
+std::vector<traces::RequestSum> stored_sums(const Recording& recording) {
+  std::map<traces::RequestId, traces::RequestSum> sums;
+  for (const Round& round : recording.rounds) {
+    traces::RequestSum& sum = sums[round.request_id];
+    sum.request_id = round.request_id;
+    ++sum.rounds;
+    sum.drafted += round.drafted;
+    sum.accepted += round.accepted;
+    sum.emitted += round.emitted;
+    sum.draft_steps += round.tree_depth;
+    sum.draft_sublayers += std::int64_t{2} * round.tree_depth * round.exit_layer;
+    sum.rounds_ns += round.end_ns - round.start_ns;
+    sum.draft_ns += round.draft_ns;
+    sum.verify_ns += round.verify_ns;
+    sum.accept_ns += round.accept_ns;
+    sum.optimise_ns += round.optimise_ns;
+    sum.control_ns += round.control_ns;
+  }
+  std::vector<traces::RequestSum> stored;
+  for (const auto& [id, sum] : sums) stored.push_back(sum);
+  return stored;
+}
+
+// Weights in fewer bits are loaded in less time, by rows and by stored sums alike.
+TEST(Overview, CountsLayersOfDraftsOnOtherWeightsAsTheRowsDo) {
+  Recording recording = random_recording(5).recording;
+  recording.meta["dtype"] = "bf16";
+  const double plain = measure(recording).runs[1].all.layers.etpl.value();
+  traces::Run& run = recording.runs[1];
+  run.strategy = run.specification = "quantised";
+  run.parameters = R"({"weights":"q8_0","gamma":4,"verify":"all-layers","acceptance":"token","guard":0})";
+  const std::vector<traces::RequestSum> sums = stored_sums(recording);
+  const auto layers_of_overview = [&] {
+    Recording outline = recording;
+    outline.rounds.clear();
+    outline.draft_tokens.clear();
+    return measure_overview(outline, sums).runs[1].all.layers;
+  };
+  const LoadedLayers expected = measure(recording).runs[1].all.layers;
+  EXPECT_GT(expected.etpl.value(), 1.05 * plain);
+  EXPECT_NEAR(layers_of_overview().etpl.value(), expected.etpl.value(), 1e-12);
+  EXPECT_NEAR(layers_of_overview().etpl_pooled.value(), expected.etpl_pooled.value(), 1e-12);
+  // Where layer sets differ in their weights, sums do not say how much was loaded.
+  recording.layer_sets.back().origin = "fp8";
+  EXPECT_TRUE(measure(recording).runs[1].all.layers.etpl);
+  EXPECT_FALSE(layers_of_overview().etpl);
 }
 
 TEST(Acceptance, OfATokenTreeCountsDepthAsDraftSteps) {

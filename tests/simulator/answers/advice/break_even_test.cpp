@@ -42,9 +42,10 @@ TEST(BreakEven, GivesASpeedupOfOneInTheClosedForms) {
 TEST(BreakEven, IsThePapersWithoutOtherCosts) {
   const auto found = break_even({.steps_per_round = 4.0, .c = 0.2, .v = 1.0, .o = 0.0}, 4);
   ASSERT_TRUE(found);
-  EXPECT_NEAR(found->alpha.value(), break_even_acceptance_rate(0.2, 4).value().value(), 1e-12);
-  const auto half = break_even({.steps_per_round = 1.0, .c = 0.5}, 1);
-  EXPECT_NEAR(half->alpha.value(), 0.5, 1e-12);
+  EXPECT_NEAR(leviathan_speedup(found->alpha.value(), 4, 0.2).value(), 1.0, 1e-9);
+  for (const double c : {0.1, 0.5, 0.9})
+    EXPECT_NEAR(break_even({.steps_per_round = 1.0, .c = c}, 1)->alpha.value(), c, 1e-12)
+        << "Leviathan et al., Corollary 3.9";
 }
 
 TEST(BreakEven, RefusesInOneLine) {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <random>
 
-#include "../../prices/costs/planted_trace.h"
-#include "prices/costs/cost_prices.h"
+#include "../../prices/fit/planted_trace.h"
+#include "prices/passes/cost_prices.h"
 #include "rounds/drafts/auxiliary_work.h"
 #include "rounds/replay/policy_choice.h"
 #include "rounds/replay/replay.h"

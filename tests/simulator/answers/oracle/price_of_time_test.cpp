@@ -29,44 +29,6 @@ TEST(Dinkelbach, FindsTheLargestRatio) {
   }
 }
 
-TEST(Dinkelbach, AgreesWithTheOracleOnEveryPlanOfRounds) {
-  // The oracle's rate is the price at which its plan is worth nothing and any fixed setting less.
-  std::mt19937 random(42);
-  for (int trial = 0; trial < 20; ++trial) {
-    const ShadowTable table = random_text(random, {.positions = 100});
-    const Prices prices = random_prices(random, {.longest = 6});
-    const auto plan = oracle_plan(table, prices);
-    ASSERT_TRUE(plan);
-    const auto tokens = static_cast<double>(plan->statistics.tokens);
-    std::vector<Yield> ways{{tokens, plan->time_ns}};
-    for (std::int32_t exit = 1; exit < 4; ++exit)
-      for (std::int32_t length = 0; length <= 6; ++length)
-        ways.push_back({tokens, time_ns(fixed_setting(table, {exit, length}).value(), prices)});
-    const double price = dinkelbach([&](double at) {
-      return *std::max_element(ways.begin(), ways.end(), [&](const Yield& a, const Yield& b) {
-        return a.tokens - at * a.ns < b.tokens - at * b.ns;
-      });
-    });
-    EXPECT_DOUBLE_EQ(price, tokens / plan->time_ns);
-  }
-}
-
-TEST(LeastPrefixAcceptance, IsTheTimeOfTheStepAtItsPrice) {
-  Prices prices;
-  prices.target_step = {100.0, 1.0};
-  prices.round_ns = 7.0;
-  prices.drafts.resize(3);
-  prices.drafts[2] = {.step = {20.0, 0.5}, .verify = {{}, {}, {104.0, 1.0}, {110.0, 1.0}}};
-  // 20 + 0.5 · 11 for a step at context 11, and 6 for the wider verification.
-  EXPECT_NEAR(min_prefix_acceptance(0.01, prices, 2, 1, 10.0).value(), 0.01 * (25.5 + 6.0), 1e-12);
-  // A first one pays for the round: 7 + 25 + 114 instead of 110.
-  EXPECT_NEAR(min_prefix_acceptance(0.01, prices, 2, 0, 10.0).value(), 0.01 * 36.0, 1e-12);
-  EXPECT_FALSE(min_prefix_acceptance(0.01, prices, 2, 2, 10.0));
-  EXPECT_FALSE(min_prefix_acceptance(0.01, prices, 1, 0, 10.0));
-  EXPECT_FALSE(min_prefix_acceptance(0.01, prices, 9, 0, 10.0));
-  EXPECT_FALSE(min_prefix_acceptance(0.01, prices, 2, -1, 10.0));
-}
-
 /// Acceptances on the levels that the process rounds to, so that nothing is lost.
 ConfidenceModel random_model(std::mt19937& random) {
   const auto share = [&] { return uniform(random, 0.1, 0.9); };

@@ -12,19 +12,16 @@
 namespace draftscope::simulator {
 namespace {
 
-constexpr std::int32_t exits = 3;
-constexpr std::int32_t widths = 9;
-
 TEST(ConfidenceThreshold, OfZeroIsTheFixedSetting) {
   std::mt19937 random(31);
   for (int trial = 0; trial < 40; ++trial) {
     const ShadowTable table = random_text(random, {.positions = 80, .ended_at_eos = trial % 2 == 0});
     const auto rounds = replay(table, ConfidenceThreshold{.exit = 2, .longest = 5, .threshold = 0.0});
     ASSERT_TRUE(rounds);
-    const std::vector<double> fixed = flatten(fixed_setting(table, {2, 5}).value(), exits, widths);
-    EXPECT_EQ(flatten(rounds->most, exits, widths), fixed);
+    const RoundStatistics fixed = fixed_setting(table, {2, 5}).value();
+    EXPECT_EQ(rounds->most, fixed);
     if (!table.ended_at_eos) {
-      EXPECT_EQ(flatten(rounds->modelled, exits, widths), fixed);
+      EXPECT_EQ(rounds->modelled, fixed);
     }
   }
 }
@@ -35,8 +32,7 @@ TEST(ConfidenceThreshold, AboveEveryConfidenceDraftsOneTokenARound) {
   const auto rounds = replay(table, ConfidenceThreshold{.exit = 1, .longest = 5, .threshold = 1.5});
   ASSERT_TRUE(rounds);
   EXPECT_EQ(rounds->status(), AnswerStatus::exact);
-  EXPECT_EQ(flatten(rounds->modelled, exits, widths),
-            flatten(fixed_setting(table, {1, 1}).value(), exits, widths));
+  EXPECT_EQ(rounds->modelled, fixed_setting(table, {1, 1}).value());
 }
 
 /// A text whose confidences after a rejected token are made up: another one than the table's, which a replay

@@ -100,44 +100,5 @@ TEST(ClusterBootstrap, RefusesWhatIsNoRatio) {
   EXPECT_FALSE(cluster_bootstrap(some_requests(20, 1), RatioMean::ratio_of_sums, {.draws = 10}));
 }
 
-TEST(BlockBootstrap, IsLabelledAndKeepsTheRatio) {
-  std::mt19937_64 random(3);
-  std::vector<ClusterSums> rounds;
-  while (rounds.size() < 400) rounds = synthetic_rounds(random, 1.5);
-  const auto estimate = block_bootstrap(rounds);
-  ASSERT_TRUE(estimate && estimate->interval_95);
-  const ClusterSums sums = sum_of(rounds);
-  EXPECT_NEAR(estimate->value, sums.numerator / sums.denominator, 1e-12);
-  EXPECT_EQ(estimate->basis, IntervalBasis::blocks_of_rounds);
-  EXPECT_EQ(interval_basis_name(estimate->basis), "blocks of rounds");
-  EXPECT_GE(estimate->clusters, min_clusters_for_interval);
-  EXPECT_LT(estimate->clusters, rounds.size() / 10);
-}
-
-TEST(BlockBootstrap, IsWiderThanRoundsOnTheirOwnOnlyWhereRoundsPersist) {
-  std::mt19937_64 random(8);
-  std::vector<ClusterSums> rounds;
-  bool easy = true;
-  for (int i = 0; i < 4000; ++i) {
-    if (random() % 10 == 0) easy = !easy;
-    rounds.push_back({easy ? 5.0 : 1.0 + static_cast<double>(random() % 2), 1.0});
-  }
-  std::vector<ClusterSums> shuffled = rounds;
-  std::shuffle(shuffled.begin(), shuffled.end(), random);
-  const auto width = [](const Result<RatioEstimate>& estimate) {
-    return estimate->interval_95->high - estimate->interval_95->low;
-  };
-  const double single = width(cluster_bootstrap(rounds, RatioMean::ratio_of_sums));
-  EXPECT_GT(width(block_bootstrap(rounds)), 1.7 * single);
-  EXPECT_NEAR(width(block_bootstrap(shuffled)), single, 0.25 * single);
-}
-
-TEST(BlockBootstrap, SaysWhenARequestIsTooShort) {
-  const auto estimate = block_bootstrap(std::vector<ClusterSums>(40, {2.0, 1.0}));
-  ASSERT_TRUE(estimate);
-  EXPECT_FALSE(estimate->interval_95.has_value());
-  EXPECT_EQ(estimate->no_interval_reason, "5 blocks of rounds, an interval needs at least 10");
-}
-
 }  // namespace
 }  // namespace draftscope::simulator

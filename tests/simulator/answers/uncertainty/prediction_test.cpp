@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "answers/uncertainty/noisy_bootstrap.h"
+#include "answers/uncertainty/confidence_draws.h"
 #include "synthetic_requests.h"
 
 namespace draftscope::simulator {

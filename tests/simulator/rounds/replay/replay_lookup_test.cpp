@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/simulator/analysis/run_rows.h>
-#include <draftscope/speculation/rules/rules_of.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +11,8 @@
 
 #include "../../../cli/trace_files.h"
 #include "rounds/replay/replay_lookup.h"
+#include "strategies/prompt-lookup/rule.h"
+#include "strategies/suffix-decoding/rule.h"
 
 namespace draftscope::simulator {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "rounds/replay/near_ties.h"
 #include "rounds/replay/policies.h"
-#include "rounds/replay/replay_grid.h"
 #include "toy_model.h"
 
 namespace draftscope::simulator {
@@ -138,67 +137,32 @@ TEST(Replay, EmitsTheTextAndSumsItsRounds) {
   }
 }
 
-std::vector<std::int32_t> count_from(std::int32_t first, std::int32_t count) {
-  std::vector<std::int32_t> numbers(static_cast<std::size_t>(count));
-  std::iota(numbers.begin(), numbers.end(), first);
-  return numbers;
-}
-
-void expect_equal(const RoundStatistics& a, const RoundStatistics& b) {
-  EXPECT_EQ(a.tokens, b.tokens);
-  EXPECT_EQ(a.rounds, b.rounds);
-  EXPECT_EQ(a.drafted, b.drafted);
-  EXPECT_EQ(a.accepted, b.accepted);
-  EXPECT_EQ(a.target_steps.passes, b.target_steps.passes);
-  EXPECT_EQ(a.target_steps.context, b.target_steps.context);
-  ASSERT_EQ(a.drafts.size(), b.drafts.size());
-  for (std::size_t i = 0; i < a.drafts.size(); ++i) {
-    EXPECT_EQ(a.drafts[i].exit, b.drafts[i].exit);
-    EXPECT_EQ(a.drafts[i].steps.passes, b.drafts[i].steps.passes);
-    EXPECT_EQ(a.drafts[i].steps.context, b.drafts[i].steps.context);
-    ASSERT_EQ(a.drafts[i].verify.size(), b.drafts[i].verify.size());
-    for (std::size_t rows = 0; rows < a.drafts[i].verify.size(); ++rows) {
-      EXPECT_EQ(a.drafts[i].verify[rows].passes, b.drafts[i].verify[rows].passes);
-      EXPECT_EQ(a.drafts[i].verify[rows].context, b.drafts[i].verify[rows].context);
-    }
-  }
-}
-
-TEST(ReplayGrid, IsTheReplayOfEachFixedPolicy) {
-  for (unsigned seed = 1; seed <= 60; ++seed) {
-    Case made = random_case(seed);
-    made.conditions.may_end_off_text = seed % 4 == 0;
-    const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions, seed % 2 == 0);
-    if (table.end() < table.first) continue;
-    for (const GridCell& cell :
-         grid_statistics(table, count_from(1, table.n_layers - 1), count_from(0, 8), made.conditions)) {
+/// Rounds of every fixed exit with every fixed length from `first` to 11, the lengths of an exit together.
+std::vector<std::int64_t> rounds_of_each(const ShadowTable& table, std::int32_t first,
+                                         const ReplayConditions& conditions) {
+  std::vector<std::int64_t> rounds;
+  for (std::int32_t exit = 1; exit < table.n_layers; ++exit)
+    for (std::int32_t length = first; length < 12; ++length) {
       std::vector<std::unique_ptr<Policy>> parts;
-      parts.push_back(std::make_unique<FixedExit>(cell.exit));
-      parts.push_back(std::make_unique<LengthPolicy>(speculation::FixedLength(cell.length)));
+      parts.push_back(std::make_unique<FixedExit>(exit));
+      parts.push_back(std::make_unique<LengthPolicy>(speculation::FixedLength(length)));
       MixedPolicy policy(std::move(parts));
-      const ReplayTotals sum = totals(replay_rounds(table, policy, made.conditions));
-      EXPECT_EQ(cell.totals.status, sum.status) << "seed " << seed;
-      EXPECT_EQ(cell.totals.bounded_rounds, sum.bounded_rounds);
-      EXPECT_EQ(cell.totals.may_end_early, sum.may_end_early);
-      expect_equal(cell.totals.least, sum.least);
-      expect_equal(cell.totals.most, sum.most);
+      rounds.push_back(totals(replay_rounds(table, policy, conditions)).least.rounds);
     }
-  }
+  return rounds;
 }
 
-TEST(ReplayGrid, NeedsNoMoreRoundsForLongerDrafts) {
+TEST(Replay, NeedsNoMoreRoundsForLongerDrafts) {
   for (unsigned seed = 1; seed <= 60; ++seed) {
     const Case made = random_case(seed);
     const ShadowTable table = shadow_table(made.model, made.prompt, made.conditions);
     if (table.end() < table.first) continue;
-    const auto lengths = count_from(0, 12);
-    const auto cells = grid_statistics(table, count_from(1, table.n_layers - 1), lengths, made.conditions);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (i % lengths.size() == 0) {
-        EXPECT_EQ(cells[i].totals.least.rounds, cells[i].totals.least.target_steps.passes);
-        continue;
-      }
-      EXPECT_LE(cells[i].totals.least.rounds, cells[i - 1].totals.least.rounds) << "seed " << seed;
+    const std::vector<std::int64_t> rounds = rounds_of_each(table, 0, made.conditions);
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      if (i % 12 == 0)
+        EXPECT_EQ(rounds[i], rounds[0]) << "without drafts every exit has the same rounds";
+      else
+        EXPECT_LE(rounds[i], rounds[i - 1]) << "seed " << seed;
     }
   }
 }
@@ -222,17 +186,16 @@ TEST(NearTies, BoundTheRoundsOfEveryWayTheyCouldFall) {
         cell.token = accepts ? table.text[static_cast<std::size_t>(position)] : -1;
       }
     }
-    const auto exits = count_from(1, table.n_layers - 1);
-    const auto lengths = count_from(1, 6);
-    const auto worst = grid_statistics(with_near_ties(table, epsilon, TieOutcome::rejected), exits, lengths,
-                                       made.conditions);
-    const auto best = grid_statistics(with_near_ties(table, epsilon, TieOutcome::accepted), exits, lengths,
-                                      made.conditions);
+    const auto rounds_where = [&](TieOutcome outcome) {
+      return rounds_of_each(with_near_ties(table, epsilon, outcome), 1, made.conditions);
+    };
+    const auto worst = rounds_where(TieOutcome::rejected);
+    const auto best = rounds_where(TieOutcome::accepted);
     for (const ShadowTable& one : {table, some}) {
-      const auto cells = grid_statistics(one, exits, lengths, made.conditions);
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        EXPECT_LE(best[i].totals.least.rounds, cells[i].totals.least.rounds) << "seed " << seed;
-        EXPECT_GE(worst[i].totals.least.rounds, cells[i].totals.least.rounds) << "seed " << seed;
+      const auto rounds = rounds_of_each(one, 1, made.conditions);
+      for (std::size_t i = 0; i < rounds.size(); ++i) {
+        EXPECT_LE(best[i], rounds[i]) << "seed " << seed;
+        EXPECT_GE(worst[i], rounds[i]) << "seed " << seed;
       }
     }
   }

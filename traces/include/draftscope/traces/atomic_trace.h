@@ -5,8 +5,10 @@
 // renamed. For what is made of something else; a recording is streamed to its own file, so that a crash
 // leaves what was committed. Nothing is dropped, however far the disk is behind.
 
+#include <draftscope/base/output_file.h>
 #include <draftscope/base/result.h>
 #include <draftscope/traces/writer.h>
+
 #include <filesystem>
 #include <memory>
 
@@ -34,5 +36,9 @@ class AtomicTrace {
   bool replaces_ = false;  ///< the target was there, and may be replaced
   std::unique_ptr<Writer> writer_;
 };
+
+/// Refuses what check_output_file() does, and a name whose log would take the place of somebody's file
+/// (NAME-wal, NAME-shm, NAME-journal). Changes nothing.
+[[nodiscard]] Result<void> check_trace_target(const std::filesystem::path& target, const OutputRules& rules);
 
 }  // namespace draftscope::traces

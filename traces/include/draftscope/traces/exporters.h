@@ -23,10 +23,6 @@ using Progress = std::function<bool(std::int64_t done, std::int64_t all)>;
 [[nodiscard]] Result<void> export_chrome(Reader& reader, const std::filesystem::path& target,
                                          const Progress& progress = {});
 
-/// One CSV a table into the folder `target` (RFC 4180, header row, blobs as space-separated integers).
-[[nodiscard]] Result<void> export_csv(Reader& reader, const std::filesystem::path& target,
-                                      const Progress& progress = {});
-
 /// Spec-Bench answer JSONL (docs/methods.md, Files of others): one file a run, named after its specification,
 /// into the folder `target`.
 [[nodiscard]] Result<void> export_spec_bench(Reader& reader, const std::filesystem::path& target,

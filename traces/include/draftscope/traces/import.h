@@ -16,41 +16,24 @@
 #include <draftscope/traces/missing_data.h>
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace draftscope::traces {
 
-enum class ImportFormat : std::uint8_t {
-  spec_bench,  ///< Spec-Bench answer JSONL: accepted lengths and wall times
-  swift,       ///< SWIFT's answer JSONL, which has no question ids and ends with a summary
-  layerskip,   ///< LayerSkip's and DEL's benchmark JSON, or their sweep CSV: figures of whole runs
-  acceptance,  ///< JSONL with the accepted lengths of each request, round by round; vLLM's per-request
-               ///< metrics
-  chrome,      ///< Chrome trace events: the project's own export, PyTorch's profiler, or anyone's
-  nsys,        ///< Nsight Systems' SQLite export
-  rounds,      ///< the neutral JSONL of rounds (docs/rounds-format.md): the project's own export, recorders
-  llama_cpp,   ///< a log of llama.cpp's server, with LLAMA_TRACE=1 or --verbose, or of
-               ///< llama-speculative-simple
-  llama_answers,  ///< answers of llama.cpp's server, with `timings`
-  sglang,         ///< answers of SGLang, with `meta_info` or `sglext`
-  trtllm,         ///< TensorRT-LLM's iteration statistics
-  aiperf,         ///< AIPerf's profile_export.jsonl
+struct ImportFormat {
+  std::string_view name;   ///< in the command and in `meta`: "spec-bench"
+  std::string_view about;  ///< one line about such a file, for the command's help
 };
-inline constexpr int import_format_count = 12;
-/// The format's name in the command and in `meta`: "spec-bench".
-[[nodiscard]] std::string_view import_format_name(ImportFormat format);
-/// One line about such a file, for the command's help.
-[[nodiscard]] std::string_view import_format_about(ImportFormat format);
+[[nodiscard]] std::vector<ImportFormat> import_formats();
 
 struct ImportOptions {
-  std::optional<ImportFormat> format;  ///< absent: told from the file's first bytes, each file for itself
-  std::filesystem::path baseline;      ///< a further file, whose runs are the baseline; empty = none
-  std::string model;                   ///< the model's name, where the files do not say it
-  std::int32_t n_layers = 0;           ///< of the target model, where the files do not say it; 0 = unknown
-  std::string specification;           ///< of the run, instead of the file's name; for one file alone
+  std::string format;              ///< a name; empty: told from the file's first bytes, each for itself
+  std::filesystem::path baseline;  ///< a further file, whose runs are the baseline; empty = none
+  std::string model;               ///< the model's name, where the files do not say it
+  std::int32_t n_layers = 0;       ///< of the target model, where the files do not say it; 0 = unknown
+  std::string specification;       ///< of the run, instead of the file's name; for one file alone
   /// Draft tokens of every round that drafts, where the files have accepted lengths alone; 0 = unknown.
   std::int32_t draft_length = 0;
   bool overwrite = false;  ///< replace an existing target
@@ -59,8 +42,8 @@ struct ImportOptions {
 };
 
 struct ImportSummary {
-  std::vector<ImportFormat> formats;  ///< of each file, the baseline's first
-  std::vector<MissingData> missing;   ///< of all files together, in the order of MissingData
+  std::vector<std::string_view> formats;  ///< names: of each file, the baseline's first
+  std::vector<MissingData> missing;       ///< of all files together, in the order of MissingData
   std::int64_t runs = 0;
   std::int64_t requests = 0;
   std::int64_t rounds = 0;
@@ -68,8 +51,9 @@ struct ImportSummary {
   std::int64_t kernels = 0;
 };
 
-/// Format that the file's first bytes look like. Errors: unreadable, compressed, or none of the formats.
-[[nodiscard]] Result<ImportFormat> detect_import_format(const std::filesystem::path& file);
+/// Name of the format that the file's first bytes look like. Errors: unreadable, compressed, or none of the
+/// formats.
+[[nodiscard]] Result<std::string_view> detect_import_format(const std::filesystem::path& file);
 
 /// Writes one trace of all the files, in their order, whole or not at all. Answers of several files become
 /// runs of one recording; a Chrome trace or an Nsight Systems export has its own clock and stands alone.

@@ -8,8 +8,10 @@
 // [start_ns, end_ns); layers, positions and indices are 0-based; an id is positive, and 0 means "none".
 
 #include <draftscope/traces/ids.h>
+
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,7 +101,7 @@ struct Round {
   std::int32_t exit_layer = 0;     ///< E, or 0 if nothing was drafted
   std::int32_t planned = 0;        ///< γ
   std::int32_t drafted = 0;        ///< draft length
-  std::int32_t tree_depth = 0;     ///< of the draft's token tree (tree_depth.h); a chain's is `drafted`
+  std::int32_t tree_depth = 0;     ///< of the draft's token tree (tree_depth() below); a chain's is `drafted`
   std::int32_t accepted = 0;       ///< accepted length, before a cut at EOS or the budget
   std::int32_t emitted = 0;        ///< tokens that reached the output
   std::int32_t verify_rows = 0;    ///< rows of the target forward
@@ -210,5 +212,9 @@ struct Counter {
   std::int64_t timestamp_ns = 0;
   double value = 0.0;
 };
+
+/// Tokens on the longest path from the root, of one round's draft tokens in the order of their index; a chain
+/// is as deep as it is long. A parent has a smaller index than its child; any other value counts as the root.
+[[nodiscard]] std::int32_t tree_depth(std::span<const DraftToken> tokens);
 
 }  // namespace draftscope::traces

@@ -19,10 +19,10 @@ namespace draftscope::engine {
 /// Sources: Jamieson & Talwalkar 2016; Li et al. 2018 (Hyperband), η = 3.
 class Halving {
  public:
-  struct Look {
+  struct Scoring {
     std::size_t setting = 0;
     std::int32_t prompts = 0;
-    friend bool operator==(const Look&, const Look&) = default;
+    friend bool operator==(const Scoring&, const Scoring&) = default;
   };
 
   /// A race of `settings` settings over up to `prompts` prompts in `rungs` rungs; all arguments ≥ 1. It has
@@ -31,7 +31,7 @@ class Halving {
 
   /// The setting to score next, and on how many prompts; the same until it is observed. None when all is
   /// done.
-  [[nodiscard]] std::optional<Look> next() const;
+  [[nodiscard]] std::optional<Scoring> next() const;
   /// The score of what next() gives; higher is better.
   void observe(double score);
 

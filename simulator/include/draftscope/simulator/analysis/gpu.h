@@ -70,6 +70,8 @@ struct ProductLaw {
   Calibration calibration = Calibration::family;
   double t0_sigma = 0.0;
   double efficiency_sigma = 0.0;
+
+  friend bool operator==(const ProductLaw&, const ProductLaw&) = default;
 };
 
 struct GpuSpecification {
@@ -105,6 +107,8 @@ struct GpuSpecification {
   /// the six fitted GPUs.
   [[nodiscard]] double t0_sigma() const { return calibration == Calibration::fitted ? 0.12 : 0.35; }
   [[nodiscard]] double efficiency_sigma() const { return calibration == Calibration::fitted ? 0.04 : 0.06; }
+
+  friend bool operator==(const GpuSpecification&, const GpuSpecification&) = default;
 };
 
 /// Error: the GPU's arithmetic lacks the type, with those that it has. Nothing is refused where they are not

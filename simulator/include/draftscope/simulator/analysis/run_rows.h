@@ -8,6 +8,7 @@
 //
 // Values point into the recording, which must outlive them and stay unchanged.
 
+#include <draftscope/traces/overview.h>
 #include <draftscope/traces/reader.h>
 #include <cstdint>
 #include <span>
@@ -26,6 +27,8 @@ struct RequestRows {
   /// Depth-0 spans of the request, in any order; empty if none were recorded.
   std::vector<traces::Span> phase_spans;
   std::int64_t tested_tokens = -1;  ///< draft tokens that the verifier got to; -1 if token rows are missing
+  /// Sums that an overview stores, where the rounds themselves are not at hand; else null.
+  const traces::RequestSum* stored = nullptr;
 };
 
 struct RunRows {
@@ -38,6 +41,9 @@ struct RunRows {
 /// ignored (Reader::validate reports them). O(rows), with hashing.
 [[nodiscard]] std::vector<RunRows> rows_by_run(const traces::Recording& recording,
                                                std::span<const traces::Span> phase_spans = {});
+
+/// The first vanilla run with a finished request; null if there is none.
+[[nodiscard]] const RunRows* baseline_of(std::span<const RunRows> runs);
 
 /// The same run with the prompts of one category only.
 [[nodiscard]] RunRows only_category(const RunRows& run, std::string_view category);
@@ -55,6 +61,8 @@ struct RunRows {
 struct PassCount {
   std::int64_t passes = 0;
   std::int64_t context = 0;  ///< summed over the passes
+
+  friend bool operator==(const PassCount&, const PassCount&) = default;
 };
 
 /// The target steps of vanilla decoding: one a token, contexts one after the other from `first_context` on.
@@ -65,6 +73,8 @@ struct DraftStatistics {
   std::int32_t exit = 0;          ///< 1 … n_layers − 1; an index into Prices::drafts
   PassCount steps;                ///< draft steps, one row each
   std::vector<PassCount> verify;  ///< [rows]: verifications of drafts of this exit; rows = draft length + 1
+
+  friend bool operator==(const DraftStatistics&, const DraftStatistics&) = default;
 };
 
 struct RoundStatistics {
@@ -79,10 +89,13 @@ struct RoundStatistics {
   /// Time that the host spent on deciding and waiting beside what prices of rounds cover; of the recorded
   /// machine's host.
   std::int64_t host_ns = 0;
+
+  friend bool operator==(const RoundStatistics&, const RoundStatistics&) = default;
 };
 
 /// Adds `b` to `a`, exit by exit.
 void add(RoundStatistics& a, const RoundStatistics& b);
 [[nodiscard]] RoundStatistics sum_of(const std::vector<RoundStatistics>& requests);
+[[nodiscard]] PassCount sum_of(const std::vector<PassCount>& requests);
 
 }  // namespace draftscope::simulator

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The clairvoyant bound: the least time in which any policy of early-exit drafts could have decoded one text,
+// The oracle: the least time in which any policy of early-exit drafts could have decoded one text,
 // on given prices. Committed text is the same under every policy, and the cost of a round depends on its
 // start alone, so that a dynamic programme over starts is exact (the argument of shadow_table.h):
 //
@@ -60,23 +60,10 @@ struct OraclePlan {
 [[nodiscard]] Result<OraclePlan> oracle_plan(const ShadowTable& table, const Prices& prices,
                                              const OracleOptions& options = {});
 
-/// The exact-length oracle that looks at one round only (the definition of SpecDecode-Bench, arXiv
-/// 2601.11580): each round drafts just what will be accepted, and none where that is nothing; among several
-/// exits the one whose round yields the most tokens a second. Not a bound: a policy may beat it. The longest
-/// of the lengths limits it; `perfect_drafts` and `may_skip` are ignored. O(tokens · exits). Errors as above.
-[[nodiscard]] Result<OraclePlan> myopic_plan(const ShadowTable& table, const Prices& prices,
-                                             const OracleOptions& options = {});
-
 /// Time of the text by target steps alone, the one that yields the end token included.
 [[nodiscard]] double vanilla_time_ns(const ShadowTable& table, const Prices& prices);
 
 /// The same machine with draft steps at no cost: what faster drafts alone could give.
 [[nodiscard]] Prices free_drafts(const Prices& prices);
-
-/// Prices of one request among `batch` that decode together, as a bound: context-free times are shared
-/// equally, K/V rows are each request's own. A joint pass costs no less than its widest participant alone,
-/// hence no less than the participants' mean, so that no schedule of the batch beats the sum of the requests'
-/// bounds. (Target steps are divided alike: speedups are over an ideal vanilla batch.) Expects batch ≥ 1.
-[[nodiscard]] Prices batch_relaxation(const Prices& prices, std::int32_t batch);
 
 }  // namespace draftscope::simulator

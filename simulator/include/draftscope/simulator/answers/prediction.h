@@ -29,7 +29,7 @@ namespace draftscope::simulator {
 /// With fewer clusters no interval is given: below, the promised coverage was not reached.
 inline constexpr std::size_t min_clusters_for_interval = 10;
 
-/// Addends of one request (or block of rounds) to the parts of a ratio. Positive.
+/// Addends of one request to the parts of a ratio. Positive.
 struct ClusterSums {
   double numerator = 0.0;
   double denominator = 0.0;
@@ -41,14 +41,6 @@ enum class RatioMean : std::uint8_t {
   mean_of_ratios,  ///< weighs requests alike: what a user sees
 };
 
-enum class IntervalBasis : std::uint8_t {
-  requests,
-  blocks_of_rounds,  ///< within one request: says nothing about other requests
-};
-
-/// "requests", "blocks of rounds".
-[[nodiscard]] std::string_view interval_basis_name(IntervalBasis basis);
-
 struct BootstrapOptions {
   std::int32_t draws = 2000;
   std::uint64_t seed = 20240301;
@@ -57,7 +49,6 @@ struct BootstrapOptions {
 struct RatioEstimate {
   double value = 0.0;
   std::size_t clusters = 0;
-  IntervalBasis basis = IntervalBasis::requests;
   std::optional<Interval> interval_80, interval_95;
   std::string no_interval_reason;  ///< one line; empty if there are intervals
 };
@@ -66,11 +57,6 @@ struct RatioEstimate {
 /// clusters).
 [[nodiscard]] Result<RatioEstimate> cluster_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
                                                       const BootstrapOptions& options = {});
-
-/// For a single long request, as a fallback: its consecutive rounds in equal blocks of about 2·∛rounds, each
-/// block a cluster (Carlstein 1986). Rounds that fill no block go to the last one. Errors as above.
-[[nodiscard]] Result<RatioEstimate> block_bootstrap(std::span<const ClusterSums> rounds,
-                                                    const BootstrapOptions& options = {});
 
 // One what-if with the best intervals there are: the studentized bootstrap over requests above, to whose
 // draws the prices' noise is added, draw by draw.
@@ -90,6 +76,9 @@ struct PredictedSpeedup {
 /// Outermost interval of both bounds; absent without one.
 [[nodiscard]] std::optional<Interval> outermost_interval_80(const PredictedSpeedup& speedup);
 [[nodiscard]] std::optional<Interval> outermost_interval_95(const PredictedSpeedup& speedup);
+
+/// The speedup, of both bounds the lower one.
+[[nodiscard]] double slower_bound(const PredictedSpeedup& speedup);
 
 /// `vanilla` as sweep() wants it. Errors as sweep(), and an invalid setting. O(draws · requests · pass
 /// kinds).

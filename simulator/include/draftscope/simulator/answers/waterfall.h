@@ -86,9 +86,9 @@ enum class WaterfallLevel : std::uint8_t {
   policy,            ///< the one under test, if given
   single_threshold,  ///< one exit and confidence threshold; chosen on other requests
   causal_rule,       ///< the best causal rule on confidences (price_of_time.h); fitted on other requests
-  oracle_length,   ///< clairvoyant lengths at the exits that the policy used; without one, the best global E
-  oracle_exit,     ///< clairvoyant exits at the length of the best global setting that drafts
-  oracle,          ///< clairvoyant exits and lengths: the bound (oracle.h)
+  oracle_length,   ///< the oracle's lengths at the exits that the policy used; without one, the best global E
+  oracle_exit,     ///< the oracle's exits at the length of the best global setting that drafts
+  oracle,          ///< the oracle's exits and lengths: the bound (oracle.h)
   free_drafts,     ///< the bound if draft steps cost nothing
   perfect_drafts,  ///< the bound if every draft token were accepted
 };

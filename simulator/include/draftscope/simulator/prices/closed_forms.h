@@ -12,6 +12,7 @@
 #include <draftscope/base/result.h>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace draftscope::simulator {
 
@@ -25,19 +26,6 @@ namespace draftscope::simulator {
 
 /// The α whose expected_tokens(α, γ) is M, to the last bits of a double. γ ≥ 1, M in [1, γ + 1].
 [[nodiscard]] Result<double> iid_acceptance_rate(double mean_accepted_length, std::int32_t gamma);
-
-/// The α at which drafting neither wins nor loses (S = 1); absent where none does, c > 1. c itself at γ = 1
-/// (Leviathan et al. 2023, Corollary 3.9). γ ≥ 1, c ≥ 0.
-[[nodiscard]] Result<std::optional<double>> break_even_acceptance_rate(double c, std::int32_t gamma);
-
-struct BestLength {
-  std::int32_t gamma = 0;  ///< 0: not to draft is best
-  double speedup = 1.0;
-};
-
-/// The γ in [0, most] of the greatest leviathan_speedup, the smallest of equals. `most` bounds the answer
-/// where drafting is free (c = 0) or always right (α = 1).
-[[nodiscard]] Result<BestLength> best_speculation_length(double alpha, double c, std::int32_t most);
 
 /// Mean costs of rounds, in target steps.
 struct RoundCost {
@@ -54,10 +42,6 @@ struct RoundCost {
 /// S = M·α / ((M − 1)·c + α) with α = accepted / drafted, so that γ̄ = (M − 1) / α: round_speedup at v = 1 and
 /// o = 0. SWIFT, Equation 6, where c = 1 − r of skip ratio r. M ≥ 1, α in (0, 1], c ≥ 0.
 [[nodiscard]] Result<double> swift_speedup(double mean_accepted_length, double acceptance_rate, double c);
-
-/// Draft & Verify's Figure 2: speedup by draft length K and acceptance rate for a draft that is twice as fast
-/// as the target, which is leviathan_speedup at c = 1/2.
-[[nodiscard]] Result<double> draft_and_verify_speedup(double alpha, std::int32_t draft_length);
 
 /// TPL = M(α, γ) / (γ·E + L), tokens per loaded layer. DEL, its definition of TPL: γ draft steps load E
 /// layers each, a verification all L. `draft_layers` is E of an early exit, half a layer a kept sublayer
@@ -85,5 +69,16 @@ struct BreakEven {
 /// `gamma` is the planned length of a setting whose length is fixed; α is at a round of that length, not at
 /// the mean of cut ones. Errors: as round_speedup(), draft steps that are not above 0, γ below 1.
 [[nodiscard]] Result<BreakEven> break_even(const RoundCost& cost, std::optional<std::int32_t> gamma = {});
+
+// How many tokens of a drawn chain stay, by what target and draft give them. `ratios` has p(x) / q(x) of each
+// token in order: the target's probability of the token over the draft's, which is above 0. Means over drafts
+// that are drawn from q are the expected accepted lengths of a round. Pure, safe from any thread.
+
+/// Token by token (Leviathan et al. 2023): Σ over i of Π min(r₁, 1) … min(rᵢ, 1).
+[[nodiscard]] double accepted_by_token(std::span<const double> ratios);
+
+/// As a block (Sun et al. 2025, Block Verification): given the first i tokens they all stay with probability
+/// pᵢ = min(pᵢ₋₁·rᵢ, 1), p₀ = 1, whatever length the chain has; Σ pᵢ. Never below accepted_by_token().
+[[nodiscard]] double accepted_by_block(std::span<const double> ratios);
 
 }  // namespace draftscope::simulator

@@ -7,7 +7,7 @@
 // a GPU's (t0, e) and width steps, pooled over the products; without a GPU's specification (a CPU) only the
 // scale of the recording itself, so wide that they decide nothing but what the recording leaves open.
 // Efficiencies stay at most 1 on a GPU. What the law then leaves over at whole passes is a second, small
-// model (prices/costs/pass_corrections.h), so that a kind of pass that was measured is priced as it was
+// model (prices/fit/pass_corrections.h), so that a kind of pass that was measured is priced as it was
 // measured.
 //
 // Values: a model is immutable after fitting and free to share between threads.
@@ -16,12 +16,12 @@
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/simulator/prices/scenario.h>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace draftscope::simulator {
@@ -30,7 +30,7 @@ namespace draftscope::simulator {
 /// each row costs its arithmetic (CPU).
 enum class WidthLaw : std::uint8_t { steps, ramp };
 
-/// Parameters of the cost law, in which times are linear (simulator/prices/costs/cost_parameters.h numbers
+/// Parameters of the cost law, in which times are linear (simulator/prices/fit/cost_parameters.h numbers
 /// them).
 inline constexpr std::size_t cost_parameter_count = 54;
 
@@ -49,13 +49,8 @@ struct MeasuredPassKind {
   std::int32_t n_layers = 1;   ///< of the model
   double weights_share = 1.0;  ///< of a draft step: speculation::DraftSublayers'
 
-  [[nodiscard]] bool operator<(const MeasuredPassKind& other) const {
-    const auto key = [](const MeasuredPassKind& kind) {
-      return std::tie(kind.is_draft, kind.is_vanilla, kind.attention, kind.mlp, kind.rows, kind.one_row,
-                      kind.n_layers, kind.weights_share);
-    };
-    return key(*this) < key(other);
-  }
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a rewritten comparison for a pointer.
+  friend auto operator<=>(const MeasuredPassKind&, const MeasuredPassKind&) = default;
 };
 
 /// How far a cost law is from kinds of passes, as standard deviations of ln(time / law).
@@ -87,17 +82,6 @@ struct Drift {
   double repeats = 0.0;  ///< over which times were taken
 };
 
-/// Time of the end of a sum beside its multiply-adds, in that of one, in a CPU's products
-/// (simulator/prices/costs/sum_ends.h says what of it ranks divide).
-struct SumEnds {
-  struct Ends {
-    double of_part = 0.0;    ///< for each part that the columns are summed in
-    double of_output = 0.0;  ///< for each output and row
-  };
-  Ends first_row;     ///< of a product of one row
-  Ends further_rows;  ///< of what more rows add
-};
-
 struct CostModel {
   ModelShape shape;
   WeightType weights = WeightType::bf16;
@@ -105,8 +89,6 @@ struct CostModel {
   std::optional<GpuSpecification> gpu;  ///< absent: a CPU, or a GPU nobody named
   Regime regime = Regime::as_fitted;    ///< as_fitted where unknown
   bool from_trace = false;
-  std::int32_t ranks = 1;  ///< that shared the model where it was recorded
-  SumEnds sum_ends;        ///< of the recorded CPU's kernels; none on a GPU
   CostVector values{};
   std::array<ParameterSource, cost_parameter_count> sources{};  ///< of `values`
   std::vector<double> covariance;                               ///< [parameter][parameter], of `values`

@@ -5,6 +5,7 @@
 // that replays, oracle and advice need to know of it. Times in nanoseconds, affine in the context (the K/V
 // rows before the pass's first row; run_rows.h).
 
+#include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <cstdint>
 #include <functional>
@@ -19,12 +20,18 @@ struct AffineTime {
   double ns_per_context_row = 0.0;
 
   [[nodiscard]] double at(double context) const { return ns + ns_per_context_row * context; }
+  [[nodiscard]] double of(const PassCount& passes) const {
+    return static_cast<double>(passes.passes) * ns + static_cast<double>(passes.context) * ns_per_context_row;
+  }
+  friend bool operator==(const AffineTime&, const AffineTime&) = default;
 };
 
 /// Prices of drafts of one exit layer (or one layer set).
 struct DraftPrices {
   AffineTime step;                 ///< one draft step: the layers, the head, the choice of the token
   std::vector<AffineTime> verify;  ///< [rows], from 2; element 0 and 1 are unused
+
+  friend bool operator==(const DraftPrices&, const DraftPrices&) = default;
 };
 
 struct Prices {
@@ -34,6 +41,8 @@ struct Prices {
   double step_round_ns = 0.0;         ///< the same of a round without one
   std::vector<AffineTime> auxiliary;  ///< [auxiliary pass of the statistics]
   double host_ratio = 1.0;            ///< of RoundStatistics::host_ns, on this machine's host
+
+  friend bool operator==(const Prices&, const Prices&) = default;
 };
 
 /// Time of the auxiliary passes and of the host beside rounds; part of time_ns().
@@ -43,17 +52,13 @@ struct Prices {
 /// statistics.
 [[nodiscard]] double time_ns(const RoundStatistics& statistics, const Prices& prices);
 
+/// Whether prices cover every exit, width and auxiliary pass of the statistics; the error names the first
+/// that is missing.
+[[nodiscard]] Result<void> check_covered(const RoundStatistics& statistics, const Prices& prices);
+
 /// Time of the same tokens by vanilla decoding: one target step a token, contexts one after the other from
 /// `first_context` on.
 [[nodiscard]] double vanilla_time_ns(std::int64_t tokens, std::int64_t first_context, const Prices& prices);
-
-/// A flat form for sweeps: statistics and prices as vectors of the same length whose dot product is time_ns.
-/// Elements: target steps (count, context), rounds without and with a draft, then of exits 1 … `exits` the
-/// steps and the verifications of 2 … `widths` rows. Expects that neither is exceeded, and statistics without
-/// auxiliary passes and host time.
-[[nodiscard]] std::vector<double> flatten(const RoundStatistics& statistics, std::int32_t exits,
-                                          std::int32_t widths);
-[[nodiscard]] std::vector<double> flatten(const Prices& prices, std::int32_t exits, std::int32_t widths);
 
 // What makes a predicted speedup uncertain, and how draws of prices come to it. One draw of prices holds for
 // the speculative run and its vanilla baseline alike, so that what is common to both cancels.

@@ -46,10 +46,7 @@ struct AuxiliaryPass {
   std::int32_t mlp = 0;
   bool has_head = false;
 
-  friend bool operator==(const AuxiliaryPass& a, const AuxiliaryPass& b) {
-    return a.kind == b.kind && a.rows == b.rows && a.attention == b.attention && a.mlp == b.mlp &&
-           a.has_head == b.has_head;
-  }
+  friend bool operator==(const AuxiliaryPass&, const AuxiliaryPass&) = default;
 };
 
 /// Time of a kind of auxiliary passes where they were recorded, against the law of costs.
@@ -77,6 +74,8 @@ struct HostTime {
   /// Whether every pass takes its share, drafts included, as where the host launches each kernel; else a
   /// vanilla step and a round take it once.
   bool is_per_pass = false;
+
+  friend bool operator==(const HostTime&, const HostTime&) = default;
 };
 
 /// The engine that is taken where nobody named one: "graph".
@@ -128,27 +127,13 @@ struct DraftCostInput {
   Kind kind = Kind::free;
   double share = 0.0;
   std::int32_t vocabulary = 0;  ///< rows of the head of one_layer; 0: the target's
+
+  friend bool operator==(const DraftCostInput&, const DraftCostInput&) = default;
 };
 
 /// "free", "one-layer", whose head has `vocabulary` rows, or a share of a vanilla step: "0.1". Errors:
 /// anything else.
 [[nodiscard]] Result<DraftCostInput> parse_draft_cost(std::string_view text, std::int32_t vocabulary = 0);
-
-/// A link between the machines of ranks that share a model on CPUs, as MPI's messages take it. Each rank has
-/// a machine of its own.
-struct RankLink {
-  std::string_view name;  ///< "100gbe"
-  std::string_view title;
-  double latency_ns = 0.0;  ///< of a small message, one way
-  double gb_s = 0.0;        ///< 10^9 bytes a second each way, both at once
-  double sigma = 0.0;       ///< relative, of a time over it
-};
-
-/// From published measurements, which the table names.
-[[nodiscard]] std::span<const RankLink> known_rank_links();
-
-/// Errors: a name that is not known, with those that are.
-[[nodiscard]] Result<RankLink> find_rank_link(std::string_view name);
 
 struct Scenario {
   std::optional<GpuSpecification> gpu;  ///< absent: the machine that the model was fitted on
@@ -165,8 +150,7 @@ struct Scenario {
   /// Σ (γ_i + 1), which this bounds from below where some rounds are longer than the priced one, and no
   /// request waits for another's round.
   std::int32_t batch = 1;
-  std::int32_t tensor_parallel = 1;  ///< GPUs, or ranks on CPUs, that share the model
-  std::optional<RankLink> link;      ///< between ranks on CPUs; absent: the memory of one machine
+  std::int32_t tensor_parallel = 1;  ///< GPUs that share the model
   std::int32_t widths = 18;          ///< rows of the widest verification that is priced
   /// The longest context that occurs, K/V rows: what notes hold beside the measured ones, and where a maximum
   /// over the host's and the GPU's time is decided, which is not affine (the eager regimes).
@@ -178,6 +162,8 @@ struct Scenario {
   std::vector<AuxiliaryPass> auxiliary_passes;  ///< priced as Prices::auxiliary
   std::int32_t widest_auxiliary_pass = 64;      ///< rows; wider ones are several passes
   std::optional<ModelShape> draft_model;  ///< of auxiliary passes of that kind; absent: the model itself
+
+  friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
 /// The model's own machine, shape and number type, at the longest context that it was fitted to.
@@ -188,8 +174,8 @@ struct Scenario {
 [[nodiscard]] std::string scenario_name(const Scenario& scenario, const Scenario& recorded,
                                         std::string place = {});
 
-/// Errors name the field: numbers out of range, a degree that does not divide the heads, a link between GPUs,
-/// sublayers beyond the model's, verification above the exit of drafts that are no exits.
+/// Errors name the field: numbers out of range, a degree that does not divide the heads, sublayers beyond the
+/// model's, verification above the exit of drafts that are no exits.
 [[nodiscard]] Result<void> check_scenario(const Scenario& scenario);
 
 // Whether a scenario fits into a GPU's memory, and what would. Bytes follow from shapes; norms and biases,

@@ -14,7 +14,7 @@
 //   overhead     + accept, control and host time of a round
 //
 // All but the last two are at context 0. The order is a convention: what two corrections cost together is
-// booked to the later one. The last rung is time_true_speedup exactly (tpt.h), since nothing is left out.
+// booked to the later one. The last rung is time_true_speedup exactly, since nothing is left out.
 // Modelled: as good as the prices. Pure functions, safe from any thread.
 
 #include <draftscope/base/result.h>
@@ -73,6 +73,12 @@ struct LadderInput {
   /// overhead.
   double own_ratio = 1.0;
 };
+
+/// Speedup of the rounds of a replay or recording; `vanilla_ns` is the time of the same tokens by vanilla
+/// decoding (vanilla_time_ns of each request, summed). Errors: a round that no price covers, times that are
+/// not above 0.
+[[nodiscard]] Result<double> time_true_speedup(const RoundStatistics& statistics, double vanilla_ns,
+                                               const Prices& prices);
 
 /// Tokens are those that rounds emitted, on every rung: eTPL counts no token that the end of the text cut.
 /// Errors: no tokens, vanilla passes fewer than tokens or more than twice as many, an exit or width without a

@@ -27,6 +27,10 @@ class StrategySpecification {
     return parts_[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] bool has_parts() const { return !parts_.front().empty(); }
+  /// The row of its part in the catalogue that ships; null if there is none.
+  [[nodiscard]] const PartRow* part_row(PartKind kind) const;
+  /// Whether it is a mix that drafts with these layers.
+  [[nodiscard]] bool drafts_with(MaskLayers layers) const;
   /// Format of the weights that the draft computes on; none = the target's own.
   [[nodiscard]] std::optional<WeightFormat> draft_weights() const;
   /// Speed in vanilla decoding's below which it stops; 0 = none.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Prompts of decodes, and what a benchmark does with an error.
+
+#include <draftscope/base/result.h>
+#include <draftscope/speculation/model_shape.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace draftscope::bench {
+
+/// Thrown, for a benchmark has nothing to go on with; caught in main().
+inline void expect(const Result<void>& done) {
+  if (!done) throw std::runtime_error(done.error().message);
+}
+
+/// Tokens that no pattern favours.
+[[nodiscard]] std::vector<std::int32_t> some_tokens(const speculation::ModelShape& shape, std::int32_t count);
+/// The first `count` token ids of a file of them.
+[[nodiscard]] std::vector<std::int32_t> tokens_in(const std::string& path, std::int32_t count);
+
+}  // namespace draftscope::bench

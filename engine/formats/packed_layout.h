@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The one layout in memory of all matrices in blocks of quantised weights, whatever made them, and such a
+// block. A format that a CPU multiplies is a row of packed_layouts.
+//
+//   Group    16 outputs; groups follow each other, the last one padded with zero scales
+//   Block    32 values of k of a group; blocks follow each other along k, the last one padded with the zero
+//            point. A group is thus one stream of bytes
+//   Scales   before the quants of a block: 16 fp16 scales, and 16 fp16 minima where the format has them;
+//            without minima, those of two blocks are before the quants of both. Of formats with two levels
+//            they are those of 8 blocks, and followed by signed bytes: the scales of
+//            each block ([block][half, if it has two][16]), then its minima ([block][16])
+//   Quants   unsigned, in vectors of 64 bytes: byte 4 · output + j of a vector is of value 4 · quad + j of k,
+//            as dot products of bytes read it. A quant's low 8, 4 or 2 bits are in the low planes, from quad
+//            to quad at the next bits of the same byte; its upper bits are in the high planes after them,
+//            likewise
+//
+//   w = step · (quant − zero) + minimum; step is the scale, or scale · the block's own; the minimum likewise,
+//   subtracted in formats of two levels, as ggml has them.
+
+#include <draftscope/speculation/weight_format.h>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "numbers/bf16.h"
+
+namespace draftscope::engine::cpu {
+
+inline constexpr std::int64_t group_outputs = 16;
+inline constexpr std::int64_t block_depth = 32;
+inline constexpr std::int64_t plane_bytes = 64;          ///< a vector: one byte an output and value of a quad
+inline constexpr std::int64_t blocks_of_two_levels = 8;  ///< blocks that share the fp16 numbers
+
+/// Its functions are always inlined, so that no copy compiled for one instruction set is linked into code for
+/// another.
+struct PackedLayout {
+  speculation::WeightFormat format = speculation::WeightFormat::q8_0;
+  int low_bits = 8;      ///< 8, 4 or 2
+  int high_bits = 0;     ///< 0, 1 or 2
+  int zero_bits = 0;     ///< the zero point is 2 to this power
+  bool has_zero = true;  ///< else it is 0
+  bool has_minima = false;
+  int own_scales = 0;  ///< scales of a block under its fp16 scale; 0 = a format of one level
+
+  [[nodiscard, gnu::always_inline]] constexpr int bits() const { return low_bits + high_bits; }
+  [[nodiscard, gnu::always_inline]] constexpr int zero() const { return has_zero ? 1 << zero_bits : 0; }
+  [[nodiscard, gnu::always_inline]] constexpr bool has_two_levels() const { return own_scales > 0; }
+  /// Blocks whose scales lie together, a unit: so many that quants begin at lines of the cache.
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t unit_blocks() const {
+    if (has_two_levels()) return blocks_of_two_levels;
+    return has_minima ? 1 : 2;
+  }
+  /// From a block's fp16 numbers to the next one's.
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t half_step() const {
+    return has_two_levels() ? 0 : 2 * group_outputs * (has_minima ? 2 : 1);
+  }
+  /// Bytes of a block's quants.
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t quant_bytes() const {
+    return plane_bytes * bits();
+  }
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t half_bytes() const {
+    return 2 * group_outputs * (has_minima ? 2 : 1) * (has_two_levels() ? 1 : unit_blocks());
+  }
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t own_bytes() const {
+    return has_two_levels() ? unit_blocks() * group_outputs * (own_scales + (has_minima ? 1 : 0)) : 0;
+  }
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t header_bytes() const {
+    return half_bytes() + own_bytes();
+  }
+  [[nodiscard, gnu::always_inline]] constexpr std::int64_t unit_bytes() const {
+    return header_bytes() + unit_blocks() * quant_bytes();
+  }
+};
+
+/// Formats that are multiplied as they are. The other block formats (tables of values) are not among them.
+inline constexpr std::array packed_layouts{
+    PackedLayout{speculation::WeightFormat::q8_0, 8, 0, 7, true, false, 0},
+    PackedLayout{speculation::WeightFormat::q6_k, 4, 2, 5, true, false, 2},
+    PackedLayout{speculation::WeightFormat::q5_1, 4, 1, 0, false, true, 0},
+    PackedLayout{speculation::WeightFormat::q5_0, 4, 1, 4, true, false, 0},
+    PackedLayout{speculation::WeightFormat::q5_k, 4, 1, 0, false, true, 1},
+    PackedLayout{speculation::WeightFormat::q4_1, 4, 0, 0, false, true, 0},
+    PackedLayout{speculation::WeightFormat::q4_0, 4, 0, 3, true, false, 0},
+    PackedLayout{speculation::WeightFormat::q4_k, 4, 0, 0, false, true, 1},
+    PackedLayout{speculation::WeightFormat::q3_0, 2, 1, 2, true, false, 0},
+};
+
+/// Place in packed_layouts; −1 = a format that has no layout.
+[[nodiscard, gnu::always_inline]] constexpr int packed_place(speculation::WeightFormat format) {
+  for (std::size_t i = 0; i < packed_layouts.size(); ++i)
+    if (packed_layouts[i].format == format) return static_cast<int>(i);
+  return -1;
+}
+
+/// Null = a format that has no layout.
+[[nodiscard, gnu::always_inline]] constexpr const PackedLayout* packed_layout(
+    speculation::WeightFormat format) {
+  const int place = packed_place(format);
+  return place < 0 ? nullptr : packed_layouts.data() + place;
+}
+
+/// 32 weights of one output, as any of the formats says them.
+struct QuantisedBlock {
+  std::array<std::uint8_t, block_depth> quants{};
+  std::uint16_t scale = 0;                  ///< fp16
+  std::uint16_t minimum = 0;                ///< fp16; 0 where the format has none
+  std::array<std::int8_t, 2> own_scales{};  ///< formats with two levels: one per half, or the first alone
+  std::int8_t own_minimum = 0;
+};
+
+/// The numbers that a block stands for, products and sums rounded to fp32 as ggml's.
+[[gnu::always_inline]] inline void dequantise(const PackedLayout& layout, const QuantisedBlock& block,
+                                              float* out) {
+  const float scale = f16_to_float(block.scale);
+  const float minimum = f16_to_float(block.minimum);
+  const float offset = layout.has_two_levels() ? minimum * static_cast<float>(block.own_minimum) : 0.0F;
+  for (std::size_t k = 0; k < block_depth; ++k) {
+    const auto steps = static_cast<float>(static_cast<int>(block.quants[k]) - layout.zero());
+    if (layout.has_two_levels()) {
+      const std::size_t half = layout.own_scales == 2 ? k / 16 : 0;
+      const float weight = scale * static_cast<float>(block.own_scales[half]) * steps;
+      out[k] = layout.has_minima ? weight - offset : weight;
+    } else {
+      out[k] = layout.has_minima ? scale * steps + minimum : scale * steps;
+    }
+  }
+}
+
+}  // namespace draftscope::engine::cpu

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "legends.h"
+
+#include <QStringList>
+
+#include "widgets/theme.h"
+
+namespace draftscope::gui {
+
+namespace {
+
+constexpr int sign_size = 12;
+constexpr int sign_gap = 6;
+constexpr int entry_gap = 18;
+
+QString name_in_legend(traces::Phase phase) {
+  const std::string_view name = traces::phase_name(phase);
+  return QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+}
+
+}  // namespace
+
+LegendRow::LegendRow(QPainter& painter, const QPalette& palette, const QRect& box)
+    : painter_(painter), palette_(palette), box_(box) {}
+
+QRect LegendRow::place(const QString& words) {
+  const int width = painter_.fontMetrics().horizontalAdvance(words);
+  if (sign_size + sign_gap + width > box_.width()) {
+    box_.setWidth(0);
+    return {};
+  }
+  const QRect sign(box_.left(), box_.center().y() - sign_size / 2, sign_size, sign_size);
+  painter_.setPen(palette_.color(QPalette::WindowText));
+  painter_.drawText(QRect(sign.right() + 1 + sign_gap, box_.top(), width + 2, box_.height()),
+                    Qt::AlignLeft | Qt::AlignVCenter, words);
+  box_.setLeft(box_.left() + sign_size + sign_gap + width + entry_gap);
+  return sign;
+}
+
+void LegendRow::add(const QBrush& fill, const QString& words) {
+  add_sign(words, [&](const QRect& sign) {
+    painter_.setPen(palette_.color(QPalette::WindowText));
+    painter_.setBrush(fill);
+    painter_.drawRect(sign);
+  });
+}
+
+void paint_upwards(QPainter& painter, const QPoint& middle, const QString& words) {
+  constexpr int max_length = 400;
+  painter.save();
+  painter.translate(middle);
+  painter.rotate(-90);
+  painter.drawText(QRect(-max_length / 2, -10, max_length, 20), Qt::AlignCenter, words);
+  painter.restore();
+}
+
+PhaseLegend::PhaseLegend(QWidget* parent) : QWidget(parent) {
+  setAccessibleName(tr("Colours of the phases"));
+  setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+  std::vector<traces::Phase> all;
+  all.reserve(traces::phase_count);
+  for (int i = 0; i < traces::phase_count; ++i) all.push_back(static_cast<traces::Phase>(i));
+  set_phases(std::move(all));
+}
+
+void PhaseLegend::set_phases(std::vector<traces::Phase> phases) {
+  phases_ = std::move(phases);
+  QStringList names;
+  QString tip;
+  for (const traces::Phase phase : phases_) {
+    names << name_in_legend(phase);
+    tip += QStringLiteral("<div><span style='background:%1'>&nbsp;&nbsp;&nbsp;&nbsp;</span> %2</div>")
+               .arg(phase_color(phase, is_dark(palette())).name(), names.back());
+  }
+  setToolTip(tip);
+  setAccessibleDescription(names.join(QStringLiteral(", ")));
+  update();
+}
+
+QSize PhaseLegend::sizeHint() const {
+  return {560, fontMetrics().height() + 6};
+}
+
+void PhaseLegend::paintEvent(QPaintEvent* /*event*/) {
+  QPainter painter(this);
+  LegendRow legend(painter, palette(), rect());
+  for (const traces::Phase phase : phases_)
+    legend.add(phase_color(phase, is_dark(palette())), name_in_legend(phase));
+}
+
+}  // namespace draftscope::gui

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <draftscope/simulator/analysis/run_rows.h>
+
+namespace draftscope::simulator {
+
+/// rows_by_run() with requests and prompts alone: their rounds, draft tokens and spans are not looked at.
+[[nodiscard]] std::vector<RunRows> finished_requests(const traces::Recording& recording);
+
+/// Sums over the request's rounds: the stored ones, or those of its rows, without `draft_sublayers`.
+[[nodiscard]] traces::RequestSum sum_of_rounds(const RequestRows& rows);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/simulator/prices/cost_model.h>
+
+#include <draftscope/base/statistics.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "prices/fit/cost_parameters.h"
+#include "prices/fit/cost_priors.h"
+#include "prices/fit/pass_corrections.h"
+#include "prices/fit/robust_fit.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr auto unknowns = static_cast<Index>(cost_parameter_count);
+
+std::vector<double> row_major(const MatrixXd& matrix) {
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(matrix.size()));
+  for (Index i = 0; i < matrix.rows(); ++i)
+    for (Index j = 0; j < matrix.cols(); ++j) values.push_back(matrix(i, j));
+  return values;
+}
+
+FitData fit_data(const std::vector<CostObservation>& groups) {
+  const auto count = static_cast<Index>(groups.size());
+  FitData data{MatrixXd::Zero(count, unknowns), VectorXd::Zero(count), VectorXd::Zero(count),
+               VectorXd::Zero(count)};
+  for (Index i = 0; i < count; ++i) {
+    const CostObservation& group = groups[static_cast<std::size_t>(i)];
+    for (Index j = 0; j < unknowns; ++j) data.rows(i, j) = group.coefficients[static_cast<std::size_t>(j)];
+    data.times[i] = group.ns;
+    // Of few samples not even the scatter is known.
+    data.weights[i] = group.samples / (group.samples + 4.0);
+    data.errors[i] = group.relative_error;
+  }
+  return data;
+}
+
+double quantile_or_0(std::vector<double>& values, double share) {
+  return values.empty() ? 0.0 : nearest_quantile(values, share);
+}
+
+/// Ratio of the largest and smallest singular value of the data with unit columns; columns that are all zero
+/// are no direction of the data and are left out here (their parameters are reported one by one).
+double condition_of(const FitData& data) {
+  const MatrixXd relative = data.times.cwiseInverse().asDiagonal() * data.rows;
+  const MatrixXd gram = relative.transpose() * relative;
+  std::vector<Index> used;
+  for (Index i = 0; i < gram.rows(); ++i)
+    if (gram(i, i) > 0.0) used.push_back(i);
+  if (used.empty()) return std::numeric_limits<double>::infinity();
+  const VectorXd scale = gram.diagonal()(used).cwiseSqrt().cwiseInverse();
+  const MatrixXd scaled = scale.asDiagonal() * gram(used, used) * scale.asDiagonal();
+  const VectorXd eigenvalues =
+      Eigen::SelfAdjointEigenSolver<MatrixXd>(scaled, Eigen::EigenvaluesOnly).eigenvalues();
+  const double smallest = eigenvalues.minCoeff();
+  constexpr double rounding = 1e-13;
+  if (smallest <= rounding * eigenvalues.maxCoeff()) return std::numeric_limits<double>::infinity();
+  return std::sqrt(eigenvalues.maxCoeff() / smallest);
+}
+
+/// A product can't be faster than the memory.
+VectorXd lower_bounds(const std::optional<GpuSpecification>& gpu) {
+  VectorXd lower = VectorXd::Zero(unknowns);
+  if (!gpu) return lower;
+  for (std::size_t i = 0; i < speculation::product_count; ++i)
+    lower[static_cast<Index>(per_byte_parameter(static_cast<speculation::Operation>(i)))] =
+        1.0 / gpu->bandwidth_gb_s;
+  return lower;
+}
+
+void fill_residuals(const std::vector<CostObservation>& groups, const CostVector& values,
+                    CostFitReport& report) {
+  std::vector<double> all;
+  std::vector<double> passes;
+  for (const CostObservation& group : groups) {
+    const double residual = std::abs(dot(group.coefficients, values) / group.ns - 1.0);
+    all.push_back(residual);
+    if (group.level == CostLevel::pass) passes.push_back(residual);
+    if (group.level == CostLevel::operation) ++report.operation_groups;
+  }
+  report.groups = groups.size();
+  report.residual_p50 = quantile_or_0(all, 0.5);
+  report.residual_p90 = quantile_or_0(all, 0.9);
+  report.pass_residual_p50 = quantile_or_0(passes, 0.5);
+  report.pass_residual_p90 = quantile_or_0(passes, 0.9);
+}
+
+/// The law and its corrections against what they were made from, and the sum of all against the wall time.
+void fill_pass_residuals(const CostObservations& observations, const CostModel& model,
+                         CostFitReport& report) {
+  std::vector<MeasuredPassKind> kinds;
+  for (const MeasuredPass& pass : model.passes) kinds.push_back(pass.kind);
+  const VectorXd logs = correction_logs(model.passes, model.correction_scale, kinds, model.values);
+  const auto step_rounds = static_cast<double>(observations.rounds - observations.drafting_rounds);
+  double modelled_ns = static_cast<double>(observations.drafting_rounds) * model.values[round_parameter] +
+                       step_rounds * model.values[step_round_parameter];
+  double measured_ns = 0.0;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const MeasuredPass& pass = model.passes[i];
+    const double law_ns = dot(pass.coefficients, model.values);
+    const double corrected_ns = law_ns * std::exp(logs[static_cast<Index>(i)]);
+    measured_ns += pass.passes * pass.ns;
+    modelled_ns += pass.passes * corrected_ns;
+    report.law_residual += pass.passes * std::abs(law_ns - pass.ns);
+    report.corrected_residual += pass.passes * std::abs(corrected_ns - pass.ns);
+  }
+  if (measured_ns > 0.0) {
+    report.law_residual /= measured_ns;
+    report.corrected_residual /= measured_ns;
+  }
+  if (observations.total_wall_ns > 0.0)
+    report.conservation_residual = 1.0 - (1.0 + model.stall_share) * modelled_ns / observations.total_wall_ns;
+}
+
+Result<void> check_groups(const std::vector<CostObservation>& groups) {
+  if (groups.empty()) return fail("cost model: the trace has no rounds, expected some to fit to");
+  for (const CostObservation& group : groups)
+    if (!(group.ns > 0.0) || !std::isfinite(group.ns) || !(group.samples > 0.0))
+      return fail("cost model: a group took {} ns in {} samples, expected more than 0", group.ns,
+                  group.samples);
+  return {};
+}
+
+CostModel fitted_model(const CostObservations& observations, const std::optional<GpuSpecification>& gpu,
+                       const RobustFit& fit) {
+  CostModel model;
+  model.shape = observations.shape;
+  model.weights = observations.weights;
+  model.width_law = observations.width_law;
+  model.gpu = gpu;
+  model.regime = observations.on_gpu ? Regime::graph : Regime::as_fitted;
+  model.from_trace = true;
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) model.values[i] = fit.x[static_cast<Index>(i)];
+  model.covariance = row_major(fit.covariance);
+  model.largest_rows = observations.largest_rows;
+  model.largest_context = observations.largest_context;
+  model.passes = observations.passes;
+  model.correction_scale = correction_scale(model.passes, model.values);
+  const double uninterrupted_ns = observations.total_wall_ns - observations.interruptions_ns;
+  if (uninterrupted_ns > 0.0) model.stall_share = observations.interruptions_ns / uninterrupted_ns;
+  return model;
+}
+
+/// One parameter of the fit, `prior_sigma` being its standard deviation before.
+FittedParameter fitted_parameter(const CostModel& model, const RobustFit& fit, const FitData& data, Index i,
+                                 double prior_sigma) {
+  FittedParameter parameter;
+  const auto place = static_cast<std::size_t>(i);
+  parameter.name = cost_parameter_name(model.width_law, place);
+  parameter.value = fit.x[i];
+  parameter.sigma = std::sqrt(std::max(fit.covariance(i, i), 0.0));
+  parameter.at_bound = fit.at_bound[place];
+  const bool is_common = place == common_launch_parameter || place == common_per_byte_parameter;
+  const bool has_data = is_common || data.rows.col(i).any();
+  if (has_data && parameter.sigma <= 0.5 * prior_sigma)
+    parameter.source = ParameterSource::trace;
+  else
+    parameter.source = model.gpu ? ParameterSource::prior : ParameterSource::not_identified;
+  return parameter;
+}
+
+}  // namespace
+
+Result<CostFit> fit_cost_model(const CostObservations& observations,
+                               const std::optional<GpuSpecification>& gpu) {
+  DRAFTSCOPE_TRY(check_groups(observations.groups));
+  const std::vector<GaussianPrior> priors =
+      gpu ? gpu_priors(*gpu, observations.weights) : scale_priors(observations);
+  const FitData data = fit_data(observations.groups);
+  const RobustFit fit = robust_fit(data, priors, lower_bounds(gpu));
+
+  CostFit result{.model = fitted_model(observations, gpu, fit), .report = {}};
+  CostModel& model = result.model;
+  CostFitReport& report = result.report;
+  report.has_gpu_prior = gpu.has_value();
+  fill_residuals(observations.groups, model.values, report);
+  report.condition = condition_of(data);
+  fill_pass_residuals(observations, model, report);
+  const MatrixXd before = prior_covariance(priors, unknowns);
+  for (Index i = 0; i < unknowns; ++i) {
+    report.parameters.push_back(fitted_parameter(model, fit, data, i, std::sqrt(before(i, i))));
+    model.sources[static_cast<std::size_t>(i)] = report.parameters.back().source;
+  }
+  return result;
+}
+
+CostModel cost_model_of(const GpuSpecification& gpu, const ModelShape& shape, WeightType weights) {
+  CostModel model;
+  model.shape = shape;
+  model.weights = weights;
+  model.width_law = WidthLaw::steps;
+  model.gpu = gpu;
+  model.regime = Regime::graph;
+  model.values = specified_values(gpu, weights);
+  model.sources.fill(ParameterSource::prior);
+  model.covariance = row_major(prior_covariance(gpu_priors(gpu, weights), unknowns));
+  return model;
+}
+
+Result<KernelLaw> fit_kernel_law(std::span<const KernelTime> kernels) {
+  constexpr std::size_t fewest = 2;
+  if (kernels.size() < fewest) return fail("calibration: {} kernels, expected at least 2", kernels.size());
+  const auto count = static_cast<Index>(kernels.size());
+  FitData data{MatrixXd::Zero(count, 2), VectorXd::Zero(count), VectorXd::Ones(count), VectorXd::Zero(count)};
+  for (Index i = 0; i < count; ++i) {
+    const KernelTime& kernel = kernels[static_cast<std::size_t>(i)];
+    if (!(kernel.bytes > 0.0) || !(kernel.ns > 0.0) || !std::isfinite(kernel.bytes * kernel.ns))
+      return fail("calibration: kernel {} moved {} bytes in {} ns, expected more than 0", i, kernel.bytes,
+                  kernel.ns);
+    data.rows(i, 0) = 1.0;
+    data.rows(i, 1) = kernel.bytes;
+    data.times[i] = kernel.ns;
+  }
+  const RobustFit fit = robust_fit(data, {}, VectorXd::Zero(2));
+  return KernelLaw{fit.x[0], fit.x[1], std::sqrt(fit.covariance(0, 0)), std::sqrt(fit.covariance(1, 1))};
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "prices/fit/cost_observations.h"
+
+#include <draftscope/base/number.h>
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/run_specification.h"
+#include "prices/fit/cost_parameters.h"
+#include "prices/fit/operation_times.h"
+#include "prices/fit/pass_times.h"
+#include "prices/fit/verified_layers.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr std::int64_t warm_up_rounds = 20;
+constexpr std::int64_t longer_recording = 200;
+
+/// Layers of the draft whose attention and whose MLP run.
+std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::Recording& recording) {
+  std::unordered_map<traces::LayerSetId, DraftLayers> layers;
+  for (const traces::LayerSet& set : recording.layer_sets) {
+    DraftLayers counts;
+    const std::size_t bits =
+        std::min(set.skipped.size() * 8, 2 * static_cast<std::size_t>(std::max(set.n_layers, 0)));
+    for (std::size_t bit = 0; bit < bits; ++bit)
+      if ((set.skipped[bit / 8] >> (bit % 8) & 1U) == 0) ++(bit % 2 == 0 ? counts.attention : counts.mlp);
+    layers.emplace(set.id, counts);
+  }
+  return layers;
+}
+
+/// Coefficients of whole passes; those of each number of rows are computed once.
+class Passes {
+ public:
+  explicit Passes(const CostObservations& of) : of_(of) {}
+
+  [[nodiscard]] CostCoefficients draft_step(const DraftLayers& layers) {
+    CostCoefficients sum;
+    add(sum, attention(1), layers.attention);
+    add(sum, mlp(1), layers.mlp);
+    add(sum, head(1));
+    sum.fixed[draft_step_parameter] += 1.0;
+    return sum;
+  }
+
+  [[nodiscard]] CostCoefficients draft_start(const DraftLayers& layers) const {
+    return draft_start_coefficients(of_.shape, of_.weights, layers.attention, layers.mlp);
+  }
+
+  /// The first `few` layers run one row, the others all.
+  [[nodiscard]] CostCoefficients target(std::int32_t rows, std::int32_t few) {
+    CostCoefficients sum;
+    for (const auto& [count, width] : {std::pair{few, 1}, std::pair{of_.shape.n_layers - few, rows}}) {
+      if (count == 0) continue;
+      add(sum, attention(width), count);
+      add(sum, mlp(width), count);
+    }
+    add(sum, head(rows));
+    sum.fixed[target_pass_parameter] += 1.0;
+    return sum;
+  }
+
+  [[nodiscard]] CostCoefficients attention(std::int32_t rows) {
+    return part(attention_, rows, [&](const PassForm& form) {
+      return attention_coefficients(of_.shape, of_.weights, of_.width_law, form);
+    });
+  }
+  [[nodiscard]] CostCoefficients mlp(std::int32_t rows) {
+    return part(mlp_, rows, [&](const PassForm& form) {
+      return mlp_coefficients(of_.shape, of_.weights, of_.width_law, form);
+    });
+  }
+
+ private:
+  using Cache = std::map<std::int32_t, CostCoefficients>;
+
+  template <typename Make>
+  static CostCoefficients part(Cache& cache, std::int32_t rows, const Make& make) {
+    const auto found = cache.find(rows);
+    if (found != cache.end()) return found->second;
+    return cache.emplace(rows, make(PassForm{.rows = static_cast<double>(rows)})).first->second;
+  }
+  CostCoefficients head(std::int32_t rows) {
+    return part(head_, rows, [&](const PassForm& form) {
+      return operation_coefficients(speculation::Operation::head, of_.shape, of_.weights, of_.width_law,
+                                    form);
+    });
+  }
+
+  const CostObservations& of_;
+  Cache attention_;
+  Cache mlp_;
+  Cache head_;
+};
+
+/// GroupKind of a group, which identifies it beside its context.
+enum class GroupKind : std::uint8_t { draft, target, drafting_round, step_round, operation, layer };
+
+struct GroupKey {
+  GroupKind kind;
+  std::int32_t a = 0;  ///< draft: steps; target: rows; operation: which
+  std::int32_t b = 0;  ///< draft: attention sublayers; target: layers of one row; operation: rows
+  std::int32_t c = 0;  ///< draft: MLP sublayers
+  std::int64_t bucket = 0;
+
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of a rewritten comparison for a pointer.
+  friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
+};
+
+struct RoundContext {
+  DraftLayers layers;       ///< of the draft; none of guesses
+  bool above_exit = false;  ///< the verification runs one row below the exit
+  traces::RunId run_id;
+  std::int64_t block = 0;
+  bool is_vanilla = false;  ///< its target steps are those of vanilla decoding, or stand in for them
+  /// Whether its rounds take beside passes what rounds take: its strategy makes no passes of its own, or all
+  /// do.
+  bool has_usual_rest = true;
+  bool has_draft_model = false;
+  double weights_share = 1.0;  ///< speculation::DraftSublayers'
+};
+
+/// Relative deviation of one time, over all groups of a kind: few times do not tell their own.
+std::map<GroupKind, double> relative_deviations(const std::map<GroupKey, RegularTime>& groups) {
+  std::map<GroupKind, double> sums;
+  std::map<GroupKind, double> counts;
+  for (const auto& [key, time] : groups) {
+    sums[key.kind] += time.count * time.relative_deviation;
+    counts[key.kind] += time.count;
+  }
+  std::map<GroupKind, double> deviations;
+  for (const auto& [kind, sum] : sums) deviations[kind] = sum / counts[kind];
+  return deviations;
+}
+
+class CostCollector {
+ public:
+  explicit CostCollector(CostObservations& out) : out_(out), passes_(out) {}
+
+  void add_round(const traces::Round& round, const RoundContext& of) {
+    const double root = round.root_position;
+    const bool has_draft = of.layers.attention + of.layers.mlp > 0;
+    const bool is_round = round.drafted > 0 || round.verify_rows > 1;
+    const std::int32_t few =
+        of.above_exit && has_draft ? std::clamp(round.exit_layer, 0, out_.shape.n_layers) : 0;
+    const std::int64_t draft_ns = has_draft || of.has_draft_model ? round.draft_ns : 0;
+    const std::int64_t rest_ns =
+        round.end_ns - round.start_ns - draft_ns - round.verify_ns - round.optimise_ns;
+    const auto verify_ns = static_cast<double>(round.verify_ns);
+    if (is_round || of.is_vanilla)
+      put({GroupKind::target, round.verify_rows, few, 0, bucket(root)}, root, verify_ns);
+    if (verify_ns > 0.0)
+      pass_times_[{.is_vanilla = !is_round && of.is_vanilla,
+                   .rows = round.verify_rows,
+                   .one_row = few,
+                   .n_layers = out_.shape.n_layers}]
+          .push_back({.ns = verify_ns, .context = root, .run_id = of.run_id, .block = of.block});
+    if (is_round ? of.has_usual_rest : of.is_vanilla)
+      put({is_round ? GroupKind::drafting_round : GroupKind::step_round, 0, 0, 0, 0}, 0.0,
+          static_cast<double>(std::max<std::int64_t>(rest_ns, 1)));
+    if (is_round) ++out_.drafting_rounds;
+    if (has_draft) {
+      const std::int32_t steps = round.tree_depth;
+      const double middle = root + 0.5 * (steps - 1);
+      // The law is of the target's weights; other weights have passes of their own beside it.
+      if (of.weights_share == 1.0)
+        put({GroupKind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
+            static_cast<double>(draft_ns));
+      if (draft_ns > 0)
+        pass_times_[{.is_draft = true,
+                     .attention = of.layers.attention,
+                     .mlp = of.layers.mlp,
+                     .n_layers = out_.shape.n_layers,
+                     .weights_share = of.weights_share}]
+            .push_back(
+                {static_cast<double>(draft_ns), static_cast<double>(steps), middle, of.run_id, of.block});
+    }
+    out_.total_wall_ns +=
+        static_cast<double>(round.end_ns - round.start_ns - round.optimise_ns - (has_draft ? 0 : draft_ns));
+    out_.rounds += 1;
+    out_.largest_rows = std::max(out_.largest_rows, round.verify_rows);
+    out_.largest_context = std::max(out_.largest_context, root + round.tree_depth);
+  }
+
+  void add_operation(const TimedOperation& timed, std::int32_t rows, double context) {
+    if (timed.is_layer)
+      put({GroupKind::layer, 0, rows, 0, bucket(context)}, context, timed.ns);
+    else
+      put({GroupKind::operation, static_cast<std::int32_t>(timed.operation), rows, 0, bucket(context)},
+          context, timed.ns);
+  }
+
+  void finish() {
+    const double beyond_ns = interruption_ns(pass_times_);
+    std::map<GroupKey, RegularTime> regular_times;
+    for (const auto& [key, times] : groups_) {
+      const bool is_part = key.kind == GroupKind::operation || key.kind == GroupKind::layer;
+      regular_times[key] = regular_of(times, uninterrupted_medians, is_part ? 0.0 : beyond_ns);
+    }
+    const auto deviations = relative_deviations(regular_times);
+    for (const auto& [key, times] : groups_) {
+      const RegularTime& regular = regular_times[key];
+      if (!(regular.ns > 0.0)) continue;
+      CostObservation observation;
+      observation.ns = regular.ns;
+      observation.samples = static_cast<double>(times.size());
+      observation.relative_error = dependence_of_passes * deviations.at(key.kind) / std::sqrt(regular.count);
+      fill(key, regular.context, observation);
+      out_.groups.push_back(observation);
+      if (observation.level != CostLevel::round) continue;
+      for (const TimedPass& time : times) out_.interruptions_ns += static_cast<double>(time.ns) - regular.ns;
+    }
+    MeasuredPasses measured =
+        measure(pass_times_, [this](const MeasuredPassKind& kind, double steps, double context) {
+          return kind.is_draft ? draft_on(kind.weights_share, steps, {kind.attention, kind.mlp}, context)
+                               : at_context(passes_.target(kind.rows, kind.one_row), context);
+        });
+    std::erase_if(measured.passes, [](const MeasuredPass& pass) { return pass.ns <= 0.0; });
+    out_.passes = std::move(measured.passes);
+    out_.runs = std::move(measured.runs);
+    out_.interruptions_ns += measured.interruptions_ns;
+  }
+
+ private:
+  void put(const GroupKey& key, double context, double ns) {
+    groups_[key].push_back({static_cast<float>(ns), static_cast<float>(context)});
+  }
+  /// On weights of other bits, which K/V of the context are none of.
+  CostVector draft_on(double weights_share, double steps, const DraftLayers& layers, double context) {
+    CostVector sum = draft(steps, layers, context);
+    if (weights_share != 1.0) add_to(sum, draft(steps, layers, 0.0), weights_share - 1.0);
+    return sum;
+  }
+  static std::int64_t bucket(double context) { return static_cast<std::int64_t>(context / 64.0); }
+
+  CostVector draft(double steps, const DraftLayers& layers, double context) {
+    CostVector sum{};
+    add_to(sum, at_context(passes_.draft_step(layers), context), steps);
+    add_to(sum, passes_.draft_start(layers).fixed);
+    return sum;
+  }
+
+  void fill(const GroupKey& key, double context, CostObservation& observation) {
+    switch (key.kind) {
+      case GroupKind::draft:
+        observation.coefficients = draft(key.a, {key.b, key.c}, context);
+        break;
+      case GroupKind::target:
+        observation.coefficients = at_context(passes_.target(key.a, key.b), context);
+        break;
+      case GroupKind::drafting_round:
+      case GroupKind::step_round:
+        observation.level = CostLevel::round;
+        observation
+            .coefficients[key.kind == GroupKind::drafting_round ? round_parameter : step_round_parameter] =
+            1.0;
+        break;
+      case GroupKind::layer: {
+        observation.level = CostLevel::layer;
+        CostCoefficients layer = passes_.attention(key.b);
+        add(layer, passes_.mlp(key.b));
+        observation.coefficients = at_context(layer, context);
+        break;
+      }
+      case GroupKind::operation:
+        observation.level = CostLevel::operation;
+        fill_operation(static_cast<speculation::Operation>(key.a), key.b, context, observation);
+        break;
+    }
+  }
+
+  void fill_operation(speculation::Operation operation, std::int32_t rows, double context,
+                      CostObservation& observation) {
+    const CostCoefficients one = operation_coefficients(operation, out_.shape, out_.weights, out_.width_law,
+                                                        {.rows = static_cast<double>(rows)});
+    observation.coefficients = at_context(one, context);
+  }
+
+  CostObservations& out_;
+  Passes passes_;
+  std::map<GroupKey, std::vector<TimedPass>> groups_;
+  PassTimes pass_times_;
+};
+
+/// Block of each request: one number a prompt and repeat.
+std::unordered_map<traces::RequestId, std::int64_t> blocks_of_requests(const traces::Recording& recording) {
+  std::map<std::pair<traces::PromptId, std::int32_t>, std::int64_t> numbers;
+  std::unordered_map<traces::RequestId, std::int64_t> blocks;
+  for (const traces::Request& request : recording.requests) {
+    const auto next = static_cast<std::int64_t>(numbers.size());
+    blocks.emplace(request.id, numbers.try_emplace({request.prompt_id, request.repeat}, next).first->second);
+  }
+  return blocks;
+}
+
+Result<void> read_identity(const traces::Recording& recording, CostObservations& out) {
+  DRAFTSCOPE_TRY_ASSIGN(out.shape, recorded_shape(recording.meta));
+  DRAFTSCOPE_TRY_ASSIGN(out.weights, recorded_weight_type(recording.meta));
+  out.on_gpu = is_gpu_recording(recording.meta);
+  out.width_law = out.on_gpu ? WidthLaw::steps : WidthLaw::ramp;
+  return {};
+}
+
+using RunOfRequest = std::unordered_map<traces::RequestId, const traces::Run*>;
+
+RunOfRequest used_runs(const traces::Recording& recording,
+                       const std::function<bool(const traces::Run&)>& use) {
+  std::unordered_map<traces::RunId, const traces::Run*> used;
+  for (const traces::Run& run : recording.runs)
+    if (!use || use(run)) used.emplace(run.id, &run);
+  RunOfRequest run_of_request;
+  for (const traces::Request& request : recording.requests)
+    if (const auto run = used.find(request.run_id); run != used.end())
+      run_of_request.emplace(request.id, run->second);
+  return run_of_request;
+}
+
+/// Runs whose strategy made passes of its own; none where every run that drafts did.
+std::unordered_set<traces::RunId> runs_with_auxiliary_passes(const std::vector<const traces::Round*>& rounds,
+                                                             const RunOfRequest& run_of_request) {
+  std::unordered_set<traces::RunId> with;
+  std::unordered_set<traces::RunId> drafting;
+  for (const traces::Round* round : rounds) {
+    const traces::RunId run_id = run_of_request.at(round->request_id)->id;
+    if (round->optimise_ns > 0) with.insert(run_id);
+    if (round->drafted > 0) drafting.insert(run_id);
+  }
+  const bool has_others = std::any_of(drafting.begin(), drafting.end(),
+                                      [&](traces::RunId run_id) { return !with.contains(run_id); });
+  return has_others ? with : std::unordered_set<traces::RunId>();
+}
+
+struct UsedRounds {
+  std::vector<const traces::Round*> rounds;  ///< in order of time, without those of the warm-up
+  bool has_vanilla = false;
+};
+
+UsedRounds used_rounds(const traces::Recording& recording, const RunOfRequest& run_of_request) {
+  UsedRounds used;
+  for (const traces::Round& round : recording.rounds) {
+    const auto run = run_of_request.find(round.request_id);
+    if (run == run_of_request.end() || round.end_ns <= round.start_ns) continue;
+    used.rounds.push_back(&round);
+    used.has_vanilla = used.has_vanilla || run->second->is_baseline;
+  }
+  std::sort(used.rounds.begin(), used.rounds.end(), [](const traces::Round* a, const traces::Round* b) {
+    return std::tie(a->start_ns, a->id) < std::tie(b->start_ns, b->id);
+  });
+  if (static_cast<std::int64_t>(used.rounds.size()) > longer_recording)
+    used.rounds.erase(used.rounds.begin(), used.rounds.begin() + warm_up_rounds);
+  return used;
+}
+
+/// Collects passes and rounds; returns the rounds whose operations can be told apart.
+OperationRounds collect_rounds(const traces::Recording& recording,
+                               const std::function<bool(const traces::Run&)>& use, std::int32_t n_layers,
+                               CostCollector& collector) {
+  const auto layers = layers_by_set(recording);
+  RunOfRequest run_of_request = used_runs(recording, use);
+  const auto blocks = blocks_of_requests(recording);
+  std::unordered_set<traces::RunId> above_exit;
+  std::unordered_map<traces::RunId, DraftWeightsShares> weights_shares;
+  std::unordered_map<traces::LayerSetId, std::string_view> origins;
+  for (const traces::LayerSet& set : recording.layer_sets) origins.emplace(set.id, set.origin);
+  for (const traces::Run& run : recording.runs) {
+    if (verified_layers(run) == VerifiedLayers::above_exit) above_exit.insert(run.id);
+    weights_shares.emplace(run.id, DraftWeightsShares(run, recording.meta, n_layers));
+  }
+  const UsedRounds used = used_rounds(recording, run_of_request);
+  const auto with_auxiliary = runs_with_auxiliary_passes(used.rounds, run_of_request);
+  OperationRounds timed_rounds;
+  constexpr std::int32_t max_rows = 1 << 16;
+  for (const traces::Round* round : used.rounds) {
+    const auto found = layers.find(round->layer_set_id);
+    if (round->verify_rows < 1 || round->verify_rows > max_rows || round->root_position < 0 ||
+        (round->layer_set_id != 0 && (found == layers.end() || round->drafted < 1 || round->tree_depth < 1)))
+      continue;
+    const traces::Run& run = *run_of_request[round->request_id];
+    const bool is_vanilla = run.is_baseline || !used.has_vanilla;
+    const bool is_above = above_exit.contains(run.id);
+    const DraftLayers of_draft = found != layers.end() ? found->second : DraftLayers{};
+    const auto origin = origins.find(round->layer_set_id);
+    const double weights_share =
+        weights_shares.at(run.id).of(origin == origins.end() ? std::string_view() : origin->second);
+    collector.add_round(*round,
+                        {.layers = of_draft,
+                         .above_exit = is_above,
+                         .run_id = run.id,
+                         .block = blocks.at(round->request_id),
+                         .is_vanilla = is_vanilla,
+                         .has_usual_rest = !with_auxiliary.contains(run.id),
+                         .has_draft_model = speculation::strategy_row(run.strategy).drafts_with_other_model,
+                         .weights_share = weights_share});
+    if (round->tree_depth != round->drafted || weights_share != 1.0) continue;
+    timed_rounds.emplace(round->id, OperationRound{.verify_rows = round->verify_rows,
+                                                   .draft_steps = round->drafted,
+                                                   .root = round->root_position,
+                                                   .draft = of_draft,
+                                                   .n_layers = n_layers,
+                                                   .mixed_rows = is_above && round->drafted > 0});
+  }
+  return timed_rounds;
+}
+
+}  // namespace
+
+Result<CostObservations> read_cost_observations(traces::Reader& reader, const traces::Recording& recording,
+                                                const std::function<bool(const traces::Run&)>& use,
+                                                const std::function<bool()>& go_on) {
+  CostObservations out;
+  DRAFTSCOPE_TRY(read_identity(recording, out));
+  CostCollector collector(out);
+  const OperationRounds timed_rounds = collect_rounds(recording, use, out.shape.n_layers, collector);
+  if (out.rounds == 0)
+    return fail("{}: no round is usable, expected rounds with chains of drafts or target steps",
+                recording.path.string());
+  DRAFTSCOPE_TRY(visit_operation_times(
+      reader, recording, out.on_gpu, timed_rounds,
+      [&](const TimedOperation& timed, std::int32_t rows, double context) {
+        collector.add_operation(timed, rows, context);
+      },
+      go_on));
+  collector.finish();
+  return out;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "prices/fit/cost_parameters.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace draftscope::simulator {
+
+namespace {
+
+constexpr std::array<double, width_terms> steps{2, 9, 17, 33, 65, 129};
+constexpr std::array<double, width_terms> ramps{1, 2, 4, 8, 16, 32};
+
+void add_product(CostCoefficients& sum, speculation::Operation product, const Work& work, WidthLaw law,
+                 double rows) {
+  sum.fixed[launch_parameter(product)] += work.launches;
+  sum.fixed[per_byte_parameter(product)] += work.bytes;
+  for (std::size_t term = 0; term < width_terms; ++term)
+    sum.fixed[width_parameter(product, term)] += work.weight_bytes * width_basis(law, term, rows);
+}
+
+void add_attention(CostCoefficients& sum, const Work& one_row, const PassForm& form) {
+  const double requests = form.batch;
+  const double further_rows = (form.rows - 1.0) * form.batch;
+  sum.fixed[launch_parameter(speculation::Operation::attention)] += one_row.launches;
+  sum.fixed[per_byte_parameter(speculation::Operation::attention)] += one_row.bytes * form.rows * form.batch;
+  sum.fixed[attention_row_parameter] += further_rows * one_row.bytes;
+  sum.a_context_row[per_byte_parameter(speculation::Operation::attention)] +=
+      requests * one_row.kv_bytes_per_context_row;
+  sum.a_context_row[attention_row_kv_parameter] += further_rows * one_row.kv_bytes_per_context_row;
+}
+
+}  // namespace
+
+double width_basis(WidthLaw law, std::size_t term, double rows) {
+  if (law == WidthLaw::steps) return rows >= steps[term] ? 1.0 : 0.0;
+  const double beyond = std::max(rows - ramps[term], 0.0);
+  return term + 1 < width_terms ? std::min(beyond, ramps[term + 1] - ramps[term]) : beyond;
+}
+
+std::string cost_parameter_name(WidthLaw law, std::size_t parameter) {
+  for (std::size_t i = 0; i < speculation::operation_count; ++i) {
+    const auto operation = static_cast<speculation::Operation>(i);
+    if (parameter == launch_parameter(operation))
+      return fmt::format("launch of {}, ns", speculation::operation_name(operation));
+    if (parameter == per_byte_parameter(operation))
+      return fmt::format("{}, ns a byte", speculation::operation_name(operation));
+    for (std::size_t term = 0; i < speculation::product_count && term < width_terms; ++term)
+      if (parameter == width_parameter(operation, term))
+        return law == WidthLaw::steps ? fmt::format("{} from {} rows, ns a byte",
+                                                    speculation::operation_name(operation), steps[term])
+                                      : fmt::format("{} beyond {} rows, ns a byte and row",
+                                                    speculation::operation_name(operation), ramps[term]);
+  }
+  switch (parameter) {
+    case attention_row_parameter:
+      return "attention of a further row, ns a byte";
+    case attention_row_kv_parameter:
+      return "context of a further row, ns a byte";
+    case layer_parameter:
+      return "rest of a layer, ns";
+    case draft_step_parameter:
+      return "rest of a draft step, ns";
+    case target_pass_parameter:
+      return "rest of a target pass, ns";
+    case round_parameter:
+      return "rest of a round with a draft, ns";
+    case step_round_parameter:
+      return "rest of a round without a draft, ns";
+    case draft_start_parameter:
+      return "first step of a draft, ns a byte more";
+    case common_launch_parameter:
+      return "launch that products have in common, ns";
+    default:
+      return "what products have in common, ns a byte";
+  }
+}
+
+CostCoefficients operation_coefficients(speculation::Operation operation, const ModelShape& shape,
+                                        WeightType type, WidthLaw law, const PassForm& form) {
+  CostCoefficients coefficients;
+  const double rows = form.rows * form.batch;
+  if (operation == speculation::Operation::attention) {
+    add_attention(coefficients, work_of(operation, shape, type, 1.0, form.tensor_parallel), form);
+    return coefficients;
+  }
+  const Work work = work_of(operation, shape, type, rows, form.tensor_parallel);
+  if (operation == speculation::Operation::small) {
+    coefficients.fixed[launch_parameter(operation)] = work.launches;
+    coefficients.fixed[per_byte_parameter(operation)] = work.bytes;
+    return coefficients;
+  }
+  add_product(coefficients, operation, work, law, rows);
+  return coefficients;
+}
+
+CostCoefficients attention_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
+                                        const PassForm& form) {
+  CostCoefficients sum;
+  for (const speculation::Operation operation :
+       {speculation::Operation::qkv, speculation::Operation::attention, speculation::Operation::output})
+    add(sum, operation_coefficients(operation, shape, type, law, form));
+  add(sum, operation_coefficients(speculation::Operation::small, shape, type, law, form), 0.5);
+  sum.fixed[layer_parameter] += 0.5;
+  return sum;
+}
+
+CostCoefficients mlp_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
+                                  const PassForm& form) {
+  CostCoefficients sum;
+  for (const speculation::Operation operation :
+       {speculation::Operation::gate_up, speculation::Operation::down})
+    add(sum, operation_coefficients(operation, shape, type, law, form));
+  add(sum, operation_coefficients(speculation::Operation::small, shape, type, law, form), 0.5);
+  sum.fixed[layer_parameter] += 0.5;
+  return sum;
+}
+
+CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type, std::int32_t attention,
+                                          std::int32_t mlp, std::int32_t tensor_parallel) {
+  const auto weight_bytes = [&](speculation::Operation product) {
+    return work_of(product, shape, type, 1.0, tensor_parallel).weight_bytes;
+  };
+  CostCoefficients start;
+  start.fixed[draft_start_parameter] =
+      attention * (weight_bytes(speculation::Operation::qkv) + weight_bytes(speculation::Operation::output)) +
+      mlp * (weight_bytes(speculation::Operation::gate_up) + weight_bytes(speculation::Operation::down));
+  return start;
+}
+
+void add(CostCoefficients& sum, const CostCoefficients& part, double count) {
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+    sum.fixed[i] += count * part.fixed[i];
+    sum.a_context_row[i] += count * part.a_context_row[i];
+  }
+}
+
+CostVector at_context(const CostCoefficients& coefficients, double context) {
+  CostVector sum = coefficients.fixed;
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum[i] += context * coefficients.a_context_row[i];
+  return sum;
+}
+
+double dot(const CostVector& a, const CostVector& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+void add_to(CostVector& sum, const CostVector& part, double count) {
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) sum[i] += count * part[i];
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The parameters of the cost model, which is linear in them, so that a fit is least squares and a draw of
+// parameters a matrix product.
+//
+//   product k (qkv, output, gate_up, down, head), w rows:
+//       t = launch_k + bytes · per_byte_k + weight bytes · Σ_j width_kj · φ_j(w)
+//   attention, context n: launch + KV bytes · n · (per_byte + (w − 1) · row_kv) + (w − 1) · q bytes · row
+//   small operations: launches · launch + bytes · per_byte
+//   a round's first draft step: its layers' weight bytes · draft_start, since the verification before it has
+//   driven them from the caches
+//   a layer, a pass and a round add a constant each.
+//
+// φ_j is a step at 2, 9, 17, 33, 65 and 129 rows where a library switches kernels (GPU), or a ramp between
+// 1, 2, 4, 8, 16 and 32 rows where each row costs its arithmetic (CPU). Width terms are not negative, so that
+// more rows never cost less. Times in nanoseconds.
+
+#include <draftscope/simulator/prices/cost_model.h>
+#include <draftscope/speculation/operation.h>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "prices/fit/cost_work.h"
+
+namespace draftscope::simulator {
+
+inline constexpr std::size_t width_terms = 6;
+
+inline constexpr std::size_t attention_row_parameter = 44;     ///< ns a query byte of a row beyond the first
+inline constexpr std::size_t attention_row_kv_parameter = 45;  ///< ns a K/V byte, the same
+inline constexpr std::size_t layer_parameter = 46;
+inline constexpr std::size_t draft_step_parameter = 47;
+inline constexpr std::size_t target_pass_parameter = 48;    ///< verifications and target steps
+inline constexpr std::size_t round_parameter = 49;          ///< with a draft
+inline constexpr std::size_t step_round_parameter = 50;     ///< without one
+inline constexpr std::size_t common_launch_parameter = 51;  ///< what the products' launches have in common
+inline constexpr std::size_t common_per_byte_parameter = 52;
+inline constexpr std::size_t draft_start_parameter = 53;  ///< ns a weight byte of the draft's layers
+static_assert(draft_start_parameter + 1 == cost_parameter_count);
+
+[[nodiscard]] constexpr std::size_t launch_parameter(speculation::Operation operation) {
+  return 2 * static_cast<std::size_t>(operation);
+}
+[[nodiscard]] constexpr std::size_t per_byte_parameter(speculation::Operation operation) {
+  return launch_parameter(operation) + 1;
+}
+/// `product` is one of the first product_count operations.
+[[nodiscard]] constexpr std::size_t width_parameter(speculation::Operation product, std::size_t term) {
+  return 2 * speculation::operation_count + width_terms * static_cast<std::size_t>(product) + term;
+}
+
+/// How times grow with rows, attention's included.
+[[nodiscard]] constexpr bool is_width_parameter(std::size_t parameter) {
+  return parameter >= 2 * speculation::operation_count && parameter <= attention_row_kv_parameter;
+}
+
+/// φ_term(rows).
+[[nodiscard]] double width_basis(WidthLaw law, std::size_t term, double rows);
+
+/// "launch of gate up, ns".
+[[nodiscard]] std::string cost_parameter_name(WidthLaw law, std::size_t parameter);
+
+[[nodiscard]] double dot(const CostVector& a, const CostVector& b);
+void add_to(CostVector& sum, const CostVector& part, double count = 1.0);
+
+/// Coefficients of a pass or a part of one: its time is values · (fixed + context · a_context_row).
+struct CostCoefficients {
+  CostVector fixed{};
+  CostVector a_context_row{};
+};
+
+/// Coefficients of the time at this context.
+[[nodiscard]] CostVector at_context(const CostCoefficients& coefficients, double context);
+
+/// Rows that a part of a pass is computed for: `rows` of each of `batch` requests.
+struct PassForm {
+  double rows = 1.0;
+  double batch = 1.0;
+  std::int32_t tensor_parallel = 1;
+};
+
+[[nodiscard]] CostCoefficients operation_coefficients(speculation::Operation operation,
+                                                      const ModelShape& shape, WeightType type, WidthLaw law,
+                                                      const PassForm& form);
+
+/// A layer's halves; each has half of the layer's constant.
+[[nodiscard]] CostCoefficients attention_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
+                                                      const PassForm& form);
+[[nodiscard]] CostCoefficients mlp_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
+                                                const PassForm& form);
+
+/// Coefficients of the time that a round's first draft step takes beside the others.
+[[nodiscard]] CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type,
+                                                        std::int32_t attention, std::int32_t mlp,
+                                                        std::int32_t tensor_parallel = 1);
+
+/// Adds `count` times `part` to `sum`.
+void add(CostCoefficients& sum, const CostCoefficients& part, double count = 1.0);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Assumptions about parameters before a recording is read.
+
+#include <draftscope/simulator/analysis/gpu.h>
+#include <draftscope/simulator/prices/scenario.h>
+#include <vector>
+
+#include "prices/fit/cost_observations.h"
+#include "prices/fit/robust_fit.h"
+
+namespace draftscope::simulator {
+
+/// Values of all parameters that a GPU's specification implies for layers of this number type.
+[[nodiscard]] CostVector specified_values(const GpuSpecification& gpu, WeightType weights);
+
+/// From the specification, in the graph regime: §4 of the published kernel measurements.
+[[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights);
+
+/// Priors of a machine nobody specified: the recording's own scale (time a weight byte), nearly flat.
+[[nodiscard]] std::vector<GaussianPrior> scale_priors(const CostObservations& observations);
+
+// How kernels get to a GPU, which decides what surrounds them:
+//     T = max(kernels + gaps between them, launches by the host) + what a pass takes on the host.
+// The numbers are priors from published measurements (Python: LayerSkip-family code at 0.87–0.97 ms a layer,
+// and 1.2–2.1 ms a pass), from measurements of graphs, and for eager C++ from experience.
+
+/// Times in nanoseconds. `sigma` is relative, of all of them together.
+struct RegimeCosts {
+  double gap_ns_per_kernel = 0.0;
+  double host_ns_per_kernel = 0.0;
+  double host_ns_per_layer = 0.0;
+  double host_ns_per_pass = 0.0;
+  double host_ns_per_draft_step = 0.0;  ///< in place of host_ns_per_pass
+  double sigma = 0.0;
+};
+
+/// Not of as_fitted, which has no costs of its own: all zero.
+[[nodiscard]] RegimeCosts regime_costs(Regime regime);
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "prices/passes/cost_transfer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "prices/fit/cost_parameters.h"
+#include "prices/fit/cost_priors.h"
+#include "prices/fit/cost_work.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+std::string percent(double share) {
+  return fmt::format("±{:.0f} %", 100.0 * share);
+}
+
+std::string_view law_source(Calibration calibration) {
+  switch (calibration) {
+    case Calibration::fitted:
+      return "fitted to one engine's kernel tables";
+    case Calibration::related:
+      return "prior: a related GPU's";
+    case Calibration::family:
+      break;
+  }
+  return "prior: the middle of fitted GPUs of its memory family";
+}
+
+void note_specification(const GpuSpecification& gpu, WeightType weights, std::vector<CostNote>& notes) {
+  const ProductLaw law = gpu.products(weights);
+  const Provenance provenance =
+      law.calibration == Calibration::fitted ? Provenance::fitted : Provenance::prior;
+  const std::string_view source = law_source(law.calibration);
+  notes.push_back({provenance, law.t0_sigma,
+                   fmt::format("{}: launch of a {} product {} us, {} ({})", gpu.name,
+                               weight_type_name(weights), law.t0_us, percent(law.t0_sigma), source)});
+  notes.push_back(
+      {provenance, law.efficiency_sigma,
+       fmt::format("{}: {:.0f} % of {} GB/s in {}, {} ({})", gpu.name, 100.0 * law.efficiency,
+                   gpu.bandwidth_gb_s, weight_type_name(weights), percent(law.efficiency_sigma), source)});
+}
+
+void note_range(const CostModel& model, const Scenario& scenario, std::vector<CostNote>& notes) {
+  const auto held = [&](std::string text) {
+    notes.push_back({Provenance::extrapolated, 0.0, std::move(text)});
+  };
+  const std::int64_t rows = std::int64_t{scenario.widths} * scenario.batch;
+  if (rows > model.largest_rows)
+    held(fmt::format("passes of more than {} rows are extrapolated, up to {}", model.largest_rows, rows));
+  if (scenario.context > model.largest_context)
+    held(fmt::format("contexts beyond {:.0f} rows are extrapolated, up to {:.0f}", model.largest_context,
+                     scenario.context));
+  if (scenario.weights != model.weights)
+    held(model.gpu ? fmt::format("{} weights: launches and efficiency at their ratio to {} in specifications",
+                                 weight_type_name(scenario.weights), weight_type_name(model.weights))
+                   : fmt::format("{} weights: bytes as such, at the efficiency of {}",
+                                 weight_type_name(scenario.weights), weight_type_name(model.weights)));
+  const double bytes = weight_bytes_per_step(scenario.shape, scenario.weights) / scenario.tensor_parallel;
+  const double ratio = bytes / weight_bytes_per_step(model.shape, model.weights);
+  constexpr double same = 1e-9;
+  if (std::abs(ratio - 1.0) > same)
+    held(
+        fmt::format("a pass reads {:.3g} times the recorded bytes; launches and efficiency are held", ratio));
+}
+
+/// Parameters that the scenario needs and the recording did not determine, one by one.
+void note_sources(const CostModel& model, const Scenario& scenario, std::vector<CostNote>& notes) {
+  const double rows = static_cast<double>(scenario.widths) * scenario.batch;
+  const PassForm form{.rows = static_cast<double>(scenario.widths),
+                      .batch = static_cast<double>(scenario.batch),
+                      .tensor_parallel = scenario.tensor_parallel};
+  CostCoefficients used = attention_coefficients(scenario.shape, scenario.weights, model.width_law, form);
+  add(used, mlp_coefficients(scenario.shape, scenario.weights, model.width_law, form));
+  add(used, operation_coefficients(speculation::Operation::head, scenario.shape, scenario.weights,
+                                   model.width_law, form));
+  for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+    const bool is_rest =
+        (i >= draft_step_parameter && i <= step_round_parameter) || i == draft_start_parameter;
+    if (model.sources[i] == ParameterSource::trace ||
+        (!is_rest && used.fixed[i] == 0.0 && used.a_context_row[i] == 0.0))
+      continue;
+    const double sigma = std::sqrt(std::max(model.covariance[i * (cost_parameter_count + 1)], 0.0));
+    const double relative = model.values[i] > 0.0 ? sigma / model.values[i] : 0.0;
+    notes.push_back(
+        {model.sources[i] == ParameterSource::prior ? Provenance::prior : Provenance::undetermined, relative,
+         fmt::format("{}: {:.4g} ± {:.2g}, not determined by the recording, up to {:.0f} rows",
+                     cost_parameter_name(model.width_law, i), model.values[i], sigma, rows)});
+  }
+}
+
+}  // namespace
+
+bool is_on_same_machine(const CostModel& model, const Scenario& scenario) {
+  return !scenario.gpu || (model.gpu && model.gpu->name == scenario.gpu->name &&
+                           model.gpu->bandwidth_gb_s == scenario.gpu->bandwidth_gb_s);
+}
+
+Factor factor_of(std::size_t parameter) {
+  if (parameter == common_launch_parameter) return Factor::launch;
+  if (parameter == common_per_byte_parameter || parameter == draft_start_parameter) return Factor::bandwidth;
+  if (parameter >= layer_parameter) return Factor::host;
+  if (parameter >= 2 * speculation::operation_count) return Factor::bandwidth;
+  return parameter % 2 == 0 ? Factor::launch : Factor::bandwidth;
+}
+
+TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
+  TransferredCosts costs{.model = model};
+  costs.ratio.fill(1.0);
+  const bool is_moved = !is_on_same_machine(model, scenario);
+  // Products of fewer bits are other kernels.
+  const bool is_renewed = model.gpu && model.weights != scenario.weights &&
+                          (is_narrow(model.weights) || is_narrow(scenario.weights));
+  const bool specified_only =
+      (is_moved && (!model.from_trace || !model.gpu)) || (is_renewed && !model.from_trace);
+  if (specified_only) {
+    if (model.from_trace)
+      costs.notes.push_back(
+          {Provenance::prior, 0.0,
+           "the recording's machine is no specified GPU: nothing of its costs carries over"});
+    costs.model = cost_model_of(scenario.gpu ? *scenario.gpu : *model.gpu, scenario.shape, scenario.weights);
+  } else if (is_moved || is_renewed) {
+    const GpuSpecification& there = is_moved ? *scenario.gpu : *model.gpu;
+    const CostVector from = specified_values(*model.gpu, model.weights);
+    const CostVector to = specified_values(there, scenario.weights);
+    const double per_byte = to[common_per_byte_parameter] / from[common_per_byte_parameter];
+    for (std::size_t i = 0; i < cost_parameter_count; ++i) {
+      if (factor_of(i) == Factor::host) continue;
+      costs.ratio[i] = from[i] > 0.0 && to[i] > 0.0 ? to[i] / from[i] : per_byte;
+      costs.model.values[i] *= costs.ratio[i];
+    }
+    costs.model.gpu = there;
+    const ProductLaw law = there.products(scenario.weights);
+    const double other_host = is_moved ? 0.3 : 0.0;
+    costs.sigma = {law.t0_sigma, law.efficiency_sigma, other_host, 0.0};
+    if (is_moved)
+      costs.notes.push_back(
+          {Provenance::extrapolated, other_host,
+           fmt::format("from {} to {}: the engine's ratio to the specification is kept, and the "
+                       "host's part, {}",
+                       model.gpu->name, there.name, percent(other_host))});
+  }
+  if (costs.model.gpu) {
+    for (std::size_t i = 0; i < speculation::product_count; ++i)
+      costs.floor[per_byte_parameter(static_cast<speculation::Operation>(i))] =
+          1.0 / costs.model.gpu->bandwidth_gb_s;
+    if (is_moved || is_renewed || !model.from_trace)
+      note_specification(*costs.model.gpu, scenario.weights, costs.notes);
+  }
+  costs.is_specified = !costs.model.from_trace;
+  if (scenario.tensor_parallel > 1 && costs.model.gpu) {
+    const LinkKind link = link_kind(*costs.model.gpu);
+    const double sigma = all_reduce_sigma(link);
+    costs.sigma[static_cast<std::size_t>(Factor::link)] = sigma;
+    costs.notes.push_back({Provenance::prior, sigma,
+                           fmt::format("all-reduce of {} GPUs over {} from published tables, {}",
+                                       scenario.tensor_parallel, link_kind_name(link), percent(sigma))});
+  }
+  if (costs.model.from_trace) {
+    note_range(model, scenario, costs.notes);
+    note_sources(model, scenario, costs.notes);
+  }
+  for (std::size_t i = 0; i < cost_parameter_count; ++i)
+    costs.model.values[i] = std::max(costs.model.values[i], costs.floor[i]);
+  return costs;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <memory>
+
+#include "rounds/drafts/auxiliary_work.h"
+#include "rounds/drafts/search_schedule.h"
+#include "strategies/predict.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using speculation::StrategySpecification;
+
+/// Passes of each layer over the states from which the skipped layers can still be reached.
+class ClaspLayers final : public AuxiliaryRule {
+ public:
+  ClaspLayers(const StrategySpecification& mix, std::int32_t n_layers)
+      : skip_(mix.integer("skip")), n_layers_(n_layers), carries_set_(mix.text("carry-set") == "yes") {}
+
+  void after_prefill(std::int32_t prompt_tokens, bool is_first, AuxiliaryPasses& passes,
+                     std::vector<PassCount>& counts) const override {
+    if (!is_first && carries_set_) return;
+    passes.count({AuxiliaryPassKind::anchor, 1, n_layers_, n_layers_, false}, 1, prompt_tokens - 1, counts);
+    layers(prompt_tokens - 1, passes, counts);
+  }
+
+  void after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,
+                   std::vector<PassCount>& counts) const override {
+    layers(round.root_position + round.accepted, passes, counts);
+  }
+
+ private:
+  void layers(std::int64_t position, AuxiliaryPasses& passes, std::vector<PassCount>& counts) const {
+    for (std::int32_t layer = 1; layer <= n_layers_; ++layer) {
+      const std::int32_t min = std::max(1, skip_ - (n_layers_ - layer));
+      const std::int32_t max = std::min(layer - 1, skip_);
+      if (max >= min)
+        passes.count({AuxiliaryPassKind::layer, max - min + 1, 1, 1, false}, 1, position, counts);
+    }
+  }
+
+  std::int32_t skip_;
+  std::int32_t n_layers_;
+  bool carries_set_;  // a request begins with the set of the one before
+};
+
+class ClaspSearch final : public SearchRule {
+ public:
+  explicit ClaspSearch(const StrategySpecification& mix)
+      : interval_(mix.integer("interval")),
+        counts_tokens_(mix.text("unit") == "tokens"),
+        carries_(mix.text("carry-set") == "yes") {}
+
+  void begin_request() override {
+    if (!carries_) since_ = 0;
+  }
+
+  bool follows(const traces::Round& round) override {
+    // It is planned before the round, which keeps the states that the search begins with.
+    const bool is_due = since_ + 1 >= interval_;
+    since_ += counts_tokens_ ? round.emitted : 1;
+    if (is_due) since_ = 0;
+    return is_due;
+  }
+
+ private:
+  std::int32_t interval_;  // units
+  bool counts_tokens_;
+  bool carries_;
+  std::int32_t since_ = 0;  // units since the last search
+};
+
+std::unique_ptr<AuxiliaryRule> clasp_auxiliary(const StrategySpecification& mix,
+                                               const speculation::ModelShape& shape) {
+  return std::make_unique<ClaspLayers>(mix, shape.n_layers);
+}
+
+std::unique_ptr<SearchRule> clasp_search(const StrategySpecification& mix, std::int32_t /*n_layers*/,
+                                         std::int64_t /*max_searches*/) {
+  return std::make_unique<ClaspSearch>(mix);
+}
+
+SkippedSublayerCounts clasp_skipped(const StrategySpecification& mix, std::int32_t /*n_layers*/) {
+  return {mix.integer("skip"), mix.integer("skip")};
+}
+
+}  // namespace
+
+StrategyPredictions predict_of_clasp() {
+  return {
+      .parts = {
+          {.name = "clasp", .auxiliary = clasp_auxiliary, .search = clasp_search, .skipped = clasp_skipped}}};
+}
+
+}  // namespace draftscope::simulator

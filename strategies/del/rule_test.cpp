@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// DEL's statistics and its choice of exit and length.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "strategies/del/rule.h"
+
+namespace draftscope::speculation {
+namespace {
+
+ExitStatistics rate(double alpha) {
+  return {.matches = alpha, .mismatches = 1.0 - alpha};
+}
+
+TEST(DelChoice, HasTheGoldenValues) {
+  struct Golden {
+    double alpha;
+    std::int32_t gamma, exit, layers;
+    double tpl;
+  };
+  for (const Golden& golden : {Golden{0.8, 6, 7, 32, 0.05339762}, Golden{0.7, 4, 3, 16, 0.09903929}}) {
+    const auto tpl = [&](std::int32_t d) {
+      double tokens = 0.0;
+      for (std::int32_t k = 0; k <= d; ++k) tokens += std::pow(golden.alpha, k);
+      return tokens / (golden.layers + d * golden.exit);
+    };
+    EXPECT_NEAR(tpl(golden.gamma), golden.tpl, 5e-9);
+    // Neither length is the best of its exit: one token less yields more. The choice is the largest of these.
+    std::vector<ExitStatistics> exits(static_cast<std::size_t>(golden.layers) - 1);
+    exits[static_cast<std::size_t>(golden.exit) - 1] = rate(golden.alpha);
+    double best = 0.0;
+    for (std::int32_t d = 0; d <= golden.gamma; ++d) best = std::max(best, tpl(d));
+    const ExitChoice choice = best_exit(exits, {golden.layers, 0.0}, golden.gamma);
+    EXPECT_EQ(choice.exit, golden.exit);
+    EXPECT_NEAR(choice.tpl, best, 1e-15);
+    EXPECT_NEAR(choice.tpl, tpl(choice.gamma), 1e-15);
+  }
+}
+
+TEST(DelChoice, IsTheFirstOfTheBest) {
+  // Nothing known: stays where it began.
+  std::vector<ExitStatistics> exits(5);
+  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 1);
+  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 1);
+  // Of exits that are always wrong each is as good as a plain step, 1/L: the first that is known, no draft.
+  exits[2] = exits[4] = rate(0.0);
+  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 3);
+  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 0);
+  EXPECT_DOUBLE_EQ(best_exit(exits, {6, 0.0}, 18).tpl, 1.0 / 6.0);
+  // (1 + 1/2) / (6 + 3) is 1/6 as well: the shorter of equals.
+  exits[2] = rate(0.5);
+  EXPECT_EQ(best_exit(exits, {6, 0.0}, 1).gamma, 0);
+  // Always right: as long as may be, and the shallowest such exit.
+  exits[3] = exits[4] = rate(1.0);
+  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 4);
+  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 18);
+  EXPECT_DOUBLE_EQ(best_exit(exits, {6, 0.0}, 18).tpl, 19.0 / (6 + 18 * 4));
+  // A head that costs makes a shallow exit dear: of no use where it costs more than it saves.
+  exits.assign(5, {});
+  exits[0] = rate(0.3);
+  EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 1);
+  EXPECT_EQ(best_exit(exits, {6, 5.0}, 18).gamma, 0);
+}
+
+TEST(DelStatistics, HaveNoThresholdWhileEitherCountIsEmpty) {
+  ExitStatistics one;
+  EXPECT_EQ(one.threshold(), -1.0);
+  EXPECT_TRUE(std::isnan(one.acceptance()));
+  one = {.matches = 2.0, .mismatches = 0.0, .confidence_of_matches = 1.0};
+  EXPECT_EQ(one.threshold(), -1.0);
+  one = {.matches = 2.0, .mismatches = 4.0, .confidence_of_matches = 1.0, .confidence_of_mismatches = 1.0};
+  EXPECT_DOUBLE_EQ(one.threshold(), (0.5 + 0.25) / 2.0);
+  one.decay(0.5);
+  EXPECT_DOUBLE_EQ(one.threshold(), (0.5 + 0.25) / 2.0);
+  EXPECT_DOUBLE_EQ(one.matches, 1.0);
+}
+
+TEST(DelRule, HonoursALengthOnlyIfRepaired) {
+  for (const DelRule::Mode mode : {DelRule::Mode::paper, DelRule::Mode::code, DelRule::Mode::repaired}) {
+    DelRule rule({4, 0.0}, {.mode = mode, .max = 9});
+    EXPECT_EQ(rule.length(), 1);
+    // Every exit is wrong everywhere: a plain step is best.
+    rule.learn(8, [](std::int32_t, std::int32_t) { return ShadowToken{false, 0.5}; });
+    EXPECT_EQ(rule.choice().gamma, 0);
+    EXPECT_EQ(rule.rests(), mode == DelRule::Mode::repaired);
+    EXPECT_EQ(rule.counts_all(), mode == DelRule::Mode::code);
+    EXPECT_EQ(rule.length(), mode == DelRule::Mode::repaired ? 0 : 9);
+    rule.begin_request();
+    EXPECT_EQ(rule.length(), 1);
+    EXPECT_TRUE(std::isnan(rule.statistics()[0].acceptance()));
+  }
+}
+
+// §4.2 and §4.4: layers alone cost, d may be d_max, and the prompt tells before the first round.
+TEST(DelRule, IsByDefaultThePapers) {
+  DelRule rule({4, 3.0}, {.max = 9});
+  EXPECT_TRUE(rule.learns_before_first_round());
+  rule.learn(8, [](std::int32_t, std::int32_t) { return ShadowToken{true, 0.5}; });
+  EXPECT_EQ(rule.choice().exit, 1);
+  EXPECT_EQ(rule.choice().gamma, 9);
+  EXPECT_DOUBLE_EQ(rule.choice().tpl, 10.0 / (4 + 9 * 1));
+}
+
+TEST(DelRule, ChoosesAmongTheExitsThatItMay) {
+  DelRule rule({6, 0.0}, {.max = 9, .exits = {2, 4}});
+  EXPECT_EQ(rule.exit(), 2);
+  std::vector<std::int32_t> asked;
+  rule.learn(1, [&](std::int32_t exit, std::int32_t) {
+    asked.push_back(exit);
+    return ShadowToken{exit == 4, 0.5};
+  });
+  EXPECT_EQ(asked, (std::vector<std::int32_t>{2, 4}));
+  EXPECT_EQ(rule.exit(), 4);
+  EXPECT_TRUE(std::isnan(rule.statistics()[0].acceptance()));
+}
+
+TEST(HeadInLayers, IsTheHeadsWeightsOverALayers) {
+  const ModelShape shape{
+      .n_layers = 2, .d_model = 8, .n_heads = 2, .n_kv_heads = 1, .head_dim = 4, .d_ff = 16, .vocab = 100};
+  EXPECT_DOUBLE_EQ(head_in_layers(shape), 8.0 * 100 / (8.0 * 8 * 2 + 8.0 * 4 * 2 + 3 * 8 * 16));
+}
+
+}  // namespace
+}  // namespace draftscope::speculation

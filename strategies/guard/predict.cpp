@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rounds of a strategy with guard= that was not recorded, where those without it are replayed.
+#include <draftscope/simulator/prices/asked_machine.h>
+#include <draftscope/simulator/prices/scenario.h>
+#include <draftscope/speculation/strategy_text.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "prices/passes/cost_prices.h"
+#include "rounds/priced_scenario.h"
+#include "rounds/replay/priced_guard.h"
+#include "rounds/round_sources.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+/// Prices of the strategy's rounds without a guard on the machine.
+Result<Prices> prices_of(const TrainedRecording& trained, const StrategyRounds& unguarded,
+                         const Machine* machine) {
+  const CostModel& recorded = trained.costs.model;
+  Scenario scenario = machine == nullptr ? fitted_scenario(recorded) : machine->scenario;
+  const StrategyRounds shaped = for_shape(unguarded, recorded.shape, scenario.shape);
+  scenario.drafts = shaped.drafts;
+  scenario.verified_layers = shaped.verified_layers;
+  scenario.widths = widest_verification(shaped.setting);
+  return prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario);
+}
+
+/// The status of guarded rounds, and their note behind those of the strategy alone.
+void add_note(const PricedGuard& guard, const StrategyRounds& unguarded, StrategyRounds& rounds) {
+  rounds.notes = unguarded.notes;
+  rounds.source = RoundSource::modelled;
+  rounds.setting.status = AnswerStatus::approximate;
+  rounds.setting.max_drafted.clear();
+  rounds.notes.push_back(fmt::format("its guard goes by predicted times: {} of {} rounds are vanilla",
+                                     guard.vanilla_rounds(), guard.rounds()));
+}
+
+}  // namespace
+
+Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained, std::string_view strategy,
+                                      const Machine* machine) {
+  DRAFTSCOPE_TRY_ASSIGN(const auto guarded, speculation::parse_strategy(strategy, trained.n_layers()));
+  const std::string alone = speculation::set_parameter(std::string(strategy), "guard", "0");
+  DRAFTSCOPE_TRY_ASSIGN(const auto inner, speculation::parse_strategy(alone, trained.n_layers()));
+  DRAFTSCOPE_TRY_ASSIGN(const StrategyRounds unguarded, rounds_of(trained, alone));
+  const bool is_text = follows_from_texts(strategy);
+  if (!is_text && (trained.shadowed.tables.empty() || !inner.no_replay().empty()))
+    return fail(
+        "strategy {}: its guard goes by clocks, and its rounds are not replayed one by one, expected guard=0",
+        strategy);
+  if (!unguarded.auxiliary_passes.empty())
+    return fail("strategy {}: its guard goes by the time of its own passes, too, expected guard=0", strategy);
+  DRAFTSCOPE_TRY_ASSIGN(Prices priced, prices_of(trained, unguarded, machine));
+  PricedGuard guard(guarded.guard(), std::move(priced));
+  if (is_text) {
+    DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, lookup_rounds(trained, strategy, &guard));
+    add_note(guard, unguarded, rounds);
+    return rounds;
+  }
+  DRAFTSCOPE_TRY_ASSIGN(std::unique_ptr<Policy> replayed, replayed_policy(trained, alone));
+  GuardedPolicy policy(std::move(replayed), std::move(guard));
+  DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, replayed_rounds(trained, strategy, policy));
+  add_note(policy.guard(), unguarded, rounds);
+  return rounds;
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// guard= asked of recordings in which it did not run.
+#include <draftscope/simulator/answers/what_if.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rounds/speedup_of.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+ShadowedRecording texts(double skill) {
+  return {.prompts = 20, .tokens = 60, .skill = skill};
+}
+
+TEST(GuardedRounds, LoseLittleWhereTheStrategyLosesMuch) {
+  const Learnt learnt(texts(0.0));
+  EXPECT_LT(speedup(learnt, "layerskip:exit=5,gamma=8"), 0.6);
+  EXPECT_GT(speedup(learnt, "layerskip:exit=5,gamma=8,guard=0.98"), 0.93);
+  EXPECT_GT(speedup(learnt, "layerskip:exit=5,gamma=8,guard=0.98"),
+            speedup(learnt, "layerskip:exit=5,gamma=8,guard=0.8"));
+}
+
+TEST(GuardedRounds, AreNearlyTheStrategysWhereItPays) {
+  const Learnt learnt(texts(1.2));
+  const double alone = speedup(learnt, "layerskip:exit=3,gamma=4");
+  ASSERT_GT(alone, 1.0);
+  EXPECT_NEAR(speedup(learnt, "layerskip:exit=3,gamma=4,guard=0.98"), alone, 0.1 * alone);
+}
+
+TEST(GuardedRounds, DecodeTheRecordedTexts) {
+  const Learnt learnt(texts(0.5));
+  for (const char* const strategy :
+       {"layerskip:exit=3,gamma=4,guard=0.95", "prompt-lookup:guard=0.95", "suffix-decoding:guard=0.95"}) {
+    const auto rounds = learnt.what_if().rounds(strategy);
+    ASSERT_TRUE(rounds) << rounds.error().message;
+    EXPECT_EQ(rounds->setting.status, AnswerStatus::approximate);
+    EXPECT_THAT(rounds->notes, Contains(HasSubstr("rounds are vanilla")));
+    for (std::size_t i = 0; i < rounds->vanilla.size(); ++i)
+      EXPECT_EQ(rounds->setting.min_drafted[i].tokens, rounds->vanilla[i].passes) << strategy;
+  }
+}
+
+TEST(GuardedRounds, AreRefusedWhereTimesOrRoundsAreNotTold) {
+  const Learnt shadowed(texts(0.5));
+  ShadowedRecording what = texts(0.5);
+  what.with_shadow = false;
+  const Learnt plain(what);
+  for (const auto& [learnt, strategy] :
+       {std::pair(&shadowed, "del:guard=0.9"), std::pair(&plain, "layerskip:exit=3,gamma=2,guard=0.9"),
+        std::pair(&shadowed, "swift:guard=0.9")}) {
+    const auto rounds = learnt->what_if().rounds(strategy);
+    ASSERT_FALSE(rounds) << strategy;
+    EXPECT_THAT(rounds.error().message, testing::Not(HasSubstr("\n")));
+  }
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

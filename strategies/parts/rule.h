@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Rules of lengths and stops, as values. A length rule gives the speculation length γ, a threshold rule the
+// draft-exit threshold: a draft token of lower confidence is the round's last, and stays. next() takes the
+// counts of a round and returns what holds for the next.
+
+#include <draftscope/speculation/catalogue/strategy_specification.h>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace draftscope::speculation {
+
+/// The numbers of a round that rules for lengths and thresholds go by. The span lives as long as the call.
+struct RoundCounts {
+  std::int32_t planned = 0;   ///< γ as planned, before the cut at budget, context and width
+  std::int32_t drafted = 0;   ///< draft steps; siblings of a tree do not count
+  std::int32_t accepted = 0;  ///< draft tokens, before a cut at the end of the text
+  /// Confidences of the draft steps in order, as far as they are known: those of the accepted tokens and of
+  /// the first that was not, if there is one, always are.
+  std::span<const double> confidences;
+};
+
+/// The same length in every round.
+class FixedLength {
+ public:
+  explicit FixedLength(std::int32_t gamma) : gamma_(gamma) {}
+  void begin_request() {}
+  [[nodiscard]] std::int32_t length() const { return gamma_; }
+  std::int32_t next(const RoundCounts& /*counts*/) { return gamma_; }
+
+ private:
+  std::int32_t gamma_;
+};
+
+/// One longer after a round that accepted all that was planned, one shorter after any other; a draft cut
+/// short by an end of sequence or the budget counts as one of those. From `start` again for each request.
+/// Source: the FSM generator of DEL's code (Entezari Zarch et al. 2025), which has no upper bound and a lower
+/// one of 0, where 0 of 0 accepted lengthens again.
+class FiniteStateLength {
+ public:
+  struct Options {
+    std::int32_t start = 6;
+    std::int32_t min = 1;
+    std::int32_t max = 63;
+  };
+  explicit FiniteStateLength(const Options& options) : options_(options), gamma_(options.start) {}
+  void begin_request() { gamma_ = options_.start; }
+  [[nodiscard]] std::int32_t length() const { return gamma_; }
+  std::int32_t next(const RoundCounts& counts);
+
+ private:
+  Options options_;
+  std::int32_t gamma_;
+};
+
+/// Two longer after a round that accepted its whole draft, one shorter after any other, 1 to 63. Source:
+/// transformers' assisted generation, num_assistant_tokens_schedule "heuristic" (kept between requests) and
+/// "heuristic_transient" (from `start` again for each request).
+class HeuristicLength {
+ public:
+  struct Options {
+    std::int32_t start = 6;
+    bool is_transient = false;
+  };
+  explicit HeuristicLength(const Options& options) : options_(options), gamma_(options.start) {}
+  void begin_request() {
+    if (options_.is_transient) gamma_ = options_.start;
+  }
+  [[nodiscard]] std::int32_t length() const { return gamma_; }
+  std::int32_t next(const RoundCounts& counts);
+  /// Whether begin_request() starts again.
+  [[nodiscard]] bool is_transient() const { return options_.is_transient; }
+
+ private:
+  Options options_;
+  std::int32_t gamma_;
+};
+
+/// Any of them.
+class LengthRule {
+  using Any = std::variant<FixedLength, FiniteStateLength, HeuristicLength>;
+
+ public:
+  template <typename Rule>
+  requires std::is_constructible_v<Any, Rule> LengthRule(Rule rule)
+      : rule_(std::move(rule)) {}  // NOLINT(google-explicit-constructor)
+
+  void begin_request() {
+    std::visit([](auto& rule) { rule.begin_request(); }, rule_);
+  }
+  [[nodiscard]] std::int32_t length() const {
+    return std::visit([](const auto& rule) { return rule.length(); }, rule_);
+  }
+  std::int32_t next(const RoundCounts& counts) {
+    return std::visit([&](auto& rule) { return rule.next(counts); }, rule_);
+  }
+  /// Whether a length follows from this request's rounds alone.
+  [[nodiscard]] bool starts_again() const {
+    const auto* heuristic = std::get_if<HeuristicLength>(&rule_);
+    return heuristic == nullptr || heuristic->is_transient();
+  }
+
+ private:
+  Any rule_;
+};
+
+/// The same threshold in every round.
+class FixedThreshold {
+ public:
+  explicit FixedThreshold(double threshold) : threshold_(threshold) {}
+  void begin_request() {}
+  [[nodiscard]] double threshold() const { return threshold_; }
+  double next(const RoundCounts& /*counts*/) { return threshold_; }
+
+ private:
+  double threshold_;
+};
+
+/// Draft & Verify's adaptive draft-exit threshold (Zhang et al. 2024, eqs. 2–4), after every round that
+/// drafted:
+///     AR ← β1·AR + (1 − β1)·AR_e,  AR_e = accepted / drafted
+///     th' = th + ε if AR ≤ α, else th − ε
+///     th ← β2·th + (1 − β2)·th'
+class AdaptiveThreshold {
+ public:
+  enum class Rule : std::uint8_t {
+    paper,  ///< the first AR of a request is its AR_e
+    code,  ///< Draft & Verify's: AR starts at 0; "<"; th stays where the whole length was drafted and AR ≥ α
+    del,  ///< DEL's baseline DV: AR_e is the request's so far, and AR itself while AR is 0; "<"
+  };
+  struct Options {
+    Rule rule = Rule::paper;
+    double start = 0.6;
+    double target = 0.9;  ///< α
+    double epsilon = 0.01;
+    double beta1 = 0.5;
+    double beta2 = 0.9;
+    bool carries = true;  ///< th goes on from request to request, as the notebooks of the code have it, and
+                          ///< del's AR
+  };
+  explicit AdaptiveThreshold(const Options& options) : options_(options), threshold_(options.start) {}
+
+  void begin_request();
+  [[nodiscard]] double threshold() const { return threshold_; }
+  double next(const RoundCounts& counts);
+
+  [[nodiscard]] double acceptance_rate() const { return rate_; }  ///< AR
+  [[nodiscard]] double target() const { return options_.target; }
+  /// Whether begin_request() forgets everything.
+  [[nodiscard]] bool starts_again() const { return !options_.carries; }
+
+ private:
+  [[nodiscard]] double moved(const RoundCounts& counts) const;
+
+  Options options_;
+  double threshold_;
+  double rate_ = 0.0;
+  bool has_rate_ = false;
+  std::int64_t accepted_ = 0;  // in this request
+  std::int64_t drafted_ = 0;
+};
+
+/// The threshold that would have told right from wrong draft tokens best so far. Source: transformers'
+/// assisted generation (AssistedCandidateGenerator.update_candidate_strategy, with scikit-learn): over the
+/// confidences of a request's accepted draft tokens and of each round's first rejected one, once there are
+/// more than 5 and of both kinds, the point of the ROC curve at which
+///     cost = FPR + 3 · FNR
+/// is least, a token counting as positive if its confidence is at least the threshold; of equal costs the
+/// highest threshold. From `start` again for each request, as each call of generate() begins.
+///
+/// Transformers takes the probability of the drawn token, which is the best one's in greedy decoding.
+class RocThreshold {
+ public:
+  explicit RocThreshold(double start) : start_(start), threshold_(start) {}
+
+  void begin_request();
+  [[nodiscard]] double threshold() const { return threshold_; }
+  double next(const RoundCounts& counts);
+
+  [[nodiscard]] std::size_t right() const { return right_; }  ///< accepted tokens that it has seen
+  [[nodiscard]] std::size_t wrong() const { return seen_.size() - right_; }
+
+ private:
+  struct Seen {
+    double confidence = 0.0;
+    bool is_right = false;
+  };
+  [[nodiscard]] double best() const;
+
+  double start_;
+  double threshold_;
+  std::vector<Seen> seen_;  // by falling confidence
+  std::size_t right_ = 0;
+};
+
+/// Any of them.
+class ThresholdRule {
+  using Any = std::variant<FixedThreshold, AdaptiveThreshold, RocThreshold>;
+
+ public:
+  template <typename Rule>
+  requires std::is_constructible_v<Any, Rule> ThresholdRule(Rule rule)
+      : rule_(std::move(rule)) {}  // NOLINT(google-explicit-constructor)
+
+  void begin_request() {
+    std::visit([](auto& rule) { rule.begin_request(); }, rule_);
+  }
+  [[nodiscard]] double threshold() const {
+    return std::visit([](const auto& rule) { return rule.threshold(); }, rule_);
+  }
+  double next(const RoundCounts& counts) {
+    return std::visit([&](auto& rule) { return rule.next(counts); }, rule_);
+  }
+  /// Null if it is no such rule.
+  [[nodiscard]] const AdaptiveThreshold* adaptive() const { return std::get_if<AdaptiveThreshold>(&rule_); }
+  [[nodiscard]] const RocThreshold* roc() const { return std::get_if<RocThreshold>(&rule_); }
+  /// Whether next() may change it.
+  [[nodiscard]] bool moves() const { return !std::holds_alternative<FixedThreshold>(rule_); }
+  /// Whether it goes by what was drafted behind a round's first rejected token.
+  [[nodiscard]] bool goes_by_drafted() const { return adaptive() != nullptr; }
+  /// Whether begin_request() forgets everything.
+  [[nodiscard]] bool starts_again() const { return adaptive() == nullptr || adaptive()->starts_again(); }
+
+ private:
+  Any rule_;
+};
+
+/// The rule of the strategy's length, a part of a mix or its own; nothing if it has no rule over counts
+/// (DEL's).
+[[nodiscard]] std::optional<LengthRule> length_rule(const StrategySpecification& strategy);
+/// The rule of the strategy's stop, likewise; nothing if it has none, or one that is no rule over counts.
+[[nodiscard]] std::optional<ThresholdRule> threshold_rule(const StrategySpecification& strategy);
+
+}  // namespace draftscope::speculation

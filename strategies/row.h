@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// A strategy's or part's row of the catalogue, with its parameters in one line each.
+
+#include <draftscope/speculation/catalogue/strategy_catalogue.h>
+#include <draftscope/speculation/model_shape.h>
+#include <draftscope/speculation/weight_format.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace draftscope::speculation {
+
+/// Rows of a folder of strategies/, whose row.cpp makes them: StrategyRows row_of_FOLDER().
+struct StrategyRows {
+  std::vector<PartRow> parts;
+  std::vector<StrategyRow> strategies;
+};
+
+/// Rows of all folders, in the order in which they are listed (cmake/strategies.cmake).
+[[nodiscard]] std::vector<StrategyRows> every_row();
+
+/// Upper bound of what counts rounds or candidates.
+inline constexpr const char* max_rounds = "1048576";
+
+/// Draft tokens of the longest chain or block.
+inline constexpr const char* longest_draft = "255";
+
+inline ParameterRow integer(std::string name, std::string default_value, std::string min, std::string max,
+                            std::string unit, std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .unit = std::move(unit),
+          .meaning = std::move(meaning),
+          .type = ParameterType::integer,
+          .min = std::move(min),
+          .max = std::move(max)};
+}
+
+/// From 0 to 1.
+inline ParameterRow number(std::string name, std::string default_value, std::string unit,
+                           std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .unit = std::move(unit),
+          .meaning = std::move(meaning),
+          .type = ParameterType::number,
+          .min = "0",
+          .max = "1"};
+}
+
+inline ParameterRow choice(std::string name, std::string default_value, std::vector<std::string> choices,
+                           std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .meaning = std::move(meaning),
+          .type = ParameterType::choice,
+          .choices = std::move(choices)};
+}
+
+inline ParameterRow text(std::string name, std::string default_value, std::string unit, std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .unit = std::move(unit),
+          .meaning = std::move(meaning)};
+}
+
+inline ParameterRow layers(std::string name, std::string default_value, std::string meaning) {
+  return {.name = std::move(name),
+          .default_value = std::move(default_value),
+          .unit = "layers",
+          .meaning = std::move(meaning),
+          .type = ParameterType::layers};
+}
+
+/// A parameter of every strategy that may lose.
+inline ParameterRow guard_parameter() {
+  return number("guard", "0", "of vanilla's speed",
+                "it stops while it is slower than this, and comes back at doubling intervals; 0 = never");
+}
+
+/// A parameter that says when or how a part searches, not what it drafts with.
+inline ParameterRow of_search(ParameterRow row) {
+  row.is_of_search = true;
+  return row;
+}
+
+inline ParameterRow with_default(ParameterRow row, std::string value) {
+  row.default_value = std::move(value);
+  return row;
+}
+
+inline ParameterRow with_meaning(ParameterRow row, std::string meaning) {
+  row.meaning = std::move(meaning);
+  return row;
+}
+
+/// One that recordings of earlier versions do not state.
+inline ParameterRow unrecorded(ParameterRow row, std::string value) {
+  row.unrecorded = std::move(value);
+  return row;
+}
+
+/// The choice of every strategy that drafts a chain with a model.
+inline ParameterRow acceptance_parameter() {
+  return unrecorded(
+      choice("acceptance", "token", {"token", "block"},
+             "of drawn draft tokens, at a temperature without --coupled: token by token, or block: "
+             "jointly, which accepts as many or more (Sun et al. 2025)"),
+      "token");
+}
+
+inline ParameterRow renamed(ParameterRow row, std::string earlier_name) {
+  row.earlier_name = std::move(earlier_name);
+  return row;
+}
+
+/// A mask with the parameter of every mask after its own ones.
+inline PartRow with_weights(PartRow mask) {
+  std::vector<std::string> formats{std::string(own_weights)};
+  for (const WeightFormatRow& row : weight_formats())
+    if (row.made_by != MadeBy::none) formats.emplace_back(row.name);
+  mask.parameters.push_back(
+      choice("weights", std::string(own_weights), std::move(formats),
+             "what the draft computes on: as-held, the target's own; or a copy of them in fewer bits, of "
+             "blocks of 32 (cpu; on a GPU q8_0 and q4_0), or in fp8, fp8_block, q4_k or int4 (cuda)"));
+  return mask;
+}
+
+}  // namespace draftscope::speculation

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "strategies/swift/engine.h"
+
+#include <draftscope/base/clock.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "strategies/engine.h"
+
+namespace draftscope::engine {
+
+namespace {
+
+std::string_view name_of(CandidateOrigin origin) {
+  switch (origin) {
+    case CandidateOrigin::probe:
+      return "probe";
+    case CandidateOrigin::random:
+      return "random";
+    case CandidateOrigin::single:  // of a ranking, which SWIFT has none of
+      return "single";
+    case CandidateOrigin::model:
+      break;
+  }
+  return "gaussian process";
+}
+
+std::string_view name_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::score:
+      return "max-score";
+    case StopReason::tolerance:
+      return "max-tolerance";
+    case StopReason::iterations:
+      break;
+  }
+  return "max-iterations";
+}
+
+/// "0,2,5": the layers whose attention (or MLP) is skipped.
+std::string skipped(const speculation::SublayerMask& mask, bool attention) {
+  std::string text;
+  for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer)
+    if (!(attention ? mask.runs_attention(layer) : mask.runs_mlp(layer)))
+      text += fmt::format("{}{}", text.empty() ? "" : ",", layer);
+  return text;
+}
+
+}  // namespace
+
+Result<std::optional<double>> matchness(Probe& probe, const speculation::SublayerMask& mask,
+                                        std::span<const std::int32_t> text, std::int32_t from,
+                                        std::int32_t window, std::vector<Row>& rows, Outputs& outputs) {
+  if (probe.room() < window) return std::nullopt;
+  const std::span<const std::int32_t> known = text.subspan(static_cast<std::size_t>(from));
+  rows.clear();
+  for (std::int32_t i = 0; i < window; ++i)
+    rows.push_back({.token = known[static_cast<std::size_t>(i)], .hidden = -1, .position = from + i});
+  DRAFTSCOPE_TRY(probe.run({.rows = rows,
+                            .context = from,
+                            .mask = &mask,
+                            .layers = {0, mask.exit_layer()},
+                            .wanted = {.head = true, .top_k = 1}},
+                           outputs));
+  std::int32_t matches = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(window); ++i)
+    if (has_distribution(outputs.top[i]) && outputs.top[i].token == known[i + 1]) ++matches;
+  return static_cast<double>(matches) / static_cast<double>(window);
+}
+
+SwiftMask::SwiftMask(LayerSetSearch search, const Options& options)
+    : search_(std::move(search)), options_(options), mask_(search_.best_set()) {}
+
+void SwiftMask::begin_request(const RequestView& request) {
+  prompt_size_ = static_cast<std::int32_t>(request.prompt.size());
+  rounds_ = 0;
+  emitted_ = 1;  // the prefill's token
+}
+
+void SwiftMask::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* /*log*/) {
+  ++rounds_;
+  emitted_ += static_cast<std::int64_t>(outcome.emitted.size());
+}
+
+bool SwiftMask::wants_to_optimise() const {
+  return !search_.stopped() && rounds_ > 0 && rounds_ % options_.every == 0 && emitted_ > options_.window + 1;
+}
+
+Result<void> SwiftMask::optimise(const RoundView& view, Probe& probe, DecisionLog* log) {
+  const std::int64_t start_ns = now_ns();
+  search_.propose(candidate_);
+  const std::int32_t from = options_.scores_first
+                                ? prompt_size_
+                                : static_cast<std::int32_t>(view.text.size()) - 1 - options_.window;
+  DRAFTSCOPE_TRY_ASSIGN(const std::optional<double> score,
+                        matchness(probe, candidate_.mask, view.text, from, options_.window, rows_, outputs_));
+  if (!score) return {};
+  const double before = search_.best_score();
+  DRAFTSCOPE_TRY(search_.observe(candidate_, *score));
+  const bool adopted = search_.best_score() > before;
+  if (adopted) mask_ = search_.best_set();
+  if (log == nullptr) return {};
+  log->add({.kind = "layer set",
+            .score = *score,
+            .has_score = true,
+            .adopted = adopted,
+            .start_ns = start_ns,
+            .end_ns = now_ns(),
+            .detail = [&] {
+              return fmt::format(
+                  R"({{"phase":"search","candidate":"{}","skipped_attention":[{}],"skipped_mlp":[{}],)"
+                  R"("scored_from":{},"best_before":{},"iteration":{},"tolerance":{},"stopped":{}}})",
+                  name_of(candidate_.origin), skipped(candidate_.mask, true), skipped(candidate_.mask, false),
+                  from, before, search_.iterations(), search_.tolerance(), search_.stopped().has_value());
+            }});
+  if (search_.stopped())
+    log->add({.kind = "phase",
+              .score = search_.best_score(),
+              .has_score = true,
+              .start_ns = start_ns,
+              .end_ns = now_ns(),
+              .detail = [&] {
+                return fmt::format(R"({{"from":"search","to":"plain","because":"{}","candidates":{}}})",
+                                   name_of(*search_.stopped()), search_.iterations());
+              }});
+  return {};
+}
+
+namespace {
+
+Result<void> add_swift(const speculation::StrategySpecification& mix, const speculation::ModelShape& shape,
+                       Parts& parts) {
+  SearchOptions search = swift_search(shape.n_layers, mix.number("ratio"));
+  search.gp_interval = mix.integer("gp-interval");
+  search.max_score = mix.number("max-score");
+  search.max_iterations = mix.integer("max-iterations");
+  search.max_tolerance = mix.integer("max-tolerance");
+  search.seed = static_cast<std::uint64_t>(mix.integer("search-seed"));
+  DRAFTSCOPE_TRY_ASSIGN(LayerSetSearch started, LayerSetSearch::create(search));
+  const SwiftMask::Options options{mix.integer("window"), mix.integer("every"),
+                                   mix.text("scored-on") == "first"};
+  parts.mask = learn(parts, std::make_shared<SwiftMask>(std::move(started), options));
+  return {};
+}
+
+}  // namespace
+
+StrategyMakers engine_of_swift() {
+  return {.parts = {{speculation::PartKind::mask, "swift", add_swift}}};
+}
+
+}  // namespace draftscope::engine

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SWIFT's search while decoding: scores against the masked model's own greedy choices, when it ends, and that
+// it goes on from request to request and leaves the text alone.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "decoded.h"
+#include "kept_decode.h"
+#include "small_model.h"
+#include "strategies/swift/engine.h"
+
+namespace draftscope::engine {
+namespace {
+
+speculation::SublayerMask random_mask(std::mt19937& random, std::int32_t n_layers) {
+  speculation::SublayerMask mask(n_layers);
+  for (std::int32_t layer = 0; layer < n_layers; ++layer) {
+    if (random() % 3 == 0) mask.skip_attention(layer);
+    if (random() % 3 == 0) mask.skip_mlp(layer);
+  }
+  return mask;
+}
+
+/// Share of text[from + 1 …] that the masked model finds best, token by token after the target's K/V.
+double direct_matchness(const Checkpoint& checkpoint, const speculation::SublayerMask& mask,
+                        std::span<const std::int32_t> text, std::int32_t from, std::int32_t window) {
+  const auto backend = cpu_backend(checkpoint, 1, 200);
+  (void)run_target(*backend, text.first(static_cast<std::size_t>(from)), 0);
+  std::int32_t matches = 0;
+  for (std::int32_t position = from; position < from + window; ++position) {
+    const Row row{.token = text[static_cast<std::size_t>(position)], .hidden = -1, .position = position};
+    Outputs outputs;
+    const auto done = backend->forward({.rows = std::span(&row, 1),
+                                        .committed = position,
+                                        .first_row = position,
+                                        .mask = &mask,
+                                        .layers = {0, checkpoint.shape.n_layers},
+                                        .wanted = {.head = true, .top_k = 1}},
+                                       outputs);
+    EXPECT_TRUE(done) << done.error().message;
+    matches +=
+        static_cast<std::int32_t>(outputs.top[0].token == text[static_cast<std::size_t>(position) + 1]);
+  }
+  return static_cast<double>(matches) / window;
+}
+
+TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
+  std::mt19937 random(1);
+  double sum = 0.0;
+  for (int trial = 0; trial < 30; ++trial) {
+    const Checkpoint checkpoint =
+        small_model({.n_layers = static_cast<std::int32_t>(1 + random() % 8), .seed = random()});
+    const auto backend = cpu_backend(checkpoint, 1, 200);
+    const auto text = random_tokens(random, 60, 40);
+    (void)run_target(*backend, text, 0);
+    const Outputs before = look_at_root(*backend, text);
+    const speculation::SublayerMask mask = random_mask(random, checkpoint.shape.n_layers);
+    const auto from = static_cast<std::int32_t>(1 + random() % 20);
+    const auto window = static_cast<std::int32_t>(1 + random() % 35);
+    // The text's tokens are the masked model's own every other time: a random text matches hardly ever.
+    std::vector<std::int32_t> followed = text;
+    for (std::int32_t i = from; i + 1 < 60; i += 2) {
+      Outputs outputs;
+      const auto other = cpu_backend(checkpoint, 1, 200);
+      (void)run_target(*other, std::span(followed).first(static_cast<std::size_t>(from)), 0);
+      std::vector<Row> rows;
+      for (std::int32_t p = from; p <= i; ++p)
+        rows.push_back({.token = followed[static_cast<std::size_t>(p)], .hidden = -1, .position = p});
+      ASSERT_TRUE(other->forward({.rows = rows,
+                                  .committed = from,
+                                  .first_row = from,
+                                  .mask = &mask,
+                                  .layers = {0, checkpoint.shape.n_layers},
+                                  .wanted = {.head = true, .top_k = 1}},
+                                 outputs));
+      followed[static_cast<std::size_t>(i) + 1] = outputs.top.back().token;
+    }
+    Probe probe(*backend, 59);
+    std::vector<Row> rows;
+    Outputs outputs;
+    const auto found = matchness(probe, mask, followed, from, window, rows, outputs);
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_TRUE(found->has_value());
+    EXPECT_DOUBLE_EQ(**found, direct_matchness(checkpoint, mask, followed, from, window));
+    const std::int32_t own = (window + 1) / 2;
+    EXPECT_GE(**found, static_cast<double>(own) / window);
+    sum += **found;
+    const Outputs after = look_at_root(*backend, text);
+    EXPECT_EQ(before.hidden, after.hidden);
+    EXPECT_EQ(before.logits, after.logits);
+  }
+  EXPECT_LT(sum / 30, 0.9);  // or a count of everything would do
+}
+
+TEST(Matchness, IsNothingWithoutRoomForTheWindow) {
+  std::mt19937 random(2);
+  const Checkpoint checkpoint = small_model({.n_layers = 3});
+  const auto backend = cpu_backend(checkpoint, 1, 50);
+  const auto text = random_tokens(random, 40, 40);
+  (void)run_target(*backend, text, 0);
+  std::vector<Row> rows;
+  Outputs outputs;
+  for (const std::int32_t window : {11, 12}) {
+    Probe probe(*backend, 39);
+    const auto found = matchness(probe, speculation::SublayerMask(3), text, 5, window, rows, outputs);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->has_value(), window == 11);
+  }
+}
+
+/// The search as published, from the scores alone.
+struct Ending {
+  double max_score;
+  std::int32_t max_tolerance, max_iterations;
+  double best = 0.0;
+  std::int32_t tolerance = 0, iterations = 0;
+  std::string reason;
+
+  bool take(double score) {
+    const bool better = score > best;
+    if (better) {
+      best = score;
+      tolerance = 0;
+      if (score > max_score && reason.empty()) reason = "score";
+    } else {
+      ++tolerance;
+    }
+    ++iterations;
+    if (reason.empty() && tolerance > max_tolerance) reason = "tolerance";
+    if (reason.empty() && iterations > max_iterations) reason = "iterations";
+    return better;
+  }
+};
+
+speculation::SublayerMask mask_of(const nlohmann::json& detail, std::int32_t n_layers) {
+  speculation::SublayerMask mask(n_layers);
+  for (const auto& layer : detail["skipped_attention"]) mask.skip_attention(layer.get<std::int32_t>());
+  for (const auto& layer : detail["skipped_mlp"]) mask.skip_mlp(layer.get<std::int32_t>());
+  return mask;
+}
+
+struct Case {
+  const char* reason;
+  double max_score;
+  std::int32_t max_tolerance, max_iterations;
+  const char* scored_on = "first";
+};
+
+class SwiftSearch : public testing::TestWithParam<Case> {};
+
+TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
+  const Case& chosen = GetParam();
+  std::mt19937 random(3);
+  constexpr std::int32_t n_layers = 8;
+  constexpr std::int32_t window = 6;
+  const Checkpoint checkpoint = small_model({.n_layers = n_layers, .redundancy = 0.3, .seed = 5});
+  auto strategy = make_strategy(
+      fmt::format("swift:window={},max-score={},max-tolerance={},max-iterations={},gp-interval=5,gamma=4,"
+                  "scored-on={}",
+                  window, chosen.max_score, chosen.max_tolerance, chosen.max_iterations, chosen.scored_on),
+      checkpoint.shape);
+  ASSERT_TRUE(strategy) << strategy.error().message;
+  const auto backend = cpu_backend(checkpoint, 1, 200);
+  Ending ending{chosen.max_score, chosen.max_tolerance, chosen.max_iterations};
+  speculation::SublayerMask best = swift_initial_set(n_layers);
+  std::int32_t adopted = 0;
+  std::int32_t requests = 0;
+  for (; requests < 5; ++requests) {
+    const auto prompt = random_tokens(random, 10, 40);
+    KeptDecode kept(prompt);
+    (void)decode_kept(*backend, *strategy->strategy, {.prompt = prompt, .max_new_tokens = 60}, kept);
+    std::size_t next = 0;
+    std::int32_t emitted = 1;
+    for (std::size_t round = 0; round < kept.rounds.size(); ++round) {
+      if (kept.rounds[round].round.drafted > 0) {
+        EXPECT_EQ(kept.rounds[round].layer_set.skipped, best.packed());
+      }
+      emitted += kept.rounds[round].emitted;
+      const bool due = ending.reason.empty() && emitted > window + 1 && round + 1 < kept.rounds.size();
+      const bool taken =
+          next < kept.taken.size() && kept.taken[next].round == static_cast<std::int32_t>(round);
+      ASSERT_EQ(taken, due) << round;
+      if (!taken) continue;
+      const KeptDecision& decision = kept.taken[next++];
+      const speculation::SublayerMask mask = mask_of(decision.detail, n_layers);
+      EXPECT_TRUE(mask.runs_attention(0) && mask.runs_mlp(0));
+      EXPECT_TRUE(mask.runs_attention(n_layers - 1) && mask.runs_mlp(n_layers - 1));
+      EXPECT_EQ(decision.kind, "layer set");
+      EXPECT_EQ(decision.detail["phase"], "search");
+      // The latest: those before the next round's root, and the root.
+      const std::int32_t from = std::string_view(chosen.scored_on) == "first"
+                                    ? static_cast<std::int32_t>(prompt.size())
+                                    : kept.rounds[round + 1].round.root_position - window;
+      EXPECT_EQ(decision.detail["scored_from"], from);
+      EXPECT_DOUBLE_EQ(decision.score, direct_matchness(checkpoint, mask, kept.text, from, window));
+      EXPECT_EQ(decision.detail["best_before"], ending.best);
+      const bool better = ending.take(decision.score);
+      EXPECT_EQ(decision.adopted, better);
+      if (better) best = mask;
+      adopted += static_cast<std::int32_t>(better);
+      EXPECT_EQ(decision.detail["iteration"], ending.iterations);
+      EXPECT_EQ(decision.detail["tolerance"], ending.tolerance);
+      EXPECT_EQ(decision.detail["stopped"], !ending.reason.empty());
+      if (ending.reason.empty()) continue;
+      ASSERT_LT(next, kept.taken.size());
+      const KeptDecision& phase = kept.taken[next++];
+      EXPECT_EQ(phase.kind, "phase");
+      EXPECT_EQ(phase.detail["from"], "search");
+      EXPECT_EQ(phase.detail["to"], "plain");
+      EXPECT_EQ(phase.detail["because"], "max-" + ending.reason);
+      EXPECT_EQ(phase.detail["candidates"], ending.iterations);
+    }
+    EXPECT_EQ(next, kept.taken.size());
+    if (testing::Test::HasFailure()) FAIL() << "request " << requests;
+  }
+  EXPECT_EQ(ending.reason, chosen.reason);
+  EXPECT_GT(adopted, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ends, SwiftSearch,
+                         testing::Values(Case{"score", 0.4, 1000, 1000}, Case{"tolerance", 1.0, 25, 1000},
+                                         Case{"iterations", 1.0, 1000, 60}, Case{"", 1.0, 1000, 1000},
+                                         Case{"tolerance", 1.0, 25, 1000, "latest"}),
+                         [](const auto& parameter) {
+                           const std::string reason = parameter.param.reason;
+                           return (reason.empty() ? "not" : reason) + "_on_" + parameter.param.scored_on;
+                         });
+
+}  // namespace
+}  // namespace draftscope::engine

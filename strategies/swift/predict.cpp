@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <memory>
+
+#include "rounds/drafts/auxiliary_work.h"
+#include "rounds/drafts/search_schedule.h"
+#include "strategies/predict.h"
+#include "strategies/swift/rule.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using speculation::StrategySpecification;
+
+/// Half of the sublayers that a candidate leaves out are attentions, the odd one is an MLP: which they are is
+/// a matter of its search.
+SkippedSublayerCounts swift_skipped(const StrategySpecification& mix, std::int32_t n_layers) {
+  const std::int32_t skipped = speculation::swift_skipped_sublayers(n_layers, mix.number("ratio"));
+  return {skipped / 2, skipped - skipped / 2};
+}
+
+/// A pass of a candidate over the window.
+class SwiftCandidates final : public AuxiliaryRule {
+ public:
+  SwiftCandidates(const StrategySpecification& mix, std::int32_t n_layers)
+      : window_(mix.integer("window")),
+        scores_first_(mix.text("scored-on") == "first"),
+        n_layers_(n_layers),
+        skipped_(swift_skipped(mix, n_layers)) {}
+
+  void after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,
+                   std::vector<PassCount>& counts) const override {
+    passes.count(
+        {AuxiliaryPassKind::candidate, window_, n_layers_ - skipped_.attention, n_layers_ - skipped_.mlp,
+         true},
+        1,
+        scores_first_ ? round.prompt_tokens : std::max(round.root_position + round.accepted + 1 - window_, 0),
+        counts);
+  }
+
+ private:
+  std::int32_t window_;
+  bool scores_first_;  // the output's first tokens, not the latest
+  std::int32_t n_layers_;
+  SkippedSublayerCounts skipped_;
+};
+
+class SwiftSearch final : public SearchRule {
+ public:
+  SwiftSearch(const StrategySpecification& mix, std::int64_t max_searches)
+      : interval_(mix.integer("every")), window_(mix.integer("window")) {
+    const std::int64_t max = mix.integer("max-iterations");
+    max_searches_ = max_searches < 0 ? max : std::min(max_searches, max);
+  }
+
+  void begin_request() override {
+    rounds_ = 0;
+    emitted_ = 1;
+  }
+
+  bool follows(const traces::Round& round) override {
+    ++rounds_;
+    emitted_ += round.emitted;
+    if (searches_ >= max_searches_ || rounds_ % interval_ != 0 || emitted_ <= window_ + 1) return false;
+    ++searches_;
+    return true;
+  }
+
+ private:
+  std::int32_t interval_;  // rounds
+  std::int32_t window_;    // tokens that must have been emitted before the first candidate
+  std::int64_t max_searches_ = 0;
+  std::int64_t searches_ = 0;
+  std::int32_t rounds_ = 0;   // of the request
+  std::int32_t emitted_ = 0;  // of the request, the prefill's token included
+};
+
+std::unique_ptr<AuxiliaryRule> swift_auxiliary(const StrategySpecification& mix,
+                                               const speculation::ModelShape& shape) {
+  return std::make_unique<SwiftCandidates>(mix, shape.n_layers);
+}
+
+std::unique_ptr<SearchRule> swift_search(const StrategySpecification& mix, std::int32_t /*n_layers*/,
+                                         std::int64_t max_searches) {
+  return std::make_unique<SwiftSearch>(mix, max_searches);
+}
+
+}  // namespace
+
+StrategyPredictions predict_of_swift() {
+  return {
+      .parts = {
+          {.name = "swift", .auxiliary = swift_auxiliary, .search = swift_search, .skipped = swift_skipped}}};
+}
+
+}  // namespace draftscope::simulator

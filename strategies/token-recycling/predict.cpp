@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/base/to_size.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "rounds/drafts/draft_tokens.h"
+#include "rounds/round_sources.h"
+#include "strategies/predict.h"
+#include "strategies/token-recycling/rule.h"
+
+namespace draftscope::simulator {
+
+namespace {
+
+using KeptByTable = std::vector<std::vector<KeptSuccessors>>;
+
+/// Adds what the trees of a request's rounds show.
+void add_kept(const traces::Recording& recording, const RequestRows& rows, const ShadowTable& table,
+              std::vector<KeptSuccessors>& kept) {
+  for (const traces::Round& round : rows.rounds) {
+    const auto tokens = draft_tokens_of(recording, round.id);
+    std::vector<KeptSuccessors> behind(tokens.size() + 1);  // the root's, then the draft tokens'
+    for (const traces::DraftToken& token : tokens)
+      behind[to_size(token.parent + 1)].successors.push_back(token.token);
+    for (std::size_t i = 0; i < behind.size(); ++i) {
+      if (behind[i].successors.empty() || round.root_position >= table.end()) continue;
+      behind[i].root_position = round.root_position;
+      behind[i].token =
+          i == 0 ? table.text[static_cast<std::size_t>(round.root_position)] : tokens[i - 1].token;
+      kept.push_back(std::move(behind[i]));
+    }
+  }
+}
+
+/// Successors that a recorded run of token recycling kept, [table]; the run is the one with the widest trees.
+KeptByTable recorded_successors(const TrainedRecording& trained, std::string& source) {
+  const auto& tables = trained.texts().tables;
+  KeptByTable kept(tables.size());
+  const RunRows* widest = nullptr;
+  std::int32_t most = 0;
+  for (const RunRows& run : trained.runs)
+    if (run.run->strategy == "token-recycling")
+      for (const RequestRows& rows : run.requests)
+        for (const traces::Round& round : rows.rounds)
+          if (round.drafted > most) {
+            most = round.drafted;
+            widest = &run;
+          }
+  if (widest == nullptr) return kept;
+  source = widest->run->specification;
+  const RunRows first = first_repeat(*widest);
+  for (const RequestRows& rows : first.requests)
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      const auto& text = tables[i].text;
+      const auto& prompt = rows.prompt->tokens;
+      const bool is_the_text = text.size() == prompt.size() + rows.request->tokens.size() &&
+                               std::equal(prompt.begin(), prompt.end(), text.begin()) &&
+                               std::equal(rows.request->tokens.begin(), rows.request->tokens.end(),
+                                          text.begin() + std::ssize(prompt));
+      if (is_the_text && kept[i].empty()) add_kept(*trained.recording, rows, tables[i], kept[i]);
+    }
+  return kept;
+}
+
+/// Rounds by what is known of the kept tokens: recorded trees, or the texts alone.
+Result<TextRounds> recycled_rounds(const TrainedRecording& trained,
+                                   const speculation::StrategySpecification& strategy, PricedGuard* guard) {
+  std::string source;
+  const KeptByTable kept = recorded_successors(trained, source);
+  return TextRounds{
+      .requests = replay_recycling(trained.texts().tables, kept, speculation::recycling_options(strategy),
+                                   trained.conditions, trained.costs.model.shape.vocab, guard),
+      .status = AnswerStatus::approximate,
+      .notes = {
+          source.empty()
+              ? "what followed in the texts is taken to be kept: the target's best tokens behind "
+                "rejected guesses are not recorded, of which a recorded run of token-recycling shows some"
+              : fmt::format("what is kept behind each token is taken from the trees of run {} and from "
+                            "the texts",
+                            source)}};
+}
+
+}  // namespace
+
+StrategyPredictions predict_of_token_recycling() {
+  return {.strategies = {{.name = "token-recycling", .text_rounds = recycled_rounds}}};
+}
+
+}  // namespace draftscope::simulator

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// tuned: what `draftscope tune` found for this model.
+
+#include <draftscope/engine/tuning/policy.h>
+
+#include <draftscope/base/quote.h>
+#include <nlohmann/json.hpp>
+
+#include "strategies/engine.h"
+
+namespace draftscope::engine {
+
+namespace {
+
+/// The run's parameters for a trace: the file, and what it configured.
+std::string parameters_json(const Policy& policy, const std::string& file, const ConfiguredStrategy& inner,
+                            std::string_view checkpoint_hash) {
+  nlohmann::ordered_json json{{"policy", file},
+                              {"strategy", inner.specification},
+                              {"parameters", nlohmann::ordered_json::parse(inner.parameters)}};
+  const std::string& tuned_hash = policy.model.at("checkpoint_hash");
+  if (!checkpoint_hash.empty() && tuned_hash != checkpoint_hash)
+    json["warning"] = fmt::format("the policy was tuned on another checkpoint ({}, hash {})",
+                                  policy.model.at("name"), tuned_hash);
+  return json.dump();
+}
+
+Result<ConfiguredStrategy> make_tuned(const speculation::StrategySpecification& specification,
+                                      const speculation::ModelShape& shape,
+                                      const StrategyResources& resources) {
+  const std::string& file = specification.text("policy");
+  if (file.empty())
+    return fail("strategy tuned: policy is missing, expected a file that draftscope tune wrote");
+  DRAFTSCOPE_TRY_ASSIGN(const Policy policy, read_policy(file));
+  if (!policy.finished)
+    return fail("{}: the search is not finished, expected one that is (draftscope tune --resume)", file);
+  DRAFTSCOPE_TRY(check_policy_shape(policy, shape, file));
+  if (speculation::strategy_row(speculation::strategy_name(policy.strategy)).names_another)
+    return fail("{}: field strategy is {}, expected another strategy's", file, quote(policy.strategy));
+  auto inner = make_strategy(policy.strategy, shape, resources);
+  if (!inner) return fail("{}: field strategy: {}", file, inner.error().message);
+  return ConfiguredStrategy{.name = specification.name(),
+                            .specification = specification.given(),
+                            .parameters = parameters_json(policy, file, *inner, resources.checkpoint_hash),
+                            .is_vanilla = false,
+                            .strategy = std::move(inner->strategy)};
+}
+
+}  // namespace
+
+StrategyMakers engine_of_tuned() {
+  return {.strategies = {{.name = "tuned", .configure = make_tuned}}};
+}
+
+}  // namespace draftscope::engine

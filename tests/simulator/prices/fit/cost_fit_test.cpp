@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <draftscope/speculation/published_models.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "planted_trace.h"
+#include "prices/fit/cost_observations.h"
+#include "prices/fit/cost_parameters.h"
+#include "prices/fit/pass_corrections.h"
+#include "prices/passes/cost_prices.h"
+#include "prices/passes/normal_draws.h"
+
+namespace draftscope::simulator {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(KernelLaw, RecoversWhatWasPlantedThroughNoiseAndOutliers) {
+  constexpr double t0_ns = 3670.0;
+  constexpr double ns_per_byte = 1.0 / (0.89 * 3350.0);
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(0.0, 0.05);
+  std::uniform_real_distribution<double> unit(0.0, 1.0);
+  std::vector<KernelTime> kernels;
+  for (int i = 0; i < 4000; ++i) {
+    const double bytes = std::exp(std::log(1e5) + unit(random) * std::log(1e4));
+    const double outlier = unit(random) < 0.02 ? 3.0 : 1.0;
+    kernels.push_back({bytes, (t0_ns + bytes * ns_per_byte) * (1.0 + noise(random)) * outlier});
+  }
+  const auto law = fit_kernel_law(kernels);
+  ASSERT_TRUE(law) << law.error().message;
+  EXPECT_NEAR(law->launch_ns / t0_ns, 1.0, 0.01);
+  EXPECT_NEAR(law->ns_per_byte / ns_per_byte, 1.0, 0.01);
+  EXPECT_LT(std::abs(law->launch_ns - t0_ns), 5.0 * law->launch_sigma);
+  EXPECT_LT(std::abs(law->ns_per_byte - ns_per_byte), 5.0 * law->ns_per_byte_sigma);
+}
+
+TEST(KernelLaw, IsNeverNegativeAndRefusesWhatIsNoTime) {
+  // Times that grow faster than the bytes would need a negative launch.
+  const std::vector<KernelTime> steep{{1e6, 100.0}, {2e6, 400.0}, {4e6, 1000.0}};
+  const auto law = fit_kernel_law(steep);
+  ASSERT_TRUE(law);
+  EXPECT_EQ(law->launch_ns, 0.0);
+  EXPECT_GT(law->ns_per_byte, 0.0);
+  EXPECT_FALSE(fit_kernel_law(std::vector<KernelTime>{{1.0, 1.0}}));
+  EXPECT_THAT(fit_kernel_law(std::vector<KernelTime>{{1.0, 1.0}, {1.0, 0.0}}).error().message,
+              HasSubstr("kernel 1"));
+  EXPECT_FALSE(fit_kernel_law(std::vector<KernelTime>{{1.0, 1.0}, {NAN, 1.0}}));
+}
+
+class PlantedFit : public ::testing::Test {
+ protected:
+  ~PlantedFit() override {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+
+  CostFit fit(const PlantedTrace& planted, const std::optional<GpuSpecification>& gpu = {}) {
+    write_planted_trace(planted, path_);
+    auto reader = traces::Reader::open(path_);
+    EXPECT_TRUE(reader);
+    const auto recording = reader->recording();
+    EXPECT_TRUE(recording);
+    const auto observations = read_cost_observations(*reader, *recording);
+    EXPECT_TRUE(observations) << observations.error().message;
+    auto result = fit_cost_model(*observations, gpu);
+    EXPECT_TRUE(result) << result.error().message;
+    return std::move(result).value();
+  }
+
+  static Prices typical(const CostModel& model) {
+    Scenario scenario = fitted_scenario(model);
+    scenario.with_stalls = false;
+    return prices(model, scenario).value();
+  }
+
+  std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / fmt::format("draftscope-planted-{}.dstrace", ::getpid());
+};
+
+std::vector<PlantedSetting> some_settings() {
+  return {{0, 0}, {2, 2}, {4, 4}, {3, 7}};
+}
+
+/// Against the means of the planted times, which noise and outliers make longer than the truth.
+void expect_prices(const Prices& found, Prices truth, const PlantedTrace& planted, double tolerance,
+                   double context) {
+  const double factor = mean_factor(planted);
+  const auto lengthen = [factor](AffineTime& time) {
+    time.ns *= factor;
+    time.ns_per_context_row *= factor;
+  };
+  lengthen(truth.target_step);
+  for (DraftPrices& draft : truth.drafts) {
+    lengthen(draft.step);
+    for (AffineTime& verify : draft.verify) lengthen(verify);
+  }
+  EXPECT_NEAR(found.target_step.at(context) / truth.target_step.at(context), 1.0, tolerance);
+  EXPECT_NEAR(found.round_ns / (factor * truth.round_ns), 1.0, 0.03);
+  EXPECT_NEAR(found.step_round_ns / (factor * truth.step_round_ns), 1.0, 0.03);
+  for (std::size_t exit = 1; exit < truth.drafts.size(); ++exit)
+    EXPECT_NEAR(found.drafts[exit].step.at(context) / truth.drafts[exit].step.at(context), 1.0, tolerance)
+        << exit;
+  for (std::size_t rows = 2; rows <= 8; ++rows)
+    EXPECT_NEAR(found.drafts[1].verify[rows].at(context) / truth.drafts[1].verify[rows].at(context), 1.0,
+                tolerance)
+        << rows;
+}
+
+TEST_F(PlantedFit, OperationsOfACpuGivePricesOfSettingsThatWereNotRecorded) {
+  const PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings()};
+  const CostFit found = fit(planted);
+  EXPECT_FALSE(found.report.has_gpu_prior);
+  EXPECT_GT(found.report.operation_groups, 50U);
+  EXPECT_LT(found.report.residual_p50, 0.02);
+  expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 100.0);
+  expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 400.0);
+  EXPECT_EQ(found.report.parameters[round_parameter].source, ParameterSource::trace);
+  EXPECT_EQ(found.report.parameters[width_parameter(speculation::Operation::down, 5)].source,
+            ParameterSource::not_identified);
+  EXPECT_LT(std::abs(found.report.conservation_residual), 0.01);
+}
+
+TEST_F(PlantedFit, RoundsAloneGivePricesOfOtherExitsAndLengths) {
+  const PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
+  const CostFit found = fit(planted);
+  EXPECT_EQ(found.report.operation_groups, 0U);
+  expect_prices(typical(found.model), typical(planted.truth), planted, 0.05, 200.0);
+  // No operation was seen on its own.
+  EXPECT_EQ(found.report.condition, std::numeric_limits<double>::infinity());
+}
+
+TEST_F(PlantedFit, InterruptionsAreKeptApartAndGivenBackByTime) {
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
+  planted.rounds_per_setting = 400;
+  const CostFit without = fit(planted);
+  planted.interrupted_every_ns = 50e6;
+  planted.interruption_ns = 40e6;
+  const CostFit with = fit(planted);
+  EXPECT_LT(without.model.stall_share, 0.01);
+  EXPECT_NEAR(with.model.stall_share, 0.8, 0.05);
+  EXPECT_LT(std::abs(with.report.conservation_residual), 0.01);
+  const Prices of_with = typical(with.model);
+  const Prices of_without = typical(without.model);
+  EXPECT_NEAR(of_with.target_step.at(100) / of_without.target_step.at(100), 1.0, 0.01);
+  EXPECT_NEAR(of_with.drafts[4].step.at(100) / of_without.drafts[4].step.at(100), 1.0, 0.01);
+  const Prices mean = prices(with.model, fitted_scenario(with.model)).value();
+  EXPECT_NEAR(mean.target_step.at(100) / of_with.target_step.at(100), 1.0 + with.model.stall_share, 1e-9);
+}
+
+TEST_F(PlantedFit, TheFirstStepOfADraftIsToldFromTheOthers) {
+  PlantedTrace planted{
+      .truth = planted_cpu(), .settings = {{0, 0}, {2, 1}, {2, 4}, {6, 2}, {6, 7}}, .with_operations = false};
+  planted.truth.values[draft_start_parameter] = 0.02;
+  planted.rounds_per_setting = 200;
+  const CostFit found = fit(planted);
+  EXPECT_NEAR(found.model.values[draft_start_parameter] / (0.02 * mean_factor(planted)), 1.0, 0.25);
+  // A length that was not recorded, of an exit that was not recorded.
+  const Prices here = typical(found.model);
+  const Prices truth = typical(planted.truth);
+  for (const int gamma : {1, 3, 6}) {
+    const auto round_ns = [gamma](const Prices& prices) {
+      return gamma * prices.drafts[4].step.at(200) +
+             prices.drafts[4].verify[static_cast<std::size_t>(gamma) + 1].at(200);
+    };
+    EXPECT_NEAR(round_ns(here) / round_ns(truth) / mean_factor(planted), 1.0, 0.03) << gamma;
+  }
+}
+
+TEST_F(PlantedFit, PassesThatNoLawExplainsArePricedAsTheyWereMeasured) {
+  PlantedTrace planted{
+      .truth = planted_cpu(), .settings = {{0, 0}, {2, 2}, {4, 4}, {3, 5}, {6, 7}}, .with_operations = false};
+  planted.of_rows = {{1, 1.1}, {3, 0.9}, {5, 1.3}, {6, 0.8}, {8, 1.15}};
+  planted.of_exit = {{2, 1.2}, {3, 0.9}, {4, 0.85}, {6, 1.1}};
+  planted.rounds_per_setting = 200;
+  const CostFit found = fit(planted);
+  EXPECT_GT(found.report.law_residual, 0.02);
+  EXPECT_LT(found.report.corrected_residual, 0.01);
+  EXPECT_LT(std::abs(found.report.conservation_residual), 0.01);
+  const Prices here = typical(found.model);
+  const Prices truth = typical(planted.truth);
+  // Where the passes' own contexts were: the law gives the slope.
+  constexpr double context = 1050.0;
+  const double mean = mean_factor(planted);
+  EXPECT_NEAR(here.target_step.at(context) / truth.target_step.at(context), 1.1 * mean, 0.03);
+  for (const PlantedSetting& setting : planted.settings) {
+    if (setting.exit == 0) continue;
+    const auto exit = static_cast<std::size_t>(setting.exit);
+    const auto rows = static_cast<std::size_t>(setting.gamma) + 1;
+    const auto round_ns = [&](const Prices& prices, double of_exit, double of_rows) {
+      return of_exit * setting.gamma * prices.drafts[exit].step.at(context) +
+             of_rows * prices.drafts[exit].verify[rows].at(context);
+    };
+    const double planted_ns = mean * round_ns(truth, planted.of_exit.at(setting.exit),
+                                              planted.of_rows.at(static_cast<std::int32_t>(rows)));
+    // 200 noisy rounds of one request are known to 3 to 5 %, and shrunk to the law by as much.
+    EXPECT_NEAR(round_ns(here, 1.0, 1.0) / planted_ns, 1.0, 0.03) << setting.exit;
+  }
+  // Elsewhere the law's own form holds.
+  Scenario other = fitted_scenario(found.model);
+  other.batch = 2;
+  EXPECT_FALSE(PriceMap::make(found.model, other)->is_as_recorded());
+  EXPECT_TRUE(PriceMap::make(found.model, fitted_scenario(found.model))->is_as_recorded());
+}
+
+TEST_F(PlantedFit, DrawsSpreadAroundTheMeanOfMeasuredPasses) {
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
+  planted.of_rows = {{1, 1.1}, {5, 1.3}};
+  const CostFit found = fit(planted);
+  const auto map = PriceMap::make(found.model, fitted_scenario(found.model));
+  ASSERT_TRUE(map);
+  const Prices mean = map->mean();
+  double sum = 0.0;
+  double squares = 0.0;
+  constexpr int draws = 400;
+  for (int i = 0; i < draws; ++i) {
+    const double ratio = map->draw(1, static_cast<std::uint64_t>(i)).drafts[1].verify[5].at(200) /
+                         mean.drafts[1].verify[5].at(200);
+    sum += ratio / draws;
+    squares += ratio * ratio / draws;
+  }
+  // Drawn parameters are kept from going below 0, which shifts their mean a little.
+  EXPECT_NEAR(sum, 1.0, 0.03);
+  EXPECT_GT(squares - sum * sum, 1e-8);
+  EXPECT_LT(std::sqrt(squares - sum * sum), 0.05);
+}
+
+std::vector<double> numbers(const Prices& prices, std::span<const std::int32_t> exits) {
+  std::vector<double> all{prices.round_ns, prices.step_round_ns, prices.host_ratio};
+  const auto add = [&](const AffineTime& time) {
+    all.push_back(time.ns);
+    all.push_back(time.ns_per_context_row);
+  };
+  add(prices.target_step);
+  for (const AffineTime& own : prices.auxiliary) add(own);
+  for (const std::int32_t exit : exits) {
+    const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
+    add(draft.step);
+    for (const AffineTime& verify : draft.verify) add(verify);
+  }
+  return all;
+}
+
+TEST_F(PlantedFit, AFewDraftsArePricedAsAmongAllToTheBit) {
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
+  planted.of_rows = {{1, 1.1}, {5, 1.3}};
+  const CostFit found = fit(planted);
+  Scenario elsewhere = fitted_scenario(found.model);
+  elsewhere.batch = 2;
+  for (Scenario scenario : {fitted_scenario(found.model), elsewhere})
+    for (const VerifiedLayers verified : {VerifiedLayers::all, VerifiedLayers::above_exit}) {
+      scenario.verified_layers = verified;
+      scenario.widths = 11;
+      scenario.auxiliary_passes = {{.kind = AuxiliaryPassKind::layer, .rows = 3, .attention = 1, .mlp = 1}};
+      const PriceMap all = PriceMap::make(found.model, scenario).value();
+      for (const std::vector<std::int32_t>& exits : {std::vector{1}, std::vector{4}, std::vector{7},
+                                                     std::vector{2, 5}, std::vector{1, 2, 3, 4, 5, 6, 7}}) {
+        const PriceMap few = PriceMap::make(found.model, scenario, exits).value();
+        EXPECT_EQ(numbers(few.mean(), exits), numbers(all.mean(), exits));
+        for (const PriceSources vary :
+             {PriceSources{}, PriceSources{true, false, false}, PriceSources{false, true, false},
+              PriceSources{false, false, true}, PriceSources{false, false, false}})
+          for (std::uint64_t draw = 0; draw < 12; ++draw) {
+            Prices of_few;
+            Prices of_all;
+            few.draw(5, draw, vary, of_few);
+            all.draw(5, draw, vary, of_all);
+            EXPECT_EQ(numbers(of_few, exits), numbers(of_all, exits)) << draw;
+          }
+      }
+    }
+}
+
+TEST_F(PlantedFit, WhatAnotherMapKnowsAndNumbersThatAreKeptChangeNoBit) {
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
+  planted.of_rows = {{1, 1.1}, {5, 1.3}};
+  const CostFit found = fit(planted);
+  Scenario narrow = fitted_scenario(found.model);
+  narrow.verified_layers = VerifiedLayers::above_exit;
+  narrow.widths = 6;
+  Scenario wide = narrow;
+  wide.widths = 11;
+  Scenario elsewhere = wide;
+  elsewhere.batch = 2;
+  Scenario longer = wide;
+  longer.context += 300.0;
+  const std::vector<std::int32_t> exits{2, 5};
+  CachedNormals normals(5, 12);
+  std::optional<PriceMap> before;
+  for (const Scenario& scenario : {narrow, wide, longer, elsewhere, wide, narrow}) {
+    const PriceMap alone = PriceMap::make(found.model, scenario, exits).value();
+    PriceMap behind = PriceMap::make(found.model, scenario, exits, before ? &*before : nullptr).value();
+    EXPECT_EQ(numbers(behind.mean(), exits), numbers(alone.mean(), exits));
+    for (std::uint64_t draw = 0; draw < normals.count(); ++draw) {
+      Prices of_behind;
+      behind.draw(normals.first(draw, behind.noise_size()), {}, of_behind);
+      EXPECT_EQ(numbers(of_behind, exits), numbers(alone.draw(5, draw), exits)) << draw;
+    }
+    before = std::move(behind);
+  }
+}
+
+TEST_F(PlantedFit, DrawnCorrectionsSpreadAroundTheExpectedOnes) {
+  PlantedTrace planted{.truth = planted_cpu(), .settings = some_settings(), .with_operations = false};
+  planted.of_rows = {{1, 1.1}, {5, 1.3}};
+  const CostModel model = fit(planted).model;
+  std::vector<MeasuredPassKind> kinds;
+  for (std::int32_t rows = 1; rows < 9; ++rows) kinds.push_back({.rows = rows, .n_layers = 8});
+  const Eigen::VectorXd expected = correction_logs(model.passes, model.correction_scale, kinds, model.values);
+  const PassCorrections corrections(model.passes, model.correction_scale, kinds);
+  const Eigen::VectorXd without_noise =
+      corrections.factors(model.values, Eigen::VectorXd::Zero(corrections.noise_size()));
+  for (Eigen::Index i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(without_noise[i], std::exp(expected[i]), 1e-12);
+  // Noise of one number at a time: the squares of what it does add up to the variance.
+  Eigen::VectorXd variance = Eigen::VectorXd::Zero(expected.size());
+  for (Eigen::Index i = 0; i < corrections.noise_size(); ++i) {
+    const Eigen::VectorXd noise = Eigen::VectorXd::Unit(corrections.noise_size(), i);
+    const Eigen::VectorXd with_noise = corrections.factors(model.values, noise);
+    variance.array() += (with_noise.array() / without_noise.array()).log().square();
+  }
+  const Eigen::VectorXd deviations = corrections.deviations();
+  for (Eigen::Index i = 0; i < expected.size(); ++i) EXPECT_NEAR(std::sqrt(variance[i]), deviations[i], 1e-9);
+}
+
+TEST(NormalNumbers, AreTheSameFromAnyPlaceOn) {
+  std::vector<double> all(41);
+  fill_normal(3, 7, all);
+  for (std::size_t first = 0; first < all.size(); ++first)
+    for (std::size_t count = 0; first + count <= all.size(); ++count) {
+      std::vector<double> some(count);
+      fill_normal(3, 7, some, first);
+      const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
+      EXPECT_EQ(some, std::vector<double>(from, from + static_cast<std::ptrdiff_t>(count))) << first;
+    }
+}
+
+TEST(NormalNumbers, AreTheSameWhenTheyAreKept) {
+  CachedNormals kept(3, 9);
+  for (const std::size_t size : {5U, 0U, 8U, 3U, 41U, 40U, 601U, 1201U, 600U}) {
+    std::vector<double> all(size);
+    fill_normal(3, 7, all);
+    EXPECT_THAT(kept.first(7, size), testing::ElementsAreArray(all)) << size;
+  }
+}
+
+TEST_F(PlantedFit, KernelsThatStartEarlyCostNoMoreThanOthers) {
+  const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
+  PlantedTrace planted{
+      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
+      .settings = {{0, 0}, {4, 4}},
+      .device = gpu.name};
+  planted.rounds_per_setting = 30;
+  const CostFit one_by_one = fit(planted);
+  for (const std::int64_t early_ns : {1'000, 20'000}) {
+    planted.early_ns = early_ns;
+    const CostFit overlapping = fit(planted);
+    for (std::size_t i = 0; i < cost_parameter_count; ++i)
+      EXPECT_DOUBLE_EQ(overlapping.model.values[i], one_by_one.model.values[i]) << i;
+    EXPECT_DOUBLE_EQ(overlapping.report.residual_p50, one_by_one.report.residual_p50);
+  }
+}
+
+TEST_F(PlantedFit, OneWidthLeavesTheOthersToThePrior) {
+  const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
+  PlantedTrace planted{
+      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
+      .settings = {{0, 0}, {4, 4}},
+      .device = gpu.name};
+  planted.rounds_per_setting = 30;
+  const CostFit found = fit(planted, gpu);
+  EXPECT_TRUE(found.report.has_gpu_prior);
+  const auto source = [&](std::size_t term) {
+    return found.report.parameters[width_parameter(speculation::Operation::gate_up, term)].source;
+  };
+  EXPECT_EQ(source(0), ParameterSource::trace);
+  for (std::size_t term = 1; term < width_terms; ++term) EXPECT_EQ(source(term), ParameterSource::prior);
+}
+
+TEST_F(PlantedFit, KernelsOfAGpuAreFittedAroundItsSpecification) {
+  const GpuSpecification gpu = find_gpu("H100-SXM5-80GB").value();
+  PlantedTrace planted{
+      .truth = cost_model_of(gpu, *speculation::find_model_shape("Llama-3.2-1B"), WeightType::bf16),
+      .settings = {{0, 0}, {2, 2}, {4, 7}},
+      .device = gpu.name,
+      .outliers = 0.0};
+  planted.rounds_per_setting = 30;
+  planted.truth.values[launch_parameter(speculation::Operation::down)] *=
+      1.5;  // an engine that is unlike the specification
+  planted.truth.values[launch_parameter(speculation::Operation::small)] *= 0.5;
+  const CostFit found = fit(planted, gpu);
+  expect_prices(typical(found.model), typical(planted.truth), planted, 0.03, 100.0);
+  for (std::size_t i = 0; i < speculation::product_count; ++i)
+    EXPECT_GE(found.model.values[per_byte_parameter(static_cast<speculation::Operation>(i))],
+              1.0 / gpu.bandwidth_gb_s);
+  EXPECT_GT(found.model.values[launch_parameter(speculation::Operation::down)],
+            1.2 * found.model.values[launch_parameter(speculation::Operation::gate_up)]);
+}
+
+TEST_F(PlantedFit, WithoutNoiseNothingIsLeftOver) {
+  const PlantedTrace planted{
+      .truth = planted_cpu(), .settings = some_settings(), .noise = 0.0, .outliers = 0.0};
+  const CostFit found = fit(planted);
+  EXPECT_LT(found.report.residual_p90, 0.005);
+  EXPECT_LT(std::abs(found.report.conservation_residual), 0.005);
+  expect_prices(typical(found.model), typical(planted.truth), planted, 0.01, 200.0);
+}
+
+TEST(Fit, RefusesNoGroupsAndNoTimes) {
+  CostObservations none;
+  EXPECT_THAT(fit_cost_model(none).error().message, HasSubstr("no rounds"));
+  none.groups.push_back({.ns = 0.0, .samples = 1.0});
+  EXPECT_THAT(fit_cost_model(none).error().message, HasSubstr("took 0 ns"));
+}
+
+}  // namespace
+}  // namespace draftscope::simulator

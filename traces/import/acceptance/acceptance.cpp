@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Accepted lengths request by request: the lists that vLLM reports per request (its documentation,
+// "Per-Request Acceptance Metrics"), on their own or inside a whole response, and likewise plain lists.
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "foreign/json_fields.h"
+#include "import/formats.h"
+
+namespace draftscope::traces {
+namespace {
+
+using Lengths = std::optional<std::vector<std::int64_t>>;
+
+/// The first of the names that is there.
+Result<Lengths> first_of(const JsonFields& fields, std::initializer_list<const char*> names,
+                         std::int64_t most) {
+  for (const char* const name : names)
+    if (fields.find(name) != nullptr) return fields.integers(name, 0, most);
+  return Lengths{};
+}
+
+/// `acceptance`: for each round its draft positions, 1 where the token was accepted.
+Result<std::vector<AnswerRound>> rounds_of_positions(const nlohmann::json& rows, const std::string& where) {
+  if (!rows.is_array())
+    return tl::unexpected<Error>(unexpected_json(rows, where, "acceptance", "a list of lists of 0 and 1"));
+  std::vector<AnswerRound> rounds;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string field = fmt::format("acceptance[{}]", i);
+    if (!rows[i].is_array() || rows[i].size() > static_cast<std::size_t>(max_draft_tokens))
+      return tl::unexpected<Error>(unexpected_json(
+          rows[i], where, field, fmt::format("a list of at most {} zeros and ones", max_draft_tokens)));
+    AnswerRound round{static_cast<std::int32_t>(rows[i].size()), 0, 1};
+    for (std::size_t k = 0; k < rows[i].size(); ++k) {
+      DRAFTSCOPE_TRY_ASSIGN(const std::int64_t accepted,
+                            json_integer(rows[i][k], 0, 1, where, fmt::format("{}[{}]", field, k)));
+      if (accepted == 1 && round.accepted < static_cast<std::int32_t>(k))
+        return fail("{}: {}[{}] is 1 behind a 0, expected nothing accepted after a rejection", where, field,
+                    k);
+      round.accepted += static_cast<std::int32_t>(accepted);
+    }
+    round.emitted = round.accepted + 1;
+    rounds.push_back(round);
+  }
+  return rounds;
+}
+
+Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
+  const std::string& where = fields.where();
+  if (const nlohmann::json* const rows = fields.find("acceptance")) return rounds_of_positions(*rows, where);
+  DRAFTSCOPE_TRY_ASSIGN(const Lengths accepted,
+                        first_of(fields, {"per_step_accepted", "accepted"}, max_draft_tokens));
+  DRAFTSCOPE_TRY_ASSIGN(const Lengths yields, first_of(fields, {"accept_lengths"}, max_draft_tokens + 1));
+  // vLLM leaves the lists out where nothing was verified.
+  DRAFTSCOPE_TRY_ASSIGN(const auto steps, fields.integer("num_spec_steps", 0, max_answer_tokens));
+  if (!accepted && !yields && steps == 0) return std::vector<AnswerRound>{};
+  if (!accepted && !yields)
+    return fail(
+        "{}: has none of per_step_accepted, accepted, accept_lengths, acceptance, expected the accepted "
+        "lengths of a request",
+        where);
+  const std::vector<std::int64_t>& lengths = accepted ? *accepted : *yields;
+  Lengths drafted;
+  if (const nlohmann::json* const one = fields.find("drafted"); one != nullptr && one->is_number()) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t length,
+                          json_integer(*one, 0, max_draft_tokens, where, "drafted"));
+    drafted.emplace(lengths.size(), length);
+  } else {
+    DRAFTSCOPE_TRY_ASSIGN(drafted, first_of(fields, {"per_step_drafted", "drafted"}, max_draft_tokens));
+  }
+  if (drafted && drafted->size() != lengths.size())
+    return fail("{}: has draft lengths of {} rounds, expected as many as accepted lengths ({})", where,
+                drafted->size(), lengths.size());
+  std::vector<AnswerRound> rounds;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    AnswerRound round;
+    round.accepted =
+        static_cast<std::int32_t>(accepted ? lengths[i] : std::max<std::int64_t>(lengths[i] - 1, 0));
+    round.emitted = static_cast<std::int32_t>(accepted ? lengths[i] + 1 : lengths[i]);
+    if (drafted) round.drafted = static_cast<std::int32_t>((*drafted)[i]);
+    rounds.push_back(round);
+  }
+  return rounds;
+}
+
+/// `wall_time` in seconds, or vLLM's two parts in milliseconds.
+Result<void> read_times(const JsonFields& fields, const nlohmann::json* metrics, Answer& answer) {
+  constexpr double second_ns = 1e9;
+  constexpr double millisecond_ns = 1e6;
+  if (const nlohmann::json* const wall = fields.find("wall_time")) {
+    DRAFTSCOPE_TRY_ASSIGN(answer.wall_ns, json_duration_ns(*wall, second_ns, fields.where(), "wall_time"));
+    return {};
+  }
+  if (metrics == nullptr) return {};
+  const JsonFields times(*metrics, fields.where());
+  const nlohmann::json* const first = times.find("time_to_first_token_ms");
+  const nlohmann::json* const rest = times.find("generation_time_ms");
+  if (first == nullptr || rest == nullptr) return {};
+  DRAFTSCOPE_TRY_ASSIGN(answer.first_token_ns,
+                        json_duration_ns(*first, millisecond_ns, fields.where(), "time_to_first_token_ms"));
+  DRAFTSCOPE_TRY_ASSIGN(answer.wall_ns,
+                        json_duration_ns(*rest, millisecond_ns, fields.where(), "generation_time_ms"));
+  answer.wall_ns += answer.first_token_ns;
+  return {};
+}
+
+const nlohmann::json* object_in(const nlohmann::json* object, const char* name) {
+  if (object == nullptr) return nullptr;
+  const auto found = object->find(name);
+  return found != object->end() && found->is_object() ? &*found : nullptr;
+}
+
+Result<Answer> read_request(const nlohmann::json& object, std::int64_t line, const std::string& where) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const nlohmann::json* const metrics = object_in(&object, "metrics");
+  const nlohmann::json* inner = object_in(metrics, "speculative_decoding");
+  if (inner == nullptr) inner = object_in(&object, "spec_decode_metrics");  // of vLLM's offline outputs
+  const JsonFields fields(object, where);
+  Answer answer;
+  DRAFTSCOPE_TRY_ASSIGN(const auto question, fields.integer("question_id", 0, most));
+  answer.question_id = question.value_or(line);
+  DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
+  answer.category = category.value_or("");
+  DRAFTSCOPE_TRY_ASSIGN(const auto text, fields.text("text"));
+  answer.text = text.value_or("");
+  DRAFTSCOPE_TRY_ASSIGN(auto tokens, fields.integer("new_tokens", 0, max_answer_tokens));
+  if (const nlohmann::json* const usage = object_in(&object, "usage"); usage != nullptr && !tokens) {
+    DRAFTSCOPE_TRY_ASSIGN(tokens,
+                          JsonFields(*usage, where).integer("completion_tokens", 0, max_answer_tokens));
+  }
+  answer.new_tokens = tokens.value_or(-1);
+  DRAFTSCOPE_TRY_ASSIGN(answer.rounds, read_rounds(inner != nullptr ? JsonFields(*inner, where) : fields));
+  DRAFTSCOPE_TRY(read_times(fields, metrics, answer));
+  return answer;
+}
+
+Result<void> import_acceptance(const std::filesystem::path& file, ImportContext& context) {
+  const RunName name = run_name(file, context);
+  DRAFTSCOPE_TRY(take_run(file, name, context));
+  RunId run_id;
+  return read_json_lines(
+      file, context.progress,
+      [&](const nlohmann::json& object, std::int64_t line, const std::string& where) -> Result<void> {
+        DRAFTSCOPE_TRY_ASSIGN(Answer answer, read_request(object, line, where));
+        DRAFTSCOPE_TRY_ASSIGN(const auto model, JsonFields(object, where).text("model"));
+        if (context.model.empty() && model) context.model = *model;
+        answer.repeat = name.repeat;
+        if (run_id.is_none()) run_id = context.answers.run(name.specification, context.is_baseline);
+        return context.answers.add(run_id, answer, where);
+      });
+}
+
+int acceptance_sureness(const FileHead& head) {
+  if (!head.is_object()) return 0;
+  if (head.has_any({R"("speculative_decoding")", R"("spec_decode_metrics")", R"("per_step_accepted")"}))
+    return 50;
+  return head.has_any({R"("accept_lengths")", R"("accepted")", R"("acceptance")"}) ? 30 : 0;
+}
+
+}  // namespace
+
+extern const FormatRow acceptance_row;
+const FormatRow acceptance_row{"acceptance",
+                               "JSONL with accepted lengths a request, such as vLLM's per-request metrics",
+                               import_acceptance, acceptance_sureness};
+
+}  // namespace draftscope::traces

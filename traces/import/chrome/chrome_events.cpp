@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "import/chrome/chrome_events.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "storage/schema.h"
+
+namespace draftscope::traces {
+namespace {
+
+// Events have a handful; more are passed over.
+constexpr std::size_t max_arguments = 64;
+constexpr std::size_t block_bytes = std::size_t{1} << 18U;
+
+/// Feeds the parser, and counts what it took.
+class CountingBuffer : public std::streambuf {
+ public:
+  explicit CountingBuffer(std::ifstream& stream) : stream_(stream), block_(block_bytes, '\0') {}
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+
+ protected:
+  int_type underflow() override {
+    stream_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
+    const auto count = stream_.gcount();
+    if (count <= 0) return traits_type::eof();
+    bytes_ += count;
+    setg(block_.data(), block_.data(), block_.data() + count);
+    return traits_type::to_int_type(block_.front());
+  }
+
+ private:
+  std::ifstream& stream_;
+  std::string block_;
+  std::int64_t bytes_ = 0;
+};
+
+/// The handler that nlohmann's parser calls. Depth 0 is outside of everything.
+class EventReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  EventReader(std::string file, const CountingBuffer& buffer, const ImportProgress& progress,
+              const std::function<Result<void>(const ChromeEvent&)>& take)
+      : file_(std::move(file)), buffer_(buffer), progress_(progress), take_(take) {}
+
+  [[nodiscard]] Result<void> result() const {
+    if (!error_.message.empty()) return tl::unexpected<Error>(error_);
+    if (events_depth_ == 0) return fail("{}: has no traceEvents, expected a Chrome trace", file_);
+    return {};
+  }
+
+  bool null() override { return true; }
+  bool boolean(bool value) override {
+    return scalar(value ? "1" : "0", value ? 1 : 0, value ? 1.0 : 0.0, false);
+  }
+  bool number_integer(number_integer_t value) override {
+    return scalar(std::to_string(value), value, static_cast<double>(value), false);
+  }
+  bool number_unsigned(number_unsigned_t value) override {
+    std::optional<std::int64_t> integer;
+    if (value <= static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max()))
+      integer = static_cast<std::int64_t>(value);
+    return scalar(std::to_string(value), integer, static_cast<double>(value), false);
+  }
+  bool number_float(number_float_t value, const string_t& text) override {
+    return scalar(text, std::nullopt, value, false);
+  }
+  bool string(string_t& value) override { return scalar(value, std::nullopt, std::nullopt, true); }
+  bool binary(binary_t& /*value*/) override { return true; }
+
+  bool start_object(std::size_t /*elements*/) override {
+    ++depth_;
+    if (events_depth_ != 0 && depth_ == events_depth_ + 1) {
+      const std::int64_t index = event_.index + 1;
+      event_ = {};
+      event_.index = index;
+    }
+    in_arguments_ = in_arguments_ || (is_event_field() && key_ == "args" && depth_ == events_depth_ + 2);
+    return true;
+  }
+  bool end_object() override {
+    --depth_;
+    if (in_arguments_ && depth_ == events_depth_ + 1) in_arguments_ = false;
+    return events_depth_ == 0 || depth_ != events_depth_ || finish_event();
+  }
+  bool start_array(std::size_t /*elements*/) override {
+    ++depth_;
+    if (depth_ == 1 || (depth_ == 2 && root_is_object_ && key_ == "traceEvents" && events_depth_ == 0))
+      events_depth_ = depth_;
+    element_ = 0;
+    return true;
+  }
+  bool end_array() override {
+    if (depth_ == events_depth_) events_depth_ = closed_;
+    --depth_;
+    return true;
+  }
+  bool key(string_t& value) override {
+    if (depth_ == 1) root_is_object_ = true;
+    if (!in_arguments_ || depth_ == events_depth_ + 2) key_ = value;
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string& /*token*/,
+                   const nlohmann::json::exception& exception) override {
+    // 406: a number beyond a double.
+    const bool is_number = exception.id == 406;
+    return stop({fmt::format("{}: {} at byte {}, after event {}, expected a whole Chrome trace", file_,
+                             is_number ? "a number is too large" : "is not JSON", position, event_.index)});
+  }
+
+ private:
+  // Behind the end of the array of events: no depth is that.
+  static constexpr std::size_t closed_ = std::numeric_limits<std::size_t>::max() / 2;
+
+  [[nodiscard]] bool is_event_field() const { return events_depth_ != 0 && depth_ > events_depth_; }
+
+  bool stop(Error error) {
+    if (error_.message.empty()) error_ = std::move(error);
+    return false;
+  }
+
+  bool scalar(std::string_view text, std::optional<std::int64_t> integer, std::optional<double> number,
+              bool is_text) {
+    if (!is_event_field()) {
+      if (depth_ == events_depth_)
+        return stop({fmt::format("{}: event {} is no object, expected a Chrome trace event", file_,
+                                 event_.index + 1)});
+      return true;
+    }
+    if (depth_ == events_depth_ + 1) return field(text, number.has_value() && !is_text);
+    if (!in_arguments_) return true;
+    if (depth_ == events_depth_ + 2 && event_.arguments.size() < max_arguments) {
+      event_.arguments.push_back({key_, integer, number, is_text ? std::string(text) : std::string()});
+    } else if (depth_ == events_depth_ + 3 && element_ < 3 && integer) {
+      const bool is_grid = key_ == "grid";
+      if (is_grid || key_ == "block")
+        (is_grid ? event_.grid : event_.block)[element_] = static_cast<std::int32_t>(
+            std::clamp<std::int64_t>(*integer, 0, std::numeric_limits<std::int32_t>::max()));
+      ++element_;
+    }
+    return true;
+  }
+
+  bool field(std::string_view text, bool is_number) {
+    if (key_ == "ts" || key_ == "dur") {
+      const std::optional<std::int64_t> time_ns = is_number ? microseconds_to_ns(text) : std::nullopt;
+      if (!time_ns)
+        return stop(
+            {fmt::format("{}: event {}: {} is {}, expected microseconds from 0 to 2^62 ns", file_,
+                         event_.index, key_, is_number ? std::string(text.substr(0, 40)) : "no number")});
+      (key_ == "ts" ? event_.start_ns : event_.length_ns) = time_ns;
+    } else if (key_ == "ph") {
+      event_.phase = text;
+    } else if (key_ == "name") {
+      event_.name = text;
+    } else if (key_ == "cat") {
+      event_.category = text;
+    } else if (key_ == "pid") {
+      event_.process = text;
+    } else if (key_ == "tid") {
+      event_.thread = text;
+    } else if (key_ == "id") {
+      event_.id = text;
+    }
+    return true;
+  }
+
+  bool finish_event() {
+    constexpr std::int64_t events_per_report = 4096;
+    if (event_.index % events_per_report == 0)
+      if (auto going_on = progress_.update(buffer_.bytes()); !going_on) return stop(going_on.error());
+    if (auto taken = take_(event_); !taken) return stop(taken.error());
+    return true;
+  }
+
+  std::string file_;
+  const CountingBuffer& buffer_;
+  const ImportProgress& progress_;
+  const std::function<Result<void>(const ChromeEvent&)>& take_;
+  Error error_;
+  ChromeEvent event_;
+  std::string key_;
+  std::size_t depth_ = 0;
+  std::size_t events_depth_ = 0;  // of the array of events; 0 = not yet
+  std::size_t element_ = 0;
+  bool root_is_object_ = false;
+  bool in_arguments_ = false;
+};
+
+}  // namespace
+
+const ChromeArgument* ChromeEvent::argument(std::string_view key) const {
+  const auto found = std::find_if(arguments.begin(), arguments.end(),
+                                  [&](const ChromeArgument& argument) { return argument.key == key; });
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+std::optional<std::int64_t> ChromeEvent::integer(std::string_view key, std::int64_t least,
+                                                 std::int64_t most) const {
+  const ChromeArgument* const found = argument(key);
+  if (found == nullptr || !found->integer || *found->integer < least || *found->integer > most)
+    return std::nullopt;
+  return found->integer;
+}
+
+std::optional<std::int64_t> microseconds_to_ns(std::string_view text) {
+  constexpr std::size_t decimals = 3;
+  const std::string_view whole = text.substr(0, text.find('.'));
+  const std::string_view fraction = whole.size() < text.size() ? text.substr(whole.size() + 1) : "";
+  std::int64_t whole_us = 0;
+  const auto [end, error] = std::from_chars(whole.data(), whole.data() + whole.size(), whole_us);
+  const bool is_plain = fraction.find_first_not_of("0123456789") == std::string_view::npos;
+  if (error == std::errc{} && end == whole.data() + whole.size() && is_plain) {
+    if (whole.starts_with('-') || whole_us > max_ns / 1000) return std::nullopt;
+    std::int64_t time_ns = whole_us * 1000;
+    std::int64_t unit_ns = 100;
+    for (std::size_t i = 0; i < std::min(decimals, fraction.size()); ++i, unit_ns /= 10)
+      time_ns += (fraction[i] - '0') * unit_ns;
+    if (fraction.size() > decimals && fraction[decimals] >= '5') ++time_ns;
+    return time_ns <= max_ns ? std::optional(time_ns) : std::nullopt;
+  }
+  double time_us = -1.0;
+  const auto [last, failed] = std::from_chars(text.data(), text.data() + text.size(), time_us);
+  if (failed != std::errc{} || last != text.data() + text.size() ||
+      !(time_us >= 0.0 && time_us * 1e3 < 0x1p62))
+    return std::nullopt;
+  return std::llround(time_us * 1e3);
+}
+
+Result<void> read_chrome_events(const std::filesystem::path& file, const ImportProgress& progress,
+                                const std::function<Result<void>(const ChromeEvent&)>& take) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return fail("{}: can't be read: {}", file.string(), std::strerror(errno));
+  CountingBuffer buffer(stream);
+  std::istream input(&buffer);
+  EventReader reader(file.string(), buffer, progress, take);
+  nlohmann::json::sax_parse(input, &reader);
+  if (stream.bad()) return fail("{}: can't be read: {}", file.string(), std::strerror(errno));
+  return reader.result();
+}
+
+}  // namespace draftscope::traces

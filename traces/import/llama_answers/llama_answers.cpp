@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Answers of llama.cpp's server, a JSON object a line, with timings.
+#include "import/responses.h"
+
+namespace draftscope::traces {
+namespace {
+
+using nlohmann::json;
+
+Result<Response> read_llama(const json& object, const std::string& where, ResponseSums& sums) {
+  Response response;
+  const json* const timings = object_in(&object, "timings");
+  if (timings == nullptr) return fail("{}: has no timings, expected an answer of llama-server", where);
+  const JsonFields fields(*timings, where);
+  DRAFTSCOPE_TRY(sums.add(fields, where));
+  DRAFTSCOPE_TRY_ASSIGN(const auto tokens, fields.integer("predicted_n", 0, max_answer_tokens));
+  DRAFTSCOPE_TRY_ASSIGN(const auto prompt, fields.integer("prompt_n", 0, max_answer_tokens));
+  response.tokens = tokens.value_or(-1);
+  response.prompt_tokens = prompt.value_or(-1);
+  DRAFTSCOPE_TRY_ASSIGN(response.first_token_ns, duration_in(timings, "prompt_ms", response_ms_ns, where));
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t decode_ns,
+                        duration_in(timings, "predicted_ms", response_ms_ns, where));
+  if (response.first_token_ns >= 0 && decode_ns >= 0) response.wall_ns = response.first_token_ns + decode_ns;
+  DRAFTSCOPE_TRY_ASSIGN(response.text, JsonFields(object, where).text("content"));
+  return response;
+}
+
+Result<void> import_llama_answers(const std::filesystem::path& file, ImportContext& context) {
+  return import_responses(file, context, read_llama);
+}
+
+int llama_answers_sureness(const FileHead& head) {
+  return head.is_object() && head.has_any({R"("predicted_ms")"}) ? 45 : 0;
+}
+
+}  // namespace
+
+extern const FormatRow llama_answers_row;
+const FormatRow llama_answers_row{"llama-answers", "its answers a line, with timings", import_llama_answers,
+                                  llama_answers_sureness};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Nsight Systems' SQLite export: NVTX ranges become spans, device activities kernels. Ranges of the domain
+// "draftscope" (profiler/nvtx_ranges.h) say phases, rounds and layers; where there are none, there is no
+// request.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+
+#include "import/device_rows.h"
+#include "import/formats.h"
+#include "import/frames.h"
+#include "import/intervals.h"
+#include "import/nsys/nsys_database.h"
+#include "storage/schema.h"
+
+namespace draftscope::traces {
+namespace {
+
+constexpr std::int64_t max_int32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t max_uint32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::int64_t min_int64 = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t max_int64 = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t push_pop_range = 59;
+constexpr std::int64_t start_end_range = 60;
+constexpr std::int64_t domain_create = 75;
+constexpr unsigned bits_of_thread = 24;  // a global thread is a process and this many bits
+
+/// A table of device activities and what its rows are called.
+enum class Activity : std::uint8_t { kernel, copy, set, graph, wait };
+struct ActivityTable {
+  std::string_view name;
+  Activity activity;
+};
+constexpr std::array<ActivityTable, 5> activity_tables{
+    {{"CUPTI_ACTIVITY_KIND_KERNEL", Activity::kernel},
+     {"CUPTI_ACTIVITY_KIND_MEMCPY", Activity::copy},
+     {"CUPTI_ACTIVITY_KIND_MEMSET", Activity::set},
+     {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", Activity::graph},
+     {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", Activity::wait}}};
+
+/// CUPTI's CUpti_ActivityMemcpyKind.
+std::string_view copy_name(std::int64_t kind) {
+  constexpr std::array<std::string_view, 11> names{
+      "[memcpy]",      "[memcpy HtoD]", "[memcpy DtoH]", "[memcpy HtoA]", "[memcpy AtoH]", "[memcpy AtoA]",
+      "[memcpy AtoD]", "[memcpy DtoA]", "[memcpy DtoD]", "[memcpy HtoH]", "[memcpy PtoP]"};
+  return kind >= 0 && kind < static_cast<std::int64_t>(names.size()) ? names[static_cast<std::size_t>(kind)]
+                                                                     : names.front();
+}
+
+/// CUPTI's CUpti_ActivitySynchronizationType.
+std::string_view wait_name(std::int64_t type) {
+  constexpr std::array<std::string_view, 5> names{"[wait]", "[wait for event]", "[stream waits for event]",
+                                                  "[wait for stream]", "[wait for context]"};
+  return type >= 0 && type < static_cast<std::int64_t>(names.size()) ? names[static_cast<std::size_t>(type)]
+                                                                     : names.front();
+}
+
+/// An outermost range of our domain.
+struct PhaseRange {
+  std::uint32_t lane;
+  std::int64_t start_ns, end_ns;
+  std::int64_t round;
+  std::int8_t phase;
+};
+
+class NsysImport {
+ public:
+  NsysImport(const std::filesystem::path& file, NsysDatabase database, ImportContext& context)
+      : target_(context.target),
+        name_(file.string()),
+        run_name_(run_name(file, context)),
+        database_(std::move(database)) {}
+
+  Result<void> run() {
+    DRAFTSCOPE_TRY(expect_rows());
+    DRAFTSCOPE_TRY(read_strings());
+    DRAFTSCOPE_TRY(read_domains());
+    DRAFTSCOPE_TRY(read_ranges());
+    derive_frames();
+    DRAFTSCOPE_TRY(frames_.assign(target_.writer(), name_));
+    tag_ranges();
+    DRAFTSCOPE_TRY(ranges_.place(target_.writer(), name_, lane_names_));
+    leave_only_layers();
+    frames_.write(target_, ranges_);
+    ranges_.write(target_);
+    DRAFTSCOPE_TRY(read_launches());
+    for (const ActivityTable& table : activity_tables) DRAFTSCOPE_TRY(read_activities(table));
+    if (target_.counts().kernels == 0) target_.note(MissingData::device);
+    if (target_.counts().kernels == 0 && ranges_.size() == 0)
+      return fail("{}: has neither NVTX ranges nor device activities, expected Nsight Systems' SQLite export",
+                  name_);
+    return {};
+  }
+
+ private:
+  Result<void> expect_rows() {
+    std::vector<std::string_view> tables{"StringIds", "NVTX_EVENTS", "NVTX_EVENTS",
+                                         "CUPTI_ACTIVITY_KIND_RUNTIME"};
+    for (const ActivityTable& table : activity_tables) tables.push_back(table.name);
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t rows, database_.count(tables));
+    database_.expect_rows(rows);
+    return {};
+  }
+
+  Result<void> read_strings() {
+    return database_.rows("StringIds", {"id", "value"}, {}, [&](NsysRow& row) {
+      const std::int64_t id = row.integer(0, 0, min_int64, max_int64);
+      strings_.try_emplace(id, row.text(1));
+    });
+  }
+
+  /// The text itself or the one that the id stands for.
+  std::string text_of(std::string_view text, std::int64_t id) const {
+    if (!text.empty()) return std::string(text);
+    const auto found = strings_.find(id);
+    return found != strings_.end() ? found->second : std::string();
+  }
+
+  Result<void> read_domains() {
+    return database_.rows("NVTX_EVENTS", {"start", "eventType"}, {"text", "textId", "domainId", "globalTid"},
+                          [&](NsysRow& row) {
+                            if (row.integer(1, 0, min_int64, max_int64) != domain_create) return;
+                            const std::int64_t domain = row.integer(4, 0, min_int64, max_int64);
+                            const std::int64_t thread = row.integer(5, 0, min_int64, max_int64);
+                            domains_[{thread >> bits_of_thread, domain}] =
+                                text_of(row.text(2), row.integer(3, -1, min_int64, max_int64));
+                          });
+  }
+
+  std::uint32_t lane_of(std::int64_t thread, std::int64_t domain, bool is_stack, bool is_ours) {
+    const auto [entry, is_new] = lanes_.try_emplace({thread, domain, is_stack}, lane_names_.size());
+    const auto lane = static_cast<std::uint32_t>(entry->second);
+    if (!is_new) return lane;
+    std::string name = fmt::format("process {}, thread {}", thread >> bits_of_thread,
+                                   thread & ((std::int64_t{1} << bits_of_thread) - 1));
+    if (const auto found = domains_.find({thread >> bits_of_thread, domain}); found != domains_.end())
+      name += ", " + found->second;
+    lane_names_.push_back(is_stack ? name : name + ", ranges");
+    std::vector<std::uint32_t>& of_thread = lanes_of_thread_[thread];
+    // Our own ranges say more than others' around them.
+    of_thread.insert(is_ours ? of_thread.begin() : of_thread.end(), lane);
+    return lane;
+  }
+
+  Result<void> read_ranges() {
+    std::string problem;
+    DRAFTSCOPE_TRY(database_.rows(
+        "NVTX_EVENTS", {"start", "eventType"},
+        {"end", "text", "textId", "globalTid", "domainId", "category", "int64Value", "uint64Value"},
+        [&](NsysRow& row) {
+          const std::int64_t type = row.integer(1, 0, min_int64, max_int64);
+          if (type != push_pop_range && type != start_end_range) return;
+          Interval range;
+          range.start_ns = row.integer(0, 0, 0, max_ns);
+          const std::int64_t end_ns = row.integer(2, -1, 0, max_ns);
+          if (end_ns < 0) return;  // still open when the profiler stopped
+          range.end_ns = end_ns;
+          if (end_ns < range.start_ns && problem.empty())
+            problem =
+                fmt::format("{}: NVTX_EVENTS: a range ends at {} ns, expected at least its start ({} ns)",
+                            name_, end_ns, range.start_ns);
+          range.end_ns = std::max(end_ns, range.start_ns);
+          const std::string text = text_of(row.text(3), row.integer(4, -1, min_int64, max_int64));
+          const std::int64_t thread = row.integer(5, 0, min_int64, max_int64);
+          const std::int64_t domain = row.integer(6, 0, min_int64, max_int64);
+          const auto found = domains_.find({thread >> bits_of_thread, domain});
+          const bool is_ours = found != domains_.end() && found->second == "draftscope";
+          range.lane = lane_of(thread, domain, type == push_pop_range, is_ours);
+          range.name_id = name_id(text);
+          range.phase = phase_named(text);
+          if (is_ours) {
+            const std::int64_t category = row.integer(7, 0, min_int64, max_int64);  // phase + 1
+            if (category >= 1 && category <= static_cast<std::int64_t>(Phase::idle))
+              range.phase = static_cast<std::int8_t>(category - 1);
+            range.round_id =
+                RoundId::from(row.integer(8, row.integer(9, 0, min_int64, max_int64), min_int64, max_int64));
+            our_lanes_.insert(range.lane);
+          }
+          ranges_.add(range);
+        }));
+    if (!problem.empty()) return fail("{}", problem);
+    return {};
+  }
+
+  std::uint32_t name_id(std::string_view text) {
+    return static_cast<std::uint32_t>(target_.writer().intern(text).value());
+  }
+
+  std::vector<PhaseRange> outermost_of_ours() {
+    std::vector<PhaseRange> all;
+    for (const Interval& row : ranges_.rows())
+      if (our_lanes_.contains(row.lane))
+        all.push_back({row.lane, row.start_ns, row.end_ns, row.round_id.value(), row.phase});
+    std::sort(all.begin(), all.end(), [](const PhaseRange& a, const PhaseRange& b) {
+      return std::tie(a.lane, a.start_ns, b.end_ns) < std::tie(b.lane, b.start_ns, a.end_ns);
+    });
+    std::vector<PhaseRange> outermost;
+    for (const PhaseRange& range : all)
+      if (outermost.empty() || outermost.back().lane != range.lane ||
+          outermost.back().end_ns <= range.start_ns)
+        outermost.push_back(range);
+    return outermost;
+  }
+
+  /// A prefill begins a request, which lasts until the next one's; the phases of a round carry its number.
+  void derive_frames() {
+    constexpr auto prefill = static_cast<std::int8_t>(Phase::prefill);
+    RequestFrame request;
+    RoundFrame round;
+    const auto end_round = [&] {
+      if (round.number != 0) frames_.add(round);
+      round = {};
+    };
+    const auto end_request = [&] {
+      end_round();
+      if (request.end_ns > 0) frames_.add(request);
+      request = {};
+    };
+    std::int8_t phase_before = no_phase;
+    std::uint32_t lane_before = 0;
+    std::int64_t requests = 0;
+    for (const PhaseRange& range : outermost_of_ours()) {
+      const bool is_first = request.end_ns == 0 || range.lane != lane_before;
+      if (is_first || (range.phase == prefill && phase_before != prefill)) {
+        end_request();
+        request.lane = range.lane;
+        request.start_ns = range.start_ns;
+        request.specification = run_name_.specification;
+        request.question_id = ++requests;
+      }
+      if (range.round != round.number) end_round();
+      if (range.round > 0) {
+        if (round.number == 0) {
+          round.number = range.round;
+          round.lane = range.lane;
+          round.start_ns = range.start_ns;
+        }
+        round.end_ns = range.end_ns;
+      }
+      request.end_ns = std::max(range.end_ns, std::int64_t{1});
+      phase_before = range.phase;
+      lane_before = range.lane;
+    }
+    end_request();
+  }
+
+  void tag_ranges() {
+    for (Interval& row : ranges_.rows()) {
+      const FrameRows rows = frames_.holding(row.lane, row.start_ns, row.end_ns);
+      const std::int64_t number = row.round_id.value();
+      if (our_lanes_.contains(row.lane) && number >= 0 && number <= max_layer)
+        row.layer = static_cast<std::int16_t>(number);
+      row.request_id = rows.request_id;
+      row.round_id = rows.round_id;
+    }
+  }
+
+  /// Leaves layers alone with a number: our ranges named "layer" and those inside carry a layer's, the others
+  /// the round's.
+  void leave_only_layers() {
+    const std::uint32_t layer = name_id("layer");
+    std::vector<bool> has_layer(ranges_.size(), false);
+    for (std::size_t i = 0; i < ranges_.size(); ++i) {
+      Interval& row = ranges_.rows()[i];
+      const std::int64_t parent = ranges_.placed()[i].parent_index;
+      has_layer[i] = row.name_id == layer || (parent >= 0 && has_layer[static_cast<std::size_t>(parent)]);
+      if (!has_layer[i]) row.layer = -1;
+    }
+  }
+
+  Result<void> read_launches() {
+    DRAFTSCOPE_TRY(database_.rows("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "correlationId", "globalTid"}, {},
+                                  [&](NsysRow& row) {
+                                    const std::int64_t start_ns = row.integer(0, 0, 0, max_ns);
+                                    const std::int64_t number = row.integer(1, 0, 0, max_uint32);
+                                    const std::int64_t thread = row.integer(2, 0, min_int64, max_int64);
+                                    const auto lanes = lanes_of_thread_.find(thread);
+                                    if (lanes == lanes_of_thread_.end()) return;
+                                    for (const std::uint32_t lane : lanes->second)
+                                      if (const auto range = ranges_.innermost(lane, start_ns)) {
+                                        launches_.add(process_of(thread), static_cast<std::uint32_t>(number),
+                                                      static_cast<std::uint32_t>(*range));
+                                        return;
+                                      }
+                                  }));
+    launches_.sort();
+    return {};
+  }
+
+  std::uint32_t process_of(std::int64_t thread) {
+    return static_cast<std::uint32_t>(
+        processes_.try_emplace(thread >> bits_of_thread, processes_.size()).first->second);
+  }
+
+  TrackId track_of(std::int64_t process, std::int64_t device, std::int64_t stream, std::string_view kind) {
+    const auto [entry, is_new] = tracks_.try_emplace({process >> bits_of_thread, device, stream, kind});
+    if (is_new)
+      entry->second = target_.writer().add(Track{0, std::string(kind),
+                                                 fmt::format("device {}, stream {}", device, stream), 0,
+                                                 static_cast<std::int32_t>(tracks_.size())});
+    return entry->second;
+  }
+
+  std::string name_of(Activity activity, NsysRow& row) const {
+    switch (activity) {
+      case Activity::kernel: {
+        std::string text = text_of({}, row.integer(6, -1, min_int64, max_int64));
+        if (text.empty()) text = text_of({}, row.integer(7, -1, min_int64, max_int64));
+        return text.empty() ? "[kernel]" : text;
+      }
+      case Activity::copy:
+        return std::string(copy_name(row.integer(8, 0, min_int64, max_int64)));
+      case Activity::set:
+        return "[memset]";
+      case Activity::graph:
+        return "[graph]";
+      case Activity::wait:
+        return std::string(wait_name(row.integer(9, 0, min_int64, max_int64)));
+    }
+    return "[activity]";
+  }
+
+  Result<void> read_activities(const ActivityTable& table) {
+    std::string problem;
+    DRAFTSCOPE_TRY(database_.rows(
+        table.name, {"start", "end", "streamId", "correlationId"},
+        {"deviceId", "globalPid", "shortName", "demangledName", "copyKind", "syncType", "graphId",
+         "graphNodeId", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"},
+        [&](NsysRow& row) {
+          Kernel kernel;
+          kernel.start_ns = row.integer(0, 0, 0, max_ns);
+          kernel.end_ns = row.integer(1, 0, 0, max_ns);
+          if (kernel.end_ns < kernel.start_ns && problem.empty())
+            problem = fmt::format("{}: {}: a row ends at {} ns, expected at least its start ({} ns)", name_,
+                                  table.name, kernel.end_ns, kernel.start_ns);
+          if (!problem.empty()) return;
+          kernel.stream_id = static_cast<std::uint32_t>(row.integer(2, 0, 0, max_uint32));
+          kernel.correlation_id = static_cast<std::uint32_t>(row.integer(3, 0, 0, max_uint32));
+          const std::int64_t device = row.integer(4, 0, 0, max_int32);
+          const std::int64_t process = row.integer(5, 0, min_int64, max_int64);
+          const std::string name = name_of(table.activity, row);
+          kernel.graph_id = static_cast<std::uint32_t>(row.integer(10, 0, 0, max_uint32));
+          kernel.graph_node_id = static_cast<std::uint64_t>(row.integer(11, 0, min_int64, max_int64));
+          kernel.grid_x = static_cast<std::int32_t>(row.integer(12, 0, 0, max_int32));
+          kernel.grid_y = static_cast<std::int32_t>(row.integer(13, 0, 0, max_int32));
+          kernel.grid_z = static_cast<std::int32_t>(row.integer(14, 0, 0, max_int32));
+          kernel.block_x = static_cast<std::int32_t>(row.integer(15, 0, 0, max_int32));
+          kernel.block_y = static_cast<std::int32_t>(row.integer(16, 0, 0, max_int32));
+          kernel.block_z = static_cast<std::int32_t>(row.integer(17, 0, 0, max_int32));
+          if (!row.problem().empty()) return;
+          kernel.id = target_.writer().next_kernel_id();
+          kernel.track_id = track_of(process, device, kernel.stream_id, device_track_kind(name));
+          kernel.short_name_id = target_.writer().intern(name);
+          attribute(kernel, process);
+          target_.add(kernel);
+        }));
+    if (!problem.empty()) return fail("{}", problem);
+    return {};
+  }
+
+  void attribute(Kernel& kernel, std::int64_t process) {
+    const auto launch = launches_.find(process_of(process), kernel.correlation_id);
+    if (!launch) return;
+    const Interval& range = ranges_.rows()[*launch];
+    kernel.span_id = ranges_.span_id(*launch);
+    kernel.request_id = range.request_id;
+    kernel.round_id = range.round_id;
+    kernel.layer = range.layer;
+    kernel.phase = ranges_.placed()[*launch].phase;
+  }
+
+  PacedTrace& target_;
+  std::string name_;
+  RunName run_name_;
+  NsysDatabase database_;
+  std::unordered_map<std::int64_t, std::string> strings_;                 // of the file
+  std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // (process, domain) → name
+  std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::size_t> lanes_;
+  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> lanes_of_thread_;
+  std::vector<std::string> lane_names_;
+  std::set<std::uint32_t> our_lanes_;
+  Intervals ranges_;
+  Frames frames_;
+  Launches launches_;
+  std::map<std::int64_t, std::size_t> processes_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::string_view>, TrackId> tracks_;
+};
+
+Result<void> import_nsys(const std::filesystem::path& file, ImportContext& context) {
+  DRAFTSCOPE_TRY_ASSIGN(NsysDatabase database, NsysDatabase::open(file, context.progress));
+  NsysImport import(file, std::move(database), context);
+  return import.run();
+}
+
+int nsys_sureness(const FileHead& head) {
+  return head.text().starts_with(std::string_view("SQLite format 3\0", 16)) ? 100 : 0;
+}
+
+}  // namespace
+
+extern const FormatRow nsys_row;
+const FormatRow nsys_row{"nsys", "SQLite export of Nsight Systems", import_nsys, nsys_sureness, true};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The neutral format: a header, then a line a request's beginning, a round and a request's end, as they came
+// (docs/rounds-format.md).
+#include <draftscope/base/quote.h>
+#include <draftscope/base/result.h>
+#include <draftscope/traces/writer.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "foreign/foreign_writer.h"
+#include "foreign/json_fields.h"
+#include "foreign/rounds_fields.h"
+#include "import/formats.h"
+#include "storage/schema.h"
+
+namespace draftscope::traces {
+namespace {
+
+constexpr std::int64_t max_line_token = std::numeric_limits<std::int32_t>::max();
+
+/// Fields of one line. Both arguments must outlive it. What is asked for counts as known. Errors name the
+/// line and the field.
+class LineFields {
+ public:
+  LineFields(const nlohmann::json& object, const std::string& where)
+      : fields_(object, where), object_(object) {}
+
+  /// The field, or null.
+  const nlohmann::json* find(const char* name) {
+    known_.push_back(name);
+    return fields_.find(name);
+  }
+  Result<std::int64_t> integer(const char* name, std::int64_t least, std::int64_t most,
+                               std::int64_t otherwise) {
+    known_.push_back(name);
+    DRAFTSCOPE_TRY_ASSIGN(const auto value, fields_.integer(name, least, most));
+    return value.value_or(otherwise);
+  }
+  Result<std::optional<std::string>> text(const char* name) {
+    known_.push_back(name);
+    return fields_.text(name);
+  }
+  Result<std::string> required_text(const char* name) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto value, text(name));
+    if (!value) return fail("{}: {} is missing, expected text", fields_.where(), name);
+    return *value;
+  }
+  Result<std::optional<std::vector<std::int32_t>>> tokens(const char* name, std::int64_t least) {
+    known_.push_back(name);
+    DRAFTSCOPE_TRY_ASSIGN(const auto list, fields_.integers(name, least, max_line_token));
+    if (!list) return std::nullopt;
+    return std::vector<std::int32_t>(list->begin(), list->end());
+  }
+  Result<std::vector<double>> numbers(const char* name) {
+    std::vector<double> numbers;
+    DRAFTSCOPE_TRY(each(
+        name, "a list of numbers",
+        [&](const nlohmann::json& value, const std::string& field) -> Result<void> {
+          if (!value.is_number() && !value.is_null())
+            return tl::unexpected<Error>(unexpected_json(value, fields_.where(), field, "a number or null"));
+          numbers.push_back(value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>());
+          return {};
+        }));
+    return numbers;
+  }
+  Result<std::vector<std::uint8_t>> flags(const char* name) {
+    std::vector<std::uint8_t> flags;
+    DRAFTSCOPE_TRY(each(name, "a list of true and false",
+                        [&](const nlohmann::json& value, const std::string& field) -> Result<void> {
+                          if (!value.is_boolean())
+                            return tl::unexpected<Error>(
+                                unexpected_json(value, fields_.where(), field, "true or false"));
+                          flags.push_back(value.get<bool>() ? 1 : 0);
+                          return {};
+                        }));
+    return flags;
+  }
+  Result<double> number(const char* name, double otherwise) {
+    const nlohmann::json* const value = find(name);
+    if (value == nullptr) return otherwise;
+    if (!value->is_number())
+      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "a number"));
+    return value->get<double>();
+  }
+  Result<bool> flag(const char* name) {
+    const nlohmann::json* const value = find(name);
+    if (value == nullptr) return false;
+    if (!value->is_boolean())
+      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "true or false"));
+    return value->get<bool>();
+  }
+  /// An object of scalars, as texts.
+  Result<Meta> object(const char* name) {
+    known_.push_back(name);
+    Meta texts;
+    const nlohmann::json* const value = fields_.find(name);
+    if (value == nullptr) return texts;
+    if (!value->is_object())
+      return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "an object"));
+    for (const auto& [key, entry] : value->items())
+      texts[key] = entry.is_string() ? entry.get<std::string>()
+                                     : entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return texts;
+  }
+  template <typename Enumeration>
+  Result<std::optional<Enumeration>> named(const char* name, std::string_view (*name_of)(Enumeration),
+                                           Enumeration last) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto word, text(name));
+    if (!word) return std::nullopt;
+    for (int i = 0; i <= static_cast<int>(last); ++i)
+      if (name_of(static_cast<Enumeration>(i)) == *word) return static_cast<Enumeration>(i);
+    return tl::unexpected<Error>(
+        unexpected_json(*fields_.find(name), fields_.where(), name, "a word of docs/rounds-format.md"));
+  }
+  /// Fails if a field is there that nobody asked for; x_… is anybody's.
+  Result<void> knew_all() const {
+    for (const auto& [key, value] : object_.items())
+      if (key != "record" && !key.starts_with("x_") &&
+          std::find(known_.begin(), known_.end(), key) == known_.end())
+        return tl::unexpected<Error>(
+            unexpected_json(value, fields_.where(), key, "a field of docs/rounds-format.md, or x_…"));
+    return {};
+  }
+
+ private:
+  template <typename Take>
+  Result<void> each(const char* name, const std::string& expected, Take take) {
+    const nlohmann::json* const list = find(name);
+    if (list == nullptr) return {};
+    if (!list->is_array())
+      return tl::unexpected<Error>(unexpected_json(*list, fields_.where(), name, expected));
+    for (std::size_t i = 0; i < list->size(); ++i)
+      DRAFTSCOPE_TRY(take((*list)[i], fmt::format("{}[{}]", name, i)));
+    return {};
+  }
+
+  JsonFields fields_;
+  const nlohmann::json& object_;
+  std::vector<std::string_view> known_;
+};
+
+using nlohmann::json;
+
+constexpr std::int64_t max_number = std::numeric_limits<std::int64_t>::max();
+
+Result<void> read_header(const json& object, const std::string& where, ImportContext& context) {
+  LineFields fields(object, where);
+  DRAFTSCOPE_TRY_ASSIGN(const std::string format, fields.required_text("format"));
+  if (format != rounds_format)
+    return fail("{}: format is {}, expected {}", where, quote(format), rounds_format);
+  DRAFTSCOPE_TRY_ASSIGN(const std::int64_t version, fields.integer("version", 1, max_number, 0));
+  if (version == 0) return fail("{}: version is missing, expected {}", where, rounds_version);
+  if (version > rounds_version)
+    return fail("{}: version is {}, expected at most {}; a newer draftscope reads it", where, version,
+                rounds_version);
+  Writer& writer = context.target.writer();
+  for (const auto& [field, key] : {std::pair{"engine", "engine"},
+                                   {"engine_version", "engine_version"},
+                                   {"host", "hostname"},
+                                   {"rank", "rank"},
+                                   {"command_line", "command_line"}}) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto text, fields.text(field));
+    if (text) writer.set_meta(key, *text);
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const auto model, fields.text("model"));
+  if (context.model.empty() && model) context.model = *model;
+  if (const json* const clock = fields.find("clock")) {
+    if (!clock->is_object())
+      return tl::unexpected<Error>(unexpected_json(*clock, where, "clock", "an object"));
+    for (const char* const name : {"monotonic_ns", "realtime_ns"}) {
+      DRAFTSCOPE_TRY_ASSIGN(const auto ns, JsonFields(*clock, where).integer(name, 0, max_ns));
+      if (ns)
+        writer.set_meta(
+            name == std::string_view("monotonic_ns") ? "clock_start_monotonic_ns" : "clock_start_realtime_ns",
+            std::to_string(*ns));
+    }
+  }
+  DRAFTSCOPE_TRY_ASSIGN(const Meta settings, fields.object("settings"));
+  json others = json::object();
+  for (const auto& [key, text] : settings) {
+    const bool is_known =
+        std::find(settings_in_meta.begin(), settings_in_meta.end(), key) != settings_in_meta.end();
+    if (is_known)
+      writer.set_meta(key, text);
+    else
+      others[key] = text;
+  }
+  if (!others.empty())
+    writer.set_meta("engine_settings", others.dump(-1, ' ', false, json::error_handler_t::replace));
+  if (const json* const lacks = fields.find("lacks"))
+    for (const MissingData missing : missing_data_of({{"lacks", lacks->dump()}}))
+      context.target.note(missing);
+  return fields.knew_all();
+}
+
+Result<void> read_run(const json& object, const std::string& where, ForeignWriter& rows) {
+  LineFields fields(object, where);
+  DRAFTSCOPE_TRY_ASSIGN(const std::string name, fields.required_text("run"));
+  DRAFTSCOPE_TRY_ASSIGN(const bool is_baseline, fields.flag("baseline"));
+  const json* const parameters = fields.find("parameters");
+  if (parameters != nullptr && !parameters->is_object())
+    return tl::unexpected<Error>(unexpected_json(*parameters, where, "parameters", "an object"));
+  DRAFTSCOPE_TRY(fields.knew_all());
+  rows.run(name, is_baseline,
+           parameters == nullptr ? "{}" : parameters->dump(-1, ' ', false, json::error_handler_t::replace));
+  return {};
+}
+
+Result<void> read_request(const json& object, const std::string& where, ForeignWriter& rows) {
+  LineFields fields(object, where);
+  ForeignStart start;
+  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields.required_text("request"));
+  DRAFTSCOPE_TRY_ASSIGN(start.run, fields.required_text("run"));
+  DRAFTSCOPE_TRY_ASSIGN(start.start_ns, fields.integer("start_ns", 0, max_ns, -1));
+  DRAFTSCOPE_TRY_ASSIGN(start.prompt, fields.text("prompt"));
+  DRAFTSCOPE_TRY_ASSIGN(start.prompt_tokens, fields.tokens("prompt_tokens", -1));
+  DRAFTSCOPE_TRY_ASSIGN(start.n_prompt_tokens, fields.integer("n_prompt_tokens", 0, max_answer_tokens, -1));
+  DRAFTSCOPE_TRY_ASSIGN(start.question_id, fields.integer("question_id", 0, max_number, -1));
+  DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
+  start.category = category.value_or("");
+  DRAFTSCOPE_TRY_ASSIGN(start.turn, fields.integer("turn", 0, max_line_token, 0));
+  DRAFTSCOPE_TRY_ASSIGN(start.repeat, fields.integer("repeat", 0, max_line_token, 0));
+  if (const json* const seed = fields.find("seed")) {
+    if (!seed->is_number_unsigned())
+      return tl::unexpected<Error>(unexpected_json(*seed, where, "seed", "an integer from 0 to 2^64 - 1"));
+    start.seed = seed->get<std::uint64_t>();
+  }
+  DRAFTSCOPE_TRY(fields.knew_all());
+  return rows.begin(key, start, where);
+}
+
+Result<void> read_round(const json& object, const std::string& where, ForeignWriter& rows) {
+  LineFields fields(object, where);
+  ForeignRound round;
+  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields.required_text("request"));
+  struct Number {
+    const char* name;
+    std::int64_t& value;
+    std::int64_t most;
+  };
+  bool has_accepted = false;
+  for (const Number& one :
+       {Number{"start_ns", round.start_ns, max_ns}, Number{"end_ns", round.end_ns, max_ns},
+        Number{"planned", round.planned, max_draft_tokens},
+        Number{"drafted", round.drafted, max_draft_tokens},
+        Number{"accepted", round.accepted, max_draft_tokens},
+        Number{"emitted", round.emitted, max_draft_tokens + 1},
+        Number{"position", round.position, max_line_token},
+        Number{"verify_rows", round.verify_rows, max_line_token},
+        Number{"exit_layer", round.exit_layer, max_line_token},
+        Number{"bonus_token", round.bonus_token, max_line_token}, Number{"draft_ns", round.draft_ns, max_ns},
+        Number{"verify_ns", round.verify_ns, max_ns}, Number{"accept_ns", round.accept_ns, max_ns},
+        Number{"optimise_ns", round.optimise_ns, max_ns}, Number{"control_ns", round.control_ns, max_ns}}) {
+    DRAFTSCOPE_TRY_ASSIGN(one.value, fields.integer(one.name, 0, one.most, one.value));
+    has_accepted = has_accepted || (std::string_view(one.name) == "accepted" && object.contains("accepted"));
+  }
+  if (!has_accepted) return fail("{}: accepted is missing, expected the accepted draft tokens", where);
+  DRAFTSCOPE_TRY_ASSIGN(round.draft_stop, fields.named("draft_stop", draft_stop_name, DraftStop::no_draft));
+  DRAFTSCOPE_TRY_ASSIGN(round.threshold, fields.number("threshold", -1.0));
+  DRAFTSCOPE_TRY_ASSIGN(auto tokens, fields.tokens("tokens", -1));
+  round.tokens = std::move(tokens).value_or(std::vector<std::int32_t>{});
+  DRAFTSCOPE_TRY_ASSIGN(auto parents, fields.tokens("parents", -1));
+  round.parents = std::move(parents).value_or(std::vector<std::int32_t>{});
+  DRAFTSCOPE_TRY_ASSIGN(round.confidences, fields.numbers("confidences"));
+  DRAFTSCOPE_TRY_ASSIGN(round.probabilities, fields.numbers("probabilities"));
+  DRAFTSCOPE_TRY_ASSIGN(round.taken, fields.flags("taken"));
+  DRAFTSCOPE_TRY_ASSIGN(round.tested, fields.flags("tested"));
+  DRAFTSCOPE_TRY(fields.knew_all());
+  return rows.round(key, round, where);
+}
+
+Result<void> read_end(const json& object, const std::string& where, ForeignWriter& rows) {
+  LineFields fields(object, where);
+  ForeignEnd end;
+  DRAFTSCOPE_TRY_ASSIGN(const std::string key, fields.required_text("request"));
+  DRAFTSCOPE_TRY_ASSIGN(end.end_ns, fields.integer("end_ns", 0, max_ns, -1));
+  DRAFTSCOPE_TRY_ASSIGN(end.first_token_ns, fields.integer("first_token_ns", 0, max_ns, -1));
+  DRAFTSCOPE_TRY_ASSIGN(end.stop, fields.named("stop", request_stop_name, RequestStop::stop_string));
+  DRAFTSCOPE_TRY_ASSIGN(end.text, fields.text("text"));
+  DRAFTSCOPE_TRY_ASSIGN(end.tokens, fields.tokens("tokens", -1));
+  DRAFTSCOPE_TRY_ASSIGN(end.n_tokens, fields.integer("n_tokens", 0, max_answer_tokens, -1));
+  DRAFTSCOPE_TRY(fields.knew_all());
+  return rows.end(key, end, where);
+}
+
+Result<void> import_rounds(const std::filesystem::path& file, ImportContext& context) {
+  ForeignWriter& rows = context.foreign;
+  ForeignWriter::Counts before;
+  bool has_header = false;
+  auto read = read_json_lines(
+      file, context.progress,
+      [&](const json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
+        DRAFTSCOPE_TRY_ASSIGN(const auto record, JsonFields(object, where).text("record"));
+        if (!record) return fail("{}: record is missing, expected header, run, request, round or end", where);
+        if ((*record == "header") == has_header)
+          return fail("{}: record is {}, expected {}", where, quote(*record),
+                      has_header ? "one header, in the first line" : "the header first");
+        Result<void> taken;
+        if (*record == "header") {
+          has_header = true;
+          taken = read_header(object, where, context);
+        } else if (*record == "run") {
+          taken = read_run(object, where, rows);
+        } else if (*record == "request") {
+          taken = read_request(object, where, rows);
+        } else if (*record == "round") {
+          taken = read_round(object, where, rows);
+        } else if (*record == "end") {
+          taken = read_end(object, where, rows);
+        } else {
+          return fail("{}: record is {}, expected header, run, request, round or end", where, quote(*record));
+        }
+        DRAFTSCOPE_TRY(taken);
+        context.target.took(rows.counts().rows - before.rows);
+        before = rows.counts();
+        return {};
+      },
+      context.options.partial);
+  DRAFTSCOPE_TRY(read);
+  if (const auto key = rows.open_key(); key && !context.options.partial)
+    return fail("{}: request {} never ended, expected its end line (--partial takes what is there)",
+                file.string(), quote(*key));
+  return rows.cancel_all(file.string());
+}
+
+int rounds_sureness(const FileHead& head) {
+  return head.is_object() && head.has_any({R"("draftscope-rounds")"}) ? 90 : 0;
+}
+
+}  // namespace
+
+extern const FormatRow rounds_row;
+const FormatRow rounds_row{"rounds", "neutral JSONL, a line a request and a round: docs/rounds-format.md",
+                           import_rounds, rounds_sureness, true};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// SGLang's answers, a JSON object a line, with meta_info or sglext.
+#include "import/responses.h"
+
+namespace draftscope::traces {
+namespace {
+
+using nlohmann::json;
+
+Result<Response> read_sglang(const json& object, const std::string& where, ResponseSums& sums) {
+  Response response;
+  const json* const meta = object_in(&object, "meta_info");
+  const json* const extension = object_in(&object, "sglext");
+  const json* const said = meta != nullptr ? meta : extension;
+  if (said == nullptr)
+    return fail("{}: has neither meta_info nor sglext, expected an answer of SGLang", where);
+  const JsonFields fields(*said, where);
+  DRAFTSCOPE_TRY(sums.add(fields, where));
+  const json* const stats = object_in(said, "speculative_decoding_stats");
+  if (stats != nullptr) {
+    DRAFTSCOPE_TRY_ASSIGN(response.rounds, ordered_rounds(JsonFields(*stats, where), where));
+  }
+  const json* const usage = object_in(&object, "usage");
+  DRAFTSCOPE_TRY_ASSIGN(const auto tokens, (usage != nullptr ? JsonFields(*usage, where) : fields)
+                                               .integer("completion_tokens", 0, max_answer_tokens));
+  DRAFTSCOPE_TRY_ASSIGN(
+      const auto prompt,
+      (usage != nullptr ? JsonFields(*usage, where) : fields).integer("prompt_tokens", 0, max_answer_tokens));
+  response.tokens = tokens.value_or(-1);
+  response.prompt_tokens = prompt.value_or(-1);
+  DRAFTSCOPE_TRY_ASSIGN(response.wall_ns, duration_in(said, "e2e_latency", response_second_ns, where));
+  DRAFTSCOPE_TRY_ASSIGN(response.text, JsonFields(object, where).text("text"));
+  return response;
+}
+
+Result<void> import_sglang(const std::filesystem::path& file, ImportContext& context) {
+  return import_responses(file, context, read_sglang);
+}
+
+int sglang_sureness(const FileHead& head) {
+  return head.is_object() && head.has_any({R"("meta_info")", R"("sglext")"}) ? 60 : 0;
+}
+
+}  // namespace
+
+extern const FormatRow sglang_row;
+const FormatRow sglang_row{"sglang", "SGLang's answers a line, with meta_info or sglext", import_sglang,
+                           sglang_sureness};
+
+}  // namespace draftscope::traces

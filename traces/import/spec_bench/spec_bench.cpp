@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Spec-Bench's answer files (evaluation/eval.py): a question a line, its repeats as `choices`.
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "foreign/json_fields.h"
+#include "import/answer_choice.h"
+#include "import/formats.h"
+
+namespace draftscope::traces {
+namespace {
+
+Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext& context) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const RunName name = run_name(file, context);
+  DRAFTSCOPE_TRY(take_run(file, name, context));
+  RunId run_id;
+  return read_json_lines(
+      file, context.progress,
+      [&](const nlohmann::json& object, std::int64_t /*line*/, const std::string& where) -> Result<void> {
+        const JsonFields fields(object, where);
+        DRAFTSCOPE_TRY_ASSIGN(const auto question, fields.integer("question_id", 0, most));
+        if (!question) return fail("{}: question_id is missing, expected an integer", where);
+        DRAFTSCOPE_TRY_ASSIGN(const auto category, fields.text("category"));
+        DRAFTSCOPE_TRY_ASSIGN(const auto model_id, fields.text("model_id"));
+        if (run_id.is_none()) {
+          nlohmann::json parameters = nlohmann::json::object();
+          if (model_id) parameters["model_id"] = *model_id;
+          // The project's own export names the model in front of the run.
+          const std::string ending = "-" + name.specification;
+          if (model_id && context.model.empty() && model_id->size() > ending.size() &&
+              model_id->ends_with(ending))
+            context.model = model_id->substr(0, model_id->size() - ending.size());
+          run_id = context.answers.run(name.specification, context.is_baseline, parameters.dump());
+        }
+        const Answer asked{
+            .question_id = *question, .repeat = name.repeat, .category = category.value_or("")};
+        return add_choices(fields, asked, run_id, context, true, where);
+      });
+}
+
+int spec_bench_sureness(const FileHead& head) {
+  return head.is_object() && head.has_all({"\"choices\"", "\"turns\"", "\"question_id\""}) ? 40 : 0;
+}
+
+}  // namespace
+
+extern const FormatRow spec_bench_row;
+const FormatRow spec_bench_row{"spec-bench",
+                               "answer JSONL of Spec-Bench, or of export --to spec-bench; a run a file",
+                               import_spec_bench, spec_bench_sureness};
+
+}  // namespace draftscope::traces

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// TensorRT-LLM's iteration statistics, one a line. An entry with one request in generation is a round, with
+// the draft's time; of several requests there are sums alone. A request begins where a context is computed,
+// and at a gap of the iterations.
+#include <algorithm>
+#include <utility>
+
+#include "import/responses.h"
+
+namespace draftscope::traces {
+namespace {
+
+using nlohmann::json;
+
+class Iterations {
+ public:
+  Iterations(const std::filesystem::path& file, ImportContext& context)
+      : context_(context), responses_(file, context) {}
+
+  Result<void> take(const json& object, const std::string& where) {
+    DRAFTSCOPE_TRY_ASSIGN(const bool is_gap, follow(JsonFields(object, where), where));
+    const json* const batch = object_in(&object, "inflightBatchingStats");
+    if (batch == nullptr) return fail("{}: inflightBatchingStats is missing, expected an object", where);
+    const JsonFields counts(*batch, where);
+    DRAFTSCOPE_TRY_ASSIGN(const auto contexts, counts.integer("numContextRequests", 0, max_response_count));
+    DRAFTSCOPE_TRY_ASSIGN(const auto generations, counts.integer("numGenRequests", 0, max_response_count));
+    if (is_gap || contexts.value_or(0) > 0) DRAFTSCOPE_TRY(end_request(where));
+    if (is_gap) request_ = {};
+    if (generations.value_or(0) == 0) return take_context(object, contexts.value_or(0) == 1, where);
+    if (*generations > 1 || contexts.value_or(0) > 0) {
+      ++responses_.sums().counts["iterations_of_several_requests"];
+      return {};
+    }
+    return take_round(object, where);
+  }
+
+  Result<void> finish(const std::string& where) {
+    DRAFTSCOPE_TRY(end_request(where));
+    responses_.finish();
+    return {};
+  }
+
+ private:
+  /// Whether iterations are missing before this one.
+  Result<bool> follow(const JsonFields& fields, const std::string& where) {
+    DRAFTSCOPE_TRY_ASSIGN(const auto iteration, fields.integer("iter", 0, max_response_count));
+    if (!iteration) return fail("{}: iter is missing, expected an iteration of TensorRT-LLM", where);
+    if (*iteration <= last_iteration_)
+      return fail("{}: iter is {}, expected more than that of the line before ({})", where, *iteration,
+                  last_iteration_);
+    const bool is_gap = last_iteration_ >= 0 && *iteration != last_iteration_ + 1;
+    last_iteration_ = *iteration;
+    return is_gap;
+  }
+
+  /// A context may be computed in several parts; the last gives the first token.
+  Result<void> take_context(const json& object, bool is_one, const std::string& where) {
+    DRAFTSCOPE_TRY_ASSIGN(const std::int64_t prefill_ns,
+                          duration_in(&object, "iterLatencyMS", response_ms_ns, where));
+    request_.first_token_ns =
+        is_one && prefill_ns >= 0 ? std::max<std::int64_t>(request_.first_token_ns, 0) + prefill_ns : -1;
+    if (request_.first_token_ns > max_response_ns) request_.first_token_ns = -1;
+    return {};
+  }
+
+  Result<void> take_round(const json& object, const std::string& where) {
+    ForeignRound round;
+    round.drafted = 0;
+    DRAFTSCOPE_TRY_ASSIGN(round.end_ns, duration_in(&object, "iterLatencyMS", response_ms_ns, where));
+    if (round.end_ns < 0) return fail("{}: iterLatencyMS is missing, expected milliseconds", where);
+    if (const json* const draft = object_in(&object, "specDecodingStats")) {
+      const JsonFields drafts(*draft, where);
+      DRAFTSCOPE_TRY_ASSIGN(const auto drafted, drafts.integer("numDraftTokens", 0, max_draft_tokens));
+      DRAFTSCOPE_TRY_ASSIGN(const auto accepted, drafts.integer("numAcceptedTokens", 0, max_draft_tokens));
+      round.drafted = drafted.value_or(0);
+      round.accepted = accepted.value_or(0);
+      DRAFTSCOPE_TRY_ASSIGN(round.draft_ns, duration_in(draft, "iterLatencyMS", response_ms_ns, where));
+      if (round.draft_ns > round.end_ns)
+        return fail("{}: specDecodingStats.iterLatencyMS is {} ns, expected at most the iteration's ({} ns)",
+                    where, round.draft_ns, round.end_ns);
+    }
+    if (round.drafted == 0) round.draft_ns = 0;
+    if (round.draft_ns >= 0) round.verify_ns = round.end_ns - round.draft_ns;
+    request_.rounds.push_back(round);
+    return {};
+  }
+
+  Result<void> end_request(const std::string& where) {
+    if (request_.rounds.empty()) return {};
+    Response whole = std::exchange(request_, {});
+    whole.wall_ns = 0;
+    for (const ForeignRound& round : whole.rounds) {
+      whole.wall_ns += round.end_ns;
+      if (whole.wall_ns > max_response_ns)
+        return fail("{}: the iterations take {} ns in all, expected at most 2^60", where, whole.wall_ns);
+    }
+    std::int64_t now_ns = context_.next_ns;
+    whole.start_ns = now_ns;
+    now_ns += std::max<std::int64_t>(whole.first_token_ns, 0);
+    whole.wall_ns += std::max<std::int64_t>(whole.first_token_ns, 0);
+    for (ForeignRound& round : whole.rounds) {
+      round.start_ns = now_ns;
+      round.end_ns = now_ns += round.end_ns;
+    }
+    context_.next_ns = now_ns;
+    return responses_.add(whole, ++requests_, where);
+  }
+
+  ImportContext& context_;
+  Responses responses_;
+  Response request_;  ///< that is under way; its rounds' ends are still their durations
+  std::int64_t requests_ = 0;
+  std::int64_t last_iteration_ = -1;
+};
+
+Result<void> import_trtllm(const std::filesystem::path& file, ImportContext& context) {
+  DRAFTSCOPE_TRY(take_run(file, run_name(file, context), context));
+  Iterations iterations(file, context);
+  std::string last_where = file.string();
+  DRAFTSCOPE_TRY(read_json_lines(
+      file, context.progress,
+      [&](const json& object, std::int64_t /*number*/, const std::string& where) {
+        last_where = where;
+        return iterations.take(object, where);
+      },
+      context.options.partial));
+  return iterations.finish(last_where);
+}
+
+int trtllm_sureness(const FileHead& head) {
+  return head.is_object() && head.has_any({R"("inflightBatchingStats")"}) ? 65 : 0;
+}
+
+}  // namespace
+
+extern const FormatRow trtllm_row;
+const FormatRow trtllm_row{"trtllm", "TensorRT-LLM's iteration statistics, a line an iteration",
+                           import_trtllm, trtllm_sureness};
+
+}  // namespace draftscope::traces
