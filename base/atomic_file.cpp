@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1U << 20U;
 
-/// The rename would put an end to a device or a pipe that stands there, instead of writing to it.
+/// Refuses a device or a pipe, which the rename would replace instead of writing to it.
 Result<void> check_replaceable(const std::filesystem::path& target) {
   if (target.empty()) return fail("found an empty name, expected a file's");
   std::error_code unknown;
   const std::filesystem::file_status status = std::filesystem::status(target, unknown);
-  // What can't be looked at fails when it is created, with the reason.
+  // If the target can't be examined, creating it will fail and give the reason.
   if (unknown || !std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return {};
   return fail("{}: found {}, expected a new or a regular file", target.string(),
               std::filesystem::is_directory(status) ? "a folder" : "a device or a pipe");
@@ -43,9 +43,9 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target) {
   DRAFTSCOPE_TRY(check_replaceable(target));
   std::filesystem::path temporary = target;
   temporary += fmt::format(".{}.partial", ::getpid());
-  // What needs memory comes before there is something to remove.
+  // Allocate memory before there is something to remove.
   AtomicFile file(target, std::move(temporary));
-  // No other process has this one's number, so a file of that name is left over from a crash.
+  // No other process has this process id, so a file of that name is left from a crash.
   ::unlink(file.temporary_.c_str());
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
   file.file_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -98,7 +98,7 @@ Result<void> AtomicFile::commit(Replacing replacing) {
 
 namespace {
 
-/// Returns 0, or errno.
+/// Syncs a path; returns 0, or errno.
 int sync_path(const std::filesystem::path& path, int flags) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
   const int file = ::open(path.c_str(), flags | O_CLOEXEC);
@@ -127,13 +127,13 @@ Result<void> sync_file(const std::filesystem::path& file) {
 
 Result<void> put_in_place(const std::filesystem::path& file, const std::filesystem::path& target,
                           Replacing replacing) {
-  // What needs memory comes first: nobody is told of a failure once the file is there.
+  // Allocate memory first, since a failure can no longer be reported once the file is there.
   const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
   const int error = rename_to(file, target, replacing);
   if (error == EEXIST && replacing == Replacing::refused)
     return fail("{}: exists already, although it did not before, expected a new file", target.string());
   if (error != 0) return fail("{}: can't be put in its place: {}", target.string(), std::strerror(error));
-  // A folder that can't be synced does not undo the rename, which everybody sees already.
+  // If the folder can't be synced, the rename still stands, since others can see it already.
   sync_path(folder, O_RDONLY | O_DIRECTORY);
   return {};
 }

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Folders above `path` that are not there yet, the outermost first.
+/// Missing parent folders of `path`, the outermost first.
 std::vector<fs::path> missing_parents(const fs::path& path) {
   std::vector<fs::path> missing;
   std::error_code error;
@@ -29,11 +29,11 @@ std::vector<fs::path> missing_parents(const fs::path& path) {
   return missing;
 }
 
-/// Every file of `from` gets its place in `to`, which exists.
+/// Moves every file of `from` into `to`, which exists.
 Result<void> move_files(const fs::path& from, const fs::path& to) {
   DRAFTSCOPE_TRY_ASSIGN(const std::vector<std::string> names, folder_names(from));
   std::error_code error;
-  // What could fail for one of them is looked at before the first is moved.
+  // Check every file for obstacles before the first one is moved.
   for (const std::string& name : names)
     if (fs::is_directory(to / name, error))
       return fail("{}: is a folder, expected a new or a regular file", (to / name).string());
@@ -54,7 +54,7 @@ AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
       parents_(std::move(other.parents_)) {}
 
 Result<AtomicFolder> AtomicFolder::create(const fs::path& target) {
-  // "name/" has no last part to put a suffix to.
+  // A path such as "name/" has no last part to append a suffix to.
   fs::path place = target.has_filename() ? target : target.parent_path();
   if (place.empty()) return fail("found an empty name, expected a folder's");
   std::error_code error;
@@ -92,7 +92,7 @@ Result<void> AtomicFolder::commit() {
 
 namespace {
 
-/// Removes files until the folder has no more to name; true if there was one.
+/// Removes files until no more are listed; returns true if there was one.
 bool remove_some(int folder) {
   alignas(dirent64) std::array<std::byte, 4096> entries;
   bool removed = false;
@@ -113,7 +113,7 @@ void remove_folder_of_files(const char* folder) noexcept {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
   const int opened = ::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return;
-  // A folder that changes while it is read may pass over a file.
+  // Listing may skip a file if the folder changes meanwhile, so it is repeated.
   while (remove_some(opened)) {
   }
   ::close(opened);

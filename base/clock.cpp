@@ -9,7 +9,7 @@
 namespace draftscope {
 
 ClockPair read_clock_pair() {
-  // The realtime read sits between two monotonic ones; the try with the narrowest bracket wins, because a
+  // The realtime clock is read between two monotonic reads. The try with the narrowest bracket wins, since a
   // preemption inside the bracket would shift the pair by its length.
   ClockPair best;
   std::int64_t best_bracket_ns = std::numeric_limits<std::int64_t>::max();

@@ -11,7 +11,7 @@ namespace draftscope {
 
 namespace {
 
-/// Levenshtein's, one row of the table at a time.
+/// Levenshtein distance, computed with one row of the table at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> distance(b.size() + 1);
   std::iota(distance.begin(), distance.end(), std::size_t{0});

@@ -26,7 +26,7 @@ void end_line(int /*terminator*/, void* state) {
   lines.fields.clear();
 }
 
-/// libcsv's parser frees itself.
+/// Frees libcsv's parser on destruction.
 struct Parser {
   csv_parser state{};
   ~Parser() { csv_free(&state); }

@@ -9,7 +9,7 @@
 namespace draftscope {
 namespace {
 
-/// nlohmann's message without its "[json.exception.parse_error.101] " prefix.
+/// Message of nlohmann-json without its "[json.exception.parse_error.101] " prefix.
 std::string_view without_prefix(std::string_view message) {
   const auto end = message.find("] ");
   return end == std::string_view::npos ? message : message.substr(end + 2);
@@ -21,7 +21,7 @@ Result<nlohmann::json> parse_json_object(std::string_view text, std::string_view
   // The parser would take a zero byte for the end of the text.
   if (const auto zero = text.find('\0'); zero != std::string_view::npos)
     return fail("{}: not valid JSON: a zero byte at byte {}", file, zero);
-  // One set of seen keys for each open object; the parser itself would silently keep the last of two.
+  // Each open object has a set of seen keys, since the parser itself would silently keep the last of two.
   std::vector<std::set<std::string, std::less<>>> open;
   std::string repeated;
   const auto watch = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {

@@ -18,7 +18,7 @@ std::string_view range_sign(Characters characters) {
   return characters == Characters::unicode ? "–" : "..";
 }
 
-/// Power of ten of the first digit, after rounding to three significant digits: 1 of 9.996.
+/// Power of ten of the first digit, after rounding to three significant digits: 1 for 9.996.
 int leading_power(double value) {
   const std::string text = fmt::format("{:.2e}", value);
   std::string_view power = std::string_view(text).substr(text.find('e') + 1);

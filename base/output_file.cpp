@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names that stand for no file of that name.
+/// Refuses names that do not denote a file of that name.
 Result<void> check_name(const fs::path& target, std::string_view expected) {
   const std::string name = target.string();
   if (name.empty()) return fail("--output: found an empty name, expected {} to write", expected);
@@ -28,7 +28,7 @@ Result<void> check_name(const fs::path& target, std::string_view expected) {
   return {};
 }
 
-/// The folder that the target is made in has to be there and let files be made.
+/// Checks that the target's folder exists and that files can be made in it.
 Result<void> check_parent(const fs::path& target) {
   fs::path named = target.has_filename() ? target : target.parent_path();
   const fs::path folder = named.has_parent_path() ? named.parent_path() : ".";

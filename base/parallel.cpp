@@ -43,7 +43,7 @@ void for_each_index(std::size_t count, std::size_t threads, const std::function<
     try {
       while (others.size() + 1 < std::min(threads, count)) others.emplace_back(run);
     } catch (const std::system_error&) {
-      // Fewer threads than asked for do the same work.
+      // The system gives fewer threads, which then do all the work.
     }
     run();
   }

@@ -10,7 +10,7 @@ namespace draftscope {
 std::string excerpt(std::string_view text) {
   constexpr std::size_t max_bytes = 120;
   std::size_t shown = std::min(text.size(), max_bytes);
-  if (shown < text.size())  // a character is shown whole or not at all
+  if (shown < text.size())  // A character is shown whole or not at all.
     while (shown > 0 && (static_cast<unsigned char>(text[shown]) & 0xC0U) == 0x80U) --shown;
   std::string result;
   for (const char c : text.substr(0, shown)) {

@@ -26,7 +26,7 @@ struct RegularFile {
 };
 
 Result<RegularFile> open_regular_file(const std::filesystem::path& path) {
-  // Not blocking: a pipe without a writer would be waited for before it could be refused.
+  // Open without blocking, since opening a pipe without a writer would wait before it could be refused.
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
   Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (descriptor.number() < 0 && errno == ENOENT) return fail("{}: no such file", path.string());
@@ -51,7 +51,7 @@ Result<std::string> read_text_file(const std::filesystem::path& path, std::size_
     const ssize_t bytes = ::read(file.descriptor.number(), text.data() + read, text.size() - read);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0) return fail("{}: can't be read: {}", path.string(), std::strerror(errno));
-    if (bytes == 0) break;  // shortened since its size was asked
+    if (bytes == 0) break;  // The file was shortened after its size was read.
     read += static_cast<std::size_t>(bytes);
   }
   text.resize(read);

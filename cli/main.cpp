@@ -12,8 +12,8 @@ int main(int argc, char** argv) {
   using namespace draftscope::cli;
   prepare_process();
   end_quietly_without_memory();
-  // The libraries return errors as values; what is caught here is the standard library's (no memory) or a
-  // defect.
+  // The libraries return errors as values. An exception here comes from the standard library (no memory), or
+  // is a defect.
   try {
     return run_program(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
   } catch (const std::bad_alloc&) {

@@ -33,8 +33,8 @@ std::vector<std::string> option_names(const CLI::App& command) {
   return names;
 }
 
-/// One line that says what is wrong with a command line. CLI11 has two, and complains of a word that is no
-/// command as of a missing one.
+/// One line about the error in a command line. CLI11 prints two, and reports an unknown command like a
+/// missing one.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   const std::vector<std::string> unknown = app.remaining(true);
@@ -93,7 +93,7 @@ int run_program(const std::vector<std::string>& arguments) {
   Outcome outcome;
   add_commands(app, outcome, fmt::format("draftscope {}", fmt::join(arguments, " ")));
   try {
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes the last first
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 wants reverse order.
     return outcome.exit_code;
   } catch (const CLI::ParseError& error) {
     std::ostringstream help;

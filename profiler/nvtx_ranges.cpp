@@ -9,10 +9,10 @@ namespace draftscope::profiler {
 namespace {
 
 std::uint32_t category_of(traces::Phase phase) {
-  return static_cast<std::uint32_t>(phase) + 1;  // 0 means none
+  return static_cast<std::uint32_t>(phase) + 1;  // 0 means no category.
 }
 
-/// Null if no tool is attached.
+/// Makes a domain; null if no tool is attached.
 nvtxDomainHandle_t make_domain() {
   const nvtxDomainHandle_t domain = nvtxDomainCreateA("draftscope");
   if (domain == nullptr) return nullptr;

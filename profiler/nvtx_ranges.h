@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Host spans as NVTX ranges, so that Nsight Systems and others show the same story: domain "draftscope",
-// phases as categories, the round (phases) or layer (deeper spans) as payload. An emitter only: nothing is
-// read back. Without a tool attached there are no ranges, and a span costs a comparison with null.
+// Shows host spans as NVTX ranges in tools such as Nsight Systems: domain "draftscope", phases as categories,
+// the round (phases) or layer (deeper spans) as payload. It only emits and reads nothing back. Without a tool
+// attached there are no ranges, and a span costs a comparison with null.
 
 #include <draftscope/traces/records.h>
 #include <cstdint>
@@ -18,17 +18,17 @@ class NvtxRanges {
   /// Null if no tool is attached to the process, or the build has no NVTX.
   [[nodiscard]] static std::unique_ptr<NvtxRanges> attach();
 
-  /// Gives the text of a name id to the tool, once.
+  /// Registers the text of a name id with the tool; call it once per id.
   void register_name(traces::StringId name_id, std::string_view text);
 
-  // On the thread that opens and closes spans. Ranges nest.
+  // Call these on the thread that opens and closes spans. Ranges nest.
   void push(const traces::Span& span) const;
   void pop() const;
 
  private:
   explicit NvtxRanges(void* domain) : domain_(domain) {}
 
-  [[maybe_unused]] void* domain_;  // without the headers nothing reads it
+  [[maybe_unused]] void* domain_;  // Unused without the NVTX headers.
   std::unordered_map<traces::StringId, void*> names_;
 };
 

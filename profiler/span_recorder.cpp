@@ -13,8 +13,8 @@ namespace draftscope::profiler {
 
 namespace {
 
-// One round at the level `ops` is a few hundred spans; this much room at the start means that the first
-// rounds do not grow the vector while they are being timed.
+// One round at the level `ops` is a few hundred spans; with this initial room, the first rounds do not grow
+// the vector while they are timed.
 constexpr std::size_t initial_spans = 8192;
 constexpr std::size_t initial_nesting = 32;
 
@@ -72,13 +72,14 @@ std::int32_t SpanRecorder::open(Level level, traces::StringId name_id, std::int3
   traces::Span span;
   span.name_id = name_id;
   span.layer = layer;
-  span.depth = 1;  // outside any phase too: depth 0 belongs to phases, whose times add up to the wall time
+  span.depth = 1;  // Also outside any phase, since depth 0 belongs to phases, whose times add up to the wall
+                   // time.
   if (!open_.empty()) {
     const traces::Span& parent = spans_[open_.back().index];
     span.phase = parent.phase;
     span.depth = depth_below(parent.depth);
   }
-  span.start_ns = now_ns();  // last, so that this function's own work falls to the parent
+  span.start_ns = now_ns();  // Read the clock last, so that this function's own work counts for the parent.
   return push(span, level);
 }
 
@@ -89,7 +90,8 @@ void SpanRecorder::close(std::int32_t token) {
 
 void SpanRecorder::close_at(std::int32_t token, std::int64_t end_ns) {
   if (token < 0) return;
-  // Normally one step. A span whose close was skipped by an early return ends with the one around it.
+  // Normally this takes one step. A span whose close was skipped by an early return ends with the one around
+  // it.
   while (open_.size() > static_cast<std::size_t>(token)) {
     traces::Span& span = spans_[open_.back().index];
     span.end_ns = std::max(end_ns, span.start_ns);
@@ -107,7 +109,7 @@ void SpanRecorder::flush() {
     writer_->add(std::span<const traces::Span>(spans_.data(), finished));
     drop_first(finished);
   }
-  if (device_ != nullptr) device_->collect();  // after the spans that its rows refer to
+  if (device_ != nullptr) device_->collect();  // Collect after the spans that its rows refer to.
 }
 
 std::vector<traces::Span> SpanRecorder::take() {
@@ -119,7 +121,7 @@ std::vector<traces::Span> SpanRecorder::take() {
 }
 
 bool SpanRecorder::has_room() noexcept {
-  // As push_back() would grow them.
+  // Grow them as push_back() would.
   try {
     if (open_.size() == open_.capacity()) open_.reserve(2 * open_.size());
     if (spans_.size() == spans_.capacity()) spans_.reserve(2 * spans_.size());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Range<double> epsilon_range{0.0, 0.1};
 
-/// "llama, mistral or qwen2": short enough for a line.
+/// Lists the families for an error message ("llama, mistral or qwen2"), short enough for a line.
 std::string known_families() {
   std::string names;
   for (const ModelFamily& family : model_families()) {
@@ -26,7 +26,7 @@ std::string known_families() {
   return names;
 }
 
-/// The table's row, of whatever config.json names first; null if the table lacks it.
+/// The table's row for the first name in config.json; null if the table lacks it.
 Result<const ModelFamily*> named_family(const JsonField& config) {
   std::vector<std::string> architectures;
   if (!config["architectures"].is_null()) {
@@ -37,11 +37,11 @@ Result<const ModelFamily*> named_family(const JsonField& config) {
   return find_model_type(model_type);
 }
 
-/// A key that only models of another kind than a dense decoder have, and the trait that it names.
+/// A key that only models other than dense decoders have, and the trait that it names.
 struct ForeignTrait {
   std::string_view key;
   std::string_view trait;
-  std::int64_t max_dense;  ///< the key's number of a dense model, at most
+  std::int64_t max_dense;  ///< Maximum that the key has in a dense model.
 };
 
 constexpr std::array<ForeignTrait, 12> foreign_traits{{
@@ -59,13 +59,13 @@ constexpr std::array<ForeignTrait, 12> foreign_traits{{
     {"text_config", "several kinds of input", 0},
 }};
 
-/// The decoder's part of a file, which is all of it or `text_config`.
+/// The decoder's part of a file: the whole file or `text_config`.
 Result<JsonField> decoder_of(const JsonField& config, const ModelFamily* family) {
   if (family == nullptr || !family->nested || config["text_config"].is_null()) return config;
   return config["text_config"].object();
 }
 
-/// Error: config.json names a trait that dense decoders lack.
+/// Fails if config.json names a trait that dense decoders lack.
 Result<void> check_dense(const JsonField& config) {
   for (const ForeignTrait& foreign : foreign_traits) {
     const JsonField field = config[foreign.key];
@@ -90,7 +90,7 @@ Result<const ModelFamily*> supported_family(const JsonField& config) {
               quote(architectures.value().front().get<std::string>()), known_families());
 }
 
-/// The sizes under Llama's keys; they fit together.
+/// Reads the sizes under Llama's keys and checks that they fit together.
 Result<void> read_sizes(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
   DRAFTSCOPE_TRY_ASSIGN(shape.n_layers, config["num_hidden_layers"].integer(layers_range));
   DRAFTSCOPE_TRY_ASSIGN(shape.d_model, config["hidden_size"].integer(width_range));
@@ -101,7 +101,7 @@ Result<void> read_sizes(const JsonField& config, const ModelFamily& family, Mode
   DRAFTSCOPE_TRY_ASSIGN(shape.n_heads, size("num_attention_heads", heads_range, family.heads));
   DRAFTSCOPE_TRY_ASSIGN(shape.d_ff, config["intermediate_size"].integer(width_range));
   DRAFTSCOPE_TRY_ASSIGN(shape.vocab, size("vocab_size", vocab_range, family.vocab));
-  // The class's number stands in for an absent key, the number of query heads for null.
+  // An absent key means the class's number, and null the number of query heads.
   const JsonField kv_heads = config["num_key_value_heads"];
   const bool of_class = kv_heads.is_missing() && family.kv_heads > 0;
   DRAFTSCOPE_TRY_ASSIGN(shape.n_kv_heads,
@@ -119,7 +119,7 @@ Result<void> read_sizes(const JsonField& config, const ModelFamily& family, Mode
   return {};
 }
 
-/// One integer or a list of them.
+/// Reads one integer or a list of them.
 Result<std::vector<std::int32_t>> tokens_of(const JsonField& field, Range<std::int32_t> range) {
   std::vector<std::int32_t> tokens;
   if (field.is_null()) return tokens;
@@ -134,11 +134,11 @@ Result<std::vector<std::int32_t>> tokens_of(const JsonField& field, Range<std::i
   return tokens;
 }
 
-/// First and end tokens: of the decoder's part where it names them, else of the whole file.
+/// Reads first and end tokens from the decoder's part where it names them, otherwise from the whole file.
 Result<void> read_tokens(const JsonField& file, const JsonField& decoder,
                          std::optional<ConfigText> generation, const ModelFamily& family, ModelShape& shape) {
   const Range<std::int32_t> token_range{0, shape.vocab - 1};
-  // A default the vocabulary does not reach names no token.
+  // A default outside the vocabulary names no token.
   const auto reachable = [&](std::int32_t token) { return token < shape.vocab ? token : -1; };
   const auto of = [&](const char* key) { return decoder.has(key) ? decoder[key] : file[key]; };
   const JsonField bos = of("bos_token_id");
@@ -159,7 +159,7 @@ Result<void> read_tokens(const JsonField& file, const JsonField& decoder,
   return {};
 }
 
-/// Error: the file names an architecture or a type, which the table lacks. A file that names none is read as
+/// Fails if the file names an architecture or a type that the table lacks. A file without either is read as
 /// Llama's.
 Result<void> check_nameless(const JsonField& config) {
   for (const char* const key : {"architectures", "model_type"}) {

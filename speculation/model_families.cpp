@@ -6,7 +6,7 @@
 namespace draftscope::speculation {
 namespace {
 
-/// Its text model alone, or beside one of images.
+/// A row of Gemma 3: its text model by itself, or with a model of images.
 constexpr ModelFamily gemma3(std::string_view architecture, std::string_view model_type, bool nested) {
   return {.architecture = architecture,
           .model_type = model_type,
@@ -30,7 +30,7 @@ constexpr ModelFamily gemma3(std::string_view architecture, std::string_view mod
                      .embedding_multiplier = 0.0}};
 }
 
-// Sources: the configuration and modelling files of Hugging Face transformers, a folder a model_type.
+// Sources: the configuration and modelling files of Hugging Face transformers, one folder per model_type.
 constexpr std::array families{
     ModelFamily{.architecture = "LlamaForCausalLM",
                 .model_type = "llama",
@@ -60,7 +60,7 @@ constexpr std::array families{
                 .tied_embeddings = true,
                 .theta = 2e6,
                 .traits = {.no_rope_interval = 4}},
-    // Its class's multipliers are 1; every published config.json sets them.
+    // The class's multipliers are 1, but every published config.json sets them.
     ModelFamily{.architecture = "GraniteForCausalLM",
                 .model_type = "granite",
                 .max_positions = 2048,

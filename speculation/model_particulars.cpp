@@ -13,11 +13,11 @@ namespace {
 constexpr Range<std::int32_t> count_range{0, 1 << 20};
 constexpr Range<double> multiplier_range{1e-6, 1e6};
 
-/// Window of every family of the table whose config.json names none.
+/// Window of every family of the table where config.json names none.
 constexpr std::int32_t default_window = 4096;
 
-/// Sets the window of the layers that have one, and which have: those that `layer_types` names, or all but
-/// every `interval`-th, or all if that is 0.
+/// Sets the window and the layers that have it: those that `layer_types` names, or all but every
+/// `interval`-th, or all if `interval` is 0.
 Result<void> read_layer_types(const JsonField& config, std::int32_t window, std::int32_t interval,
                               ModelShape& shape) {
   shape.sliding_window = window;
@@ -52,7 +52,7 @@ Result<void> read_layer_types(const JsonField& config, std::int32_t window, std:
 }
 
 Result<void> read_mistral_window(const JsonField& config, ModelShape& shape) {
-  // Absent means Mistral v0.1's window, null means none: later versions write null.
+  // An absent key means Mistral v0.1's window, and null means none, as later versions write.
   const JsonField window = config["sliding_window"];
   if (window.is_null() && !window.is_missing()) return {};
   DRAFTSCOPE_TRY_ASSIGN(shape.sliding_window, window.integer_or(positions_range, default_window));
@@ -79,7 +79,7 @@ Result<void> read_qwen_window(const JsonField& config, ModelShape& shape) {
   return {};
 }
 
-/// Biases under the keys that most families share.
+/// Reads biases under the keys that most families share.
 Result<void> read_biases(const JsonField& config, ModelShape& shape) {
   DRAFTSCOPE_TRY_ASSIGN(shape.qkv_bias, config["attention_bias"].boolean_or(false));
   shape.output_bias = shape.qkv_bias;
@@ -91,7 +91,8 @@ Result<void> read_mlp_bias(const JsonField& config, ModelShape& shape) {
   return {};
 }
 
-/// The layers that do not rotate: those with 0 in `no_rope_layers`, or every `no_rope_layer_interval`-th.
+/// Reads the layers that do not rotate: those with 0 in `no_rope_layers`, or every
+/// `no_rope_layer_interval`-th.
 Result<void> read_unrotated_layers(const JsonField& config, ModelShape& shape) {
   std::int32_t& interval = shape.traits.no_rope_interval;
   const JsonField interval_field = config["no_rope_layer_interval"];
@@ -147,14 +148,14 @@ Result<void> read_phi3(const JsonField& config, ModelShape& shape) {
   return {};
 }
 
-/// A cap that null switches off.
+/// Reads a cap; null switches it off.
 Result<void> read_cap(const JsonField& field, double& cap) {
   if (field.is_missing()) return {};
   DRAFTSCOPE_TRY_ASSIGN(cap, field.number_or(multiplier_range, 0.0));
   return {};
 }
 
-/// Gemma 2 and 3 share their keys but for the pattern of layers.
+/// Reads Gemma 2 and 3, which share all keys but the pattern of layers.
 Result<void> read_gemma(const JsonField& config, const ModelFamily& family, ModelShape& shape) {
   DRAFTSCOPE_TRY(read_biases(config, shape));
   DRAFTSCOPE_TRY_ASSIGN(const bool looks_ahead, config["use_bidirectional_attention"].boolean_or(false));

@@ -7,9 +7,9 @@
 
 namespace draftscope::speculation {
 
-/// Activation, biases, sliding windows, caps and multipliers, which each family writes in its own way.
-/// `shape` has its sizes and the family's traits. Errors: a part that is not supported, or that contradicts
-/// another.
+/// Reads activation, biases, sliding windows, caps and multipliers, which each family writes in its own way.
+/// `shape` already has its sizes and the family's traits. Errors: a part that is not supported, or that
+/// contradicts another.
 [[nodiscard]] Result<void> read_particulars(const JsonField& config, const ModelFamily& family,
                                             ModelShape& shape);
 

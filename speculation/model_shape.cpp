@@ -38,7 +38,7 @@ Result<void> check_sizes(const ModelShape& shape, std::string_view source) {
 Result<void> check_shape(const ModelShape& shape, std::string_view source) {
   DRAFTSCOPE_TRY(check_sizes(shape, source));
   DRAFTSCOPE_TRY(check_range(shape.max_positions, positions_range, "max_positions", source));
-  // Rotary embeddings turn pairs.
+  // Rotary embeddings rotate pairs of dimensions.
   if (shape.head_dim % 2 != 0)
     return fail("{}: head_dim is {}, expected an even number", source, shape.head_dim);
   const auto pairs = static_cast<std::size_t>(shape.head_dim / 2);

@@ -58,7 +58,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A number where the text is how one is written, so that reading gives the text back.
+/// Writes a text as a JSON number where it has exactly a number's form, so that reading returns the same
+/// text.
 Json fact_json(const std::string& text) {
   const auto value = parse_number<std::int64_t>(text);
   return value && std::to_string(*value) == text ? Json(*value) : Json(text);
@@ -132,7 +133,8 @@ std::string policy_json(const PolicyFile& policy) {
                   {"tool_version", policy.tool_version},
                   {"date", policy.date},
                   {"command_line", policy.command_line}};
-  // A member and a trial a line: nlohmann's own indentation takes a line for every layer of a set.
+  // Each member and each trial gets one line, because nlohmann's own indentation takes a line for every layer
+  // of a set.
   std::string text = "{";
   const auto replace = nlohmann::detail::error_handler_t::replace;  // file names need not be UTF-8
   for (const auto& [key, value] : head.items())
@@ -191,7 +193,8 @@ Result<Measurement> measurement_of(const JsonField& field) {
   return measured;
 }
 
-/// Median, minimum and maximum of a score follow from the repeats and are for readers of the file.
+/// Reads the repeats; median, minimum and maximum of a score follow from them and are only for readers of the
+/// file.
 Result<std::vector<Measurement>> repeats_of(const JsonField& score) {
   std::vector<Measurement> repeats;
   if (score.is_null()) return repeats;

@@ -60,7 +60,7 @@ constexpr std::array rows{
     SeriesRow{"prompts", "prompts scored on", prompts},
 };
 
-/// A score on few prompts beats none on many: it was stopped early, or a first look.
+/// A score on few prompts does not beat one on many, since its trial was stopped early or was a first look.
 TrialSeries best_so_far(const std::vector<Trial>& trials) {
   TrialSeries series{"best_score", "best score so far", {}};
   std::pair<std::int32_t, double> best{0, 0.0};

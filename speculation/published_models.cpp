@@ -9,7 +9,7 @@
 
 namespace draftscope::speculation {
 
-extern const std::string_view published_models_csv;  // made from models/models.csv by the build
+extern const std::string_view published_models_csv;  // The build generates it from models/models.csv.
 
 namespace {
 
@@ -17,7 +17,7 @@ constexpr std::string_view file = "models.csv";
 
 /// Facts that the models of a series share and the table lacks.
 struct Series {
-  std::string_view prefix;  ///< of the name in lower case; the first match counts
+  std::string_view prefix;  ///< Beginning of the name in lower case; the first match counts.
   std::string_view model_type;
   double theta;
   std::int32_t max_positions;
@@ -26,7 +26,7 @@ struct Series {
   double factor = 1.0;
   std::int32_t sliding_window = 0;
   std::int32_t rotated_dimensions = 0;
-  const ArchitectureTraits* traits = nullptr;  ///< where they are not the family's
+  const ArchitectureTraits* traits = nullptr;  ///< Traits that differ from the family's; null = none.
 };
 
 constexpr ArchitectureTraits granite_3{.attention_multiplier = 1.0 / 128.0,
@@ -62,7 +62,7 @@ constexpr std::array<Series, 25> series{{
     {"gemma-3-4b", "gemma3_text", 1e6, 131072, 1e-6, RopeKind::linear, 8.0, 1024},
 }};
 
-// Llama 3.1 and 3.2 share these.
+// Llama 3.1 and 3.2 share this value.
 constexpr std::int32_t llama3_original_positions = 8192;
 
 bool starts(std::string_view name, std::string_view prefix) {

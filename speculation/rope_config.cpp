@@ -23,7 +23,7 @@ Result<RopeKind> parse_kind(const JsonField& fields, const ModelFamily& family) 
                                                                         {"longrope", RopeKind::longrope}}};
   const std::string_view field = fields["rope_type"].is_null() ? "type" : "rope_type";
   DRAFTSCOPE_TRY_ASSIGN(const auto name, fields[field].text_or("default"));
-  // Early files of Phi-3 call longrope so.
+  // Early files of Phi-3 use these names for longrope.
   if (family.model_type == "phi3" && (name == "su" || name == "yarn")) return RopeKind::longrope;
   for (const auto& [known, kind] : kinds)
     if (name == known) return kind;
@@ -45,7 +45,8 @@ Result<void> parse_llama3(const JsonField& fields, std::int32_t max_positions, R
 Result<void> parse_yarn(const JsonField& fields, std::int32_t max_positions, RopeScaling& rope) {
   DRAFTSCOPE_TRY_ASSIGN(rope.original_max_positions, fields["original_max_position_embeddings"].integer_or(
                                                          positions_range, max_positions));
-  // A null factor is the ratio of the two context lengths; an absent one is an error there and here.
+  // A null factor means the ratio of the two context lengths; an absent one is an error in Hugging Face's
+  // code and here.
   if (fields.has("factor") && fields["factor"].is_null()) {
     rope.factor = static_cast<double>(max_positions) / rope.original_max_positions;
   } else {
@@ -56,14 +57,14 @@ Result<void> parse_yarn(const JsonField& fields, std::int32_t max_positions, Rop
   DRAFTSCOPE_TRY_ASSIGN(rope.beta_slow, fields["beta_slow"].number_or(frequency_range, 1.0));
   if (rope.beta_fast < rope.beta_slow)
     return fields["beta_fast"].wrong(fmt::format("at least beta_slow {}", rope.beta_slow));
-  // 0 stands for "not given" in Hugging Face's formula too.
+  // 0 means "not given" in Hugging Face's formula too.
   DRAFTSCOPE_TRY_ASSIGN(rope.mscale, fields["mscale"].number_or({0.0, scale_range.max}, 0.0));
   DRAFTSCOPE_TRY_ASSIGN(rope.mscale_all_dim, fields["mscale_all_dim"].number_or({0.0, scale_range.max}, 0.0));
   DRAFTSCOPE_TRY_ASSIGN(rope.truncate, fields["truncate"].boolean_or(true));
   return {};
 }
 
-/// Positive factors, one for each rotated pair.
+/// Reads positive factors, one per rotated pair.
 Result<std::vector<double>> parse_factors(const JsonField& field, std::int32_t pairs) {
   DRAFTSCOPE_TRY_ASSIGN(auto factors, field.numbers());
   if (factors.size() != static_cast<std::size_t>(pairs))
@@ -90,7 +91,7 @@ Result<void> parse_longrope(const JsonField& config, const JsonField& fields, co
   return {};
 }
 
-/// Dimensions of a head that are rotated; 0 = all.
+/// Reads the number of rotated dimensions of a head; 0 = all.
 Result<std::int32_t> parse_rotated(const JsonField& config, const JsonField& fields,
                                    const ModelFamily& family, std::int32_t head_dim) {
   constexpr auto key = "partial_rotary_factor";
@@ -104,7 +105,7 @@ Result<std::int32_t> parse_rotated(const JsonField& config, const JsonField& fie
   return rotated;
 }
 
-/// The base of layers with a window, which have no scaling.
+/// Reads the base of layers with a window, which have no scaling.
 Result<double> parse_local_theta(const JsonField& config, const JsonField& local, const ModelFamily& family) {
   if (family.local_theta == 0.0) return 0.0;
   if (local.is_null()) return config["rope_local_base_freq"].number_or(theta_range, family.local_theta);
@@ -122,7 +123,7 @@ Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& famil
   DRAFTSCOPE_TRY_ASSIGN(rope.theta, config["rope_theta"].number_or(theta_range, family.theta));
   const JsonField scaling = config[config["rope_scaling"].is_null() ? "rope_parameters" : "rope_scaling"];
   if (!scaling.is_null()) DRAFTSCOPE_TRY(scaling.object());
-  // transformers 5 writes one object for each kind of layer, where they differ.
+  // transformers 5 writes one object per kind of layer where they differ.
   const bool by_kind = family.local_theta > 0.0 && scaling.has("full_attention");
   const JsonField fields = by_kind ? scaling["full_attention"] : scaling;
   DRAFTSCOPE_TRY_ASSIGN(rope.local_theta, parse_local_theta(config, scaling["sliding_attention"], family));
@@ -134,7 +135,7 @@ Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& famil
     case RopeKind::standard:
       break;
     case RopeKind::dynamic:
-      // Hugging Face stretches from max_position_embeddings and reads no original length for this kind.
+      // Hugging Face scales from max_position_embeddings and reads no original length for this kind.
       rope.original_max_positions = max_positions;
       [[fallthrough]];
     case RopeKind::linear: {

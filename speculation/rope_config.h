@@ -7,8 +7,8 @@
 
 namespace draftscope::speculation {
 
-/// `rope_scaling` with `rope_theta` beside it, or transformers 5's `rope_parameters`. Of `shape`, head_dim
-/// and max_positions are read.
+/// Parses `rope_scaling` and `rope_theta`, or transformers 5's `rope_parameters`. It reads head_dim and
+/// max_positions from `shape`.
 [[nodiscard]] Result<RopeScaling> parse_rope(const JsonField& config, const ModelFamily& family,
                                              const ModelShape& shape);
 

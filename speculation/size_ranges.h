@@ -2,7 +2,7 @@
 #pragma once
 
 // Plausible sizes: several times the largest published model of these families, and small enough that
-// products fit 64 bits.
+// products fit in 64 bits.
 
 #include <draftscope/base/json_field.h>
 #include <cstdint>

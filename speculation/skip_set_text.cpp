@@ -85,7 +85,7 @@ std::vector<std::int32_t> listed_layers(std::string_view text) {
 
 namespace {
 
-/// The layers of one list, each within the model and once.
+/// Parses the layers of one list; each must be within the model and listed once.
 Result<std::set<std::int32_t>> parse_layers(const JsonField& field, std::int32_t n_layers) {
   if (!field.value().is_array()) return field.wrong("a list of layers");
   DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.list());

@@ -22,10 +22,10 @@ namespace draftscope::cli {
 
 namespace {
 
-/// InterruptScope::exit_code() of the signal that stops a reply and no more.
+/// InterruptScope::exit_code() of the signal that only stops a reply.
 constexpr int ended_by_ctrl_c = 128 + SIGINT;
 
-/// A chat under way.
+/// State of a running chat.
 struct Chat {
   const ConversationOptions& options;
   const LoadedModel& model;
@@ -75,7 +75,7 @@ Result<void> reply(Chat& chat, const std::string& text) {
                        InterruptScope::ask_to_end);
   const Result<ChatReply> replied = chat.engine.reply(prompt, *chat.strategy.strategy, printer);
   const Result<void> written = printer.finish();
-  if (!written) chat.left = true;  // nobody reads any more
+  if (!written) chat.left = true;  // No reader is left.
   DRAFTSCOPE_TRY(written);
   if (!replied) return tl::unexpected(replied.error());
   const engine::DecodeResult& result = replied->result;
@@ -83,7 +83,7 @@ Result<void> reply(Chat& chat, const std::string& text) {
   chat.conversation.add_turn(text,
                              std::string(engine::before_stop(answer, chat.options.decoding.stop_strings)));
   const bool interrupted = result.stop == traces::RequestStop::cancelled;
-  // What ends a program, unlike Ctrl-C, ends the chat.
+  // Other signals than Ctrl-C end the program, and so the chat.
   if (interrupted && InterruptScope::exit_code() != ended_by_ctrl_c) {
     chat.left = true;
     chat.exit_code = InterruptScope::exit_code();
@@ -135,7 +135,7 @@ Result<void> handle(Chat& chat, const ChatLine& line) {
   return {};
 }
 
-/// Whether every line was carried out.
+/// Reads and executes lines; returns whether all succeeded.
 bool talk(Chat& chat) {
   const bool is_terminal = isatty(STDIN_FILENO) != 0;
   bool all_handled = true;

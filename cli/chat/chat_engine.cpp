@@ -34,7 +34,7 @@ Result<ChatReply> ChatEngine::reply(const std::vector<std::int32_t>& prompt, eng
   asked.eos_tokens = model_.checkpoint->shape.eos_tokens;
   asked.text_end = &text_end_;
   DRAFTSCOPE_TRY(engine::check_request(backend_, asked, chooser));
-  // Rows behind those that are kept are about to be written over, whatever comes of it.
+  // Decoding overwrites all later rows, even if it fails.
   cached_tokens_ = asked.cached_tokens;
   DRAFTSCOPE_TRY_ASSIGN(engine::DecodeResult result,
                         engine::decode(backend_, strategy, asked, chooser, listener));
@@ -52,7 +52,7 @@ Result<std::optional<VanillaSteps>> ChatEngine::time_vanilla_steps() {
   engine::SeededChooser chooser(decoding_.seed, replies_);
   engine::DecodeListener nobody;
   engine::DecodeRequest asked = request(text_);
-  asked.max_new_tokens = steps + 1;  // the prefill makes the first
+  asked.max_new_tokens = steps + 1;  // The prefill makes the first one.
   DRAFTSCOPE_TRY_ASSIGN(const engine::DecodeResult result,
                         engine::decode(backend_, *vanilla.strategy, asked, chooser, nobody));
   const std::int32_t taken = size_of(result.tokens) - 1;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Replies of one engine to a growing conversation. K/V of the tokens that a prompt has in common with the
-// last text is kept. The text does not depend on the strategy, greedy or with coupled noise: what is kept
-// does not.
+// Generates the replies of one engine to a growing conversation. It keeps the K/V rows of tokens that the
+// prompt shares with the last text. The text does not depend on the strategy, whether greedy or with coupled
+// noise, so the cached rows do not either.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
@@ -22,10 +22,10 @@ namespace draftscope::cli {
 
 struct ChatReply {
   engine::DecodeResult result;
-  std::int32_t kept_tokens = 0;  ///< of the prompt, whose K/V was there
+  std::int32_t kept_tokens = 0;  ///< Tokens of the prompt whose K/V was cached.
 };
 
-/// Time of vanilla steps behind a reply.
+/// Time of vanilla steps after a reply.
 struct VanillaSteps {
   std::int32_t steps = 0;
   double ns_per_step = 0.0;
@@ -33,20 +33,20 @@ struct VanillaSteps {
 
 class ChatEngine {
  public:
-  /// Nothing is owned.
+  /// Owns none of its arguments.
   ChatEngine(engine::Backend& backend, const LoadedModel& model, const engine::DecodingOptions& decoding)
       : backend_(backend),
         model_(model),
         decoding_(decoding),
         text_end_(model.tokenizer, decoding.stop_strings) {}
 
-  /// Decodes the reply to `prompt`; `listener` hears of it. Each reply has random numbers of its own. Fails
-  /// as decode() does.
+  /// Decodes the reply to `prompt` and reports it to `listener`. Each reply has random numbers of its own.
+  /// Errors: those of decode().
   [[nodiscard]] Result<ChatReply> reply(const std::vector<std::int32_t>& prompt, engine::Strategy& strategy,
                                         engine::DecodeListener& listener);
 
-  /// Decodes on behind the last reply, without telling anybody, and forgets what came of it. None if the
-  /// context has no room for it, or after an interruption.
+  /// Decodes some steps after the last reply without a listener, and discards them. None if the context has
+  /// no room for them, or after an interruption.
   [[nodiscard]] Result<std::optional<VanillaSteps>> time_vanilla_steps();
 
  private:
@@ -56,8 +56,8 @@ class ChatEngine {
   const LoadedModel& model_;
   const engine::DecodingOptions& decoding_;
   engine::TextEnd text_end_;
-  std::vector<std::int32_t> text_;  // of the last reply, its prompt in front
-  std::int32_t cached_tokens_ = 0;  // of text_
+  std::vector<std::int32_t> text_;  // Last prompt and its reply.
+  std::int32_t cached_tokens_ = 0;  // Tokens of text_ whose K/V is cached.
   std::uint64_t replies_ = 0;
 };
 

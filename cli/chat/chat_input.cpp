@@ -34,7 +34,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
 }
 
-/// One line without its end; none at the input's end.
+/// One line without its line end; none at the end of the input.
 Result<std::optional<std::string>> read_line(std::istream& input) {
   std::string line;
   bool is_too_long = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Lines that somebody types, or a pipe holds: messages, and commands that begin with a slash.
+// Reads lines from a terminal or a pipe: messages, and commands that begin with a slash.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -16,15 +16,14 @@ enum class ChatVerb : std::uint8_t { say, system, strategy, reset, save, help, q
 
 struct ChatLine {
   ChatVerb verb = ChatVerb::say;
-  std::string text;  ///< the message, or what stands behind the command
+  std::string text;  ///< The message, or the argument of the command.
 };
 
-/// The next line that is not blank; none at the input's end. Fails on a line of more than a mebibyte, a
-/// command that does not exist, and one without what it needs or with what it does not take; the line is
-/// consumed then.
+/// Next line that is not blank; none at the end of the input. Errors: a line of more than 1 MiB, an unknown
+/// command, a missing or superfluous argument. The line is consumed in each case.
 [[nodiscard]] Result<std::optional<ChatLine>> read_chat_line(std::istream& input);
 
-/// Commands with what they do, a line each.
+/// Descriptions of the commands, one line each.
 [[nodiscard]] std::string_view chat_help();
 
 }  // namespace draftscope::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A conversation: its messages, and the text and tokens that the next reply follows.
+// A conversation: its messages, and the text and tokens of the prompt for the next reply.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/tokenizer.h>
@@ -13,19 +13,19 @@ namespace draftscope::cli {
 
 class Conversation {
  public:
-  /// Turns are joined by blank lines where the tokenizer has no chat template.
+  /// Turns are joined by blank lines if the tokenizer has no chat template.
   explicit Conversation(const engine::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  /// Sets the system prompt; "" = none. Fails, and changes nothing, where the template does not take it.
+  /// Sets the system prompt; "" = none. If the template does not accept it, fails and changes nothing.
   [[nodiscard]] Result<void> set_system(const std::string& system);
   /// Forgets the messages; the system prompt stays.
   void reset() { messages_.clear(); }
 
-  /// Tokens of the conversation with `text` as the user's next message, which is not kept yet.
+  /// Tokens of the conversation with `text` as the user's next message, which is not added to it.
   [[nodiscard]] Result<std::vector<std::int32_t>> prompt_for(const std::string& text) const;
   void add_turn(const std::string& text, const std::string& reply);
 
-  /// One JSON object a line with role and content, the system prompt first.
+  /// Messages as one JSON object per line, with role and content; the system prompt is first.
   [[nodiscard]] std::string json_lines() const;
 
  private:

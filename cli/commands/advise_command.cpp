@@ -21,9 +21,9 @@ namespace draftscope::cli {
 namespace {
 
 struct AdviseOptions {
-  SimulateOptions asked;                        ///< the machine, and what to read
-  std::optional<std::filesystem::path> output;  ///< a policy; none = not to be written
-  std::vector<std::filesystem::path> inputs;    ///< that the command line names
+  SimulateOptions asked;                        ///< The machine, and the recording to read.
+  std::optional<std::filesystem::path> output;  ///< File for a policy; none = not written.
+  std::vector<std::filesystem::path> inputs;    ///< Paths that the command line names.
   bool overwrite = false;
   std::string command_line;
 };

@@ -36,7 +36,7 @@ constexpr double smallest_cache = 8e6;
 
 /// Bytes of the processor's last cache; 0 = unknown.
 double last_cache_bytes() {
-  // What the system says: under a hypervisor the processor's own registers may tell of the host's.
+  // Ask the system, since under a hypervisor the processor's own registers may describe the host.
   for (const char* index : {"index3", "index2"}) {
     std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/{}/size", index));
     double kib = 0.0;
@@ -46,7 +46,8 @@ double last_cache_bytes() {
   return 0.0;
 }
 
-/// Half of the cache, so that activations, K/V and others' lines fit beside the weights.
+/// Shape that takes half of the cache, so that activations, K/V and other programs' lines fit beside the
+/// weights.
 speculation::ModelShape cached_shape() {
   speculation::ModelShape shape;
   shape.architecture = "LlamaForCausalLM";
@@ -78,13 +79,13 @@ double free_memory_bytes() {
   return 0.0;
 }
 
-/// Models to open, as open_calibration_model() takes them: the names given, or where there are none a model
-/// that is streamed from memory and, on a processor whose cache is known, one that stays in it.
+/// Models to open, as open_calibration_model() takes them: the given names. Without names, a model that is
+/// streamed from memory and, if the processor's cache size is known, one that stays in the cache.
 std::vector<std::string> calibration_models(const std::vector<std::string>& named,
                                             const std::string& device) {
   if (!named.empty()) return named;
   if (device != "cpu") return {"synthetic:llama-3.2-1b", "synthetic:llama-3-8b,layers=8"};
-  constexpr double roomy = 4e9;  // 1.5 GB of weights, and the probe
+  constexpr double roomy = 4e9;  // Enough for 1.5 GB of weights and the probe.
   std::vector<std::string> models{free_memory_bytes() > roomy
                                       ? "synthetic:llama-3.2-1b,layers=8"
                                       : "synthetic:llama-3.2-1b,layers=4,vocab=32000"};
@@ -93,7 +94,7 @@ std::vector<std::string> calibration_models(const std::vector<std::string>& name
 }
 
 /// Opens a folder, "synthetic:NAME[,…]", the name of a published model, or "cached": weights that take half
-/// of the last cache. Errors: as open_model().
+/// of the last cache. Errors: those of open_model().
 Result<LoadedModel> open_calibration_model(const std::string& name, const ModelOptions& options) {
   using enum engine::SyntheticMatrices;
   const auto matrices = options.device == "cpu" ? in_memory : by_backend;
@@ -111,7 +112,7 @@ Result<LoadedModel> open_calibration_model(const std::string& name, const ModelO
   return load_model(opened);
 }
 
-/// The simulator's words for a checkpoint on a backend.
+/// Describes a checkpoint on a backend in the simulator's terms.
 Result<simulator::CalibratedShape> calibrated_shape(const engine::Checkpoint& checkpoint,
                                                     const ModelOptions& options) {
   const speculation::ModelShape& shape = checkpoint.shape;
@@ -135,7 +136,7 @@ struct CalibrateOptions {
   std::vector<std::string> models;
   std::string gpu;
   std::string output;
-  std::vector<std::filesystem::path> inputs;  ///< that the command line names
+  std::vector<std::filesystem::path> inputs;  ///< Paths that the command line names.
   double seconds = 60.0;
   std::vector<std::int32_t> rows{1, 2, 4, 8, 16};
   std::vector<std::int32_t> contexts{64, 1024};
@@ -144,7 +145,7 @@ struct CalibrateOptions {
   bool quiet = false;
 };
 
-/// The table's name of this GPU; empty where its own name says too little.
+/// Name of this GPU in the table; empty if its own name is not specific enough.
 std::string specification_of(const std::string& processor) {
   constexpr std::string_view vendor = "NVIDIA ";
   const auto known =
@@ -181,7 +182,7 @@ std::optional<speculation::Spread> spread_or_none(const std::vector<double>& val
   return speculation::spread_of(values);
 }
 
-/// None = cancelled.
+/// Measures the machine; none = cancelled.
 Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOptions& options) {
   const std::int64_t start_ns = now_ns();
   const auto length_ns = static_cast<std::int64_t>(options.seconds * 1e9);
@@ -193,7 +194,7 @@ Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOpti
   const InterruptScope interrupt;
   const std::vector<std::string> models = calibration_models(options.models, options.model.device);
   simulator::MachineCalibration calibration;
-  // An empty pass depends on no shape that matters; a rate on none at all.
+  // An empty pass depends on no relevant part of the shape, and a memory rate on none at all.
   std::vector<double> memory;
   std::vector<double> empty;
   for (std::size_t i = 0; i < models.size(); ++i) {
@@ -209,7 +210,8 @@ Result<std::optional<simulator::MachineCalibration>> measure(const CalibrateOpti
                                  .contexts = options.contexts,
                                  .cancelled = &InterruptScope::flag(),
                                  .progress = progress};
-    // The last, which stays in the cache where nothing was named, is read fastest and gets a quarter.
+    // The last model stays in the cache if no name was given. It is read fastest, so it gets a quarter of the
+    // time.
     const bool is_last = i + 1 == models.size();
     const double share =
         is_last ? 1.0 : 0.75 * static_cast<double>(i + 1) / static_cast<double>(models.size() - 1);

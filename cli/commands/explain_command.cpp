@@ -22,7 +22,7 @@ struct ExplainCommandOptions {
   bool quiet = false;
 };
 
-/// Diagnoses of one file: with the simulator's answers if it can be asked; else they say why not.
+/// Diagnoses of one file. They include the simulator's answers if it can be asked, else the reason why not.
 Result<std::vector<simulator::Diagnosis>> diagnoses_of(const std::string& file,
                                                        const simulator::MeasuredRecording& measured,
                                                        bool only_measured) {

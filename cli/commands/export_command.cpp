@@ -23,15 +23,15 @@ namespace {
 struct ExportOptions {
   std::string file;
   std::string to;
-  std::optional<std::string> output;  ///< none = beside the trace
+  std::optional<std::string> output;  ///< Path of the output; none = beside the trace.
   bool overwrite = false;
   bool quiet = false;
 };
 
 struct Format {
   std::string_view name;
-  std::string_view suffix;  ///< of the default target, after the trace's stem
-  bool is_folder;           ///< several files
+  std::string_view suffix;  ///< Suffix of the default target, after the trace's stem.
+  bool is_folder;           ///< Several files.
   Result<void> (*write)(traces::Reader&, const std::filesystem::path&, const traces::Progress&);
 };
 
@@ -42,7 +42,7 @@ constexpr std::array<Format, 4> formats{{{"perfetto", ".pftrace", false, traces:
 
 const Format& export_format_named(std::string_view name) {
   std::size_t i = 0;
-  while (formats[i].name != name) ++i;  // CLI11 has checked the name
+  while (formats[i].name != name) ++i;  // CLI11 has checked the name.
   return formats[i];
 }
 
@@ -68,7 +68,7 @@ Result<int> export_trace(const ExportOptions& options) {
           return !InterruptScope::flag();
         });
     if (!written && InterruptScope::flag())
-      return InterruptScope::exit_code();  // the exporter left nothing behind
+      return InterruptScope::exit_code();  // The exporter removed its files.
     DRAFTSCOPE_TRY(written);
   }
   return options.quiet ? 0 : print_out(fmt::format("{}\n", target.string()));

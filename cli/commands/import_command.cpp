@@ -23,7 +23,7 @@ struct ImportOptions {
   std::string from = "auto";
   std::string output;
   std::string baseline;
-  std::vector<std::filesystem::path> inputs;  ///< that the command line names
+  std::vector<std::filesystem::path> inputs;  ///< Paths that the command line names.
   traces::ImportOptions import;
   bool quiet = false;
 };
@@ -54,7 +54,7 @@ Result<int> import_files(const ImportOptions& options) {
                                                 progress.update(done, all);
                                                 return !InterruptScope::flag();
                                               });
-    if (!imported && InterruptScope::flag()) return InterruptScope::exit_code();  // nothing was left behind
+    if (!imported && InterruptScope::flag()) return InterruptScope::exit_code();  // No file remains.
     if (!imported) return tl::unexpected<Error>(std::move(imported).error());
     summary = std::move(*imported);
   }

@@ -24,8 +24,8 @@ struct InspectOptions {
   bool json = false;
 };
 
-/// Whether what is there is a model: told by the content, as names say nothing. Fails on a file or a folder
-/// that is neither a model nor a trace; what is not there, or no file, the reader of traces refuses.
+/// Whether the path is a model, judged by its content, since names are unreliable. Fails on a file or a
+/// folder that is neither a model nor a trace. The reader of traces rejects missing paths and special files.
 Result<bool> is_model(const std::string& name) {
   constexpr std::string_view synthetic = "synthetic:";
   constexpr std::string_view gguf = "GGUF";
@@ -54,7 +54,7 @@ struct Inspection {
   bool closed_cleanly = false;
   traces::Meta meta;
   std::vector<traces::TableCount> tables;
-  std::optional<std::vector<traces::Violation>> violations;  ///< absent if not asked for
+  std::optional<std::vector<traces::Violation>> violations;  ///< Absent if not requested.
 };
 
 Result<Inspection> inspect(const InspectOptions& options) {
@@ -64,7 +64,7 @@ Result<Inspection> inspect(const InspectOptions& options) {
   inspection.schema_version = reader.schema_version();
   DRAFTSCOPE_TRY_ASSIGN(inspection.tables, reader.row_counts());
   if (options.validate) {
-    // Before the rows are read, which a broken one would end with an error of its own.
+    // Validate before rows are read, since a broken row would end the reading with another error.
     DRAFTSCOPE_TRY_ASSIGN(inspection.violations, reader.validate());
     if (!inspection.violations->empty()) return inspection;
   }

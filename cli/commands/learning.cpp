@@ -12,7 +12,7 @@ namespace draftscope::cli {
 
 namespace {
 
-/// Absent for a recording of the project's own.
+/// Costs from specifications, for an imported recording; absent for a recording of this project.
 Result<std::optional<simulator::CostModel>> specified_costs(const SimulateOptions& options,
                                                             const traces::Recording& recording) {
   if (!traces::is_imported(recording.meta)) return std::nullopt;

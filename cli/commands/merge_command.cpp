@@ -21,7 +21,7 @@ namespace {
 struct MergeOptions {
   std::vector<std::string> files;
   std::string output;
-  std::vector<std::filesystem::path> inputs;  ///< that the command line names
+  std::vector<std::filesystem::path> inputs;  ///< Paths that the command line names.
   traces::MergeOptions merge;
   bool quiet = false;
 };
@@ -50,7 +50,7 @@ Result<int> merge(const MergeOptions& options) {
                                          progress.update(done, all);
                                          return !InterruptScope::flag();
                                        });
-    if (!merged && InterruptScope::flag()) return InterruptScope::exit_code();  // nothing was left behind
+    if (!merged && InterruptScope::flag()) return InterruptScope::exit_code();  // No file remains.
     if (!merged) return tl::unexpected<Error>(std::move(merged).error());
     summary = std::move(*merged);
   }

@@ -40,7 +40,7 @@ profiler::Level level_of(const std::string& name) {
 
 using DraftModelShapes = std::map<std::string, speculation::ModelShape>;
 
-/// `resources` that also note in `into`, which must outlive them, the shapes of the models that are opened.
+/// Copy of `resources` that also stores the shapes of opened models in `into`, which must outlive the result.
 engine::StrategyResources noting_shapes(engine::StrategyResources resources, DraftModelShapes& into) {
   if (!resources.open_draft_model) return resources;
   resources.open_draft_model = [open = std::move(resources.open_draft_model),
@@ -52,7 +52,7 @@ engine::StrategyResources noting_shapes(engine::StrategyResources resources, Dra
   return resources;
 }
 
-/// {"model as the strategy names it": its shape}.
+/// JSON object {"model as the strategy names it": its shape}.
 std::string draft_model_shapes_json(const DraftModelShapes& shapes) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (const auto& [model, shape] : shapes)
@@ -60,7 +60,7 @@ std::string draft_model_shapes_json(const DraftModelShapes& shapes) {
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// Records the questions into one trace, which is `output`.
+/// Records the questions into one trace, at `output`.
 Result<int> record_into(const RecordOptions& options, std::span<const traces::Question> questions,
                         const traces::Meta& further_meta, const std::filesystem::path& output,
                         bool overwrite) {
@@ -117,7 +117,7 @@ Result<int> record_into(const RecordOptions& options, std::span<const traces::Qu
   return recorded.cancelled ? InterruptScope::exit_code() : 0;
 }
 
-/// The shard that a recording says it is. Errors: it has not ended.
+/// Shard that a recording names. Errors: the recording has not ended.
 Result<std::optional<std::string>> shard_of_recording(const std::filesystem::path& file) {
   DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(file));
   DRAFTSCOPE_TRY_ASSIGN(const traces::Recording recording, reader.recording());
@@ -129,7 +129,7 @@ Result<std::optional<std::string>> shard_of_recording(const std::filesystem::pat
   return named->second;
 }
 
-/// A shard's questions into a file of its own, which is there once it is whole.
+/// Records a shard's questions into a separate file, which appears once it is complete.
 Result<int> record_shard(const RecordOptions& options, std::span<const traces::Question> questions) {
   const ShardOutput output = shard_output(options.output, options.shard);
   if (!options.overwrite) {

@@ -27,15 +27,15 @@ struct RecordOptions {
   std::int32_t repeats = 3;
   std::int32_t warmup = 1;
   std::int32_t limit = 0;
-  ShardOptions shard;  ///< records its part of the prompts, into a file of its own
+  ShardOptions shard;  ///< The part of the prompts to record, into a separate file.
   ChatOptions chat;
   bool overwrite = false;
   bool shadow = false;
   bool quiet = false;
-  std::vector<std::filesystem::path> inputs;  ///< that the command line names: none may be the output
+  std::vector<std::filesystem::path> inputs;  ///< Named by the command line; none may be the output.
 };
 
-/// All of them but --strategy.
+/// Adds all options except --strategy.
 void add_recording_options(CLI::App& command, RecordOptions& options);
 
 /// Records every strategy, interleaved prompt by prompt. Returns the exit code.

@@ -28,7 +28,7 @@ struct ReportCommandOptions {
   bool quiet = false;
 };
 
-/// A policy is a JSON object, a trace is not.
+/// A policy is a JSON object; a trace is not.
 bool is_json_object(const std::string& file) {
   return std::ifstream(file).peek() == '{';
 }

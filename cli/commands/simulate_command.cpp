@@ -33,14 +33,14 @@ namespace draftscope::cli {
 
 namespace {
 
-/// The questions of the command: every strategy on every machine, with what the options want of each answer.
+/// The questions of the command: every strategy on every machine, with the requested output for each answer.
 class SweepQuestions {
  public:
-  /// All arguments outlive it.
+  /// All arguments must outlive the object.
   SweepQuestions(const SimulateOptions& options, const simulator::WhatIf& what_if,
                  const traces::Recording& recording, const std::vector<simulator::Machine>& machines);
 
-  /// For the questions that follow; `reason`: how the texts differ.
+  /// Marks all later questions as about other texts; `reason` says how these differ.
   void ask_of_other_texts(std::string reason) { other_texts_ = std::move(reason); }
 
   void ask_all(const std::vector<std::string>& strategies);
@@ -55,7 +55,7 @@ class SweepQuestions {
   void ask(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   void ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
   void add_ladder(const simulator::StrategyRounds& rounds, const simulator::Machine& machine);
-  /// The comparison with the run that the answer is about, if that was recorded.
+  /// Comparison with the recorded run that the answer predicts, if there is one.
   [[nodiscard]] std::optional<simulator::MeasuredBeside> measured_beside(
       const simulator::Answer& answer, const simulator::Machine& machine) const;
   void put_circumstances(simulator::StrategyRounds& rounds) const;
@@ -103,7 +103,7 @@ void SweepQuestions::ask_strategy(const std::string& strategy, const std::functi
   }
 }
 
-/// Rounds that are this machine's own.
+/// Asks with rounds that are specific to this machine.
 void SweepQuestions::ask_on(const std::string& strategy, const simulator::Machine& machine) {
   const bool by_times = simulator::goes_by_times(strategy);
   auto rounds = by_times ? what_if_.rounds(strategy, machine)
@@ -121,7 +121,7 @@ void SweepQuestions::ask(const simulator::StrategyRounds& rounds, const simulato
               machine);
 }
 
-/// Rounds of the machine's model.
+/// Asks with rounds that fit the machine's model.
 void SweepQuestions::ask_fitting(const simulator::StrategyRounds& rounds, const simulator::Machine& machine) {
   auto answer = simulator::ask(what_if_.costs().model, rounds, machine,
                                {.draws = options_.draws, .seed = options_.seed}, options_.budget);
@@ -155,7 +155,7 @@ void SweepQuestions::put_circumstances(simulator::StrategyRounds& rounds) const 
   if (options_.longer_context > 0) simulator::lengthen_context(rounds, options_.longer_context);
 }
 
-/// Errors: several machines, of which a trace, with its one vanilla run, can only have one.
+/// Checks --write. Errors: several machines, since a trace has one vanilla run and so one machine.
 Result<void> check_write(const SimulateOptions& options, const std::vector<simulator::Machine>& machines) {
   if (options.write && machines.size() != 1)
     return fail("--write {}: found {} machines, expected one, whose vanilla run speedups refer to",
@@ -163,7 +163,7 @@ Result<void> check_write(const SimulateOptions& options, const std::vector<simul
   return {};
 }
 
-/// Writes the answers as a trace; a strategy without one is left out. Errors name the option.
+/// Writes the answers as a trace; a strategy without an answer is left out. Errors name the option.
 Result<void> write_answers(const SimulateOptions& options, const simulator::WhatIf& what_if,
                            const traces::Recording& recording, simulator::PredictedTrace trace) {
   trace.meta = {{"tool_version", DRAFTSCOPE_VERSION}};
@@ -173,14 +173,13 @@ Result<void> write_answers(const SimulateOptions& options, const simulator::What
   return {};
 }
 
-/// A positive number, if it is given.
 void add_optional_number(CLI::App& command, const std::string& name, std::optional<double>& value,
                          const std::string& help) {
   constexpr Range<double> positive{.min = 1e-9, .max = 1e12};
   command.add_option(name, value, help)->transform(number_in<double>(positive));
 }
 
-/// The runs as they were recorded, but for the baseline.
+/// Recorded runs except the baseline.
 std::vector<std::string> recorded_strategies(const traces::Recording& recording) {
   std::vector<std::string> strategies;
   for (const traces::Run& run : recording.runs)
@@ -204,7 +203,7 @@ Result<int> simulate_waterfalls(const SimulateOptions& options, const simulator:
   return printed != 0 ? printed : exit_code;
 }
 
-/// Prints in place of the answers' own documents; on a terminal below them.
+/// Prints the ladders in place of the answers' own documents; on a terminal, below the answers.
 int print_ladders(const SimulateOptions& options, const Simulation& simulation,
                   const std::vector<AnswerLadder>& ladders) {
   if (options.json) return print_out(ladder_json(simulation, ladders));
@@ -220,7 +219,7 @@ int print_answers(const SimulateOptions& options, const Simulation& simulation,
   return print_out(simulate_text(simulation, options.quiet, glyphs_for_stdout()));
 }
 
-/// The answers as a prediction that a later recording can be compared with.
+/// Writes the answers as a prediction that a later recording can be compared with.
 Result<void> write_prediction(const SimulateOptions& options, const Simulation& simulation) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, prediction_text(simulation, options.command_line));
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile out, AtomicFile::create(*options.output));
@@ -233,8 +232,8 @@ Result<void> write_prediction(const SimulateOptions& options, const Simulation& 
   return {};
 }
 
-/// A question that has no answer is no success, however many others have one. About the recorded runs nobody
-/// asked one by one: a machine that some of them have an answer on is answered.
+/// Whether the command succeeded: a question without an answer is a failure, however many others have one.
+/// Recorded runs are not asked for one by one, so a machine succeeds if any of them has an answer on it.
 bool answers_all(const SimulateOptions& options, const Simulation& simulation) {
   const auto has_answers = [&](const std::string& machine) {
     return std::any_of(simulation.answers.begin(), simulation.answers.end(),

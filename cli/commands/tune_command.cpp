@@ -31,7 +31,7 @@ namespace draftscope::cli {
 
 namespace {
 
-/// The repeat of the median score, for the figures that belong to it.
+/// Repeat with the median score, for its other figures.
 const engine::Measurement& middle(const engine::Policy& policy, std::vector<engine::Measurement>& sorted) {
   sorted = policy.repeats;
   std::sort(sorted.begin(), sorted.end(),
@@ -83,13 +83,14 @@ Result<std::vector<std::vector<std::int32_t>>> encode_prompts(const TuneOptions&
   return prompts;
 }
 
-/// FNV-1a over the token ids: whether two searches saw the same prompts, whatever their files are called.
+/// FNV-1a hash over the token ids: tells whether two searches saw the same prompts, whatever their files are
+/// called.
 std::string hash_of(std::span<const std::vector<std::int32_t>> prompts) {
   std::uint64_t hash = 14695981039346656037ULL;
   const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211ULL; };
   for (const auto& prompt : prompts) {
     for (const std::int32_t token : prompt) mix(static_cast<std::uint32_t>(token));
-    mix(~std::uint64_t{0});  // the end of a prompt
+    mix(~std::uint64_t{0});  // Marks the end of a prompt.
   }
   return fmt::format("{:016x}", hash);
 }
@@ -114,17 +115,17 @@ engine::Facts machine_facts(const engine::Backend& backend) {
           {"hostname", system.nodename}};
 }
 
-/// Decodes once without a look at the clock: page faults of the mapped weights settle here.
+/// Decodes once without timing, so that page faults of the mapped weights happen here.
 Result<void> warm_up(const engine::ScoringSetup& setup) {
   DRAFTSCOPE_TRY(engine::score_setting(setup, "vanilla", 1));
   return {};
 }
 
-/// Room for the texts of all prompts at once, which teacher-forced scoring keeps in the K/V cache. Where a
-/// prompt itself is too long for the model the context stays as it is, and bounds the text.
+/// Makes room for the texts of all prompts at once, which teacher-forced scoring keeps in the K/V cache. If a
+/// prompt is too long for the model, the context stays as it is and limits the text.
 void widen_cache(TuneOptions& options, std::span<const std::vector<std::int32_t>> prompts,
                  std::int32_t max_positions) {
-  std::int64_t rows = engine::max_verification_rows;  // of a pass, whichever the backend is
+  std::int64_t rows = engine::max_verification_rows;  // Rows of a pass, for any backend.
   for (const auto& prompt : prompts) {
     const auto text = static_cast<std::int64_t>(prompt.size()) + options.max_tokens;
     if (text > max_positions) return;
@@ -134,7 +135,8 @@ void widen_cache(TuneOptions& options, std::span<const std::vector<std::int32_t>
       static_cast<std::int32_t>(std::min<std::int64_t>(rows, std::numeric_limits<std::int32_t>::max()));
 }
 
-/// Costs of passes by the search's objective: times that the policy has, or else measured and put there.
+/// Costs of passes by the search's objective. Times come from the policy; if it has none, they are measured
+/// and stored there.
 Result<engine::PassCosts> pass_costs(const engine::ScoringSetup& setup, engine::Policy& policy) {
   if (setup.objective == engine::Objective::acceptance_model) return engine::byte_costs(setup.checkpoint);
   auto times = engine::pass_times_of(policy.machine);
@@ -150,7 +152,7 @@ Result<engine::PassCosts> pass_costs(const engine::ScoringSetup& setup, engine::
   return costs;
 }
 
-/// None where the search decodes its candidates, or was interrupted.
+/// Teacher-forced scoring; none if the search decodes its candidates, or was interrupted.
 Result<std::optional<engine::TeacherForced>> teacher_forced(const TuneOptions& options,
                                                             const engine::ScoringSetup& setup,
                                                             engine::Policy& policy) {
@@ -161,7 +163,7 @@ Result<std::optional<engine::TeacherForced>> teacher_forced(const TuneOptions& o
 
 int report(const TuneOptions& options, const engine::Policy& policy) {
   if (options.json) return print_out(engine::policy_json(policy));
-  if (options.shard.shard) return 0;  // whose best is not the search's
+  if (options.shard.shard) return 0;  // A shard's best setting is not the search's.
   return options.quiet ? 0 : print_out(tune_text(policy, options.output.string()));
 }
 
@@ -242,7 +244,7 @@ Result<int> tune_model(TuneOptions& options) {
   return code == 0 ? report(options, policy) : code;
 }
 
-/// A part of the settings, into a file that is there once all of them are scored.
+/// Scores a part of the settings, into a file that appears once all of them are scored.
 Result<int> tune_shard(TuneOptions& options) {
   const ShardOutput output = shard_output(options.output, options.shard);
   if (!options.overwrite) {

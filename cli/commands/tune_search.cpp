@@ -16,7 +16,7 @@ namespace draftscope::cli {
 
 namespace {
 
-/// γ 8 and a threshold that starts at 0.8: with which the published sets were searched for.
+/// The published sets were searched with these: γ 8 and an initial threshold of 0.8.
 constexpr const char* searched_with = "draft-verify:gamma=8,threshold=0.8";
 constexpr std::int32_t default_trials = 200;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From the options of `draftscope tune` to a search, and to what the policy file says of it.
+// Makes a search from the options of `draftscope tune`, with the facts that the policy file states about it.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/tuning/candidate_source.h>
@@ -11,16 +11,16 @@
 
 namespace draftscope::cli {
 
-/// The key of a policy's settings that says which shard's it is.
+/// Key of a policy's settings that names its shard.
 inline constexpr const char* tune_shard_setting = "shard";
 
 struct TuneSearch {
   std::unique_ptr<engine::CandidateSource> source;
-  engine::Facts settings;  ///< everything that decides what is proposed and how it is scored
+  engine::Facts settings;  ///< Everything that decides which settings are proposed and how they are scored.
 };
 
-/// The search that the options ask for, over the shard's part of the grid if they name a shard. `backend`
-/// holds the model; `prompts` is their number. Errors: options contradict each other or the model.
+/// Search for the options, over the shard's part of the grid if they name a shard. `backend` holds the model;
+/// `prompts` is the number of prompts. Errors: options contradict each other or the model.
 [[nodiscard]] Result<TuneSearch> make_tune_search(const TuneOptions& options, const engine::Backend& backend,
                                                   std::int32_t prompts);
 

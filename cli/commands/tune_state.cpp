@@ -14,7 +14,8 @@ namespace draftscope::cli {
 
 namespace {
 
-/// Fails on the first fact of the file that the command contradicts. `may_differ`: none, or one key.
+/// Fails on the first fact of the file that the command contradicts. `may_differ` names one key that may
+/// differ; empty = none.
 Result<void> check_same(const std::string& file, const char* part, const engine::Facts& found,
                         const engine::Facts& expected, std::string_view may_differ = "") {
   for (const auto& [key, value] : expected) {
@@ -28,13 +29,13 @@ Result<void> check_same(const std::string& file, const char* part, const engine:
   return {};
 }
 
-/// Fails if the file is not of this command's search.
+/// Fails if the file does not belong to this command's search.
 Result<void> check_same_search(const TuneOptions& options, const std::string& file,
                                const engine::Policy& found, const engine::Policy& fresh) {
   DRAFTSCOPE_TRY(check_same(file, "model", found.model, fresh.model));
   DRAFTSCOPE_TRY(check_same(file, "prompts", found.prompts, fresh.prompts, "file"));
   DRAFTSCOPE_TRY(check_same(file, "settings", found.settings, fresh.settings, "trials"));
-  // A predicted score depends on no machine: the search may go on elsewhere, and on other threads.
+  // A predicted score depends on no machine: the search may continue elsewhere, and with other threads.
   if (options.objective != "speedup") return {};
   return check_same(file, "machine", found.machine, fresh.machine, "hostname");
 }
@@ -44,7 +45,7 @@ Result<void> check_same_search(const TuneOptions& options, const std::string& fi
 Result<engine::Policy> resumed_policy(const TuneOptions& options, const std::filesystem::path& file,
                                       engine::Policy fresh) {
   DRAFTSCOPE_TRY_ASSIGN(engine::Policy policy, engine::read_policy(file));
-  // Files from before there was a choice.
+  // Older files do not state how they were scored.
   policy.settings.try_emplace("scored_by", engine::scored_by_name(engine::ScoredBy::decoded));
   if (options.skip_set()) policy.settings.try_emplace("ranked_sublayers", "0");
   DRAFTSCOPE_TRY(check_same_search(options, file.string(), policy, fresh));

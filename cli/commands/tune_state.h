@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a search of `draftscope tune` goes on from: its own file, or the trials of its shards. Both must be of
-// the same search as the command's.
+// State from which a search of `draftscope tune` continues: its own file, or the trials of its shards. Both
+// must belong to the same search as the command.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/tuning/policy.h>
@@ -15,17 +15,17 @@
 
 namespace draftscope::cli {
 
-/// The policy that `file` holds, with the settings of `fresh`, this command's before its first trial. Errors:
-/// it is of another model, of other prompts or settings, or, if times count, of another machine.
+/// Policy in `file`, with the settings of `fresh`, this command's policy before its first trial. Errors: the
+/// file has another model, other prompts or settings, or, if times count, another machine.
 [[nodiscard]] Result<engine::Policy> resumed_policy(const TuneOptions& options,
                                                     const std::filesystem::path& file, engine::Policy fresh);
 
-/// The trials of all of --from-shards. Errors: as of resumed_policy(); one of another build; a file of no
-/// shard; a shard twice, one that is missing.
+/// Trials of all files of --from-shards. Errors: those of resumed_policy(); a file from another build; a file
+/// without a shard; a shard twice; a missing shard.
 [[nodiscard]] Result<std::vector<engine::Trial>> trials_of_shards(const TuneOptions& options,
                                                                   const engine::Policy& fresh);
 
-/// The shard that a policy says it is; none = it is of a whole search.
+/// Shard that a policy names; none = the policy belongs to a whole search.
 [[nodiscard]] Result<std::optional<std::string>> shard_of_policy(const std::filesystem::path& file);
 
 }  // namespace draftscope::cli

@@ -15,7 +15,7 @@ namespace draftscope::cli {
 
 namespace {
 
-/// Whether the file begins as JSON does; false also where it can't be read.
+/// Whether the file begins as JSON does; false also if it can't be read.
 bool is_json_file(const std::string& file) {
   if (!check_regular_file(file)) return false;
   std::ifstream stream(file, std::ios::binary);
@@ -24,7 +24,7 @@ bool is_json_file(const std::string& file) {
   return stream && first == '{';
 }
 
-/// A prediction against the recording that was made to check it.
+/// Compares a prediction with the recording that was made to check it.
 Result<int> validate_prediction(const ValidateRecordingsOptions& options) {
   if (options.files.size() != 2)
     return fail("{}: is a prediction with {} recordings, expected one to compare it with",

@@ -20,7 +20,8 @@ namespace {
 
 constexpr const char* app_name = "draftscope-gui";
 
-/// Beside this program, where an installation has it; in a build tree in the folder of the app; else by PATH.
+/// Path of the app: beside this program in an installation, in the app's folder in a build tree, else
+/// searched in PATH.
 std::string app_path() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -31,7 +32,7 @@ std::string app_path() {
   return app_name;
 }
 
-/// Becomes the app; comes back only if that fails.
+/// Replaces this process by the app; returns only if that fails.
 Result<int> view(const std::vector<std::string>& files) {
   for (const std::string& file : files)
     if (std::error_code error; !std::filesystem::exists(file, error)) return fail("{}: no such file", file);

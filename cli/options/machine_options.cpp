@@ -24,7 +24,7 @@ using simulator::CalibratedMachine;
 using simulator::Machine;
 using simulator::Scenario;
 
-/// A machine before its prices: specified, recorded, or measured on its own.
+/// A machine without prices yet: specified, recorded, or measured separately.
 struct AskedMachine {
   Scenario scenario;
   std::shared_ptr<const CalibratedMachine> calibrated;
@@ -41,7 +41,7 @@ Result<std::int32_t> to_integer(std::string_view text, std::string_view option) 
   return *value;
 }
 
-/// "exit=3,5,7", "gamma=1..8".
+/// Parses a sweep such as "exit=3,5,7" or "gamma=1..8".
 Result<Axis> parse_axis(const std::string& text) {
   constexpr std::array<std::string_view, 10> known{
       "exit", "gamma", "threshold", "gpu", "model", "weights", "regime", "host", "batch", "tensor-parallel"};
@@ -72,7 +72,7 @@ bool is_strategy_key(std::string_view key) {
   return key == "exit" || key == "gamma" || key == "threshold";
 }
 
-/// One property of the scenario, by the name of its option.
+/// Sets one property of the scenario, by the name of its option.
 Result<void> set(Scenario& scenario, std::string_view key, const std::string& value) {
   if (key == "gpu") {
     DRAFTSCOPE_TRY_ASSIGN(scenario.gpu, simulator::find_gpu(value));

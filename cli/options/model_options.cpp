@@ -19,7 +19,7 @@ namespace draftscope::cli {
 
 namespace {
 
-/// Words of --weights.
+/// Values of --weights.
 std::vector<std::string> held_weights() {
   std::vector<std::string> words{"as-stored", "bf16"};
   for (const speculation::WeightFormatRow& row : speculation::weight_formats())
@@ -27,7 +27,7 @@ std::vector<std::string> held_weights() {
   return words;
 }
 
-/// Packed matrices are multiplied as they are where nothing else is asked for that reads plain numbers.
+/// Packed matrices are multiplied without unpacking, unless another option needs plain numbers.
 engine::BlockMatrices block_matrices(const ModelOptions& options) {
   using enum engine::BlockMatrices;
   if (!options.adapter.empty()) return widened;
@@ -35,14 +35,14 @@ engine::BlockMatrices block_matrices(const ModelOptions& options) {
   return options.weights == "as-stored" || options.weights == "fp8" ? cuda_as_stored : widened;
 }
 
-/// Error: bf16 is asked of a model of another type.
+/// Error: bf16 is requested for a model of another type.
 Result<void> check_bf16(const engine::Checkpoint& checkpoint) {
   if (const engine::DType dtype = checkpoint.weights.embedding.dtype; dtype != engine::DType::bf16)
     return fail("weights: found bf16 for a model of {}, expected as-stored", engine::dtype_name(dtype));
   return {};
 }
 
-/// The format that a backend rounds plain matrices to, if any.
+/// Format to which a backend rounds plain matrices, if any.
 Result<std::optional<speculation::WeightFormat>> rounded_weights(const ModelOptions& options,
                                                                  const engine::Checkpoint& checkpoint,
                                                                  speculation::MadeBy backend) {
@@ -146,7 +146,7 @@ Result<LoadedModel> load_model(const ModelOptions& options) {
 
 namespace {
 
-/// The number of the GPU that `device` names; nothing for the cpu.
+/// Number of the GPU that `device` names; none for the CPU.
 Result<std::optional<std::int32_t>> gpu_of(std::string_view device) {
   constexpr std::string_view cuda = "cuda";
   if (device == "cpu") return std::nullopt;
@@ -208,8 +208,8 @@ struct OpenedModel {
   std::unique_ptr<engine::Backend> backend;
 };
 
-/// Tokens of one must mean the same to the other. Every id can't be compared through a tokenizer's own door,
-/// a text of many kinds of characters can.
+/// Tokens of both models must mean the same. A tokenizer's interface can't compare every id, but it can
+/// compare the tokens of a text with many kinds of characters.
 Result<void> check_same_tokens(const LoadedModel& target, const LoadedModel& draft, const std::string& name) {
   constexpr std::string_view sample =
       "def f(x):\n    return x**2 # caf\u00e9 \u4f60\u597d 1234 Hello, World!\t";

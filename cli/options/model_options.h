@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The options that every command that decodes shares: the model, the machine, the sampling.
+// Options shared by all commands that decode: the model, the machine, the sampling.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
@@ -22,20 +22,20 @@ namespace draftscope::cli {
 
 struct ModelOptions {
   std::string model;
-  std::string adapter;  ///< "" = none
+  std::string adapter;  ///< Folder of the adapter; "" = none.
   std::string device = "cpu";
   std::string kernels;
   std::int32_t threads = 0;
   std::int32_t context = 0;
-  std::int32_t min_cache_rows = 0;  ///< of a command that holds several texts at once; no option
+  std::int32_t min_cache_rows = 0;  ///< Set by a command that caches several texts at once; not an option.
   std::string weights = "as-stored";
-  std::string cuda_pass = "program";  ///< or "plain"
+  std::string cuda_pass = "program";  ///< Value "program" or "plain".
   bool check_weights = false;
 };
 
 void add_model_options(CLI::App& command, ModelOptions& options);
 void add_decoding_options(CLI::App& command, engine::DecodingOptions& options);
-/// How streamed text looks: --colour and --quiet.
+/// Adds --colour and --quiet, which set the look of streamed text.
 void add_colour_options(CLI::App& command, std::string& colour, bool& quiet);
 
 /// A checkpoint with its tokenizer. The checkpoint's address must not change while a backend reads it.
@@ -46,28 +46,28 @@ struct LoadedModel {
 
 [[nodiscard]] Result<LoadedModel> load_model(const ModelOptions& options);
 
-/// Says on stderr that the model has a chat template where prompts go without: such models answer questions
-/// that are put into it, and go on with a bare text.
+/// Prints a hint on stderr if the model has a chat template that the prompts do not use. Such models answer
+/// questions in the template, and merely continue a bare text.
 void hint_at_chat_template(const LoadedModel& model, bool chat, bool quiet);
 
-/// Lets a strategy open a second model on the same device. `target` is its tokenizer's yardstick; both must
-/// outlive the strategies.
+/// Lets a strategy open a second model on the same device, whose tokens must match those of `target`. Both
+/// arguments must outlive the strategies.
 [[nodiscard]] engine::StrategyResources strategy_resources(const ModelOptions& options,
                                                            const LoadedModel& target);
-/// `trace`, not owned and perhaps null, hears which operations a GPU backend launches.
+/// A GPU backend reports the operations that it launches to `trace`, which is not owned and may be null.
 [[nodiscard]] Result<std::unique_ptr<engine::Backend>> make_backend(const ModelOptions& options,
                                                                     const LoadedModel& model,
                                                                     profiler::DeviceTrace* trace = nullptr);
 
 struct ChatOptions {
-  bool chat = false;   ///< prompts go into the chat template
-  std::string system;  ///< system prompt; "" = none, or what the template itself puts there
+  bool chat = false;   ///< True if prompts go into the chat template.
+  std::string system;  ///< System prompt; "" = none, or the template's default.
 };
 
-/// `what` goes into the template: "the prompt".
+/// `what` names the text that goes into the template: "the prompt".
 void add_chat_options(CLI::App& command, ChatOptions& options, const std::string& what);
 
-/// Fails on a system prompt without the template that it belongs into.
+/// Fails if there is a system prompt, but no template for it.
 [[nodiscard]] Result<void> check(const ChatOptions& options);
 
 void add_device_trace_options(CLI::App& command, engine::DeviceTraceOptions& options);

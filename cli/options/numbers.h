@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Options that take numbers, every one of them read by parse_number() of base/number.h: decimal, and refused
-// in one line if it does not fit. And options that take one of a few words.
+// Options that take numbers, which parse_number() of base/number.h reads: decimal, with a one-line error if
+// one does not fit. Also options that take one of a few words.
 
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/number.h>
@@ -28,8 +28,8 @@ template <Number T>
                        : fmt::format("from {}", range.min);
 }
 
-/// Hands a number of the range on as plain decimal digits, whatever CLI11 would have made of the text: it
-/// reads "010" as eight and wraps "-1" where no sign belongs.
+/// Passes a number of the range on as plain decimal digits, since CLI11 would read "010" as eight and wrap
+/// "-1" for unsigned types.
 template <Number T>
 [[nodiscard]] CLI::Validator number_in(Range<T> range) {
   const auto check = [range](std::string& text) -> std::string {
@@ -52,7 +52,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& names, T& value, c
   return command.add_option(names, value, help)->transform(number_in<T>(range));
 }
 
-/// Several, separated by commas.
+/// Adds an option that takes several numbers, separated by commas.
 template <Number T>
 CLI::Option* add_numbers(CLI::App& command, const std::string& names, std::vector<T>& values,
                          const std::string& help, std::type_identity_t<Range<T>> range = {}) {

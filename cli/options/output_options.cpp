@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of a checkpoint: other files of its folder may well be outputs.
+/// Whether a name belongs to a checkpoint: other files of its folder may well be outputs.
 bool is_of_model(std::string_view name) {
   return name.ends_with(".safetensors") || name.ends_with("config.json") || name.ends_with("index.json") ||
          name == "tokenizer.json" || name == "chat_template.jinja";
@@ -28,7 +28,7 @@ void add_if_there(const std::string& name, std::vector<fs::path>& files) {
     files.emplace_back(name);
     return;
   }
-  // A folder that can't be read is for the command to refuse.
+  // The command itself reports a folder that can't be read.
   if (const auto inside = folder_names(name))
     for (const std::string& file : *inside)
       if (is_of_model(file)) files.push_back(fs::path(name) / file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a command is to write, and the files that its line names: none of them may be its output.
+// Outputs of a command, and the files that its command line names, none of which may be its output.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -12,13 +12,13 @@
 
 namespace draftscope::cli {
 
-/// Everything there is in the file system that a value of an option names, whole or in its parts
-/// (tuned:policy=FILE, model=FILE), but for the value of `output`, such as "--output". Of a model's folder,
-/// its files.
+/// All existing paths that the value of an option names, as a whole or in parts (tuned:policy=FILE,
+/// model=FILE). The value of `output`, such as "--output", is left out. A model's folder stands for its
+/// files.
 [[nodiscard]] std::vector<std::filesystem::path> files_named_by(const CLI::App& command,
                                                                 std::string_view output);
 
-/// An output that may be left out. An empty name is one that was given: CLI11 would take it for none.
+/// Adds an optional output. An empty name counts as given, which CLI11 would otherwise treat as absent.
 template <typename Path>
 CLI::Option* add_optional_output(CLI::App& command, const std::string& names, std::optional<Path>& output,
                                  const std::string& help) {

@@ -76,7 +76,7 @@ Result<void> move_into_place(const ShardOutput& output, Replacing replacing) {
     return fail("{}: can't be copied to {}: {}", output.partial.string(), beside.string(), error.message());
   DRAFTSCOPE_TRY(sync_file(beside));
   DRAFTSCOPE_TRY(put_in_place(beside, output.target, replacing));
-  fs::remove(output.partial, error);  // A copy is left if this fails.
+  fs::remove(output.partial, error);  // If this fails, a copy remains.
   return {};
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which part of the work a command does, where it writes its result, and where that goes once it is whole: a
-// task that was killed leaves no file of its shard's name, and one that is submitted again finds what is
-// done.
+// Options for the part of the work that a command does, where it writes the result, and where the complete
+// result goes. A killed task leaves no file with its shard's name, and a task that is submitted again finds
+// what is done.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/shard.h>
@@ -17,36 +17,36 @@
 namespace draftscope::cli {
 
 struct ShardOptions {
-  std::string text;                    ///< as the command line has it; empty = no shard
-  std::optional<traces::Shard> shard;  ///< of read_shard()
-  std::filesystem::path scratch;  ///< folder of the result until it is whole; empty = that of its own name
+  std::string text;                    ///< Text as on the command line; empty = no shard.
+  std::optional<traces::Shard> shard;  ///< Set by read_shard().
+  std::filesystem::path scratch;  ///< Folder of the result until it is complete; empty = the final folder.
 };
 
-/// `part`: what a shard is, such as "each N-th prompt".
+/// `part` describes a shard, such as "each N-th prompt".
 CLI::Option* add_shard_options(CLI::App& command, ShardOptions& options, const std::string& part);
 
-/// Errors: no I/N, and no task of a launcher; a scratch folder without a shard.
+/// Errors: neither I/N nor a task of a launcher; a scratch folder without a shard.
 [[nodiscard]] Result<void> read_shard(ShardOptions& options);
 
 struct ShardOutput {
   traces::Shard shard;
-  std::filesystem::path target;   ///< "run.2-of-4.dstrace"
-  std::filesystem::path partial;  ///< written until the work has ended; the same name with ".partial"
+  std::filesystem::path target;   ///< Final path: "run.2-of-4.dstrace".
+  std::filesystem::path partial;  ///< Path until the work has ended; the same name with ".partial".
 };
 
-/// `whole`: the name of the whole experiment's file. The options have a shard.
+/// `whole` is the file name of the whole experiment. The options must name a shard.
 [[nodiscard]] ShardOutput shard_output(const std::filesystem::path& whole, const ShardOptions& options);
 
-/// The shard that a file says it is, as text; none = of no shard. Fails where the file can't be read, or is
-/// not whole.
+/// Gives the shard that a file names, as text; none = the file has no shard. Errors: the file can't be read,
+/// or is not complete.
 using ShardOf = std::function<Result<std::optional<std::string>>(const std::filesystem::path& file)>;
 
-/// Whether the target is there, as this shard's; says so on the terminal unless `quiet`. Errors: it is
-/// another's; those of `shard_of`.
+/// Whether the target of this shard exists; if so, says it on the terminal unless `quiet`. Errors: the file
+/// belongs to another shard; those of `shard_of`.
 [[nodiscard]] Result<bool> is_there(const ShardOutput& output, const ShardOf& shard_of, bool quiet);
 
-/// Puts the partial file in the target's place, from another file system too; says so on the terminal unless
-/// `quiet`. Errors: the disk's; without `overwrite` the target has come to be.
+/// Moves the partial file to the target, from another file system too, and says so on the terminal unless
+/// `quiet`. Errors: those of the disk; the target now exists and `overwrite` is false.
 [[nodiscard]] Result<void> put_shard_in_place(const ShardOutput& output, bool overwrite, bool quiet);
 
 }  // namespace draftscope::cli

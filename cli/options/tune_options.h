@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The options of `draftscope tune`.
+// Options of `draftscope tune`.
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -19,13 +19,13 @@ struct TuneOptions {
   std::filesystem::path prompts;
   std::string search;
   std::string objective = "speedup";
-  std::string score;  ///< empty = the search's default
+  std::string score;  ///< Empty = the search's default.
   std::vector<std::string> strategies;
   std::filesystem::path output;
   std::filesystem::path probe;
-  ShardOptions shard;                              ///< scores its part of the settings, without finals
-  std::vector<std::filesystem::path> from_shards;  ///< files of shards whose trials are taken
-  std::vector<std::filesystem::path> inputs;       ///< that the command line names
+  ShardOptions shard;                              ///< The part of the settings to score, without finals.
+  std::vector<std::filesystem::path> from_shards;  ///< Files of shards whose trials are used.
+  std::vector<std::filesystem::path> inputs;       ///< Paths that the command line names.
   std::vector<std::int32_t> exits;
   std::vector<std::int32_t> gammas;
   std::vector<double> thresholds;
@@ -37,7 +37,7 @@ struct TuneOptions {
   std::int32_t limit = 0;
   std::uint64_t seed = 1;
   std::string command_line;
-  bool is_partial = false;  ///< shards may be missing
+  bool is_partial = false;  ///< True if shards may be missing.
   bool chat = false;
   bool resume = false;
   bool overwrite = false;

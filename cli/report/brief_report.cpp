@@ -31,12 +31,12 @@ std::string interval_cell(const Figures& figures, const Glyphs& glyphs) {
   return range_text(interval.low, interval.high, glyphs.characters());
 }
 
-/// Accepted tokens per draft step: of a token tree, along its path.
+/// Accepted tokens per draft step; for a token tree, along its path.
 std::string acceptance_cell(const Figures& figures, const Glyphs& glyphs) {
   return figure_cell(simulator::measured_figure("step_acceptance"), figures, glyphs);
 }
 
-/// Title of what costs the run most, or of nothing being wrong.
+/// Title of the finding that costs the run most, or a text that nothing is wrong.
 std::string reason_of(const std::vector<simulator::Diagnosis>& diagnoses, const traces::Run& run,
                       const Glyphs& glyphs) {
   const auto diagnosis = std::find_if(diagnoses.begin(), diagnoses.end(),
@@ -71,7 +71,7 @@ std::vector<std::string> categories_of(const MeasuredRecording& measured) {
   return categories;
 }
 
-/// Speedup, interval and acceptance on each kind of text; empty where all are of one.
+/// Table of speedup, interval and acceptance on each kind of text; empty if there is only one kind.
 std::string kinds_table(const MeasuredRecording& measured, const Glyphs& glyphs) {
   const std::vector<std::string> categories = categories_of(measured);
   if (categories.size() < 2) return "";

@@ -23,7 +23,7 @@ using simulator::ratio_figure;
 using simulator::RunComparison;
 using simulator::significance_level;
 
-/// The figures of a run of a recording.
+/// Figures of a run of a recording.
 const Figures& figures_of(const simulator::MeasuredRecording& measured, const traces::Run* run) {
   std::size_t i = 0;
   while (measured.figures.runs[i].all.run->id != run->id) ++i;
@@ -98,7 +98,7 @@ std::string lead_cell(const simulator::Winner& winner, const Glyphs& glyphs) {
          printable(winner.runner_up->specification);
 }
 
-/// Where one category of one recording was decoded fastest.
+/// One category of one recording, and the run that decoded it fastest.
 struct Contest {
   const simulator::MeasuredRecording* measured;
   std::string label;
@@ -279,7 +279,7 @@ std::vector<NamedFigure> shown_figures(const Figures& figures) {
   return shown;
 }
 
-/// The ratio to the first recording and its interval; without values where there is none.
+/// Cells of the ratio to the first recording and its interval; without values if there is none.
 std::vector<NamedFigure> ratio_cells(const RunComparison* across) {
   std::vector<NamedFigure> shown;
   for (const std::string_view key : {"value", "interval_95"}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recordings side by side, for a terminal and for programs (keys: cli/OUTPUT.md).
+// Comparison of recordings, for a terminal and for programs (keys: cli/OUTPUT.md).
 
 #include <draftscope/simulator/analysis/comparison.h>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace draftscope::cli {
 
-/// One recording against the first.
+/// One recording compared with the first.
 struct RecordingComparison {
   std::vector<simulator::MetaDifference> meta;
   std::vector<simulator::RunComparison> runs;
@@ -22,15 +22,15 @@ struct RecordingComparison {
 
 struct Comparisons {
   std::vector<simulator::MeasuredRecording> recordings;
-  std::vector<RecordingComparison> against_first;  ///< of recordings 1, 2, …
+  std::vector<RecordingComparison> against_first;  ///< Comparisons of recordings 1, 2, …
 };
 
 [[nodiscard]] std::string compare_text(const Comparisons& comparisons, const Glyphs& glyphs);
 [[nodiscard]] std::string compare_json(const Comparisons& comparisons);
-/// One line a run of every recording, with its ratio to the same run of the first recording.
+/// CSV with one line per run of every recording, with its ratio to the same run of the first recording.
 [[nodiscard]] std::string compare_csv(const Comparisons& comparisons);
 
-/// Is the difference real? "faster", "slower", "no clear difference" (adjusted p ≥ 0.05), "too few prompts".
+/// Verdict on a difference: "faster", "slower", "no clear difference" (adjusted p ≥ 0.05), "too few prompts".
 [[nodiscard]] std::string verdict(double ratio, const std::optional<double>& adjusted_p_value);
 
 }  // namespace draftscope::cli

@@ -24,7 +24,7 @@ using simulator::FigureOf;
 
 constexpr std::string_view every_convention = "all";
 
-/// A text of a convention, with its key and its title.
+/// Explanation of a convention, with its key and its title.
 struct Explained {
   std::string_view key;
   std::string_view title;

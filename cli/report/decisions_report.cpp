@@ -26,11 +26,11 @@ namespace {
 /// A row of series_table().
 struct ChartedSeries {
   std::string title;
-  std::vector<double> values;  ///< in their order; those that are not finite are left out
+  std::vector<double> values;  ///< Values in their order; non-finite ones are left out.
 };
 
-/// A row a series, with first and last value, range, mean and a line chart; indented by four cells. Series
-/// without a value are left out.
+/// Table with one row per series: first and last value, range, mean and a line chart. Indented by four cells.
+/// Series without a value are left out.
 std::string series_table(const std::vector<ChartedSeries>& series, const Glyphs& glyphs) {
   Table table({{"series", Align::left},
                {"values"},
@@ -68,7 +68,7 @@ std::int64_t time_of(const DecisionsOfKind& decisions) {
   return std::accumulate(decisions.duration_ns.begin(), decisions.duration_ns.end(), std::int64_t{0});
 }
 
-/// "candidates: random 85, bayesian 4", a line for each that the decisions say in words.
+/// Text like "candidates: random 85, bayesian 4", with one line for each field of words.
 std::string words_text(const DecisionsOfKind& decisions) {
   std::string lines;
   for (const simulator::DecisionWords& words : decisions.words) {
@@ -113,7 +113,8 @@ std::string persistence_text(const RunDecisions& run, const Glyphs& glyphs) {
          table.text(4, glyphs.columns);
 }
 
-/// A row an exit, two columns a category: its share of the category's rounds, and the acceptance.
+/// Table with one row per exit and two columns per category: its share of the category's rounds, and the
+/// acceptance.
 std::string exits_text(const RunDecisions& run, const Glyphs& glyphs) {
   if (run.exits.empty()) return {};
   std::set<std::string> categories;
@@ -238,7 +239,7 @@ std::string decisions_json(const simulator::MeasuredRecording& measured,
 
 namespace {
 
-/// "single 60, probe 9, model 120": trials by what proposed them, in the order in which they first came.
+/// Trials by proposer, such as "single 60, probe 9, model 120", in order of first appearance.
 std::string proposed_by_text(const speculation::PolicyFile& policy) {
   std::vector<std::string_view> order;
   std::map<std::string_view, std::int64_t> counts;

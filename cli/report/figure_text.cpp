@@ -38,7 +38,6 @@ std::string number_cell(FigureFormat format, double value, const Glyphs& glyphs)
   }
 }
 
-/// Writes each kind of value.
 struct CellWriter {
   FigureFormat format;
   const Glyphs& glyphs;

@@ -12,29 +12,29 @@
 
 namespace draftscope::cli {
 
-/// A value as its format has it; a dash where it can't be given.
+/// A value in its format; a dash if it is absent.
 [[nodiscard]] std::string figure_cell(simulator::FigureFormat format, const simulator::FigureValue& value,
                                       const Glyphs& glyphs);
 
-/// The same of a figure of `source`.
+/// A figure of `source` in its format; a dash if absent.
 template <typename Source>
 [[nodiscard]] std::string figure_cell(const simulator::FigureOf<Source>& figure, const Source& source,
                                       const Glyphs& glyphs) {
   return figure_cell(figure.format, figure.get(source), glyphs);
 }
 
-/// Titles of a table's figures, as columns to the right of those that name the row.
+/// Appends the titles of a table's figures to the columns that name the row.
 [[nodiscard]] std::vector<Column> with_figure_columns(std::vector<Column> columns,
                                                       simulator::FigureTable table);
 
-/// Cells of a table's figures, to the right of those that name the row. `all` says which run is the baseline.
+/// Appends the cells of a table's figures to those that name the row. `all` says which run is the baseline.
 [[nodiscard]] std::vector<std::string> with_figure_cells(std::vector<std::string> cells,
                                                          simulator::FigureTable table,
                                                          const simulator::Figures& figures,
                                                          const simulator::RecordingFigures& all,
                                                          const Glyphs& glyphs);
 
-/// "1.52×", "baseline" or a dash.
+/// Speedup as "1.52×", "baseline" or a dash.
 [[nodiscard]] std::string speedup_cell(const simulator::Figures& figures,
                                        const simulator::RecordingFigures& all, const Glyphs& glyphs);
 

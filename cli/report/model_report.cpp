@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 using speculation::ModelShape;
 
-/// Size of a folder's safetensors files, of a GGUF file, or of all parts of a split one.
+/// Total of a folder's safetensors files, of a GGUF file, or of all parts of a split one.
 std::uintmax_t bytes_of_files(const fs::path& path) {
   constexpr std::string_view first_part = "-00001-of-";
   const bool is_folder = fs::is_directory(path);
@@ -42,15 +42,14 @@ std::uintmax_t bytes_of_files(const fs::path& path) {
   return bytes;
 }
 
-/// Behind the refusal's name of the strategy.
+/// Message of a refusal without the strategy's name at its beginning.
 std::string without_name(std::string_view message, std::string_view strategy) {
   const std::string prefix = fmt::format("strategy {}: ", strategy);
   if (message.starts_with(prefix)) message.remove_prefix(prefix.size());
   return std::string(message);
 }
 
-/// Fills in the draft by the strategy's defaults, and its cost in layers whose weights have `weight_bits`
-/// bits.
+/// Fills in the draft for the strategy's defaults, and its cost in layers with weights of `weight_bits` bits.
 void describe_draft(const speculation::StrategySpecification& strategy, const ModelShape& shape,
                     double weight_bits, StrategyOnModel& row) {
   speculation::DraftDescription draft;
@@ -114,7 +113,7 @@ Result<ModelReport> describe_model(std::string_view argument) {
       return fail("{}: {}", checkpoint.path.string(), error.code().message());
     }
   }
-  // Backends keep K/V in bf16, but that of f32 weights.
+  // Backends store K/V in bf16, except for f32 weights.
   const bool is_f32 = checkpoint.weights.embedding.dtype == engine::DType::f32;
   report.kv_bytes_per_token = 2 * static_cast<std::size_t>(shape.kv_width()) *
                               static_cast<std::size_t>(shape.n_layers) *
@@ -129,7 +128,7 @@ Result<ModelReport> describe_model(std::string_view argument) {
 
 namespace {
 
-/// Cells of the longest text beside a label; what is longer ends in "...".
+/// Max cells of the text beside a label; a longer one ends in "...".
 constexpr std::size_t max_text_cells = 84;
 constexpr std::size_t max_parameter_cells = 34;
 
@@ -181,7 +180,7 @@ std::string context_line(const speculation::ModelShape& shape) {
   return line;
 }
 
-/// "exit=7, gamma=6": numbers and words that are set, as far as they fit.
+/// Parameters like "exit=7, gamma=6": numbers and words that are set, as many as fit.
 std::string parameters_text(const std::string& json) {
   if (json.empty()) return "";
   std::string text;

@@ -31,7 +31,8 @@ std::optional<double> share_of_reading(const RecordedOperations& operations, con
   return *rate / *operations.read_gb_s;
 }
 
-/// "reading alone would take 86 % of it, 6 % go by before operations begin, 5 % wait for a last block".
+/// Text like "reading alone would take 86 % of it, 6 % go by before operations begin, 5 % wait for a last
+/// block".
 std::string bounds_text(const TimeOfOperations& time, bool timed_by_device) {
   std::string text;
   if (time.reading) text += fmt::format("reading alone would take {} of it, ", percent(*time.reading));

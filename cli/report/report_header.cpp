@@ -28,20 +28,21 @@ std::string joined(const std::vector<std::string>& parts, const Glyphs& glyphs) 
   return printable(line);
 }
 
-/// "2 threads" if the file states their number; a GPU's recording states 0.
+/// Text like "2 threads" if the file states the number; a GPU's recording states 0.
 std::string stated_threads(const Meta& meta) {
   const std::string value = simulator::meta_value(meta, "threads");
   return value.empty() || value == "0" ? "" : value + (value == "1" ? " thread" : " threads");
 }
 
-/// "from gguf Q4_K, Q6_K", "from safetensors awq 4-bit" of weights that were stored otherwise than plainly.
+/// Text like "from gguf Q4_K, Q6_K" or "from safetensors awq 4-bit", for weights that were not stored
+/// plainly.
 std::string stored_types(const Meta& meta) {
   const std::string stored = simulator::meta_value(meta, "stored_as");
   const bool is_plain = stored == "safetensors " + simulator::meta_value(meta, "dtype");
   return stored.empty() || is_plain ? "" : "from " + stored;
 }
 
-/// "layers in fp8", "held in q4_1, q8_0": of weights that are not held as the files have them.
+/// Text like "layers in fp8" or "held in q4_1, q8_0", if weights in memory differ from the files.
 std::string held_weights(const Meta& meta) {
   const std::string weights = simulator::meta_value(meta, "weights");
   if (weights.empty() || weights == "as-stored") return "";

@@ -10,7 +10,7 @@ namespace draftscope::cli {
 
 namespace {
 
-/// The run's parameters as JSON; as text if the file holds something else.
+/// Parameters of the run as JSON; as text if the file stores something else.
 Json parameters_json(const std::string& text) {
   Json parameters = Json::parse(text, nullptr, false);
   return parameters.is_discarded() ? Json(text) : parameters;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The report for programs, and what all documents share: their format number, JSON of recordings and runs,
-// lines of CSV. cli/OUTPUT.md describes every key. What is absent is null (JSON) or empty (CSV).
+// The report for programs, and the parts shared by all documents: format number, JSON of recordings and runs,
+// lines of CSV. cli/OUTPUT.md describes every key. Absent values are null (JSON) or empty (CSV).
 
 #include <draftscope/base/json_text.h>
 #include <draftscope/simulator/analysis/figure_json.h>
@@ -17,15 +17,16 @@ namespace draftscope::cli {
 
 [[nodiscard]] std::string report_json(const simulator::MeasuredRecording& measured, bool by_category);
 
-/// One line a run, or a run and category.
+/// CSV with one line per run, or per run and category.
 [[nodiscard]] std::string report_csv(const simulator::MeasuredRecording& measured, bool by_category);
 
 using Json = nlohmann::ordered_json;
 
-/// Value of "format" in every document that --json prints. It rises when a key moves or changes its meaning.
+/// Value of "format" in every document that --json prints. It increases when a key moves or changes its
+/// meaning.
 inline constexpr int json_format = 2;
 
-/// An object with the format number, to which a document adds its keys.
+/// Object with the format number, to which a document adds its keys.
 [[nodiscard]] Json new_document();
 
 template <typename T>
@@ -33,24 +34,24 @@ template <typename T>
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// [low, high], or null.
+/// Interval as [low, high], or null.
 [[nodiscard]] Json interval_json(const std::optional<simulator::Interval>& interval);
 
-/// Path, schema version, whether it was closed cleanly, warnings, meta.
+/// Object with path, schema version, whether it was closed cleanly, warnings, and meta.
 [[nodiscard]] Json recording_json(const simulator::MeasuredRecording& measured);
-/// Adds what tells a run from the others: run_id, strategy, specification, is_baseline.
+/// Adds the keys that identify a run: run_id, strategy, specification, is_baseline.
 void add_run(Json& row, const traces::Run& run);
-/// Row of the run, and all its figures.
+/// Row of a run with all its figures.
 [[nodiscard]] Json figures_json(const simulator::Figures& figures);
 
-/// An array; null where a value is not finite, which JSON can't say.
+/// Values as an array; null where a value is not finite, which JSON can't express.
 [[nodiscard]] Json values_json(const std::vector<double>& values);
 
-/// A field as RFC 4180 has it: quoted if it holds a comma, quote or line break.
+/// A field quoted as in RFC 4180 if it contains a comma, quote or line break.
 [[nodiscard]] std::string csv_field(const std::string& text);
 /// Scalars of `row` joined by commas and ended by a newline; null is empty.
 [[nodiscard]] std::string csv_line(const Json& row);
-/// The keys of `row`, likewise.
+/// Keys of `row` joined by commas and ended by a newline.
 [[nodiscard]] std::string csv_header(const Json& row);
 
 }  // namespace draftscope::cli

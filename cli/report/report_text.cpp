@@ -17,7 +17,7 @@ using simulator::Figures;
 using simulator::FigureTable;
 using simulator::RecordingFigures;
 
-constexpr std::size_t max_positions = 32;  // drafts are rarely longer; the rest is in --json
+constexpr std::size_t max_positions = 32;  // Drafts are rarely longer; --json has the rest.
 
 std::string_view source_text(simulator::BreakdownSource source) {
   switch (source) {
@@ -109,7 +109,7 @@ std::string length_chart(const simulator::Acceptance& acceptance, const Glyphs& 
   return fmt::format("  draft lengths\n{}  drafts ended by: {}\n", table.text(4), ends);
 }
 
-/// Bars: where the time of a run went, what was accepted at each draft position, how drafts ended.
+/// Bars of a run's time by phase, the acceptance at each draft position, and the ends of drafts.
 std::string run_charts(const Figures& figures, const Glyphs& glyphs) {
   std::string text = printable(figures.run->specification) + '\n';
   if (figures.throughput.requests == 0) return text + "  no finished request\n";
@@ -119,7 +119,7 @@ std::string run_charts(const Figures& figures, const Glyphs& glyphs) {
   return text + acceptance_chart(figures.acceptance, glyphs) + length_chart(figures.acceptance, glyphs);
 }
 
-/// One line: "    qa  2.31 s: prefill 6.1 %, draft 31.0 %, …".
+/// One line like "    qa  2.31 s: prefill 6.1 %, draft 31.0 %, …".
 std::string category_breakdown(const Figures& figures, const Glyphs& glyphs) {
   if (figures.breakdown.source == simulator::BreakdownSource::none) return {};
   std::string phases;
@@ -165,7 +165,7 @@ std::string drafting_table(const RecordingFigures& all, const Glyphs& glyphs) {
   return "Drafting\n" + table.text(2, glyphs.columns);
 }
 
-/// Empty where nothing was recorded of it.
+/// Table of memory; empty if no memory was recorded.
 std::string memory_table(const RecordingFigures& all, const Glyphs& glyphs) {
   Table table(with_figure_columns({{"run", Align::left}}, FigureTable::memory));
   bool any = false;

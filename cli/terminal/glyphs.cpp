@@ -13,7 +13,7 @@ namespace draftscope::cli {
 
 namespace {
 
-/// The character encoding's variable that wins, in POSIX order; empty ones don't count.
+/// First non-empty locale variable for the character encoding, in POSIX order.
 std::string_view locale_name() {
   for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"})
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return value;

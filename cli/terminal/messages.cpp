@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view cut_mark = "…";
 
-/// Text of a fixed maximum size, escaped as it is added.
+/// Text with a fixed max size, escaped as it is added.
 class Line {
  public:
   void add_plain(std::string_view text) noexcept {
@@ -28,7 +28,7 @@ class Line {
       const Character character = first_of(text);
       const std::string_view bytes = text.substr(0, character.bytes);
       text.remove_prefix(bytes.size());
-      constexpr std::size_t bytes_as_escape = 4;  // \xNN
+      constexpr std::size_t bytes_as_escape = 4;  // Length of \xNN.
       const std::size_t needed = character.is_harmless ? bytes.size() : bytes_as_escape * bytes.size();
       is_cut_ = size_ + needed + (text.empty() ? 0 : cut_mark.size()) > max_message_bytes;
       if (is_cut_)
@@ -69,7 +69,7 @@ class Line {
     }
   }
 
-  static constexpr std::size_t room_for_frame = 64;  // the program's name, the mark of a cut, the line's end
+  static constexpr std::size_t room_for_frame = 64;  // Program name, cut mark, line end.
   std::array<char, max_message_bytes + room_for_frame> bytes_{};
   std::size_t size_ = 0;
   bool is_cut_ = false;
@@ -89,7 +89,7 @@ void draw(std::string_view bytes) noexcept {
   while (!bytes.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody is left who could be told
+    if (written <= 0) return;  // No reader is left.
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -42,7 +42,7 @@ namespace draftscope::cli {
   return speedup_text(value, glyphs.characters());
 }
 
-/// "1.21–1.43" of anything with `low` and `high`.
+/// Text like "1.21–1.43", for any type with `low` and `high`.
 template <typename Interval>
 [[nodiscard]] std::string range(const std::optional<Interval>& interval, const Glyphs& glyphs) {
   return interval ? range_text(interval->low, interval->high, glyphs.characters())

@@ -21,7 +21,8 @@ constexpr std::array failing_writes{SIGPIPE, SIGXFSZ};
 }  // namespace
 
 void prepare_process() {
-  // In order: each open takes the lowest number that is free. Reading from 0 and writing to 1 and 2 fail.
+  // The order matters, since each open takes the lowest free number. Reading from 0 and writing to 1 and 2
+  // fail.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0)  // NOLINT(cppcoreguidelines-pro-type-vararg)
       static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
@@ -36,7 +37,7 @@ namespace {
 
 std::terminate_handler other_ends = nullptr;
 
-/// Needs no memory.
+/// Handles std::terminate() without allocating.
 [[noreturn]] void on_terminate() {
   if (const std::exception_ptr exception = std::current_exception()) {
     try {
@@ -79,7 +80,7 @@ InterruptScope::InterruptScope() {
   interrupted = false;
   struct sigaction action {};
   action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // the second one kills
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // A second signal kills the program.
   for (std::size_t i = 0; i < signals.size(); ++i) {
     sigaction(signals.at(i), nullptr, &before.at(i));
     if (before.at(i).sa_handler != SIG_IGN) sigaction(signals.at(i), &action, nullptr);

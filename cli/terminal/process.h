@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a process was started with, made such that failures show as errors of the calls that meet them; how
-// it ends without memory; and the signals that ask a running command to end well.
+// Sets up the process so that failures become errors of the calls that meet them. Also handles the end
+// without memory, and the signals that ask a running command to end properly.
 
 #include <atomic>
 
 namespace draftscope::cli {
 
-/// To be called before anything is opened. Standard streams that are closed are taken by a device on which
-/// their use fails: a file opened later would otherwise get their number, and messages for its content. A
-/// pipe that nobody reads and a file that reaches its size limit are errors of the write, and no death.
+/// Call it before anything is opened. It replaces closed standard streams by a device on which their use
+/// fails; otherwise a file opened later would get their number, and receive messages as content. A pipe
+/// without a reader and a file at its size limit then give write errors, and do not kill the process.
 void prepare_process();
 
-/// Undoes what a program started in this one's place would inherit.
+/// Restores the signals for a program that replaces this one.
 void restore_signals();
 
-/// From now on a program that runs out of memory where nothing can be thrown (JSON values of the library
-/// allocate in their destructors) ends with one line on stderr and exit_failure, in place of an abort.
+/// From now on, running out of memory where nothing can be thrown ends the program with one line on stderr
+/// and exit_failure, not with an abort. Destructors of the library's JSON values, for example, allocate.
 void end_quietly_without_memory();
 
-/// Listens to Ctrl-C, SIGTERM, and SIGHUP when the terminal goes. A signal sets a flag that decoding looks at
+/// Listens to Ctrl-C, SIGTERM, and SIGHUP when the terminal goes. A signal sets a flag that decoding checks
 /// between rounds; a second one ends the program at once, as it would any other.
 ///
-/// Installs the handler while it lives, and what was installed before it after that. One at a time. A signal
-/// that was ignored stays ignored, as nohup wants of SIGHUP.
+/// Installs the handler during its lifetime, and then restores the one before. Only one may exist at a time.
+/// An ignored signal stays ignored, as nohup requires for SIGHUP.
 class InterruptScope {
  public:
   InterruptScope();
@@ -32,13 +32,13 @@ class InterruptScope {
   InterruptScope& operator=(const InterruptScope&) = delete;
   ~InterruptScope();
 
-  /// Whether a signal has come in the scope that is open, or in the last one.
+  /// Whether a signal has arrived in the current scope, or in the last one.
   [[nodiscard]] static const std::atomic<bool>& flag();
 
-  /// Exit code that a shell expects of a program which that signal ended: 128 and its number.
+  /// Exit code that a shell expects from a program ended by that signal: 128 plus its number.
   [[nodiscard]] static int exit_code();
 
-  /// Sets the flag without a signal: whoever the work was for is gone.
+  /// Sets the flag without a signal, when the work is no longer needed.
   static void ask_to_end();
 };
 

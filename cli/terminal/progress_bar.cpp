@@ -81,7 +81,7 @@ void ProgressBar::update(std::int64_t done, std::int64_t all) {
   draw_if_due(now_ns());
 }
 
-/// Wakes when a line is due, and redraws a terminal's once a second.
+/// Wakes when a line is due, and redraws a terminal's line once per second.
 void ProgressBar::watch() {
   std::unique_lock lock(mutex_);
   const auto pause = std::chrono::nanoseconds(on_terminal_ ? second_ns : line_every_ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How far a long task is and when it will end, on stderr: on a terminal one line, after two seconds, that is
-// gone when the bar is; elsewhere a line every ten seconds. Never with --quiet.
+// Shows the progress of a long task and its expected end on stderr. A terminal gets one line, after two
+// seconds, which disappears with the bar; elsewhere there is one line every ten seconds. Never with --quiet.
 
 #include <condition_variable>
 #include <cstdint>
@@ -12,8 +12,7 @@
 
 namespace draftscope::cli {
 
-/// A thread of its own says that time passes where update() is not called for long, in a prefill for
-/// instance.
+/// A separate thread shows that time passes while update() is not called for long, such as in a prefill.
 class ProgressBar {
  public:
   ProgressBar(std::string label, bool quiet);
@@ -21,10 +20,10 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
   ~ProgressBar();
 
-  /// Sets the text that ends the line from the next drawing on.
+  /// Sets the text at the end of the line, from the next drawing on.
   void note(std::string text);
 
-  /// Cheap enough to call for every row: draws at most ten times a second.
+  /// Updates the progress; cheap enough for every row, since it draws at most ten times per second.
   void update(std::int64_t done, std::int64_t all);
 
  private:
@@ -35,7 +34,7 @@ class ProgressBar {
   bool enabled_;
   bool on_terminal_;
   std::int64_t start_ns_;
-  std::mutex mutex_;  ///< of all below
+  std::mutex mutex_;  ///< Guards all members below.
   std::condition_variable ended_;
   bool has_ended_ = false;
   std::string note_;
@@ -46,10 +45,10 @@ class ProgressBar {
   std::thread watcher_;
 };
 
-/// Nanoseconds from one line to the next where stderr is no terminal.
+/// Nanoseconds between lines if stderr is not a terminal.
 inline constexpr std::int64_t line_every_ns = 10'000'000'000;
 
-/// The line's text: "label  42 %  about 12 s left". `elapsed_ns` since the start.
+/// Text of the line: "label  42 %  about 12 s left". `elapsed_ns` is the time since the start.
 [[nodiscard]] std::string progress_text(const std::string& label, std::int64_t done, std::int64_t all,
                                         std::int64_t elapsed_ns);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view column_gap = "  ";
 
-/// The next code point of `text` at `offset`, which moves on; U+FFFD for a byte that is not UTF-8.
+/// Next code point of `text` at `offset`, which is advanced; U+FFFD for a byte that is not UTF-8.
 utf8proc_int32_t next_code_point(std::string_view text, std::size_t& offset) {
   utf8proc_int32_t code_point = 0;
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data() + offset);
@@ -39,7 +39,7 @@ std::vector<std::size_t> column_widths(const std::vector<Column>& columns,
   return widths;
 }
 
-/// Columns that stand side by side: as many as fit, at least one beside the leading ones.
+/// Groups of columns that stand side by side: as many as fit, at least one beside the leading ones.
 std::vector<std::vector<std::size_t>> blocks(const std::vector<Column>& columns,
                                              const std::vector<std::size_t>& widths, std::size_t indent,
                                              std::size_t line_width) {

@@ -21,12 +21,12 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// Missing cells are empty; surplus cells are dropped.
+  /// Adds a row; missing cells are empty, and surplus cells are dropped.
   void add_row(std::vector<std::string> cells);
 
-  /// Title line and rows, columns two spaces apart, each line ended by '\n' and free of trailing spaces. A
-  /// table wider than `line_width` cells goes on below itself, its leading left-aligned columns (what a row
-  /// is about) repeated.
+  /// Title line and rows, with columns two spaces apart; each line ends with '\n' and has no trailing spaces.
+  /// A table wider than `line_width` cells is split into blocks below one another, each with the leading
+  /// left-aligned columns (which name the row).
   [[nodiscard]] std::string text(std::size_t indent = 0,
                                  std::size_t line_width = static_cast<std::size_t>(-1)) const;
 
@@ -35,11 +35,11 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Terminal cells that UTF-8 text takes: wide East Asian characters two, combining marks none.
+/// Terminal cells of UTF-8 text: wide East Asian characters take two, combining marks none.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
-/// `text` with control characters replaced, so that a name from a file can't steer the terminal or break a
-/// table.
+/// Copy of `text` with control characters replaced, so that a name from a file can't steer the terminal or
+/// break a table.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace draftscope::cli

@@ -31,7 +31,7 @@ void TokenPrinter::add(std::string text, std::string_view style, bool is_output)
   add_settled();
 }
 
-/// Moves what is the output's, whatever follows, to the line.
+/// Moves text that certainly belongs to the output to the line, whatever follows.
 void TokenPrinter::add_settled() {
   while (!waiting_.empty()) {
     Piece& piece = waiting_.front();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Memory that CUPTI's threads fill with activity records and our thread reads. CUPTI asks for a buffer a
-// thread, in the middle of a CUDA call of the program, so buffers are allocated and zeroed ahead.
+// Buffers that CUPTI's threads fill with activity records and our thread reads. CUPTI requests one buffer per
+// thread, in the middle of a CUDA call of the program, so buffers are allocated and zeroed in advance.
 //
-// A buffer is free, with CUPTI, or completed. Nothing is read or parsed under the lock.
+// Each buffer is free, with CUPTI, or completed. Nothing is read or parsed under the lock.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,22 +22,22 @@ struct CompletedBuffer {
 
 class ActivityBuffers {
  public:
-  /// Size of a buffer. CUPTI advises 1 to 10 MB; this holds some 15,000 launched kernels.
+  /// Size of a buffer. CUPTI recommends 1 to 10 MB; this holds some 15,000 launched kernels.
   static constexpr std::size_t buffer_bytes = std::size_t{4} << 20U;
   static constexpr std::size_t max_buffers = 64;
 
-  /// Makes at least `count` buffers free.
+  /// Allocates buffers until at least `count` are free.
   void prepare(std::size_t count);
 
-  // CUPTI's threads.
-  /// Zeroed, or null when max_buffers are in use: CUPTI then drops records and counts them.
+  // CUPTI's threads call these.
+  /// Returns a zeroed buffer, or null at max_buffers; CUPTI then drops records and counts them.
   [[nodiscard]] std::uint8_t* request();
   void complete(CompletedBuffer buffer);
 
-  // Our thread.
-  /// Buffers completed since the last call, in that order.
+  // Our thread calls these.
+  /// Buffers completed since the last call, in order of completion.
   [[nodiscard]] std::vector<CompletedBuffer> take_completed();
-  /// Gives a completed buffer that has been read back.
+  /// Returns a completed buffer after its records were read.
   void recycle(CompletedBuffer buffer);
 
  private:
@@ -47,9 +47,9 @@ class ActivityBuffers {
   using Memory = std::unique_ptr<std::uint8_t, Free>;
   [[nodiscard]] static Memory allocate();
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // Guards all members below.
   std::vector<Memory> all_;
-  std::size_t count_ = 0;  // length of all_, now or soon
+  std::size_t count_ = 0;  // Length of all_, or its length soon.
   std::vector<std::uint8_t*> free_;
   std::vector<CompletedBuffer> completed_;
 };

@@ -12,12 +12,12 @@ namespace {
 
 using traces::Kernel;
 
-// Rows that wait for a correlation are held back up to here; the oldest are then taken to have none.
+// Max rows that wait for a correlation; beyond this, the oldest are treated as having none.
 constexpr std::size_t max_waiting = std::size_t{1} << 18U;
 constexpr std::size_t rows_per_write = 4096;
-constexpr std::uint64_t max_ns = std::uint64_t{1} << 62U;  // the schema's bound on times
+constexpr std::uint64_t max_ns = std::uint64_t{1} << 62U;  // Bound of the schema on times.
 
-// The records are packed, so that their fields can't be referred to: the casts make copies.
+// The records are packed, so their fields can't be bound to references: the casts make copies.
 template <typename Record>
 const Record& as(const CUpti_Activity& record) {
   return reinterpret_cast<const Record&>(record);
@@ -97,7 +97,7 @@ void ActivityRows::add(const CUpti_Activity& record) {
     }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
-      // Its external correlations come before it; a call without one was made outside any span.
+      // External correlations precede the call's record; a call without one was made outside any span.
       calls_.at(as<CUpti_ActivityAPI>(record).correlationId).is_complete = true;
       return;
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
@@ -183,7 +183,7 @@ void ActivityRows::add_wait(const CUpti_ActivitySynchronization2& record) {
 }
 
 void ActivityRows::add_overhead(const CUpti_ActivityOverhead3& record) {
-  std::free(record.overheadData);  // CUPTI gives it away with the record
+  std::free(record.overheadData);  // CUPTI transfers ownership of it with the record.
   Kernel row;
   if (!begin_row(row, record.start, record.end, record.correlationId)) return;
   counts_.overhead_ns += row.end_ns - row.start_ns;
@@ -222,7 +222,7 @@ void ActivityRows::place(const Waiting& waiting) {
   finish(row);
 }
 
-/// An id that comes again is another call's.
+/// A repeated id belongs to a new call.
 ActivityRows::Call& ActivityRows::call_under_way(std::uint32_t correlation) {
   Call& call = calls_.at(correlation);
   if (call.is_complete) call = {};
@@ -281,7 +281,7 @@ void ActivityRows::settle_all() {
   if (writer_ == nullptr) return;
   settle();
   for (const Waiting& waiting : waiting_) {
-    // Where the call's own record was lost, its correlations may have come.
+    // The call's own record may be lost although its correlations arrived.
     const Call* const call = calls_.find(waiting.row.correlation_id);
     const Kernel row = attributed(waiting, call != nullptr ? *call : Call{});
     if (row.span_id == 0) ++counts_.unattributed;
@@ -298,7 +298,7 @@ void ActivityRows::write() {
   counters_.clear();
 }
 
-/// On a track that is named as the row, without its brackets.
+/// Counts bytes on a track with the row's name without its brackets.
 void ActivityRows::count_bytes(std::string_view name, std::uint64_t start, std::uint64_t bytes) {
   const std::string of_track = std::string(name.substr(1, name.size() - 2)) + ", bytes";
   counters_.push_back(

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// CUPTI's activity records, as rows of a trace. Knows the records and the trace, calls nothing of CUPTI.
+// Converts CUPTI's activity records to rows of a trace. Knows the records and the trace, but calls nothing in
+// CUPTI.
 //
-// A record of device work has a correlation id; a record of external correlation leads from there to the host
-// span. The two come in buffers of different threads, in any order, and a call's own records may be cut in
-// two by the end of a buffer: a row whose correlation has not come yet waits for the next settle(). The map
-// from correlation ids lives across buffers.
+// A record of device work has a correlation id; a record of external correlation links this id to the host
+// span. The two arrive in buffers of different threads, in any order, and the end of a buffer may separate
+// the records of one call. So a row whose correlation has not arrived waits for the next settle(). The map of
+// correlation ids persists across buffers.
 //
-// Tracks of rows: kernels, copies and memory sets on one of kind "stream" for each stream; waits of the host
-// on one of kind "sync"; what measuring cost on one of kind "overhead". Bytes of copies are counters, one
-// track a direction, at the time the copy begins.
+// Tracks of rows: kernels, copies and memory sets are on a track of kind "stream" per stream; waits of the
+// host on one of kind "sync"; the cost of measuring on one of kind "overhead". Bytes of copies are counters,
+// with one track per direction, when the copy begins.
 
 #include <cupti.h>
 #include <draftscope/profiler/device_trace.h>
@@ -33,26 +34,26 @@ namespace draftscope::profiler::cupti {
 
 class ActivityRows {
  public:
-  /// Not owned.
+  /// `operations` is not owned.
   explicit ActivityRows(const Operations& operations) : operations_(operations) {}
 
-  /// Records of device work that come before this leave nothing. Not owned.
+  /// Sends rows to `writer`, which is not owned. Records of device work before this call give no rows.
   void write_to(traces::Writer& writer) {
     writer_ = &writer;
     counts_ = {};
   }
 
-  /// Device work may be launched inside `span` from now on.
+  /// Announces that device work may be launched inside `span` from now on.
   void expect(const traces::Span& span);
 
   void add(const CUpti_Activity& record);
-  /// Adds what kernels that were launched inside a span timed by themselves: a row an operation on a track of
-  /// kind "operations", and its time on block 0 on one of kind "block".
+  /// Adds operations that were timed by the kernels of a span. Each gives a row on a track of kind
+  /// "operations", and its time on block 0 gives one on a track of kind "block".
   void add(std::span<const TimedOperation> operations, traces::SpanId span);
 
   /// Hands rows to the writer, except those that wait for a correlation.
   void settle();
-  /// Hands over all: what still waits was launched outside any span.
+  /// Hands all rows to the writer; those that still wait were launched outside any span.
   void settle_all();
 
   void count_dropped(std::int64_t records) { counts_.dropped += records; }
@@ -69,14 +70,14 @@ class ActivityRows {
   /// Facts from the records of an API call: external correlations, then the call itself.
   struct Call {
     traces::SpanId span_id;
-    std::uint64_t operation = 0;  ///< its number; 0 = none
-    bool is_complete = false;     ///< the call's own record has come
+    std::uint64_t operation = 0;  ///< Number of the operation; 0 = none.
+    bool is_complete = false;     ///< True once the call's own record has arrived.
   };
   struct Waiting {
     traces::Kernel row;
-    std::string_view name;                  // lives as long as this object
-    bool is_work = true;                    // a kernel, copy or set, which belongs to an operation
-    std::uint32_t runtime_correlation = 0;  // copies have two ids, and either may lead to the span
+    std::string_view name;                  // Lives as long as this object.
+    bool is_work = true;                    // True for a kernel, copy or set, which belongs to an operation.
+    std::uint32_t runtime_correlation = 0;  // Second id of copies; either id may lead to the span.
   };
 
   void add_kernel(const CUpti_ActivityKernel10& record);
@@ -85,15 +86,15 @@ class ActivityRows {
   void add_wait(const CUpti_ActivitySynchronization2& record);
   void add_overhead(const CUpti_ActivityOverhead3& record);
 
-  /// The row of a record, or false where its times are unusable.
+  /// Fills in the row of a record; false if its times are unusable.
   bool begin_row(traces::Kernel& row, std::uint64_t start, std::uint64_t end, std::uint32_t correlation);
-  /// Likewise of a record of work on a stream.
+  /// Fills in the row of work on a stream; false if its times are unusable.
   template <typename Record>
   bool begin_work(traces::Kernel& row, const Record& record);
   void place(const Waiting& waiting);
   [[nodiscard]] Call& call_under_way(std::uint32_t correlation);
   [[nodiscard]] const Call* call_of(const Waiting& waiting) const;
-  /// The row, with what its call says.
+  /// Row with the facts of its call.
   [[nodiscard]] traces::Kernel attributed(const Waiting& waiting, const Call& call);
   void finish(const traces::Kernel& row);
   void write();
@@ -104,7 +105,7 @@ class ActivityRows {
   [[nodiscard]] traces::TrackId stream_track(std::uint32_t device, std::uint32_t stream);
   [[nodiscard]] traces::TrackId track(const std::string& kind, const std::string& name, std::int32_t sort);
 
-  /// Lets a map of strings be asked with a symbol as it is in the record.
+  /// Lets a map of strings be searched with a symbol from a record, without a copy.
   struct SymbolHash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
@@ -112,12 +113,14 @@ class ActivityRows {
 
   traces::Writer* writer_ = nullptr;
   const Operations& operations_;
-  // Device buffers of CUPTI hold some 100,000 kernels before they are delivered: the maps reach back further.
+  // CUPTI's device buffers hold some 100,000 kernels before they are delivered, so the maps cover more than
+  // that.
   RecentById<Call> calls_{std::size_t{1} << 20U};
   RecentById<Launcher> launchers_{std::size_t{1} << 18U};
   std::map<std::pair<std::string, std::string>, traces::TrackId> tracks_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, traces::TrackId> stream_tracks_;  // by device and stream
-  std::unordered_map<std::string, std::string, SymbolHash, std::equal_to<>> readable_;  // by symbol
+  std::map<std::pair<std::uint32_t, std::uint32_t>, traces::TrackId> stream_tracks_;    // Keys are device and
+                                                                                        // stream.
+  std::unordered_map<std::string, std::string, SymbolHash, std::equal_to<>> readable_;  // Keys are symbols.
   std::unordered_map<const Operation*, std::unordered_map<std::string_view, traces::StringId>> names_;
   std::vector<Waiting> waiting_;
   std::vector<traces::Kernel> rows_;

@@ -10,14 +10,14 @@ namespace draftscope::profiler::cupti {
 
 std::string kernel_name(const char* symbol) {
   if (symbol == nullptr || *symbol == '\0') return "kernel";
-  if (!std::string_view(symbol).starts_with("_Z")) return symbol;  // "f" would demangle to "float"
+  if (!std::string_view(symbol).starts_with("_Z")) return symbol;  // Otherwise "f" would demangle to "float".
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(
       abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
   if (status != 0 || demangled == nullptr) return symbol;
 
-  // The parameters open with the first parenthesis outside template arguments that is not of
-  // "(anonymous namespace)"; the return type ends with the last blank before the name.
+  // Parameters begin at the first parenthesis outside template arguments that does not belong to "(anonymous
+  // namespace)"; the return type ends with the last blank before the name.
   const std::string_view text = demangled.get();
   constexpr std::string_view anonymous = "(anonymous namespace)";
   std::size_t begin = 0;

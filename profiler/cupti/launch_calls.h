@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The API calls that start device work or wait for it. CUPTI writes an external correlation only next to the
+// API calls that launch device work or wait for it. CUPTI writes an external correlation only next to the
 // record of a call, and recording all calls would flood the buffers with cudaGetDevice.
 
 #include <cupti.h>
@@ -39,7 +39,7 @@ inline constexpr std::array<CUpti_CallbackId, 27> runtime_launch_calls{
     CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020,
 };
 
-/// Libraries such as cuBLAS launch through the driver.
+/// Driver calls, since libraries such as cuBLAS launch through the driver.
 inline constexpr std::array<CUpti_CallbackId, 23> driver_launch_calls{
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,

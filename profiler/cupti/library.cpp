@@ -44,7 +44,7 @@ Result<Library> load_library() {
     return fail("device trace: CUPTI can't be loaded: {} is missing or unfit, expected the CUDA toolkit's",
                 paths.front());
 
-  // The records' layouts belong to a release: a later one only appends to them.
+  // The record layouts depend on the release; later releases only append to them.
   constexpr std::uint32_t release = CUPTI_API_VERSION / 100;
   if (!find_symbol(handle, "cuptiGetVersion", library.cuptiGetVersion) ||
       library.cuptiGetVersion(&library.version) != CUPTI_SUCCESS)

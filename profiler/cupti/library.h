@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// CUPTI, loaded when it is asked for: a build that knows it also starts where it is missing.
+// Loads CUPTI on demand, so that a build with CUPTI also starts where it is missing.
 
 #include <cupti.h>
 #include <draftscope/base/result.h>
@@ -9,8 +9,8 @@
 
 namespace draftscope::profiler::cupti {
 
-/// Everything that is called. All functions are process-wide ones: the subscriber-scoped variants of some
-/// must not be mixed with them.
+/// All functions that are called. They are process-wide; subscriber-scoped variants of some must not be mixed
+/// with them.
 // clang-format off
 #define DRAFTSCOPE_CUPTI_FUNCTIONS(apply)       \
   apply(cuptiGetVersion)                        \
@@ -34,18 +34,18 @@ namespace draftscope::profiler::cupti {
 // clang-format on
 
 struct Library {
-  std::string path;           ///< the path given to the loader
+  std::string path;           ///< Path given to the loader.
   std::uint32_t version = 0;  ///< CUPTI_API_VERSION of the library
 #define DRAFTSCOPE_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;
   DRAFTSCOPE_CUPTI_FUNCTIONS(DRAFTSCOPE_CUPTI_MEMBER)
 #undef DRAFTSCOPE_CUPTI_MEMBER
 
-  /// The name of a result code: "CUPTI_ERROR_UNKNOWN".
+  /// Name of a result code: "CUPTI_ERROR_UNKNOWN".
   [[nodiscard]] std::string words(CUptiResult result) const;
 };
 
-/// The environment's DRAFTSCOPE_CUPTI_LIBRARY alone if it is set, else the loader's search path and then the
-/// toolkit of the build. Never unloaded: CUPTI's threads may run until the process ends.
+/// Loads only DRAFTSCOPE_CUPTI_LIBRARY of the environment if it is set, else searches the loader's path and
+/// then the toolkit of the build. Never unloads, since CUPTI's threads may run until the process ends.
 [[nodiscard]] Result<Library> load_library();
 
 }  // namespace draftscope::profiler::cupti

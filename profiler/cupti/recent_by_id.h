@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A map from ids that count up to values, which forgets: an id is kept until another with the same low bits
-// comes, `slots` ids later. That bounds the memory of a recording of any length, and settles what a recycled
-// id means: CUPTI's 32-bit correlation ids come again after 2^32 calls, long after the first was forgotten.
+// A map from ascending ids to values with limited memory: an id stays until another with the same low bits
+// arrives, `slots` ids later. That bounds the memory for a recording of any length, and makes reused ids
+// safe. CUPTI's 32-bit correlation ids repeat after 2^32 calls, long after the first was forgotten.
 
 #include <bit>
 #include <cstddef>
@@ -17,17 +17,17 @@ class RecentById {
  public:
   explicit RecentById(std::size_t slots) : slots_(std::bit_ceil(slots)) {}
 
-  /// `id` is positive. The later value of an id replaces the earlier.
+  /// Stores the value of `id`, which must be positive; replaces an earlier value.
   void put(std::uint64_t id, const Value& value) { slots_[place(id)] = {id, value}; }
 
-  /// The value of `id`, which is positive; a fresh one if it never came or is forgotten.
+  /// Value of `id`, which must be positive; a new one if it was never stored or is forgotten.
   [[nodiscard]] Value& at(std::uint64_t id) {
     Slot& slot = slots_[place(id)];
     if (slot.id != id) slot = {id, {}};
     return slot.value;
   }
 
-  /// Null if the id never came or is forgotten.
+  /// Null if the id was never stored or is forgotten.
   [[nodiscard]] const Value* find(std::uint64_t id) const {
     const Slot& slot = slots_[place(id)];
     return id != 0 && slot.id == id ? &slot.value : nullptr;

@@ -10,7 +10,7 @@
 namespace draftscope::profiler::cupti {
 namespace {
 
-// Never KERNEL, which makes kernels wait for each other.
+// KERNEL is never used, since it makes kernels wait for each other.
 constexpr std::array recorded_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                     CUPTI_ACTIVITY_KIND_MEMCPY,
                                     CUPTI_ACTIVITY_KIND_MEMSET,
@@ -18,20 +18,21 @@ constexpr std::array recorded_kinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                     CUPTI_ACTIVITY_KIND_OVERHEAD,
                                     CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
 
-// Two kinds of correlation, each with a stack of its own.
+// The two kinds of correlation have separate stacks.
 constexpr CUpti_ExternalCorrelationKind span_ids = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 constexpr CUpti_ExternalCorrelationKind operation_numbers = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1;
 
 constexpr std::size_t buffers_ahead = 4;
-constexpr std::size_t device_buffers_ahead = 8;  // a later allocation stalls the launching thread
+constexpr std::size_t device_buffers_ahead = 8;  // A later allocation would stall the launching thread.
 
-/// The buffers of all sessions. Never destroyed: CUPTI's threads may call late, even while the process ends.
+/// Buffers of all sessions. They are never destroyed, since CUPTI's threads may call even while the process
+/// ends.
 ActivityBuffers& activity_buffers() {
   static auto* const buffers = new ActivityBuffers;
   return *buffers;
 }
 
-// Functions that CUPTI calls back. They carry no user data.
+// CUPTI calls these functions back. They have no user data.
 std::uint64_t CUPTIAPI on_timestamp() {
   return static_cast<std::uint64_t>(now_ns());
 }
@@ -39,7 +40,7 @@ std::uint64_t CUPTIAPI on_timestamp() {
 void CUPTIAPI on_buffer_requested(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   *buffer = activity_buffers().request();
   *bytes = *buffer != nullptr ? ActivityBuffers::buffer_bytes : 0;
-  *max_records = 0;  // as many as fit
+  *max_records = 0;  // 0 means as many as fit.
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer,
@@ -47,7 +48,7 @@ void CUPTIAPI on_buffer_completed(CUcontext /*context*/, std::uint32_t /*stream*
   if (buffer != nullptr) activity_buffers().complete({buffer, valid_bytes});
 }
 
-// A subscriber has a callback; nothing that would call it is enabled.
+// A subscriber must have a callback, but nothing that would call it is enabled.
 void CUPTIAPI on_nothing(void* /*user_data*/, CUpti_CallbackDomain /*domain*/, CUpti_CallbackId /*id*/,
                          const void* /*data*/) {}
 
@@ -112,7 +113,7 @@ Result<void> Session::enable() {
 }
 
 void Session::set_attributes() {
-  // Both only save stalls, so that a refusal changes nothing that is recorded.
+  // Both attributes only save stalls, so a refusal changes nothing in the recording.
   std::uint8_t zeroed = 1;
   std::size_t bytes = sizeof zeroed;
   (void)library_.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &zeroed);
@@ -184,7 +185,7 @@ void Session::collect() {
 }
 
 void Session::read_dropped() {
-  // Reading resets CUPTI's count. No lock of ours is held: the buffer callbacks take one.
+  // Reading resets CUPTI's count. None of our locks is held here, since the buffer callbacks take one.
   std::size_t dropped = 0;
   const CUptiResult result = library_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
   note(result, "asking for dropped records");
@@ -199,12 +200,12 @@ void Session::stop() {
   if (offset_ns != 0) clock_offset_ns_ = offset_ns;
   read_dropped();
   detach();
-  collect();  // what a thread of CUPTI was about to give back
+  collect();  // A CUPTI thread may just have returned a buffer.
   rows_.settle_all();
   write_meta();
 }
 
-// Never cuptiFinalize, which CUPTI recommends only where a CUDA call returns.
+// Never calls cuptiFinalize, which CUPTI recommends only where a CUDA call returns.
 void Session::detach() {
   for (const CUpti_ActivityKind kind : recorded_kinds)
     note(library_.cuptiActivityDisable(kind), "disabling an activity kind");
@@ -216,7 +217,7 @@ void Session::detach() {
   subscriber_ = nullptr;
 }
 
-/// 0 where CUPTI reads our clock, as it should; else how far its own is ahead.
+/// Time by which CUPTI's clock is ahead; 0 if CUPTI reads our clock, as it should.
 std::int64_t Session::clock_offset_ns() const {
   std::uint64_t theirs = 0;
   const std::int64_t before_ns = now_ns();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The calls to CUPTI, in the order that it needs them.
+// Makes the calls to CUPTI in the order that it requires.
 
 #include <cupti.h>
 #include <draftscope/base/clock.h>
@@ -18,13 +18,13 @@
 
 namespace draftscope::profiler::cupti {
 
-/// Calls to CUPTI that failed after a session had started. Host spans go on, so nothing is aborted; but a
-/// recording says that something may be missing, and which call failed first. All functions are thread-safe:
-/// scopes of any thread add.
+/// Calls to CUPTI that failed after a session had started. Host spans continue, so nothing is aborted, but a
+/// recording states that data may be missing and which call failed first. All functions are thread-safe,
+/// since scopes of any thread add failures.
 class Failures {
  public:
   struct Call {
-    std::string_view what;  ///< a literal
+    std::string_view what;  ///< A string literal.
     CUptiResult result = CUPTI_SUCCESS;
   };
 
@@ -44,7 +44,7 @@ class Failures {
   }
 
  private:
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // Guards all members below.
   std::int64_t count_ = 0;
   Call first_;
 };
@@ -55,7 +55,7 @@ class Session final : public DeviceTrace {
       : mode_(mode), buffers_(buffers), library_(std::move(library)) {}
   ~Session() override { Session::stop(); }
 
-  /// Subscribes and enables everything. After an error nothing is left enabled.
+  /// Subscribes and enables everything. After an error, everything is disabled again.
   [[nodiscard]] Result<void> start();
 
   [[nodiscard]] DeviceTraceMode mode() const override { return mode_; }
@@ -84,15 +84,15 @@ class Session final : public DeviceTrace {
   void write_meta();
 
   DeviceTraceMode mode_;
-  traces::Writer* writer_ = nullptr;  // before record_into()
-  ActivityBuffers& buffers_;          // of the process
+  traces::Writer* writer_ = nullptr;  // Null before record_into().
+  ActivityBuffers& buffers_;          // Shared by the process.
   Library library_;
   Operations operations_;
   ActivityRows rows_{operations_};
   std::vector<traces::SpanId> open_spans_;
-  std::int64_t operations_error_ns_ = 0;  ///< the largest so far
+  std::int64_t operations_error_ns_ = 0;  ///< Maximum so far.
   Failures failures_;
-  CUpti_SubscriberHandle subscriber_ = nullptr;  // null before start() and after stop()
+  CUpti_SubscriberHandle subscriber_ = nullptr;  // Null before start() and after stop().
   ClockPair clock_at_start_;
   std::int64_t clock_offset_ns_ = 0;
 };

@@ -21,14 +21,13 @@ std::string listed(const Layers& layers) {
   return text.empty() ? "none" : text;
 }
 
-/// `count` layers from `first` on.
 Layers run_of(std::int32_t first, std::int32_t count) {
   Layers layers(static_cast<std::size_t>(count));
   std::iota(layers.begin(), layers.end(), first);
   return layers;
 }
 
-/// Layers that keep the same distance, but for rounding.
+/// Layers at equal distances, up to rounding.
 Layers uniform(std::int32_t count, std::int32_t n_layers) {
   Layers layers;
   for (std::int64_t i = 0; i < count; ++i)
@@ -36,7 +35,7 @@ Layers uniform(std::int32_t count, std::int32_t n_layers) {
   return layers;
 }
 
-/// Drawn one by one by SplitMix64's numbers from the seed.
+/// Draws the layers one by one with SplitMix64 from the seed.
 Layers random_layers(std::int32_t count, std::int32_t n_layers, std::uint64_t seed) {
   Layers all = run_of(0, n_layers);
   for (std::int32_t drawn = 0; drawn < count; ++drawn) {
@@ -51,7 +50,7 @@ Layers random_layers(std::int32_t count, std::int32_t n_layers, std::uint64_t se
   return all;
 }
 
-/// "3+5+8" with ranges as "4-7"; nothing where a piece is neither.
+/// Layers of "3+5+8" with ranges as "4-7"; nothing where a piece is neither.
 std::optional<Layers> ranges(std::string_view text, std::int32_t n_layers) {
   std::set<std::int32_t> layers;
   while (!text.empty()) {

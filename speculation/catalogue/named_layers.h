@@ -10,11 +10,11 @@
 
 namespace draftscope::speculation {
 
-/// A set of layers by its pattern, as "1+3+5" or "none": "every-2" for 1, 3, 5, …; "uniform" for those but
-/// the last layer, as SWIFT starts; "first-4", "middle-4", "last-4", "uniform-4" and "random-4" (or
-/// "random-4-7", its seed) for so many layers, as Draft & Verify compares them; "4-7" for a range, also as
-/// one of several pieces of "1+4-7". Nothing for any other text; an empty text for a pattern that makes no
-/// sense.
+/// Expands a pattern into a set of layers, as "1+3+5" or "none". Patterns: "every-2" for 1, 3, 5, …;
+/// "uniform" for those but the last layer, as SWIFT starts; "first-4", "middle-4", "last-4", "uniform-4" and
+/// "random-4" (or "random-4-7", with its seed) for so many layers, as Draft & Verify compares them; "4-7" for
+/// a range, also as one of several pieces of "1+4-7". Returns nothing for any other text, and an empty text
+/// for a pattern that makes no sense.
 [[nodiscard]] std::optional<std::string> named_layers(std::string_view text, std::int32_t n_layers);
 
 }  // namespace draftscope::speculation

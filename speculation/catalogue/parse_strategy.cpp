@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <draftscope/base/number.h>
 #include <draftscope/base/quote.h>
-// The grammar of strategies: what may be asked for, and what every refusal says.
+// Parses the grammar of strategies and words every refusal.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 
 #include <algorithm>
@@ -158,7 +158,7 @@ class SpecificationParser {
     return {};
   }
 
-  /// Leaves out what is no exit; some must be left.
+  /// Removes values that are no exit; at least one must be left.
   Result<void> check_exits(StrategySpecification::Value& value) const {
     if (value.value.empty()) return {};
     std::string exits;
@@ -179,7 +179,7 @@ class SpecificationParser {
     return {};
   }
 
-  /// Another parameter that bounds this one is checked first.
+  /// Checks an integer. Another parameter that bounds this one is checked first.
   Result<void> check_integer(const ParameterRow& row, StrategySpecification::Value& value) {
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t min, bound(row.min));
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t max, bound(row.max));
@@ -204,8 +204,8 @@ class SpecificationParser {
                 quote(text));
   }
 
-  /// The rows below an exit can be skipped only where all sublayers below it draft, and as the target would:
-  /// a draft on other weights is verified by all layers unless told otherwise.
+  /// Checks `verify`. The rows below an exit can be skipped only where all sublayers below it draft as the
+  /// target would. A draft on other weights is verified by all layers unless the user asks otherwise.
   Result<void> check_verification() {
     if (!made_.has_parts() || made_.text("verify") != "above-exit") return {};
     const auto verify = std::find_if(made_.values_.begin(), made_.values_.end(),
@@ -242,7 +242,7 @@ Result<const StrategyRow*> find_row(std::string_view name, const StrategyCatalog
 
 Result<StrategySpecification> parse_strategy(std::string_view text, std::int32_t n_layers,
                                              const StrategyCatalogue& catalogue) {
-  // Errors quote what they found, and are one line.
+  // Errors quote the text in one line, so it must be printable.
   if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }))
     return fail("strategy: found a control character, expected name:key=value,…");
   const std::string_view name = strategy_name(text);

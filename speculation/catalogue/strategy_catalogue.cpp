@@ -68,7 +68,7 @@ std::vector<ParameterRow> StrategyCatalogue::parameters_of(const PartNames& part
   }
   const auto verify = find_named(parameters, "verify");
   if (verify != parameters.end() && !can_verify_above_exit(parts)) {
-    // Older recordings state it.
+    // Older recordings state this choice.
     verify->choices = {"all-layers"};
     verify->meaning = "all-layers: above-exit is for an early exit";
   }
@@ -125,7 +125,7 @@ const StrategyCatalogue& strategy_catalogue() {
       for (const StrategyRows& rows : folders)
         for (const PartRow& part : rows.parts)
           if (part.kind == static_cast<PartKind>(kind)) catalogue.add(part);
-    // A test adds every row that ships.
+    // A test calls add() on every row that ships, so it cannot fail here.
     for (StrategyRows& rows : folders)
       for (StrategyRow& row : rows.strategies) (void)catalogue.add(std::move(row));
     return catalogue;

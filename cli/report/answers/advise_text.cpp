@@ -46,7 +46,8 @@ Json estimate_json(const simulator::RatioEstimate& estimate) {
   return {{"value", estimate.value}, {"interval_95", interval_json(estimate.interval_95)}};
 }
 
-/// Figures of the fastest candidate's answer. Its speedup is another: of both bounds the slower.
+/// Figures of the fastest candidate's answer. Its speedup is not among them, since the advice uses the slower
+/// bound.
 constexpr std::array<std::string_view, 8> answer_keys{"decode_tokens_per_second",
                                                       "vanilla_decode_tokens_per_second",
                                                       "tokens_per_round",

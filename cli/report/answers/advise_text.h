@@ -18,7 +18,7 @@ struct Advices {
   std::vector<Refusal> refusals;
 };
 
-/// Ten lines a machine.
+/// Text of the advice, about ten lines per machine.
 [[nodiscard]] std::string advise_text(const Advices& advices, bool quiet, const Glyphs& glyphs);
 [[nodiscard]] std::string advise_json(const Advices& advices);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A calibration as people and programs read it.
+// A calibration as text for a terminal and for programs.
 
 #include <draftscope/simulator/prices/calibration.h>
 #include <string>

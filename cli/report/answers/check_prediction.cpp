@@ -31,7 +31,7 @@ Result<std::int64_t> start_of(const traces::Recording& measured) {
   return *ns;
 }
 
-/// In what the measured prompts are not those that were learnt from; "" if they are the same.
+/// How the measured prompts differ from the training prompts; "" if they are the same.
 std::string prompt_difference(const PredictionFile& prediction, const std::vector<simulator::RunRows>& runs) {
   const std::set<std::string> learnt(prediction.prompts.begin(), prediction.prompts.end());
   std::set<const traces::Prompt*> known;

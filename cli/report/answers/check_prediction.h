@@ -21,23 +21,23 @@ struct MeasuredAnswer {
   [[nodiscard]] std::optional<double> error() const {
     return simulator::relative_error(predicted.speedup, measured.speedup);
   }
-  /// Whether the measured speedup lies in the predicted interval; absent without one.
+  /// Whether the measured speedup lies in the predicted interval; absent if there is no interval.
   [[nodiscard]] std::optional<bool> inside_80() const;
   [[nodiscard]] std::optional<bool> inside_95() const;
-  /// One sentence on what the comparison says.
+  /// Meaning of the comparison, in one sentence.
   [[nodiscard]] std::string meaning() const;
 };
 
 struct PredictionCheck {
   std::string file;                       ///< Name of the recording that was measured.
-  std::int64_t measured_realtime_ns = 0;  ///< when the recording began
-  std::vector<std::string> differences;   ///< in what the experiment is not the predicted one, a line each
+  std::int64_t measured_realtime_ns = 0;  ///< Start of the recording.
+  std::vector<std::string> differences;   ///< Differences from the predicted experiment, one per line.
   std::vector<MeasuredAnswer> answers;
-  std::vector<Refusal> unmeasured;  ///< questions that the recording says nothing about, with the reason
+  std::vector<Refusal> unmeasured;  ///< Questions about which the recording has no data, with the reason.
 };
 
 /// Errors: a recording without a start time, or begun before the prediction was written; without a vanilla
-/// run; nothing of what was predicted.
+/// run; without anything that was predicted.
 [[nodiscard]] Result<PredictionCheck> check_prediction(const PredictionFile& prediction,
                                                        const traces::Recording& measured);
 

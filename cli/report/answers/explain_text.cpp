@@ -22,7 +22,7 @@ std::size_t columns_of(const Glyphs& glyphs) {
   return std::min(glyphs.columns, max_columns);
 }
 
-/// The header's lines, wrapped behind their labels.
+/// Lines of the header, wrapped with their labels in front.
 std::string wrapped_header(const simulator::MeasuredRecording& measured, const Glyphs& glyphs) {
   constexpr std::size_t label_columns = 11;
   const std::string header = header_text(measured, glyphs);
@@ -51,9 +51,9 @@ std::string finding_text(std::size_t number, const simulator::Finding& finding, 
          wrapped(indent + "simulate   ", printable(finding.simulation), columns);
 }
 
-/// Checks that could not be made, those with the same reason together.
+/// Checks without a verdict, grouped by their reason.
 std::string unjudged_text(const simulator::Diagnosis& diagnosis, std::size_t columns) {
-  std::vector<std::pair<std::string, std::string>> by_reason;  // reason, titles
+  std::vector<std::pair<std::string, std::string>> by_reason;  // Pairs of reason and titles.
   for (const simulator::Unjudged& check : diagnosis.unjudged) {
     const auto known = std::find_if(by_reason.begin(), by_reason.end(),
                                     [&](const auto& entry) { return entry.first == check.reason; });

@@ -18,15 +18,16 @@ struct ExplainedRecording {
   std::vector<simulator::Diagnosis> diagnoses;
 };
 
-/// Lines of at most 100 columns, and of at most the terminal's, unless a single word is longer. With `quiet`,
-/// findings without where to look, what to try and what could not be judged.
+/// Text of the diagnoses. Lines have at most 100 columns and fit the terminal, unless a single word is
+/// longer. With `quiet`, findings lack where to look and what to try, and checks without a verdict are left
+/// out.
 [[nodiscard]] std::string explain_text(const std::vector<ExplainedRecording>& recordings, bool quiet,
                                        const Glyphs& glyphs);
 
 [[nodiscard]] std::string explain_json(const std::vector<ExplainedRecording>& recordings);
 
-/// The text in lines of at most `columns` cells, broken at spaces, the first behind `head`, the others behind
-/// as many spaces; a word that is longer has a line to itself.
+/// Breaks the text at spaces into lines of at most `columns` cells. The first begins with `head`, the others
+/// with as many spaces; a longer word has a line of its own.
 [[nodiscard]] std::string wrapped(std::string_view head, std::string_view text, std::size_t columns);
 
 }  // namespace draftscope::cli

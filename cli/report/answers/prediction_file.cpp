@@ -17,7 +17,8 @@ namespace draftscope::cli {
 
 namespace {
 
-/// The digest does not depend on the order of keys or on white space; numbers are as they are read back.
+/// Digest of the content. It does not depend on the order of keys or on white space; numbers are hashed as
+/// they are read back.
 std::string digest_of(nlohmann::json content) {
   if (content["prediction"].is_object()) content["prediction"].erase("digest");
   return sha256_of(content.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
@@ -34,7 +35,7 @@ Json questions_json(const std::vector<simulator::Scenario>& scenarios) {
   return questions;
 }
 
-/// The texts of finished requests, each once.
+/// Texts of finished requests, each once.
 Json prompts_json(const traces::Recording& recording) {
   std::set<const traces::Prompt*> known;
   Json prompts = Json::array();
@@ -105,7 +106,7 @@ Result<std::string> prediction_text(const Simulation& simulation, const std::str
   prediction["recording_meta"] = recording.meta;
   prediction["prompts"] = prompts_json(recording);
   prediction["questions"] = questions_json(simulation.scenarios);
-  // The digest is of what will be read back, in which broken UTF-8 is replaced already.
+  // The digest covers what will be read back, where invalid UTF-8 is already replaced.
   prediction["digest"] = digest_of(nlohmann::json::parse(json_text(document)));
   return json_text(document);
 }

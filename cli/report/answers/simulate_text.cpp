@@ -23,14 +23,14 @@ namespace {
 
 using simulator::Answer;
 
-/// The speedup; both ends of a bounded answer, whose intervals are the outermost.
+/// Cell with the speedup; a bounded answer shows both bounds. Intervals elsewhere have the outermost ends.
 std::string speedup_cell(const Answer& answer, const Glyphs& glyphs) {
   const double value = answer.speedup.min_drafted.total.value;
   if (!answer.speedup.max_drafted) return factor(value, glyphs);
   return speedups_text(value, answer.speedup.max_drafted->total.value, glyphs.characters());
 }
 
-/// Figures of a price or a power, where any answer has one.
+/// Keys of the figures to show; those of price or power only if an answer has one.
 std::vector<std::string_view> answer_columns(const Simulation& simulation) {
   const auto table = simulator::answer_table();
   std::vector<std::string_view> keys(table.begin(), table.end());
@@ -55,7 +55,7 @@ std::vector<std::string> answer_cells(const Answer& answer, const std::vector<st
   return cells;
 }
 
-/// Each line once, in order of first appearance.
+/// Collects lines, each once, in order of first appearance.
 class Lines {
  public:
   void add_once(const std::string& line) {
@@ -143,7 +143,7 @@ Json measured_json(const std::optional<simulator::MeasuredBeside>& beside) {
           {"reasons", beside->reasons}};
 }
 
-/// The question, and the source of its rounds.
+/// JSON of the question, and the source of its rounds.
 Json question_json(const Answer& answer) {
   return {{"strategy", answer.strategy},
           {"machine", answer.machine},

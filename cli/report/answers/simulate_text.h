@@ -19,7 +19,7 @@ namespace draftscope::cli {
 /// A question that this recording can't answer.
 struct Refusal {
   std::string strategy;
-  std::string machine;  ///< empty: on none
+  std::string machine;  ///< Empty = independent of the machine.
   std::string reason;
 };
 
@@ -27,8 +27,8 @@ struct Simulation {
   const traces::Recording* recording = nullptr;
   const simulator::CostFitReport* fit = nullptr;
   std::vector<simulator::Answer> answers;
-  std::vector<simulator::Scenario> scenarios;  ///< what each answer is about
-  /// [answer] The comparison with the run that it is about; absent where none was recorded.
+  std::vector<simulator::Scenario> scenarios;  ///< Scenario [answer].
+  /// Comparison with the recorded run [answer]; absent if no such run was recorded.
   std::vector<std::optional<simulator::MeasuredBeside>> measured;
   std::vector<Refusal> refusals;
 };
@@ -38,9 +38,9 @@ struct Simulation {
 
 [[nodiscard]] std::string simulate_text(const Simulation& simulation, bool quiet, const Glyphs& glyphs);
 [[nodiscard]] nlohmann::ordered_json simulate_document(const Simulation& simulation);
-/// The document as text.
+/// Text of simulate_document().
 [[nodiscard]] std::string simulate_json(const Simulation& simulation);
-/// One line an answer.
+/// CSV with one line per answer.
 [[nodiscard]] std::string simulate_csv(const Simulation& simulation);
 
 struct AnswerLadder {
@@ -51,12 +51,12 @@ struct AnswerLadder {
   simulator::Ladder ladder;
 };
 
-/// Ladder of one answer's rounds.
+/// Correction ladder of one answer's rounds.
 [[nodiscard]] Result<AnswerLadder> ladder_of(const simulator::CostModel& model,
                                              const simulator::StrategyRounds& rounds,
                                              const simulator::Machine& machine);
 
-/// A table an answer, with a bar a rung on a terminal.
+/// One table per answer, with a bar per rung on a terminal.
 [[nodiscard]] std::string ladder_text(const std::vector<AnswerLadder>& ladders, const Glyphs& glyphs);
 [[nodiscard]] std::string ladder_json(const Simulation& simulation, const std::vector<AnswerLadder>& ladders);
 

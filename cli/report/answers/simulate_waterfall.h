@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// `draftscope simulate --waterfall`: what was possible on these texts, level by level, and where it got lost.
+// `draftscope simulate --waterfall`: the speed that was possible on these texts, level by level, and where it
+// was lost.
 
 #include <draftscope/simulator/answers/recording_waterfall.h>
 #include <functional>
@@ -26,8 +27,8 @@ struct Waterfalls {
   std::vector<Refusal> refusals;
 };
 
-/// On every machine; strategies and machines without an answer are refusals. Errors: as
-/// recording_waterfall() where no machine has an answer. `progress` is told of machines done.
+/// Makes the waterfalls on every machine; strategies and machines without an answer become refusals. Errors:
+/// those of recording_waterfall(), if no machine has an answer. `progress` counts machines.
 [[nodiscard]] Result<Waterfalls> make_waterfalls(const simulator::WhatIf& what_if,
                                                  const traces::Recording& recording,
                                                  const std::vector<std::string>& strategies,

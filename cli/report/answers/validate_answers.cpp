@@ -88,7 +88,7 @@ using simulator::CheckedAnswer;
 using simulator::ErrorMean;
 using simulator::KindErrors;
 
-/// "+2.1 %"
+/// Text like "+2.1 %".
 std::string signed_percent(const std::optional<double>& share, const Glyphs& glyphs) {
   return share ? signed_text(100.0 * *share, 1, glyphs.characters()) + " %" : std::string(glyphs.absent());
 }
@@ -112,7 +112,6 @@ std::string share_cell(std::size_t part, std::size_t all, const Glyphs& glyphs) 
   return all > 0 ? fmt::format("{} of {}", part, all) : std::string(glyphs.absent());
 }
 
-/// Each line once, in order of first appearance.
 void add_once(std::vector<std::string>& lines, std::string line) {
   if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
 }

@@ -21,30 +21,30 @@ inline constexpr const char* bound_help =
 
 struct ErrorBound {
   simulator::QuestionKind kind = simulator::QuestionKind::recorded_again;
-  double limit = 0.0;  ///< a share: 0.05 is 5 %
+  double limit = 0.0;  ///< Error as a share: 0.05 is 5 %.
   double found = 0.0;
 
   [[nodiscard]] bool held() const { return found <= limit; }
 };
 
-/// Errors: text that is no KIND=PERCENT, a kind that is given twice, a percentage that is negative.
+/// Parses bounds. Errors: a text other than KIND=PERCENT, a repeated kind, a negative percentage.
 [[nodiscard]] Result<std::vector<ErrorBound>> parse_bounds(std::span<const std::string> texts);
 
-/// Fills in what was found. Errors: a kind of which no question was answered.
+/// Sets `found` of each bound. Errors: a kind without an answered question.
 [[nodiscard]] Result<void> check_bounds(std::vector<ErrorBound>& bounds,
                                         std::span<const simulator::KindErrors> kinds);
 
-/// The exit code after everything was printed; an error that names the first bound that was missed.
+/// Exit code after everything was printed, or an error that names the first missed bound.
 [[nodiscard]] Result<int> result_of(std::span<const ErrorBound> bounds);
 
-/// A line a question. `held_out` is the title of that column.
+/// Table with one line per question; `held_out` is the title of that column.
 [[nodiscard]] std::string answers_table(std::span<const simulator::CheckedAnswer> answers,
                                         const std::string& held_out, const Glyphs& glyphs);
-/// A line a kind of question.
+/// Table with one line per kind of question.
 [[nodiscard]] std::string kinds_table(std::span<const simulator::KindErrors> kinds, const Glyphs& glyphs);
-/// Whether each bound was held; "" without bounds.
+/// Table that says whether each bound was met; "" without bounds.
 [[nodiscard]] std::string bounds_table(std::span<const ErrorBound> bounds, const Glyphs& glyphs);
-/// Refusals, first differences and what predictions rest on, each line once; "" if there is none.
+/// Refusals, first differences and the basis of predictions, each line once; "" if there is none.
 [[nodiscard]] std::string answer_notes(std::span<const simulator::CheckedAnswer> answers);
 
 [[nodiscard]] Json answers_json(std::span<const simulator::CheckedAnswer> answers);

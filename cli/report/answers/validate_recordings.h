@@ -22,18 +22,18 @@ struct ValidateRecordingsOptions {
   bool quiet = false;
 };
 
-/// Recordings that were trained on and asked about, and how that went.
+/// Recordings that were trained on and asked about, and the result.
 struct RecordingsValidation {
-  std::vector<std::string> trained_on;  ///< names of files
-  std::vector<std::string> asked;       ///< likewise; the learnt one where it was held out piece by piece
+  std::vector<std::string> trained_on;  ///< File names.
+  std::vector<std::string> asked;       ///< File names; the trained recording if parts were held out.
   std::vector<simulator::RunReplay> replays;
   std::vector<simulator::CheckedAnswer> answers;
   std::vector<ErrorBound> bounds;
 };
 
-/// `draftscope validate TRACE…`: asks a recording for what is held out of it, or one recording for the runs
-/// of others, and prints how far the answers are off. Returns the exit code; an error where a bound is
-/// missed, after printing.
+/// `draftscope validate TRACE…`: asks a recording about its held-out parts, or one recording about the runs
+/// of others, and prints the errors of the answers. Returns the exit code; if a bound is missed, an error
+/// after printing.
 [[nodiscard]] Result<int> validate_recordings(const ValidateRecordingsOptions& options);
 
 }  // namespace draftscope::cli

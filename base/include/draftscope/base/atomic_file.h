@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A file that is there whole or not at all: written beside its target under another name, synced and renamed.
+// A file that appears complete or not at all: it is written beside its target under another name, synced and
+// renamed.
 
 #include <draftscope/base/result.h>
 
@@ -15,23 +16,24 @@ enum class Replacing { allowed, refused };
 
 class AtomicFile {
  public:
-  /// Creates the temporary file in the target's folder; an existing target stays until commit(). Errors: it
-  /// can't be created; the target has no name, or is something other than a regular file.
+  /// Creates the temporary file in the target's folder; an existing target stays until commit(). Errors: the
+  /// file can't be created; the target has no name, or is not a regular file.
   [[nodiscard]] static Result<AtomicFile> create(const std::filesystem::path& target);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;
-  ~AtomicFile();  ///< without commit() nothing remains
+  ~AtomicFile();  ///< Without commit(), the destructor removes the file.
 
-  /// Buffered. After a failure further writes do nothing; failed() tells, commit() returns the first error.
+  /// Writes through a buffer. After a failure further writes do nothing; failed() tells, and commit() returns
+  /// the first error.
   void write(std::string_view bytes);
   [[nodiscard]] bool failed() const { return !error_.message.empty(); }
 
-  /// The temporary file.
+  /// Path of the temporary file.
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
 
-  /// Puts what was written on disk, under the temporary name: what fails for lack of room has failed then.
+  /// Syncs the content to disk under the temporary name, so that a lack of room shows here.
   [[nodiscard]] Result<void> sync();
-  /// Puts the file, synced, in the target's place.
+  /// Syncs the file and renames it to the target.
   [[nodiscard]] Result<void> commit(Replacing replacing = Replacing::allowed);
 
  private:
@@ -49,9 +51,8 @@ class AtomicFile {
 /// Waits until the file is on disk. Errors: it can't be opened; the disk could not take it.
 [[nodiscard]] Result<void> sync_file(const std::filesystem::path& file);
 
-/// Renames `file` to `target`, in the same folder, and waits until that is on disk. Errors: `target` exists
-/// and may not be replaced (file systems that can't tell replace it); it can't be renamed. They name
-/// `target`.
+/// Renames `file` to `target`, in the same folder, and waits until that is on disk. Errors, which name
+/// `target`: it exists and may not be replaced (file systems that can't tell replace it); the rename fails.
 [[nodiscard]] Result<void> put_in_place(const std::filesystem::path& file,
                                         const std::filesystem::path& target, Replacing replacing);
 

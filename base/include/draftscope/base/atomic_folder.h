@@ -2,7 +2,7 @@
 #pragma once
 
 // A folder of several files that appear together or not at all. Files are made in a folder beside the target,
-// which takes the target's name once all of them are whole; where the target is there already, they are moved
+// which is renamed to the target once all of them are complete. If the target already exists, they are moved
 // into it one by one.
 
 #include <draftscope/base/result.h>
@@ -14,21 +14,21 @@ namespace draftscope {
 
 class AtomicFolder {
  public:
-  /// Makes the folder beside `target`, and the folders above it that are missing; what an earlier crash left
-  /// there is replaced. Errors: it can't be made; `target` is something other than a folder.
+  /// Makes the folder beside `target`, and missing parent folders; replaces what an earlier crash left there.
+  /// Errors: it can't be made; `target` is not a folder.
   [[nodiscard]] static Result<AtomicFolder> create(const std::filesystem::path& target);
 
   AtomicFolder(AtomicFolder&& other) noexcept;
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
   AtomicFolder& operator=(AtomicFolder&&) = delete;
-  /// Without a commit, removes what was made, the folders above included.
+  /// Without commit(), removes what was made, including parent folders.
   ~AtomicFolder();
 
-  /// Where the files are to be made.
+  /// Folder in which to make the files.
   [[nodiscard]] const std::filesystem::path& path() const { return temporary_; }
 
-  /// Puts the files in their place; files of other names stay in a target that is there already.
+  /// Moves the files to their place; an existing target keeps files of other names.
   [[nodiscard]] Result<void> commit();
 
  private:
@@ -36,12 +36,12 @@ class AtomicFolder {
                std::vector<std::filesystem::path> parents);
 
   std::filesystem::path target_;
-  std::filesystem::path temporary_;             ///< empty once there is nothing to remove
-  std::vector<std::filesystem::path> parents_;  ///< that were made for it, the outermost first
+  std::filesystem::path temporary_;             ///< Empty once there is nothing to remove.
+  std::vector<std::filesystem::path> parents_;  ///< Parent folders that were made, the outermost first.
 };
 
-/// Removes a folder with the files in it; a folder in it, and what can't be removed, stays. Needs no memory:
-/// a destructor calls it while an exception for the lack of memory passes.
+/// Removes a folder with its files; subfolders, and what can't be removed, stay. Needs no memory, since a
+/// destructor calls it while an exception for lack of memory passes.
 void remove_folder_of_files(const char* folder) noexcept;
 
 }  // namespace draftscope

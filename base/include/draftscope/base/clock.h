@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The one clock of a trace: CLOCK_MONOTONIC in nanoseconds. CLOCK_REALTIME steps with NTP and is only stored
-// as a pair at the start and the end, so that a trace can be placed in calendar time and drift can be seen.
+// The only clock of a trace: CLOCK_MONOTONIC in nanoseconds. CLOCK_REALTIME steps with NTP and is only stored
+// as a pair at the start and the end, to place a trace in calendar time and to show drift.
 
 #include <cstdint>
 #include <ctime>
@@ -21,10 +21,10 @@ struct ClockPair {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-/// Both clocks, read as close together as a few tries allow.
+/// Reads both clocks, as close together as a few tries allow.
 [[nodiscard]] ClockPair read_clock_pair();
 
-/// A system clock's nanoseconds since 1970 as ISO 8601, UTC; cut to whole seconds.
+/// ISO 8601 text in UTC of a system clock's nanoseconds since 1970; cut to whole seconds.
 [[nodiscard]] std::string utc_text(std::int64_t realtime_ns);
 [[nodiscard]] std::string utc_now();
 

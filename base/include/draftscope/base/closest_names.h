@@ -7,11 +7,11 @@
 
 namespace draftscope {
 
-/// Lower case, without spaces, '-' and '_': how names are compared.
+/// Form in which names are compared: lower case, without spaces, '-' and '_'.
 [[nodiscard]] std::string comparable_name(std::string_view name);
 
-/// The names that are nearest to `wanted`, best first, joined by commas: those that contain it, then by edit
-/// distance.
+/// Names that are nearest to `wanted`, best first, joined by commas: names that contain it, then in order of
+/// edit distance.
 [[nodiscard]] std::string closest_names(std::string_view wanted, std::span<const std::string> names);
 
 }  // namespace draftscope

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Random numbers that are a function of what they are for, not of how many came before: any thread, or a GPU,
-// draws any of them in any order and gets the same bits. This header compiles for host and device.
+// Random numbers that depend on their purpose, not on earlier draws: any thread, or a GPU, draws any of them
+// in any order and gets the same bits. This header compiles for host and device.
 //
 // Philox4x32-10: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), checked against its
 // known answers (std::philox_engine arrives with C++26). SplitMix64: Steele, Lea and Flood, "Fast splittable
@@ -20,7 +20,7 @@
 
 namespace draftscope {
 
-/// The ten rounds of Philox4x32-10, in place: `counter` becomes the four random words.
+/// Runs the ten rounds of Philox4x32-10 in place: `counter` becomes the four random words.
 DRAFTSCOPE_HOST_DEVICE constexpr void philox_rounds(std::uint32_t (&counter)[4], std::uint32_t (&key)[2]) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product0 = std::uint64_t{0xD2511F53U} * counter[0];
@@ -43,22 +43,22 @@ DRAFTSCOPE_HOST_DEVICE constexpr void philox_rounds(std::uint32_t (&counter)[4],
   return {words[0], words[1], words[2], words[3]};
 }
 
-/// Uniform in [0, 1): the top 53 bits of two words, the more significant first.
+/// Uniform number in [0, 1): the top 53 bits of two words, the more significant first.
 [[nodiscard]] DRAFTSCOPE_HOST_DEVICE constexpr double unit_interval(std::uint32_t high, std::uint32_t low) {
   return static_cast<double>(((std::uint64_t{high} << 32U) | low) >> 11U) * 0x1p-53;
 }
 
-/// The step between the states of SplitMix64.
+/// Step between the states of SplitMix64.
 inline constexpr std::uint64_t splitmix_step = 0x9E3779B97F4A7C15U;
 
-/// The output function of SplitMix64, a bijection.
+/// Output function of SplitMix64, a bijection.
 [[nodiscard]] constexpr std::uint64_t splitmix(std::uint64_t state) {
   state = (state ^ (state >> 30U)) * 0xBF58476D1CE4E5B9U;
   state = (state ^ (state >> 27U)) * 0x94D049BB133111EBU;
   return state ^ (state >> 31U);
 }
 
-/// A sequence that is a function of (seed, stream): SplitMix64, started at a mixed value for each stream.
+/// A sequence that depends only on (seed, stream): SplitMix64, started at a mixed value for each stream.
 class CounterRandom {
  public:
   constexpr CounterRandom(std::uint64_t seed, std::uint64_t stream)
@@ -66,10 +66,10 @@ class CounterRandom {
 
   constexpr std::uint64_t next() { return splitmix(state_ += splitmix_step); }
 
-  /// In [0, count), by its upper bits: the bias is below count / 2^32.
+  /// Random index in [0, count), by the upper bits: the bias is below count / 2^32.
   constexpr std::size_t index(std::size_t count) { return ((next() >> 32U) * count) >> 32U; }
 
-  /// In (0, 1).
+  /// Uniform number in (0, 1).
   constexpr double uniform() { return (static_cast<double>(next() >> 11U) + 0.5) * 0x1p-53; }
 
  private:

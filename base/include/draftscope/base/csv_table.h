@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A small CSV file with a header line, as the project's data files and others' exports are: RFC 4180, quoted
-// fields may hold commas and line breaks. Everything is text until it is asked for as a number.
+// A small CSV file with a header line, such as the project's data files and other tools' exports. Follows RFC
+// 4180: quoted fields may contain commas and line breaks. Every field is text until it is read as a number.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -16,18 +16,18 @@ namespace draftscope {
 
 class CsvTable {
  public:
-  /// `name` is what errors call it, the file's name. Errors: no header, a column twice, a row with more or
-  /// fewer fields than the header, malformed quotes. Empty lines are skipped.
+  /// Parses a table; errors use `name`, the file's name. Errors: no header, a repeated column, a row with
+  /// more or fewer fields than the header, malformed quotes. Empty lines are skipped.
   [[nodiscard]] static Result<CsvTable> parse(std::string_view text, std::string name);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
   [[nodiscard]] bool has(std::string_view column) const;
 
-  /// Errors of all three name the file, the row (1 = the first after the header) and the column. row <
-  /// rows().
+  /// Text of a field, with row < rows(). Errors of this and the next two functions name the file, the row (1
+  /// = the first after the header) and the column.
   [[nodiscard]] Result<std::string> text(std::size_t row, std::string_view column) const;
-  /// Absent where the field is empty. Finite.
+  /// Finite number in a field; absent if the field is empty.
   [[nodiscard]] Result<std::optional<double>> number(std::size_t row, std::string_view column) const;
   [[nodiscard]] Result<std::optional<std::int64_t>> integer(std::size_t row, std::string_view column) const;
 

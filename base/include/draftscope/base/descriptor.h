@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// An open file of the system, which is closed when its owner goes.
+// An open file of the system, which its owner closes on destruction.
 
 #include <unistd.h>
 #include <utility>
@@ -10,7 +10,7 @@ namespace draftscope {
 
 class Descriptor {
  public:
-  /// Takes over what ::open() returned; a negative number is no file.
+  /// Takes ownership of the result of ::open(); a negative number is no file.
   explicit Descriptor(int number) : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
   Descriptor& operator=(Descriptor&&) = delete;
@@ -19,7 +19,7 @@ class Descriptor {
   }
 
   [[nodiscard]] int number() const { return number_; }
-  /// Gives the file to the caller, who closes it.
+  /// Releases the file to the caller, who closes it.
   [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
  private:

@@ -9,8 +9,8 @@
 
 namespace draftscope {
 
-/// Names in a folder but `.` and `..`, sorted, without the folder's own. An error where it can't be read.
-/// std::bad_alloc is thrown on, where the standard library's iteration of a folder ends the program.
+/// Names in a folder except `.` and `..`, sorted, without the folder's path. Errors: it can't be read. Throws
+/// std::bad_alloc, where the standard library's iteration would end the program.
 [[nodiscard]] Result<std::vector<std::string>> folder_names(const std::filesystem::path& folder);
 
 }  // namespace draftscope

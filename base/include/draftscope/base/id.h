@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Numbers that name a row. Ids of different tags don't compare, convert or assign to each other, nor to
-// integers that are computed: an index into a vector can't be taken for an id, a round's id not for its
-// request's. A constant of the source is fine (`RoundId round_id = 3`); a number from elsewhere becomes an id
-// by from().
+// Numbers that identify a row. Ids of different tags do not compare, convert or assign to each other, nor to
+// computed integers: an index can't pass for an id, nor a round's id for its request's. A constant in the
+// source is fine (`RoundId round_id = 3`); other numbers become an id by from().
 
 #include <fmt/format.h>
 #include <compare>
@@ -16,15 +15,15 @@
 
 namespace draftscope {
 
-/// Id of a row of the kind that Tag stands for: positive, or 0 for none. Of the size of its number.
+/// Id of a row of the kind that Tag names: positive, or 0 for none. It has the size of its number.
 template <typename Tag>
 class Id {
  public:
   constexpr Id() = default;
-  // Implicit, because a constant in the source says by its place what it is.
+  // Implicit, since the context of a constant in the source shows its meaning.
   consteval Id(std::int64_t constant) : value_(constant) {}  // NOLINT(google-explicit-constructor)
 
-  /// Id with a number that was read or counted.
+  /// Makes an id from a number that was read or counted.
   template <std::integral Number>
   [[nodiscard]] static constexpr Id from(Number number) {
     Id id;
@@ -37,7 +36,7 @@ class Id {
 
   friend constexpr bool operator==(Id a, Id b) { return a.value_ == b.value_; }
   friend constexpr std::strong_ordering operator<=>(Id a, Id b) { return a.value_ <=> b.value_; }
-  /// As its number.
+  /// Prints the number.
   template <typename Character, typename Traits>
   friend std::basic_ostream<Character, Traits>& operator<<(std::basic_ostream<Character, Traits>& stream,
                                                            Id id) {
@@ -57,7 +56,7 @@ struct std::hash<draftscope::Id<Tag>> {
   }
 };
 
-/// As its number.
+/// Formats the number.
 template <typename Tag>
 struct fmt::formatter<draftscope::Id<Tag>> : fmt::formatter<std::int64_t> {
   template <typename Context>

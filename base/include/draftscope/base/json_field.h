@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A JSON value that knows its place in its file, so that every error is one line that names file, path, what
-// was found and what was expected: "config.json: rope_scaling.factor is 'two', expected a number".
+// A JSON value that knows its place in its file, so that every error is one line with file, path, the value
+// found and what was expected: "config.json: rope_scaling.factor is 'two', expected a number".
 
 #include <draftscope/base/result.h>
 #include <cmath>
@@ -26,11 +26,11 @@ struct Range {
   T max = std::numeric_limits<T>::max();
 };
 
-/// A view: document and file name must outlive it. A member that is not there reads as a missing value, which
-/// counts as null; every typed read of it is an error that says "is missing". Thread-safe as any const value.
+/// A view: document and file name must outlive it. An absent member reads as a missing value, which counts as
+/// null; every typed read of it is an error that says "is missing". As thread-safe as any const value.
 class JsonField {
  public:
-  /// The root of a document; `file` names it in errors. `path` is where `value` is in the file, if it is not
+  /// Root of a document; `file` names it in errors. `path` is the place of `value` in the file, if it is not
   /// the root.
   JsonField(const nlohmann::json& value, std::string_view file, std::string path = "");
 
@@ -38,25 +38,25 @@ class JsonField {
   [[nodiscard]] const nlohmann::json& value() const;
   [[nodiscard]] std::string_view file() const { return file_; }
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// "config.json: rope_scaling.factor", or the file alone.
+  /// Name in errors: "config.json: rope_scaling.factor", or only the file.
   [[nodiscard]] std::string name() const;
 
   [[nodiscard]] bool is_missing() const { return value_ == nullptr; }
-  /// Missing or null: Hugging Face's optional fields are either.
+  /// Whether the value is missing or null, as Hugging Face's optional fields may be.
   [[nodiscard]] bool is_null() const { return value_ == nullptr || value_->is_null(); }
 
-  /// The member of that name; missing if there is none or this is no object.
+  /// Member of that name; missing if there is none or this is not an object.
   [[nodiscard]] JsonField operator[](std::string_view key) const;
-  /// Whether the member is there, if only as null.
+  /// Whether the member exists, even as null.
   [[nodiscard]] bool has(std::string_view key) const { return !(*this)[key].is_missing(); }
 
   /// This value, if it is an object.
   [[nodiscard]] Result<JsonField> object() const;
-  /// The elements of a list.
+  /// Elements of a list.
   [[nodiscard]] Result<std::vector<JsonField>> list() const;
-  /// The members of an object, by key.
+  /// Members of an object, by key.
   [[nodiscard]] Result<std::vector<std::pair<std::string, JsonField>>> members() const;
-  /// An error if this object has a member that is not among `known`; `expected` ends the message.
+  /// Fails if this object has a member that is not in `known`; `expected` ends the message.
   [[nodiscard]] Result<void> knows_only(std::span<const char* const> known, std::string_view expected) const;
 
   [[nodiscard]] Result<std::string> text() const;
@@ -67,18 +67,18 @@ class JsonField {
   [[nodiscard]] Result<std::vector<double>> numbers() const;
   template <std::integral T>
   [[nodiscard]] Result<T> integer(Range<T> range = {}) const;
-  /// The value of an enumeration whose values from 0 to `last` have the names that `name_of` gives.
+  /// Value of an enumeration whose values from 0 to `last` have the names that `name_of` gives.
   template <typename Enumeration>
   [[nodiscard]] Result<Enumeration> named(std::string_view (*name_of)(Enumeration), Enumeration last) const;
 
-  // The same, or `otherwise` where the value is null or missing.
+  // These read the value, or return `otherwise` if it is null or missing.
   [[nodiscard]] Result<std::string> text_or(std::string otherwise) const;
   [[nodiscard]] Result<bool> boolean_or(bool otherwise) const;
   [[nodiscard]] Result<double> number_or(Range<double> range, double otherwise) const;
   template <std::integral T>
   [[nodiscard]] Result<T> integer_or(Range<T> range, T otherwise) const;
 
-  /// "FILE: path is FOUND, expected `expected`".
+  /// Error "FILE: path is FOUND, expected `expected`".
   [[nodiscard]] tl::unexpected<Error> wrong(std::string_view expected) const;
 
  private:
@@ -88,14 +88,14 @@ class JsonField {
   template <std::integral T>
   [[nodiscard]] bool holds(Range<T> range) const;
 
-  const nlohmann::json* value_;  ///< null = missing
+  const nlohmann::json* value_;  ///< Null if the value is missing.
   std::string_view file_;
   std::string path_;
 };
 
 template <std::integral T>
 bool JsonField::holds(Range<T> range) const {
-  // The library would wrap a number that does not fit, in silence.
+  // The library would silently wrap a number that does not fit.
   const nlohmann::json& found = value();
   if (found.is_number_unsigned())
     return std::cmp_greater_equal(found.get<std::uint64_t>(), range.min) &&

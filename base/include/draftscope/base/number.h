@@ -14,8 +14,8 @@ namespace draftscope {
 template <typename T>
 concept Number = (std::integral<T> && !std::same_as<T, bool>) || std::floating_point<T>;
 
-/// The number that all of `text` is, in decimal: "12", "-3", for real types "0.5" and "1e-3" too. None if it
-/// is anything else, as "", "+1", "0x10", "1 ", "inf" and "nan" are, or does not fit the type.
+/// Parses all of `text` as a decimal number: "12", "-3", for real types also "0.5" and "1e-3". None for
+/// anything else, such as "", "+1", "0x10", "1 ", "inf" and "nan", or if it does not fit the type.
 template <Number T>
 [[nodiscard]] std::optional<T> parse_number(std::string_view text) {
   T value{};

@@ -8,11 +8,11 @@
 
 namespace draftscope {
 
-/// The text with control bytes as \xNN, cut after 120 bytes: for where it stands without quotes.
+/// Text with control bytes as \xNN, cut after 120 bytes, for use without quotes.
 [[nodiscard]] std::string excerpt(std::string_view text);
 
-/// The text between single quotes, control bytes as \xNN, cut after 120 bytes: an error stays one readable
-/// line whatever a file holds.
+/// Text between single quotes, with control bytes as \xNN, cut after 120 bytes, so that an error stays one
+/// readable line whatever a file contains.
 [[nodiscard]] std::string quote(std::string_view text);
 
 }  // namespace draftscope

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a function that can fail returns, in every library. std::expected arrives with C++23; tl::expected is
-// the same interface. Errors are values: they cross module edges instead of exceptions, and carry one line
-// for the user.
+// Return type of functions that can fail, in every library. std::expected arrives with C++23; tl::expected
+// has the same interface. Errors are values: they cross module boundaries instead of exceptions, and contain
+// one line for the user.
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 
 namespace draftscope {
 
-/// One line that names the file or field, what was found and what was expected. No trailing newline or full
-/// stop.
+/// One line that names the file or field, the value found and what was expected, without a newline or full
+/// stop at the end.
 struct Error {
   std::string message;
 };
@@ -22,7 +22,7 @@ struct Error {
 template <typename T>
 using Result = tl::expected<T, Error>;
 
-/// `return fail("{}: header is {} bytes, file has {}", path, a, b);`
+/// Makes an error: `return fail("{}: header is {} bytes, file has {}", path, a, b);`
 template <typename... Args>
 [[nodiscard]] tl::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...)});
@@ -30,16 +30,17 @@ template <typename... Args>
 
 }  // namespace draftscope
 
-/// Evaluates a Result expression and returns its error from the enclosing function if it holds one.
+/// Evaluates a Result expression; if it is an error, returns that from the enclosing function.
 #define DRAFTSCOPE_TRY(expression)                                                      \
   do {                                                                                  \
     if (auto draftscope_result = (expression); !draftscope_result)                      \
       return tl::unexpected<::draftscope::Error>(std::move(draftscope_result).error()); \
   } while (false)
 
-/// DRAFTSCOPE_TRY_ASSIGN(auto model, load(path)); — binds the value or returns the error. The line number is
-/// expanded once, on its own: where the arguments span lines, GCC may give each expansion of __LINE__ another
-/// value.
+/// Binds the value of a Result expression, or returns its error:
+/// `DRAFTSCOPE_TRY_ASSIGN(auto model, load(path));`
+/// The line number is expanded only once, in a separate step, since GCC may expand __LINE__ differently in
+/// arguments that span lines.
 #define DRAFTSCOPE_TRY_ASSIGN(declaration, expression) \
   DRAFTSCOPE_TRY_ASSIGN_AT(__LINE__, declaration, expression)
 #define DRAFTSCOPE_TRY_ASSIGN_AT(line, declaration, expression) \

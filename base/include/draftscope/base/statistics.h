@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Order statistics of samples: medians and quantiles. There are several definitions of both, and each
-// function says which one it takes (numbers are those of R. J. Hyndman and Y. Fan, "Sample quantiles in
-// statistical packages", The American Statistician 50, 1996). All expect at least one value and none that
-// is NaN, and all reorder the values that they are given; O(n).
+// Order statistics of samples: medians and quantiles. Both have several definitions, and each function says
+// which one it uses. Numbers are those of R. J. Hyndman and Y. Fan, "Sample quantiles in statistical
+// packages", The American Statistician 50, 1996. All functions expect at least one value and no NaN, and
+// reorder the given values; O(n).
 
 #include <algorithm>
 #include <cmath>
@@ -14,12 +14,12 @@
 
 namespace draftscope {
 
-/// A vector by reference, or a span.
+/// A reference to a vector, or a span.
 template <typename T>
 concept Samples = std::ranges::random_access_range<T> && std::ranges::sized_range<T>;
 
-/// The value of this rank in ascending order; rank 0 is the minimum. Values before index `first` are known to
-/// be no greater than those from there on.
+/// Value of this rank in ascending order; rank 0 is the minimum. Values before index `first` must not exceed
+/// any value from there on.
 template <Samples Values, typename Less = std::less<>>
 [[nodiscard]] std::ranges::range_value_t<Values> value_of_rank(Values&& values, std::size_t rank,
                                                                Less less = {}, std::size_t first = 0) {
@@ -29,19 +29,19 @@ template <Samples Values, typename Less = std::less<>>
   return *place;
 }
 
-/// The median; of an even number of values the lower one in the middle.
+/// Median; for an even number of values, the lower of the two middle values.
 template <Samples Values, typename Less = std::less<>>
 [[nodiscard]] std::ranges::range_value_t<Values> lower_median(Values&& values, Less less = {}) {
   return value_of_rank(values, (std::ranges::size(values) - 1) / 2, less);
 }
 
-/// The median; of an even number of values the upper one in the middle.
+/// Median; for an even number of values, the upper of the two middle values.
 template <Samples Values>
 [[nodiscard]] std::ranges::range_value_t<Values> upper_median(Values&& values) {
   return value_of_rank(values, std::ranges::size(values) / 2);
 }
 
-/// The median; of an even number of values the mean of the two in the middle.
+/// Median; for an even number of values, the mean of the two middle values.
 template <Samples Values>
 [[nodiscard]] double mean_median(Values&& values) {
   const std::size_t middle = std::ranges::size(values) / 2;
@@ -51,30 +51,30 @@ template <Samples Values>
   return (*std::max_element(begin, begin + static_cast<std::ptrdiff_t>(middle)) + upper) / 2.0;
 }
 
-/// Rank of a quantile, `share` of the way from the minimum (0) to the maximum (1), rounded down.
+/// Rank of the quantile `share`, from 0 (minimum) to 1 (maximum), rounded down.
 [[nodiscard]] inline std::size_t rank_below(double share, std::size_t count) {
   return static_cast<std::size_t>(share * static_cast<double>(count - 1));
 }
 
-/// The same rank rounded to the nearest.
+/// Rank of the quantile `share` in [0, 1], rounded to the nearest.
 [[nodiscard]] inline std::size_t nearest_rank(double share, std::size_t count) {
   return static_cast<std::size_t>(std::llround(share * static_cast<double>(count - 1)));
 }
 
-/// Value of rank_below(): always one of the values.
+/// Value of rank_below(), which is always one of the values.
 template <Samples Values>
 [[nodiscard]] std::ranges::range_value_t<Values> quantile_below(Values&& values, double share) {
   return value_of_rank(values, rank_below(share, std::ranges::size(values)));
 }
 
-/// Value of nearest_rank(): always one of the values.
+/// Value of nearest_rank(), which is always one of the values.
 template <Samples Values>
 [[nodiscard]] std::ranges::range_value_t<Values> nearest_quantile(Values&& values, double share) {
   return value_of_rank(values, nearest_rank(share, std::ranges::size(values)));
 }
 
-/// Linear interpolation between the two neighbouring ranks: definition 7. Values before index `first` are
-/// known to be no greater than those from there on, as after a call for a lower quantile `first` =
+/// Quantile by linear interpolation between the two neighbouring ranks: definition 7. Values before index
+/// `first` must not exceed any value from there on. After a call for a lower quantile, `first` may be
 /// rank_below() of that one.
 template <Samples Values>
 [[nodiscard]] double interpolated_quantile(Values&& values, double share, std::size_t first = 0) {

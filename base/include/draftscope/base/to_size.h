@@ -6,7 +6,7 @@
 
 namespace draftscope {
 
-/// A count or index that is not negative, as containers take it.
+/// Non-negative count or index, in the type that containers take.
 [[nodiscard]] constexpr std::size_t to_size(std::int32_t n) {
   return static_cast<std::size_t>(n);
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Device activity: what the GPU did, as rows of `kernels` that point to the host spans which launched it.
+// Device activity: the work of the GPU, as rows of `kernels` that refer to the host spans that launched it.
 //
-// Host spans stay the source of truth. While a span is open its id is CUPTI's external-correlation id, so a
-// device record leads to its span, and the span knows phase, round and request. Which operation of which
-// layer a launch computes is what OperationScope says around it.
+// Host spans remain the reference. While a span is open, its id is CUPTI's external-correlation id, so a
+// device record leads to its span, which knows phase, round and request. An OperationScope around a launch
+// names its operation and layer.
 //
-// Mode `launches`: a row a launch of a kernel, a copy or a memory set. Mode `operations`: beside them, a row
-// an operation that a kernel of many timed by itself (add_operations()).
+// Mode `launches` gives one row per launch of a kernel, a copy or a memory set. Mode `operations` adds one
+// row per operation that a kernel of several operations timed itself (add_operations()).
 //
-// Device times are CLOCK_MONOTONIC as all of the trace: CUPTI reads now_ns() through a callback. How far the
-// clocks drifted, and what was dropped, rejected or spent on measuring, is stored in `meta`.
+// Device times are CLOCK_MONOTONIC, like the rest of the trace: CUPTI reads now_ns() through a callback. The
+// clocks' drift, and the amounts dropped, rejected or spent on measuring, are stored in `meta`.
 //
-// Thread-safety: one thread, the one that writes the trace. CUPTI's own threads only fill buffers.
+// Thread-safety: only the thread that writes the trace may call this; CUPTI's own threads only fill buffers.
 // OperationScope may be used on any thread between start and stop().
 
 #include <draftscope/base/result.h>
@@ -32,29 +32,29 @@ enum class DeviceTraceMode : std::uint8_t { off, launches, operations };
 [[nodiscard]] Result<DeviceTraceMode> parse_device_trace_mode(std::string_view name);
 
 struct DeviceTraceCounts {
-  std::int64_t rows = 0;          ///< handed to the writer
-  std::int64_t dropped = 0;       ///< records that CUPTI had no room for
-  std::int64_t rejected = 0;      ///< records without a usable time: start = 0 or end < start
-  std::int64_t unattributed = 0;  ///< rows that no open span launched
-  std::int64_t before_span = 0;   ///< rows that begin before their span does: the clocks disagree
-  std::int64_t other = 0;         ///< records of kinds that have no row
-  std::int64_t failed_calls = 0;  ///< calls to CUPTI that failed since it was attached
-  std::int64_t overhead_ns = 0;   ///< what CUPTI says that measuring cost
+  std::int64_t rows = 0;          ///< Rows handed to the writer.
+  std::int64_t dropped = 0;       ///< Records that CUPTI had no room for.
+  std::int64_t rejected = 0;      ///< Records without a usable time: start = 0 or end < start.
+  std::int64_t unattributed = 0;  ///< Rows that no open span launched.
+  std::int64_t before_span = 0;   ///< Rows that begin before their span: clocks disagree.
+  std::int64_t other = 0;         ///< Records of kinds that have no row.
+  std::int64_t failed_calls = 0;  ///< Failed calls to CUPTI since it was attached.
+  std::int64_t overhead_ns = 0;   ///< Cost of measuring as reported by CUPTI.
 };
 
-/// An operation that a kernel timed by itself, block by block. Times as the trace's.
+/// An operation that a kernel timed itself, block by block. Times use the trace's clock.
 struct TimedOperation {
   std::string_view name;
   std::int32_t layer = -1;
-  std::optional<traces::Phase> phase;                 ///< none = the span's
-  std::int64_t start_ns = 0;                          ///< start of the block that began first
-  std::int64_t end_ns = 0;                            ///< end of the block that was done last
-  std::int64_t first_end_ns = 0;                      ///< end of the block that was done first
-  std::int64_t block_start_ns = 0, block_end_ns = 0;  ///< times of block 0
-  std::int64_t wait_ns = 0;                           ///< mean time that a block waited for the last one
-  std::int64_t bytes = 0;                             ///< bytes that it must read: weights and K/V
+  std::optional<traces::Phase> phase;                 ///< Phase; none = the span's.
+  std::int64_t start_ns = 0;                          ///< Start of the block that began first.
+  std::int64_t end_ns = 0;                            ///< End of the block that finished last.
+  std::int64_t first_end_ns = 0;                      ///< End of the block that finished first.
+  std::int64_t block_start_ns = 0, block_end_ns = 0;  ///< Times of block 0.
+  std::int64_t wait_ns = 0;                           ///< Mean time that a block waited for the last one.
+  std::int64_t bytes = 0;                             ///< Bytes that it must read: weights and K/V.
   std::int32_t blocks = 0;
-  std::int32_t first_block = 0, last_block = 0;  ///< to be done
+  std::int32_t first_block = 0, last_block = 0;  ///< Blocks that finished first and last.
 };
 
 class DeviceTrace {
@@ -62,49 +62,49 @@ class DeviceTrace {
   DeviceTrace() = default;
   DeviceTrace(const DeviceTrace&) = delete;
   DeviceTrace& operator=(const DeviceTrace&) = delete;
-  virtual ~DeviceTrace() = default;  ///< does what stop() does
+  virtual ~DeviceTrace() = default;  ///< Stops as stop() does.
 
   [[nodiscard]] virtual DeviceTraceMode mode() const = 0;
 
-  /// From here on rows go to `writer`, which is not owned and must outlive stop(). Device work before this
-  /// call (uploads, warm-up) leaves no row. Expects a synchronised device, and to be called once.
+  /// Sends rows to `writer` from now on; it is not owned and must outlive stop(). Earlier device work
+  /// (uploads, warm-up) gives no row. Expects a synchronised device; call it once.
   virtual void record_into(traces::Writer& writer) = 0;
 
-  /// Device work that this thread launches until pop_span() belongs to `span`, whose end is not needed.
+  /// Assigns device work that this thread launches until pop_span() to `span`, whose end is not needed.
   virtual void push_span(const traces::Span& span) = 0;
   virtual void pop_span() = 0;
 
-  /// Kernels, copies and sets that the calling thread launches until leave_operation() compute `op` of
-  /// `layer`; -1 = of none, then the span's. A `phase` replaces the span's, here and in the scopes inside.
-  /// Any thread; scopes nest, and the innermost counts. See OperationScope.
+  /// Marks kernels, copies and sets that the calling thread launches until leave_operation() as `op` of
+  /// `layer`. With -1 the span's layer applies. A `phase` replaces the span's, also in inner scopes. May be
+  /// called on any thread; scopes nest, and the innermost counts. See OperationScope.
   virtual void enter_operation(std::string_view op, std::int32_t layer,
                                std::optional<traces::Phase> phase) = 0;
   virtual void leave_operation() = 0;
 
-  /// Operations of what the thread launched inside the innermost open span. Their times may be off by
-  /// `error_ns` either way, all alike. In another mode than `operations` it does nothing.
+  /// Adds operations of the work that the thread launched inside the innermost open span. All their times may
+  /// be off by the same amount, up to `error_ns` either way. Does nothing unless the mode is `operations`.
   virtual void add_operations(std::span<const TimedOperation> operations, std::int64_t error_ns) = 0;
 
-  /// Asks CUPTI for its records and makes rows of them: worth doing between requests, for CUPTI keeps records
+  /// Requests CUPTI's records and converts them to rows. Call it between requests, since CUPTI keeps records
   /// until a buffer is full. Expects a synchronised device.
   virtual void flush() = 0;
 
-  /// Turns the buffers that CUPTI has finished into rows. Cheap when there are none; called between rounds.
+  /// Converts the buffers that CUPTI has finished to rows. Cheap when there are none; called between rounds.
   virtual void collect() = 0;
 
-  /// Flushes, writes what is left and the meta rows, and detaches. Expects a synchronised device and a writer
-  /// that is still open. A second call does nothing.
+  /// Flushes, writes the remaining rows and the meta rows, and detaches. Expects a synchronised device and a
+  /// writer that is still open. A second call does nothing.
   virtual void stop() = 0;
 
   [[nodiscard]] virtual DeviceTraceCounts counts() const = 0;
 };
 
-/// Attaches to CUPTI, before the process makes its first CUDA context; record_into() says later where rows
-/// go. Gives no trace for `off`, and one line of error where CUPTI is missing, too old or held by another
-/// tool; host spans go on without it. One trace at a time.
+/// Attaches to CUPTI; call it before the process makes its first CUDA context. record_into() later says where
+/// rows go. Returns null for `off`. Error, one line: CUPTI is missing, too old or in use by another tool;
+/// host spans work without it. Only one trace may exist at a time.
 [[nodiscard]] Result<std::unique_ptr<DeviceTrace>> start_device_trace(DeviceTraceMode mode);
 
-/// Names what the thread's launches in its lifetime compute. Does nothing for a null trace.
+/// Names the operation of the thread's launches during its lifetime. Does nothing for a null trace.
 class OperationScope {
  public:
   OperationScope(DeviceTrace* trace, std::string_view op, std::int32_t layer = -1,

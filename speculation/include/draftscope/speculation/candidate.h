@@ -13,10 +13,10 @@ namespace draftscope::speculation {
 
 /// Where a candidate came from.
 enum class CandidateOrigin : std::uint8_t {
-  probe,   ///< given by hand
-  random,  ///< drawn
-  model,   ///< maximum of the upper confidence bound
-  single,  ///< one sublayer, for the ranking of all
+  probe,   ///< Given by hand.
+  random,  ///< Drawn at random.
+  model,   ///< Maximum of the upper confidence bound.
+  single,  ///< One sublayer, for the ranking of all sublayers.
 };
 
 /// "probe", "random", "model" or "single", as files name it.
@@ -27,8 +27,9 @@ enum class CandidateOrigin : std::uint8_t {
 
 struct Candidate {
   SublayerMask mask;
-  /// The point that the Gaussian process is told: 0 and 1 for probes and random sets of a given size,
-  /// otherwise the continuous point before components were cut to skipped or not, as both codes register it.
+  /// Point that the Gaussian process learns from: 0 and 1 for probes and random sets of a given size.
+  /// Otherwise the continuous point before its components were rounded to skipped or not, as both codes
+  /// register it.
   std::vector<double> point;
   CandidateOrigin origin = CandidateOrigin::random;
 };

@@ -9,8 +9,8 @@
 
 namespace draftscope::speculation {
 
-/// n where a list marks exactly every n-th layer (n − 1, 2n − 1, …), 0 where it marks none, no value where it
-/// marks others.
+/// Returns n where a list marks exactly every n-th layer (n − 1, 2n − 1, …), 0 where it marks none, no value
+/// where it marks others.
 [[nodiscard]] std::optional<std::int32_t> interval_of(const std::vector<bool>& marked);
 
 }  // namespace draftscope::speculation

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A kernel, an operation or a whole pass as it was timed on a machine: what a calibration measures and what
-// a cost model is fitted to. Values; all functions are thread-safe. Times in nanoseconds.
+// A kernel, an operation or a whole pass as timed on a machine: a calibration measures it and a cost model is
+// fitted to it. Values; all functions are thread-safe. Times in nanoseconds.
 
 #include <draftscope/speculation/operation.h>
 #include <cstdint>
@@ -15,25 +15,25 @@ namespace draftscope::speculation {
 struct DraftSublayers {
   std::int32_t attention = 0;
   std::int32_t mlp = 0;
-  double weights_share = 1.0;  ///< bits of a weight that they read, in those of the target's
+  double weights_share = 1.0;  ///< Bits per weight that the draft reads, relative to the target's.
   friend bool operator==(const DraftSublayers&, const DraftSublayers&) = default;
 };
 
 enum class KernelKind : std::uint8_t {
-  operation,       ///< one execution of an operation inside a pass; of `small` a layer's three
-  draft_step,      ///< some sublayers and the head, as a draft runs them
-  target_pass,     ///< the same as target steps and verifications run them
-  drafting_round,  ///< what a round with a draft takes beside its passes
-  step_round,      ///< the same without one
+  operation,       ///< One execution of an operation inside a pass; for `small` the three of a layer.
+  draft_step,      ///< Some sublayers and the head, as a draft runs them.
+  target_pass,     ///< Some sublayers and the head, as target steps and verifications run them.
+  drafting_round,  ///< Time of a round with a draft outside its passes.
+  step_round,      ///< Time of a round without a draft outside its pass.
 };
 [[nodiscard]] std::string_view kernel_kind_name(KernelKind kind);
 
 struct KernelForm {
   KernelKind kind = KernelKind::operation;
-  Operation operation = Operation::qkv;  ///< of kind operation
-  DraftSublayers sublayers;              ///< of passes: how many run
+  Operation operation = Operation::qkv;  ///< Only for the kind `operation`.
+  DraftSublayers sublayers;              ///< Sublayers that a pass runs.
   std::int32_t rows = 1;
-  double context = 0.0;  ///< K/V rows before the first row
+  double context = 0.0;  ///< K/V rows before the first row.
 };
 
 /// Median and quartiles.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Families of models: one row an architecture (docs/recipes/add-a-model-family.md).
+// Families of models: one row per architecture (docs/recipes/add-a-model-family.md).
 
 #include <draftscope/speculation/model_shape.h>
 #include <cstdint>
@@ -10,35 +10,36 @@
 
 namespace draftscope::speculation {
 
-/// Facts of an architecture beyond a config.json: those of Hugging Face's configuration class and modelling
+/// Facts about an architecture beyond config.json, from Hugging Face's configuration class and modelling
 /// code.
 struct ModelFamily {
-  std::string_view architecture;  ///< in config.json's `architectures`
-  std::string_view model_type;    ///< its `model_type`
-  std::int32_t heads = 0;         ///< where the key is absent; 0 = it must be there, as with vocab
-  std::int32_t kv_heads = 0;      ///< where the key is absent; 0 = as many as query heads
-  std::int32_t head_dim = 0;      ///< where the key is absent; 0 = hidden_size / num_attention_heads
+  std::string_view architecture;  ///< Name in config.json's `architectures`.
+  std::string_view model_type;    ///< Name in config.json's `model_type`.
+  std::int32_t heads = 0;     ///< Default where the key is absent; 0 = the key is required, as with vocab.
+  std::int32_t kv_heads = 0;  ///< Default where the key is absent; 0 = as many as query heads.
+  std::int32_t head_dim = 0;  ///< Default where the key is absent; 0 = hidden_size / num_attention_heads.
   std::int32_t vocab = 0;
-  std::int32_t max_positions = 0;  ///< where the key is absent
-  std::int32_t bos_token = -1;     ///< where the key is absent; -1 = none
-  std::int32_t eos_token = -1;     ///< where no file names one; -1 = none
-  bool tied_embeddings = false;    ///< where the key is absent
-  double rms_epsilon = 1e-6;       ///< where the key is absent
-  double theta = 10000.0;          ///< where the key is absent
-  double local_theta = 0.0;        ///< where the key is absent, of layers with a window; 0 = as the others
-  bool rotates_partly = false;     ///< its config.json may have partly rotated heads
-  /// The decoder is one part of several: its fields are in `text_config`, its tensors behind a prefix.
+  std::int32_t max_positions = 0;  ///< Default where the key is absent.
+  std::int32_t bos_token = -1;     ///< Default where the key is absent; -1 = none.
+  std::int32_t eos_token = -1;     ///< Default where no file names one; -1 = none.
+  bool tied_embeddings = false;    ///< Default where the key is absent.
+  double rms_epsilon = 1e-6;       ///< Default where the key is absent.
+  double theta = 10000.0;          ///< Default where the key is absent.
+  double local_theta = 0.0;  ///< Default for layers with a window where the key is absent; 0 = as the others.
+  bool rotates_partly = false;  ///< Whether its config.json may have partly rotated heads.
+  /// Whether the decoder is one part of several: its fields are in `text_config`, its tensors have a prefix.
   bool nested = false;
-  ArchitectureTraits traits;  ///< the class's; an interval, cap or multiplier where config.json has none
+  /// Traits of the class; an interval, cap or multiplier applies where config.json has none.
+  ArchitectureTraits traits;
 };
 
-/// The table.
+/// The table of families.
 [[nodiscard]] std::span<const ModelFamily> model_families();
 
-/// By config.json's `architectures`; null if the table lacks it.
+/// Finds a family by config.json's `architectures`; null if the table lacks it.
 [[nodiscard]] const ModelFamily* find_architecture(std::string_view architecture);
 
-/// By config.json's `model_type`; null if the table lacks it.
+/// Finds a family by config.json's `model_type`; null if the table lacks it.
 [[nodiscard]] const ModelFamily* find_model_type(std::string_view model_type);
 
 }  // namespace draftscope::speculation

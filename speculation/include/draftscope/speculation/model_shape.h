@@ -2,8 +2,8 @@
 #pragma once
 
 // The numbers and traits of a decoder, for the engine that runs it and for the simulator that prices it. They
-// come from a config.json (model_config.h), the table of published models (published_models.h), the meta of a
-// trace (model_shape_json.h), or are written out. All functions are thread-safe.
+// come from a config.json (model_config.h), the table of published models (published_models.h), the metadata
+// of a trace (model_shape_json.h), or are given directly. All functions are thread-safe.
 
 #include <draftscope/base/result.h>
 #include <array>
@@ -23,24 +23,24 @@ struct RopeScaling {
   RopeKind kind = RopeKind::standard;
   double theta = 10000.0;
   double factor = 1.0;
-  double low_frequency_factor = 1.0;        ///< llama3
-  double high_frequency_factor = 4.0;       ///< llama3
-  std::int32_t original_max_positions = 0;  ///< llama3, yarn, dynamic, longrope
-  double beta_fast = 32.0;                  ///< yarn
-  double beta_slow = 1.0;                   ///< yarn
-  double attention_factor = 0.0;            ///< yarn, longrope: scales cos and sin; 0 = derived
-  double mscale = 0.0;                      ///< yarn
-  double mscale_all_dim = 0.0;              ///< yarn
-  bool truncate = true;                     ///< yarn: round the correction range to whole dimensions
-  /// standard: divisors of the frequencies, one for each pair; empty = none. GGUF files hold the result of
+  double low_frequency_factor = 1.0;        ///< Used by llama3.
+  double high_frequency_factor = 4.0;       ///< Used by llama3.
+  std::int32_t original_max_positions = 0;  ///< Used by llama3, yarn, dynamic and longrope.
+  double beta_fast = 32.0;                  ///< Used by yarn.
+  double beta_slow = 1.0;                   ///< Used by yarn.
+  double attention_factor = 0.0;            ///< Scale of cos and sin (yarn, longrope); 0 = derived.
+  double mscale = 0.0;                      ///< Used by yarn.
+  double mscale_all_dim = 0.0;              ///< Used by yarn.
+  bool truncate = true;                     ///< Whether yarn rounds the correction range to whole dimensions.
+  /// Divisors of the frequencies for `standard`, one per pair; empty = none. GGUF files store the result of
   /// llama3's formula in this way.
   std::vector<float> divisors;
-  /// longrope: divisors of each pair's frequency, for contexts up to original_max_positions and longer ones.
+  /// Divisors of each pair's frequency for `longrope`: for contexts up to original_max_positions, and for
+  /// longer ones.
   std::vector<double> short_factors, long_factors;
-  /// Base of the layers that attend to the sliding window, whose frequencies are not scaled; 0 = theta, as
-  /// all.
+  /// Base of the layers with a sliding window, whose frequencies are not scaled; 0 = theta for all layers.
   double local_theta = 0.0;
-  /// Dimensions of a head that are rotated, from its first on; 0 = all of them.
+  /// Rotated dimensions per head, from its first on; 0 = all of them.
   std::int32_t rotated_dimensions = 0;
 
   friend bool operator==(const RopeScaling&, const RopeScaling&) = default;
@@ -56,35 +56,35 @@ enum class NormWeight : std::uint8_t { plain, plus_one };
 /// both.
 enum class NormPlace : std::uint8_t { before, after, around };
 
-/// Norm of queries and keys before they are rotated: of each head by itself, or of a row's whole projection.
+/// Norm of queries and keys before they are rotated: of each head separately, or of a row's whole projection.
 enum class QkNorm : std::uint8_t { none, heads, whole };
 
-/// In what an architecture departs from Llama's. The defaults are Llama's.
+/// Traits in which an architecture departs from Llama's. The defaults are Llama's.
 struct ArchitectureTraits {
   Activation activation = Activation::silu;
   NormWeight norm_weight = NormWeight::plain;
   NormPlace norm_place = NormPlace::before;
   QkNorm qk_norm = QkNorm::none;
-  /// Every so many-th layer attends to the whole context, the others to the sliding window; 0 = all layers
-  /// alike.
+  /// Interval of the layers that attend to the whole context, while the others attend to the sliding window;
+  /// 0 = all layers alike.
   std::int32_t full_attention_interval = 0;
-  /// Every so many-th layer does not rotate queries and keys; 0 = all do.
+  /// Interval of the layers that do not rotate queries and keys; 0 = all layers rotate.
   std::int32_t no_rope_interval = 0;
-  double logit_cap = 0.0;             ///< logits become cap · tanh(logit / cap); 0 = no cap
-  double attention_logit_cap = 0.0;   ///< the same for attention scores
-  double attention_multiplier = 0.0;  ///< scales attention scores; 0 = 1/√head_dim
-  double embedding_multiplier = 1.0;  ///< scales the embeddings; 0 = by √d_model
-  double residual_multiplier = 1.0;   ///< scales a sublayer's output where it joins the residual stream
-  double logit_multiplier = 1.0;      ///< scales the logits
-  bool fused_qkv = false;             ///< one tensor for the projections of queries, keys and values
-  bool fused_gate_up = false;         ///< one tensor for the MLP's gate and up projections
+  double logit_cap = 0.0;            ///< Cap of the logits: they become cap · tanh(logit / cap); 0 = no cap.
+  double attention_logit_cap = 0.0;  ///< Cap of the attention scores: cap · tanh(score / cap); 0 = no cap.
+  double attention_multiplier = 0.0;  ///< Scale of the attention scores; 0 = 1/√head_dim.
+  double embedding_multiplier = 1.0;  ///< Scale of the embeddings; 0 = √d_model.
+  double residual_multiplier = 1.0;   ///< Scale of a sublayer's output where it joins the residual stream.
+  double logit_multiplier = 1.0;      ///< Scale of the logits.
+  bool fused_qkv = false;             ///< Whether queries, keys and values share one projection tensor.
+  bool fused_gate_up = false;         ///< Whether the MLP's gate and up projections share one tensor.
 
   friend bool operator==(const ArchitectureTraits&, const ArchitectureTraits&) = default;
 };
 
 struct ModelShape {
-  std::string name;          ///< folder name, or the synthetic or published model's name
-  std::string architecture;  ///< as config.json names it: "LlamaForCausalLM"; "" = not known
+  std::string name;          ///< Folder name, or the name of a synthetic or published model.
+  std::string architecture;  ///< Name in config.json: "LlamaForCausalLM"; empty = not known.
   std::int32_t n_layers = 0;
   std::int32_t d_model = 0;
   std::int32_t n_heads = 0;
@@ -97,11 +97,12 @@ struct ModelShape {
   RopeScaling rope;
   bool tied_embeddings = false;
   bool qkv_bias = false;
-  bool output_bias = false;  ///< bias on the attention's output projection (Llama's attention_bias sets both)
+  /// Bias on the attention's output projection (Llama's attention_bias sets both).
+  bool output_bias = false;
   bool mlp_bias = false;
-  std::int32_t sliding_window = 0;  ///< of the layers that have one (window_of()); 0 = full attention
+  std::int32_t sliding_window = 0;  ///< Window of the layers that have one (window_of()); 0 = full attention.
   std::int32_t bos_token = -1;
-  std::vector<std::int32_t> eos_tokens;  ///< any of these ends a request
+  std::vector<std::int32_t> eos_tokens;  ///< Any of these ends a request.
   ArchitectureTraits traits;
 
   friend bool operator==(const ModelShape&, const ModelShape&) = default;
@@ -111,7 +112,7 @@ struct ModelShape {
   [[nodiscard]] std::int32_t rotary_width() const {
     return rope.rotated_dimensions > 0 ? rope.rotated_dimensions : head_dim;
   }
-  /// Positions that a layer attends to, itself included; 0 = all before.
+  /// Positions that a layer attends to, its own included; 0 = all before.
   [[nodiscard]] std::int32_t window_of(std::int32_t layer) const {
     const std::int32_t interval = traits.full_attention_interval;
     return interval > 0 && (layer + 1) % interval == 0 ? 0 : sliding_window;
@@ -121,8 +122,8 @@ struct ModelShape {
   }
 };
 
-/// The seven numbers that the bytes of weights and cache follow from, under the names that traces,
-/// calibrations, policies and predictions give them.
+/// The seven numbers that determine the bytes of weights and cache, under the names used in traces,
+/// calibrations, policies and predictions.
 inline constexpr std::array<std::pair<const char*, std::int32_t ModelShape::*>, 7> shape_sizes{
     {{"n_layers", &ModelShape::n_layers},
      {"d_model", &ModelShape::d_model},
@@ -132,17 +133,18 @@ inline constexpr std::array<std::pair<const char*, std::int32_t ModelShape::*>, 
      {"d_ff", &ModelShape::d_ff},
      {"vocab", &ModelShape::vocab}}};
 
-/// Whether shape_sizes are the same.
+/// Whether both have the same shape_sizes.
 [[nodiscard]] bool same_sizes(const ModelShape& a, const ModelShape& b);
 
-/// Errors: one of shape_sizes that no model has, heads that K/V heads do not divide. `source` names the shape
-/// in errors. A shape that passes has widths far below 2³¹.
+/// Checks shape_sizes. Errors: a size that no model has, query heads that are no multiple of the K/V heads.
+/// `source` names the shape in errors. A shape that passes has widths far below 2³¹.
 [[nodiscard]] Result<void> check_sizes(const ModelShape& shape, std::string_view source);
 
-/// The same for a model that is to run: its positions too, and heads that rotary embeddings can turn.
+/// Checks a shape of a model that is to run: check_sizes(), its positions, and heads that rotary embeddings
+/// can rotate. `source` names the shape in errors.
 [[nodiscard]] Result<void> check_shape(const ModelShape& shape, std::string_view source);
 
-/// Weight bytes of the head in units of a layer's, norms and biases left out.
+/// Weight bytes of the head relative to a layer's, without norms and biases.
 [[nodiscard]] double head_in_layers(const ModelShape& shape);
 
 }  // namespace draftscope::speculation

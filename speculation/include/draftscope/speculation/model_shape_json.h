@@ -11,17 +11,17 @@
 
 namespace draftscope::speculation {
 
-/// The meta `model_shape` of a recording: shape_sizes and what else of the architecture a reader may want.
+/// The metadata entry `model_shape` of a recording: shape_sizes and further facts about the architecture.
 [[nodiscard]] std::string recorded_shape_json(const ModelShape& shape);
 
-/// The same read back, without a name; fields beside shape_sizes may be absent. `source` names the text in
-/// errors: not a JSON object, a size that is missing, sizes that do not fit together.
+/// Parses recorded_shape_json(), without a name; fields other than shape_sizes may be absent. `source` names
+/// the text in errors. Errors: not a JSON object, a size that is missing, sizes that do not fit together.
 [[nodiscard]] Result<ModelShape> parse_recorded_shape(std::string_view text, std::string_view source);
 
-/// The name and shape_sizes.
+/// A JSON object with the name and shape_sizes.
 [[nodiscard]] nlohmann::ordered_json named_sizes_json(const ModelShape& shape);
 
-/// The same read back; `field` is the object that has them, which may have more.
+/// Parses named_sizes_json(); `field` is the object, which may have further members.
 [[nodiscard]] Result<ModelShape> parse_named_sizes(const JsonField& field);
 
 }  // namespace draftscope::speculation

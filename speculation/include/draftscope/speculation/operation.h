@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The operations that a pass over a decoder layer consists of, under the names that recorded spans and
-// kernels have. All functions are thread-safe.
+// The operations in a pass over a decoder layer, under the names that recorded spans and kernels have. All
+// functions are thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,14 +22,14 @@ inline constexpr std::size_t product_count = 5;
 /// Spans per layer that `small` sums up.
 inline constexpr double small_spans_per_layer = 3.0;
 
-/// "qkv", "output projection", …, "small operations".
+/// Name of an operation: "qkv", "output projection", …, "small operations".
 [[nodiscard]] std::string_view operation_name(Operation operation);
 
-/// Every span name of an operation, with the operation.
+/// Every span name of an operation, paired with the operation.
 [[nodiscard]] std::span<const std::pair<std::string_view, Operation>> operation_spans();
 
-/// The operation that a span or a kernel's short name belongs to: what stands before a colon, "qkv: wide
-/// product". None for anything else, such as a whole layer.
+/// The operation of a span or of a kernel's short name: the text before a colon decides, "qkv: wide product".
+/// None for anything else, such as a whole layer.
 [[nodiscard]] std::optional<Operation> operation_of_span(std::string_view span_name);
 
 }  // namespace draftscope::speculation

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A setting and how it was found, as one JSON file: what `draftscope tune` measured, with every trial, or
-// what the simulator predicts; the strategy `tuned` runs it (tuned:policy=FILE). The file is also the state
-// of a search under way ("finished": false): which candidate comes next follows from the settings and the
-// trials in their order.
+// A setting and its search, as one JSON file: the measurements of `draftscope tune`, with every trial, or the
+// simulator's prediction. The strategy `tuned` runs it (tuned:policy=FILE). The file is also the state of a
+// search in progress ("finished": false): the settings and the trials in their order determine the next
+// candidate.
 //
 // {"draftscope_policy": 1, "finished": …, "strategy": "name:key=value,…", "score": {…}, "finalists": [{…},
 // …],
@@ -28,20 +28,20 @@ namespace draftscope::speculation {
 /// Keys and values of one of the file's objects. Integers are numbers in the file and text here.
 using Facts = std::map<std::string, std::string>;
 
-/// How a setting did, or is predicted to do.
+/// Measured or predicted performance of a setting.
 struct Measurement {
-  double score = 0.0;              ///< over vanilla: 2 = twice as fast, or predicted to be
-  double tokens_per_second = 0.0;  ///< prefill included; 0 = not timed
+  double score = 0.0;              ///< Speed relative to vanilla: 2 = twice as fast, or predicted to be.
+  double tokens_per_second = 0.0;  ///< Speed with prefill included; 0 = not timed.
   double vanilla_tokens_per_second = 0.0;
-  double acceptance_rate = 0.0;   ///< accepted / drafted; 0 if nothing was drafted
-  double tokens_per_round = 0.0;  ///< emitted
+  double acceptance_rate = 0.0;   ///< Accepted / drafted tokens; 0 if nothing was drafted.
+  double tokens_per_round = 0.0;  ///< Mean of emitted tokens.
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
 /// How a trial got its score.
 enum class ScoredBy : std::uint8_t {
-  decoded,         ///< the setting decoded the prompts
-  teacher_forced,  ///< its draft ran over texts that vanilla decoding had given
+  decoded,         ///< The setting decoded the prompts.
+  teacher_forced,  ///< The draft ran over texts from vanilla decoding.
 };
 
 /// "decoded" or "teacher-forced", as files name it.
@@ -51,16 +51,19 @@ enum class ScoredBy : std::uint8_t {
 }
 
 struct Trial {
-  std::string setting;       ///< a strategy specification
-  std::int32_t prompts = 0;  ///< it was scored on so many; fewer than the search has if it was stopped early
+  std::string setting;  ///< Strategy specification.
+  /// Prompts that the score covers; fewer than the search has if the trial was stopped early.
+  std::int32_t prompts = 0;
   Measurement measured;
-  std::optional<Candidate> candidate;      ///< of a search for a skip set
-  ScoredBy scored_by = ScoredBy::decoded;  ///< files that say nothing were decoded
-  /// Share of the texts' tokens that the draft predicts from the text before them; none if it was decoded.
+  std::optional<Candidate> candidate;      ///< Candidate in a search for a skip set.
+  ScoredBy scored_by = ScoredBy::decoded;  ///< Files that do not say it mean `decoded`.
+  /// Share of the texts' tokens that the draft predicts from the text before them; none if the setting
+  /// decoded.
   std::optional<double> agreement;
 };
 
-/// One of the search's best settings, measured again after it, so that none wins by one lucky trial.
+/// One of the search's best settings. It is measured again after the search, so that none wins by one lucky
+/// trial.
 struct Finalist {
   std::string setting;
   std::vector<Measurement> repeats;
@@ -69,15 +72,16 @@ struct Finalist {
 
 struct PolicyFile {
   bool finished = false;
-  std::string strategy;  ///< the best so far; empty before the first trial
-  /// Measurements of `strategy`, repeated after the search: of several finalists, the one of the highest
+  std::string strategy;  ///< The best strategy so far; empty before the first trial.
+  /// Repeated measurements of `strategy` after the search; of several finalists, the one with the highest
   /// median.
   std::vector<Measurement> repeats;
-  /// By falling median, `strategy` first; empty before the end, and in files that know of none.
+  /// Finalists in order of falling median, `strategy` first; empty before the end, and in files without
+  /// finalists.
   std::vector<Finalist> finalists;
-  /// The best, in the file's skip_sets under policy_skip_set.
+  /// The best skip set, stored in the file's skip_sets under policy_skip_set.
   std::optional<SublayerMask> skip_set;
-  Facts model;  ///< model_facts()
+  Facts model;  ///< See model_facts().
   Facts machine;
   Facts prompts;
   Facts settings;
@@ -97,13 +101,13 @@ inline constexpr std::string_view policy_skip_set = "default";
 [[nodiscard]] Result<void> check_policy_shape(const PolicyFile& policy, const ModelShape& shape,
                                               std::string_view file);
 
-/// Errors, one line with file and field: not JSON, cut off, not a policy, fields absent, unknown or of
-/// another type.
+/// Reads a policy. Errors, one line with file and field: not JSON, cut off, not a policy, fields absent,
+/// unknown or of another type.
 [[nodiscard]] Result<PolicyFile> read_policy(const std::filesystem::path& file);
 [[nodiscard]] Result<PolicyFile> parse_policy(std::string_view text, std::string_view file);
 
 [[nodiscard]] std::string policy_json(const PolicyFile& policy);
-/// Whole or not at all, whatever interrupts it.
+/// Writes a policy atomically: whole or not at all, whatever interrupts it.
 [[nodiscard]] Result<void> write_policy(const std::filesystem::path& file, const PolicyFile& policy);
 
 /// Median and range of the repeats' scores; none without repeats.

@@ -11,7 +11,8 @@
 
 namespace draftscope::speculation {
 
-/// Errors: another member, a list that is missing, a layer that the model lacks or that is there twice.
+/// Parses a skip set. Errors: another member, a list that is missing, a layer that the model lacks or that is
+/// listed twice.
 [[nodiscard]] Result<SublayerMask> parse_skip_set(const JsonField& field, std::int32_t n_layers);
 
 [[nodiscard]] nlohmann::ordered_json skip_set_json(const SublayerMask& set);

@@ -13,17 +13,17 @@
 
 namespace draftscope::speculation {
 
-/// The layers of either kind as "3+5+8", or "none".
+/// The skipped layers of either kind as "3+5+8", or "none".
 struct SkipSetText {
   std::string attention;
   std::string mlp;
 };
 
 [[nodiscard]] SkipSetText skip_set_text(const SublayerMask& set);
-/// Empty is none. Errors name the parameter: skip-attention or skip-mlp.
+/// Parses a skip set; an empty text means none. Errors name the parameter: skip-attention or skip-mlp.
 [[nodiscard]] Result<SublayerMask> parse_skip_set_text(const SkipSetText& text, std::int32_t n_layers);
 
-/// The layers of "3+5+8", as a specification holds lists of layers; what is no number is left out.
+/// The layers of "3+5+8", as a specification stores lists of layers; pieces that are no number are ignored.
 [[nodiscard]] std::vector<std::int32_t> listed_layers(std::string_view text);
 
 }  // namespace draftscope::speculation

@@ -10,7 +10,7 @@
 
 namespace draftscope::speculation {
 
-/// The parameter's value as it is written; none if the specification does not give it.
+/// The parameter's value as written; none if the specification does not give it.
 [[nodiscard]] inline std::optional<std::string_view> parameter_of(std::string_view specification,
                                                                   std::string_view key) {
   for (std::size_t at = specification.find(':'); at != std::string_view::npos;
@@ -28,7 +28,7 @@ namespace draftscope::speculation {
   return parameter_of(specification, key).has_value();
 }
 
-/// The specification with one more parameter.
+/// Returns the specification with one more parameter.
 [[nodiscard]] inline std::string with_parameter(std::string specification, std::string_view key,
                                                 std::string_view value) {
   const bool first = specification.find(':') == std::string::npos;
@@ -36,7 +36,7 @@ namespace draftscope::speculation {
   return specification.append(key).append("=").append(value);
 }
 
-/// The specification with this value of the parameter, whether it gives one or not.
+/// Returns the specification with the parameter set to this value, whether it was given before or not.
 [[nodiscard]] inline std::string set_parameter(std::string specification, std::string_view key,
                                                std::string_view value) {
   const auto given = parameter_of(specification, key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which sublayers a draft runs: two bits a layer, attention and MLP. A skipped sublayer adds nothing to the
+// Which sublayers a draft runs: two bits per layer, attention and MLP. A skipped sublayer adds nothing to the
 // residual stream and, if it is attention, writes no K/V.
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace draftscope::speculation {
 class SublayerMask {
  public:
   SublayerMask() = default;
-  /// Nothing skipped.
+  /// Makes a mask that skips nothing.
   explicit SublayerMask(std::int32_t n_layers) : skipped_(2 * static_cast<std::size_t>(n_layers), 0) {}
-  /// Everything skipped from layer `exit` on: an early exit.
+  /// Makes a mask that skips everything from layer `exit` on: an early exit.
   [[nodiscard]] static SublayerMask early_exit(std::int32_t n_layers, std::int32_t exit) {
     SublayerMask mask(n_layers);
     for (std::int32_t layer = exit; layer < n_layers; ++layer) mask.skip_attention(layer).skip_mlp(layer);
@@ -40,13 +40,14 @@ class SublayerMask {
     const auto below = skipped_.begin() + 2 * static_cast<std::ptrdiff_t>(exit_layer());
     return std::all_of(skipped_.begin(), below, [](std::uint8_t skipped) { return skipped == 0; });
   }
-  /// Little-endian bits, 2ℓ = attention of layer ℓ skipped, 2ℓ+1 = its MLP (traces::LayerSet::skipped).
+  /// Packs the mask into little-endian bits: 2ℓ = attention of layer ℓ skipped, 2ℓ+1 = its MLP
+  /// (traces::LayerSet::skipped).
   [[nodiscard]] std::vector<std::uint8_t> packed() const {
     std::vector<std::uint8_t> bytes;
     pack(bytes);
     return bytes;
   }
-  /// The same into memory that is there.
+  /// Packs the mask as packed() does, into existing memory.
   void pack(std::vector<std::uint8_t>& bytes) const {
     bytes.assign((skipped_.size() + 7) / 8, 0);
     for (std::size_t bit = 0; bit < skipped_.size(); ++bit)
@@ -56,7 +57,8 @@ class SublayerMask {
 
  private:
   static std::size_t attention_bit(std::int32_t layer) { return 2 * static_cast<std::size_t>(layer); }
-  std::vector<std::uint8_t> skipped_;  // one byte a bit: read in the innermost decision of every layer
+  // The vector has one byte per bit, because the innermost decision of every layer reads it.
+  std::vector<std::uint8_t> skipped_;
 };
 
 }  // namespace draftscope::speculation

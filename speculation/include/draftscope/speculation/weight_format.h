@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The number formats that matrices are held in, as data: plain numbers, the blocks of GGUF files, and fp8,
-// fp8_block and int4 of GPUs. One row each; engine, catalogue and simulator speak of a format by its name
+// The number formats of matrices, as data: plain numbers, the blocks of GGUF files, and fp8,
+// fp8_block and int4 of GPUs. Each is one row; engine, catalogue and simulator refer to a format by its name
 // here.
 //
 // Values; the functions are thread-safe.
@@ -39,20 +39,20 @@ enum class WeightFormat : std::uint8_t {
   q3_0,
 };
 
-/// The backends that can make weights of a format from plain ones.
+/// The backends that can convert plain weights to a format.
 enum class MadeBy : std::uint8_t { none, cpu, cuda, both };
 
 struct WeightFormatRow {
   WeightFormat format = WeightFormat::bf16;
   std::string_view name;
-  double bits = 0.0;  ///< of a weight, its share of scales and minima included
+  double bits = 0.0;  ///< Bits per weight, with its share of scales and minima.
   MadeBy made_by = MadeBy::none;
   std::string_view meaning;
-  /// Whether files mix it with other types, whose matrices the CUDA backend multiplies beside it.
+  /// Whether files mix it with other types; the CUDA backend then multiplies those matrices separately.
   bool mixes_on_gpu = false;
 };
 
-/// Whether a backend (cpu or cuda) makes weights of the format.
+/// Whether a backend (cpu or cuda) can convert weights to the format.
 [[nodiscard]] constexpr bool makes(MadeBy backend, const WeightFormatRow& row) {
   return backend != MadeBy::none && (row.made_by == backend || row.made_by == MadeBy::both);
 }
@@ -97,15 +97,15 @@ static_assert([] {
   return weight_format_row(format).name;
 }
 
-/// Row of a format by its name; null if none has it.
+/// The row of a format by its name; null if none has it.
 [[nodiscard]] const WeightFormatRow* find_weight_format(std::string_view name);
-/// Errors: no format has that name.
+/// Parses a format's name. Errors: no format has that name.
 [[nodiscard]] Result<WeightFormat> parse_weight_format(std::string_view name);
 
-/// Bits of a weight in the first format of a list such as "q4_1, q8_0"; none if it names no format.
+/// Bits per weight of the first format in a list such as "q4_1, q8_0"; none if it names no format.
 [[nodiscard]] std::optional<double> leading_bits(std::string_view formats);
 
-/// "q8_0, q5_0, …": those that a backend can make.
+/// Formats that a backend can make: "q8_0, q5_0, …".
 [[nodiscard]] std::string made_weight_formats(MadeBy by);
 
 }  // namespace draftscope::speculation

@@ -21,28 +21,28 @@ namespace draftscope::speculation {
 class StrategySpecification {
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// The parts it is mixed of; all empty if it is no mix.
+  /// The parts of the mix; all empty if the strategy is no mix.
   [[nodiscard]] const PartNames& parts() const { return parts_; }
   [[nodiscard]] const std::string& part(PartKind kind) const {
     return parts_[static_cast<std::size_t>(kind)];
   }
   [[nodiscard]] bool has_parts() const { return !parts_.front().empty(); }
-  /// The row of its part in the catalogue that ships; null if there is none.
+  /// The row of the strategy's part in the catalogue that ships; null if there is none.
   [[nodiscard]] const PartRow* part_row(PartKind kind) const;
   /// Whether it is a mix that drafts with these layers.
   [[nodiscard]] bool drafts_with(MaskLayers layers) const;
   /// Format of the weights that the draft computes on; none = the target's own.
   [[nodiscard]] std::optional<WeightFormat> draft_weights() const;
-  /// Speed in vanilla decoding's below which it stops; 0 = none.
+  /// Speed relative to vanilla decoding below which drafting stops; 0 = none.
   [[nodiscard]] double guard() const;
-  /// Why no policy replays it from shadow tokens, one line; empty = one does.
+  /// Why no policy replays the strategy from shadow tokens, in one line; empty = one does.
   [[nodiscard]] const std::string& no_replay() const { return no_replay_; }
 
-  // Each takes the name of one of the strategy's parameters, whose value is of the type and within its
-  // bounds.
+  // Each getter takes the name of one of the strategy's parameters; the value has the getter's type and lies
+  // within its bounds.
   [[nodiscard]] std::int32_t integer(std::string_view parameter) const;
   [[nodiscard]] double number(std::string_view parameter) const;
-  /// Also what was chosen of a choice; of layers "3+5+8" or "none", or as given.
+  /// Value of a text or a choice; a list of layers as "3+5+8" or "none", or as given.
   [[nodiscard]] const std::string& text(std::string_view parameter) const;
 
   /// `name:key=value,…` with the parameters that were given, in the catalogue's order.
@@ -66,19 +66,19 @@ class StrategySpecification {
   std::vector<Value> values_;
 };
 
-/// "layerskip:exit=4,gamma=6" for a model of `n_layers` layers. Errors, one line: an unknown name or part, an
-/// unknown or repeated parameter, a value out of its bounds, a model with too few layers for a part, parts
-/// that do not go together.
+/// Parses "layerskip:exit=4,gamma=6" for a model of `n_layers` layers. Errors, one line: an unknown name or
+/// part, an unknown or repeated parameter, a value out of its bounds, a model with too few layers for a part,
+/// parts that do not go together.
 [[nodiscard]] Result<StrategySpecification> parse_strategy(
     std::string_view text, std::int32_t n_layers, const StrategyCatalogue& catalogue = strategy_catalogue());
 
-/// The same from a strategy's name and a JSON object of numbers and strings, as a trace holds them. A
-/// parameter that an earlier version did not have takes the value that it went by (ParameterRow::unrecorded).
+/// Parses a strategy from its name and a JSON object of numbers and strings, as traces store it. A parameter
+/// that an earlier version lacked takes the value that version used (ParameterRow::unrecorded).
 [[nodiscard]] Result<StrategySpecification> parse_strategy_json(
     std::string_view name, std::string_view json, std::int32_t n_layers,
     const StrategyCatalogue& catalogue = strategy_catalogue());
 
-/// The part before the colon.
+/// The part of a specification before the colon.
 [[nodiscard]] inline std::string_view strategy_name(std::string_view specification) {
   return specification.substr(0, specification.find(':'));
 }
