@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// From a specification, and the parts that it names, to objects that decode.
+// Turns a specification, and the parts that it names, into objects that decode.
 #include "strategies/engine.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ const std::vector<StrategyMakers>& folders() {
   return all;
 }
 
-/// Null if there is none.
+/// The maker of a part; null if there is none.
 const PartMaker* maker_of(PartKind kind, std::string_view name) {
   for (const StrategyMakers& folder : folders())
     for (const PartMaker& maker : folder.parts)
@@ -29,7 +29,7 @@ const PartMaker* maker_of(PartKind kind, std::string_view name) {
   return nullptr;
 }
 
-/// Null if there is none.
+/// The maker of a strategy; null if there is none.
 const StrategyMaker* maker_of(std::string_view name) {
   for (const StrategyMakers& folder : folders())
     for (const StrategyMaker& maker : folder.strategies)
@@ -43,7 +43,7 @@ bool add_length_rule(const StrategySpecification& mix, Parts& parts) {
   return rule.has_value();
 }
 
-/// A mix of the specification's parts.
+/// Makes a mix of the specification's parts.
 Result<std::unique_ptr<Strategy>> make_mix(const StrategySpecification& mix, const ModelShape& shape) {
   Parts parts;
   parts.weights = mix.draft_weights();
@@ -86,7 +86,7 @@ Result<ConfiguredStrategy> make_strategy(const StrategySpecification& specificat
   if (maker != nullptr && maker->configure != nullptr)
     return maker->configure(specification, shape, resources);
   const bool is_completed = maker != nullptr && maker->completed != nullptr;
-  // What a file adds is in the run's parameters, for who replays it without the file.
+  // The run's parameters include the content of the file, for replays without it.
   DRAFTSCOPE_TRY_ASSIGN(const auto made, is_completed ? maker->completed(specification, shape)
                                                       : Result<StrategySpecification>(specification));
   DRAFTSCOPE_TRY_ASSIGN(auto strategy, make(made, shape, resources));

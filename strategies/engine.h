@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What folders of strategies/ have for the engine: makers of the strategies and parts of their rows. A
-// specification is checked: its values are within the catalogue's bounds. What a maker may still refuse is
-// what the catalogue cannot know: files, other models, the room of a verification.
+// The contribution of the folders of strategies/ to the engine: makers of the strategies and parts of their
+// rows. A specification has been checked, so its values are within the catalogue's bounds. A maker may still
+// refuse for facts that the catalogue cannot know: files, other models, the room of a verification.
 
 #include <draftscope/engine/strategy.h>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace draftscope::engine {
 
-/// A part of mixes. A length or stop whose row has a rule needs no maker.
+/// A part of mixes. A length or stop with a rule in its row needs no maker.
 struct PartMaker {
   speculation::PartKind kind = speculation::PartKind::mask;
   std::string_view name;
@@ -29,17 +29,17 @@ struct StrategyMaker {
   Result<std::unique_ptr<Strategy>> (*make)(const speculation::StrategySpecification& specification,
                                             const speculation::ModelShape& shape,
                                             const StrategyResources& resources) = nullptr;
-  /// The specification that decodes, where files add to the given one; null = it is the given one.
+  /// Returns the specification that decodes, where files add to the given one; null = the given one decodes.
   Result<speculation::StrategySpecification> (*completed)(
       const speculation::StrategySpecification& specification,
       const speculation::ModelShape& shape) = nullptr;
-  /// Instead of `make`, where a file names the strategy.
+  /// Replaces `make` where a file names the strategy.
   Result<ConfiguredStrategy> (*configure)(const speculation::StrategySpecification& specification,
                                           const speculation::ModelShape& shape,
                                           const StrategyResources& resources) = nullptr;
 };
 
-/// Makers of a folder, whose engine.cpp makes them: StrategyMakers engine_of_FOLDER().
+/// Makers of a folder; its engine.cpp defines them as StrategyMakers engine_of_FOLDER().
 struct StrategyMakers {
   std::vector<PartMaker> parts;
   std::vector<StrategyMaker> strategies;
@@ -55,10 +55,10 @@ std::shared_ptr<Part> learn(Parts& parts, std::shared_ptr<Part> part) {
   return part;
 }
 
-/// Adds the threshold by the mix's rule, if it has one; whether it does.
+/// Adds the threshold by the mix's rule, if it has one; returns whether it has.
 bool add_threshold_rule(const speculation::StrategySpecification& mix, Parts& parts);
 
-/// The strategy while it is not slower than so much of vanilla decoding's speed.
+/// Wraps a strategy so that it stops while it is slower than this share of vanilla decoding's speed.
 [[nodiscard]] std::unique_ptr<Strategy> make_guarded(std::unique_ptr<Strategy> strategy, double min_speed);
 
 }  // namespace draftscope::engine

@@ -68,7 +68,7 @@ class Mixed final : public Strategy {
     states_.erase(std::unique(states_.begin(), states_.end()), states_.end());
   }
 
-  /// One learner's states, out of those that all learners asked for.
+  /// One learner's states, out of those that all learners requested.
   [[nodiscard]] std::span<const float> states_of(std::span<const std::int32_t> boundaries,
                                                  std::span<const float> states) {
     if (boundaries.empty() || states.empty()) return {};
@@ -89,9 +89,9 @@ class Mixed final : public Strategy {
   }
 
   Parts parts_;
-  std::vector<std::int32_t> states_;  // that the planned round was asked for
-  std::vector<float> gathered_;       // one learner's, where another asked for some in between
-  RoundView round_;                   // the one that was planned last; its text is of that moment
+  std::vector<std::int32_t> states_;  // states requested from the planned round
+  std::vector<float> gathered_;       // states of one learner, where another requested some in between
+  RoundView round_;                   // the round that was planned last, with the text at that moment
 };
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The parts of drafting by a part of the target: which mask, how long, when to stop, how wide to verify.
+// The parts of drafting with a part of the target: which mask, how long, when to stop, how wide to verify.
 // The papers' strategies are mixes of these parts, and so is any other mix.
 //
-// A part that learns is a Learner too. Parts are made by functions that take their parameters; one that
-// several share (DEL's statistics) is one Learner and several choices.
+// A part that learns is a Learner too. Parts are made by functions that take their parameters. A part that
+// several choices share (DEL's statistics) is one Learner.
 
 #include <draftscope/engine/strategy.h>
 #include <memory>
@@ -17,7 +17,7 @@ namespace draftscope::engine {
 class MaskChoice {
  public:
   virtual ~MaskChoice() = default;
-  /// Null = no draft this round. Valid until the next optimise().
+  /// The sublayers of the next draft; null = no draft this round. Valid until the next optimise().
   [[nodiscard]] virtual const speculation::SublayerMask* mask(const RoundView& round) = 0;
   [[nodiscard]] virtual std::string_view origin() const = 0;
 };
@@ -31,7 +31,7 @@ class LengthChoice {
 class ThresholdChoice {
  public:
   virtual ~ThresholdChoice() = default;
-  /// -1 = none.
+  /// The draft-exit threshold; -1 = none.
   [[nodiscard]] virtual double threshold(const RoundView& round) = 0;
 };
 
@@ -40,8 +40,8 @@ class Learner {
  public:
   virtual ~Learner() = default;
   virtual void begin_request(const RequestView& /*request*/) {}
-  /// Layer boundaries whose hidden states it wants of the round that is planned next, ascending. May change
-  /// from round to round; observe() gets the states of these alone.
+  /// Layer boundaries of the hidden states that it wants from the next planned round, ascending. May change
+  /// from round to round; observe() gets the states of these only.
   [[nodiscard]] virtual std::span<const std::int32_t> states() const { return {}; }
   virtual void observe(const RoundView& /*round*/, const RoundOutcome& /*outcome*/, DecisionLog* /*log*/) {}
   [[nodiscard]] virtual bool wants_to_optimise() const { return false; }
@@ -54,16 +54,17 @@ class Learner {
 struct Parts {
   std::shared_ptr<MaskChoice> mask;
   std::shared_ptr<LengthChoice> length;
-  std::shared_ptr<ThresholdChoice> threshold;        ///< null = none
-  double entropy_weight = 0.0;                       ///< RoundPlan's
-  std::vector<BranchWidth> branches;                 ///< empty = a chain
-  std::optional<speculation::WeightFormat> weights;  ///< RoundPlan's
+  std::shared_ptr<ThresholdChoice> threshold;        ///< Null = no threshold.
+  double entropy_weight = 0.0;                       ///< Value for RoundPlan::entropy_weight.
+  std::vector<BranchWidth> branches;                 ///< Widths of a tree; empty = a chain.
+  std::optional<speculation::WeightFormat> weights;  ///< Value for RoundPlan::weights.
   Verification verification = Verification::all_layers;
   Acceptance acceptance = Acceptance::by_token;
-  std::vector<std::shared_ptr<Learner>> learners;  ///< each once, in the order in which they hear of a round
+  /// Each learner once, in the order in which they observe a round.
+  std::vector<std::shared_ptr<Learner>> learners;
 };
 
-/// A strategy of these parts.
+/// Makes a strategy of these parts.
 [[nodiscard]] std::unique_ptr<Strategy> make_mixed(Parts parts);
 
 }  // namespace draftscope::engine

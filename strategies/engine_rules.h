@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Lengths and thresholds by the rules of parts/rule.h, as parts of a mix: they hear of
-// rounds and log what a rule changed.
+// Lengths and thresholds by the rules of parts/rule.h, as parts of a mix: they observe rounds and log changes
+// by a rule.
 
 #include <fmt/format.h>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace draftscope::engine {
           .accepted = outcome.accepted()};
 }
 
-/// Steps of the draft whose own token was accepted, before the first whose token was not: a sibling that was
+/// Draft steps whose own token was accepted, before the first whose token was not: a sibling that was
 /// accepted in its place does not count.
 [[nodiscard]] inline std::int32_t accepted_steps(const RoundOutcome& outcome) {
   std::size_t steps = 0;
@@ -33,7 +33,7 @@ namespace draftscope::engine {
   return static_cast<std::int32_t>(steps);
 }
 
-/// A length by a rule. Logs "speculation length" when it moved.
+/// A length by a rule. Logs "speculation length" when it changes.
 class LengthByRule final : public LengthChoice, public Learner {
  public:
   explicit LengthByRule(const speculation::LengthRule& rule) : rule_(rule) {}
@@ -51,7 +51,8 @@ class LengthByRule final : public LengthChoice, public Learner {
   speculation::LengthRule rule_;
 };
 
-/// A draft-exit threshold by a rule. One that moves logs "threshold" after each round that drafted.
+/// A draft-exit threshold by a rule. If the rule can change it, logs "threshold" after each round that
+/// drafted.
 class ThresholdByRule final : public ThresholdChoice, public Learner {
  public:
   explicit ThresholdByRule(const speculation::ThresholdRule& rule) : rule_(rule) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A strategy's or part's row of the catalogue, with its parameters in one line each.
+// A strategy's or part's row of the catalogue, with each parameter in one line.
 
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <draftscope/speculation/model_shape.h>
@@ -12,7 +12,7 @@
 
 namespace draftscope::speculation {
 
-/// Rows of a folder of strategies/, whose row.cpp makes them: StrategyRows row_of_FOLDER().
+/// Rows of a folder of strategies/; its row.cpp defines them as StrategyRows row_of_FOLDER().
 struct StrategyRows {
   std::vector<PartRow> parts;
   std::vector<StrategyRow> strategies;
@@ -21,7 +21,7 @@ struct StrategyRows {
 /// Rows of all folders, in the order in which they are listed (cmake/strategies.cmake).
 [[nodiscard]] std::vector<StrategyRows> every_row();
 
-/// Upper bound of what counts rounds or candidates.
+/// Upper bound of parameters that count rounds or candidates.
 inline constexpr const char* max_rounds = "1048576";
 
 /// Draft tokens of the longest chain or block.
@@ -38,7 +38,7 @@ inline ParameterRow integer(std::string name, std::string default_value, std::st
           .max = std::move(max)};
 }
 
-/// From 0 to 1.
+/// A number from 0 to 1.
 inline ParameterRow number(std::string name, std::string default_value, std::string unit,
                            std::string meaning) {
   return {.name = std::move(name),
@@ -74,13 +74,13 @@ inline ParameterRow layers(std::string name, std::string default_value, std::str
           .type = ParameterType::layers};
 }
 
-/// A parameter of every strategy that may lose.
+/// The parameter `guard` of every strategy that may be slower than vanilla.
 inline ParameterRow guard_parameter() {
   return number("guard", "0", "of vanilla's speed",
                 "it stops while it is slower than this, and comes back at doubling intervals; 0 = never");
 }
 
-/// A parameter that says when or how a part searches, not what it drafts with.
+/// Marks a parameter that controls when or how a part searches, not the sublayers of the draft.
 inline ParameterRow of_search(ParameterRow row) {
   row.is_of_search = true;
   return row;
@@ -96,13 +96,13 @@ inline ParameterRow with_meaning(ParameterRow row, std::string meaning) {
   return row;
 }
 
-/// One that recordings of earlier versions do not state.
+/// Marks a parameter that recordings of earlier versions do not state.
 inline ParameterRow unrecorded(ParameterRow row, std::string value) {
   row.unrecorded = std::move(value);
   return row;
 }
 
-/// The choice of every strategy that drafts a chain with a model.
+/// The parameter `acceptance` of every strategy that drafts a chain with a model.
 inline ParameterRow acceptance_parameter() {
   return unrecorded(
       choice("acceptance", "token", {"token", "block"},
@@ -116,7 +116,7 @@ inline ParameterRow renamed(ParameterRow row, std::string earlier_name) {
   return row;
 }
 
-/// A mask with the parameter of every mask after its own ones.
+/// Appends the parameter that every mask has after its own ones.
 inline PartRow with_weights(PartRow mask) {
   std::vector<std::string> formats{std::string(own_weights)};
   for (const WeightFormatRow& row : weight_formats())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A guess of what follows a text, made without a model.
+// A guess of a text's continuation, made without a model.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@ namespace draftscope::speculation {
 /// One token of a chain or tree of guesses; parents come before their children.
 struct TextGuess {
   std::int32_t token = -1;
-  std::int32_t parent = -1;  ///< index of an earlier guess; -1 = the text's end
-  /// Probability of the path down to the token, as the rule estimates it.
+  std::int32_t parent = -1;  ///< Index of an earlier guess; -1 = the text's end.
+  /// Estimated probability of the path down to the token.
   double probability = 1.0;
   friend bool operator==(const TextGuess&, const TextGuess&) = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// auto: each round the draft that the rule (rule.h) expects most of.
+// auto: each round takes the draft from which the rule (rule.h) expects most.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Auto final : public Strategy {
         n_layers_(shape.n_layers),
         context_(static_cast<std::size_t>(shape.max_positions)) {}
 
-  /// The formats that the backend makes beside the target's and that are narrower.
+  /// The formats that the backend makes in addition to the target's and that are narrower.
   std::vector<speculation::WeightFormat> draft_weights(const BackendDescription& target) override {
     if (!rule_) {
       speculation::HeldTarget held = speculation::held_target(target.device, target.weights);
@@ -88,7 +88,7 @@ class Auto final : public Strategy {
 
  private:
   void begin(const speculation::HeldTarget& target) {
-    // make_auto() has seen that there are no errors.
+    // make_auto() has checked that there are no errors.
     if (auto drafters = speculation::auto_drafters(specification_, n_layers_, target))
       drafters_ = *std::move(drafters);
     const speculation::AutoOptions options = speculation::auto_options(specification_, drafters_);
@@ -118,8 +118,8 @@ class Auto final : public Strategy {
   std::vector<AutoDrafter> drafters_;
   std::optional<AutoRule> rule_;
   AutoChoice choice_;
-  speculation::RoundTimes times_;  // of the round at hand
-  std::int64_t began_ns_ = -1;     // -1 = the request has had no round
+  speculation::RoundTimes times_;  // times of the current round
+  std::int64_t began_ns_ = -1;     // begin of the current round; -1 = the request has had no round
   std::int32_t emitted_ = 0;
   std::vector<Proposal> proposals_;
   std::vector<speculation::JudgedToken> judged_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rounds of `auto` where it did not run: its rule over the recorded texts, with predicted times.
+// Predicts rounds of `auto` from recordings without it: its rule runs over the recorded texts, with predicted
+// times.
 #include <draftscope/base/counter_random.h>
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/asked_machine.h>
@@ -29,16 +30,16 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Rounds by what they drafted with.
+/// Counts rounds by the kind of their draft.
 struct AutoCounts {
   std::int64_t vanilla = 0;
   std::int64_t text = 0;
   std::vector<std::int64_t> by_drafter;
-  std::int64_t drawn = 0;  ///< rounds of drafters that went by a drawn position
+  std::int64_t drawn = 0;  ///< Rounds of drafters that depended on a drawn position.
 };
 
 struct SimulatedAuto {
-  /// [text]. Draft i + 1 is drafter i; the draft behind the drafters' is a guess, which no model drafts.
+  /// [text]. Draft i + 1 is drafter i; the draft after the drafters' is a guess, which no model drafts.
   std::vector<RoundStatistics> requests;
   AutoCounts counts;
 };
@@ -82,7 +83,7 @@ class Simulator {
     rule_.begin_request(known.first(static_cast<std::size_t>(table.prompt_tokens)), known.size());
     std::optional<Ended> before;
     for (std::int32_t root = table.first - 1; has_round(table, root);) {
-      // As the engine: a round has ended when the next one is planned.
+      // A round has ended when the next one is planned, as in the engine.
       if (before) rule_.end_round(before->choice, before->times, before->emitted);
       const RoundState state =
           state_at(table, conditions_, static_cast<std::int32_t>(statistics.rounds), root);
@@ -132,7 +133,8 @@ class Simulator {
     return outcome;
   }
 
-  /// A draft behind its first wrong token goes on for as long as it is sure enough: how sure, is drawn.
+  /// Outcome of a draft. After its first wrong token a draft continues while its confidence is high enough,
+  /// and that confidence is drawn at random.
   [[nodiscard]] DraftOutcome drafted(const std::vector<float>& behind_wrong, const RoundState& state,
                                      const PlannedRound& plan, CounterRandom& random) const {
     const DraftWalk walk = walk_draft(state, plan, conditions_);
@@ -144,7 +146,7 @@ class Simulator {
     return outcome;
   }
 
-  /// The draft's tokens that were verified behind right ones, as far as the text goes.
+  /// The draft's tokens that were verified after correct ones, as far as the text reaches.
   [[nodiscard]] std::span<const JudgedToken> judged(const ShadowTable& table, std::int32_t root,
                                                     const AutoChoice& choice, const DraftOutcome& outcome) {
     judged_.clear();
@@ -205,10 +207,10 @@ class Simulator {
   SimulatedAuto result_;
 };
 
-/// The rule run over recorded texts, request by request as the engine runs it, with the times that prices
-/// give its rounds. What it learns it keeps. Prices cover the drafters', the guess's, and verifications of a
-/// row more than the longest draft. `host_ns`: what the recorded machine's host takes beside passes, per
-/// round. O(text · drafters · longest draft).
+/// Runs the rule over recorded texts, request by request as the engine does, with the times that prices give
+/// its rounds. It keeps learning across requests. Prices cover the drafters', the guess's, and verifications
+/// of one row more than the longest draft. `host_ns`: time that the recorded machine's host takes outside
+/// passes, per round. O(text · drafters · longest draft).
 SimulatedAuto simulate_auto(const AutoTexts& texts, const speculation::AutoOptions& options,
                             const ReplayConditions& conditions, const Prices& prices, double host_ns) {
   return Simulator(texts, options, conditions, prices, host_ns).run();
@@ -227,7 +229,7 @@ DraftSublayers sublayers_of(const AutoDrafter& drafter, double target_bits) {
   return sublayers;
 }
 
-/// Time of a recorded run of auto beside its passes, per round.
+/// Time of a recorded run of auto outside its passes, per round.
 double recorded_host_ns(const TrainedRecording& trained, const std::string& name) {
   const auto host = std::ranges::find(trained.hosts, name, &HostOfRun::strategy);
   return host == trained.hosts.end() ? 0.0 : std::max(host->ns_per_round, 0.0);
@@ -259,8 +261,8 @@ void add_notes(const AutoTexts& texts, const AutoCounts& counts, StrategyRounds&
                     counts.drawn));
 }
 
-/// The rule over the recorded texts, with the times that its rounds would take on the machine, and with what
-/// is recorded of its drafters (predict_texts.h).
+/// Runs the rule over the recorded texts, with the times that its rounds would take on the machine, and with
+/// the recorded tokens of its drafters (predict_texts.h).
 Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
                                    const speculation::StrategySpecification& asked, std::string_view strategy,
                                    const Machine* machine) {
@@ -274,7 +276,7 @@ Result<StrategyRounds> auto_rounds(const TrainedRecording& trained,
                         .categories = trained.texts().categories};
   const double bits = recorded_target(trained.recording->meta).bits;
   for (const AutoDrafter& drafter : texts.drafters) rounds.drafts.push_back(sublayers_of(drafter, bits));
-  rounds.drafts.emplace_back();  // a guess, which no layer drafts
+  rounds.drafts.emplace_back();  // The last draft is a guess, which no layer drafts.
   const CostModel& recorded = trained.costs.model;
   Scenario scenario = machine == nullptr ? fitted_scenario(recorded) : machine->scenario;
   scenario.drafts = for_shape(rounds, recorded.shape, scenario.shape).drafts;

@@ -59,7 +59,7 @@ class Replayer {
             .draft_ns = round.draft_ns};
   }
 
-  /// Tokens of a draft by the model that were verified behind right ones.
+  /// Tokens of a model's draft that were verified after correct ones.
   [[nodiscard]] std::span<const JudgedToken> judged(const traces::Round& round) {
     judged_.clear();
     if (round.layer_set_id == 0) return judged_;
@@ -73,11 +73,11 @@ class Replayer {
   const traces::Recording& recording_;
   std::int32_t max_new_tokens_;
   const speculation::AutoOptions& options_;
-  std::map<std::int32_t, AutoRule> rules_;  // by repeat
+  std::map<std::int32_t, AutoRule> rules_;  // one rule per repeat
   std::vector<JudgedToken> judged_;
 };
 
-/// "" if the round planned what the rule chooses.
+/// Describes the difference between the rule's choice and the round's plan; empty = none.
 std::string difference(const traces::Round& round, const LayerSetsById& sets, const AutoChoice& choice,
                        std::span<const speculation::AutoDrafter> drafters) {
   if (round.planned != choice.length)

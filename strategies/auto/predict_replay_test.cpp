@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Recordings of auto by a demo model: its rule, told of the recorded rounds again, must decide as it did.
+// Recordings of auto by a demo model: its rule, given the recorded rounds again, must decide as it did.
 #include <draftscope/simulator/answers/checked_answer.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ const std::vector<std::string>& automatic() {
 
 struct Recorded {
   traces::Recording recording;
-  std::map<traces::RoundId, nlohmann::json> details;  ///< of the draft choices
+  std::map<traces::RoundId, nlohmann::json> details;  ///< Details of the draft choices.
   std::vector<RunReplay> checks;
 };
 
@@ -69,7 +69,7 @@ void record(const std::vector<std::string>& options, Recorded& recorded) {
   recorded.checks = *std::move(checks);
 }
 
-/// The choice as the engine wrote it; numbers to the digits that it wrote.
+/// Expects the choice as the engine wrote it; numbers agree to the digits that it wrote.
 void expect_decided(const speculation::AutoChoice& choice,
                     const std::vector<speculation::AutoDrafter>& drafters, const nlohmann::json& detail) {
   EXPECT_EQ(detail.at("choice"), speculation::auto_kind_name(choice.kind));

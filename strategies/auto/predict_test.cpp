@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// auto asked of recordings in which it did not run, whose texts and times follow a rule.
+// Asks for auto on recordings in which it did not run, whose texts and times follow a rule.
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr const char* exits = "auto:exits=3+5,formats=none";
 
-/// A draft step in vanilla steps, whatever drafts.
+/// A machine on which every draft step costs this share of a vanilla step.
 Machine with_draft_cost(const Learnt& learnt, double share) {
   Machine machine = learnt.machine();
   machine.scenario.draft_cost = DraftCostInput{.kind = DraftCostInput::Kind::share, .share = share};
@@ -59,7 +59,7 @@ TEST(AutoRounds, AreNearTheBestFixedExitAndNeverFarBelowVanilla) {
           best = std::max(best, speedup(learnt, fmt::format("layerskip:exit={},gamma={},verify=all-layers",
                                                             exit, gamma)));
       const double found = speedup(learnt, exits);
-      // It may lose two percent and two rounds.
+      // auto may lose two percent and two rounds.
       EXPECT_GT(found, 0.97 * (1.0 + 0.5 * (best - 1.0))) << skill << ", best " << best;
     }
 }
@@ -71,10 +71,10 @@ TEST(AutoRounds, AreOtherOnesWhereTimesAreOthers) {
   const StrategyRounds few = learnt.what_if().rounds(exits, dear).value();
   const StrategyRounds many = learnt.what_if().rounds(exits, cheap).value();
   EXPECT_LT(steps_of(few), steps_of(many) / 4);
-  // Whichever machine's choices they are, they suit it best.
+  // On either machine, the choices made for that machine are the fastest.
   EXPECT_GT(speedup(learnt, few, dear), speedup(learnt, many, dear));
   EXPECT_GT(speedup(learnt, many, cheap), speedup(learnt, few, cheap));
-  // A strategy that does not go by times has the same rounds anywhere.
+  // A strategy that does not depend on times has the same rounds on every machine.
   EXPECT_EQ(steps_of(learnt.what_if().rounds("layerskip:exit=3,gamma=2", dear).value()),
             steps_of(learnt.what_if().rounds("layerskip:exit=3,gamma=2").value()));
 }
@@ -116,7 +116,7 @@ TEST(AutoRounds, ObeyTheOptionsOfTheRule) {
   };
   EXPECT_LE(widest("auto:exits=3+5,formats=none,max-gamma=2"), 4U);
   EXPECT_GT(widest("auto:exits=3+5,formats=none,max-gamma=12"), 4U);
-  // With nothing to lose beyond two rounds, trials are fewer.
+  // With nothing to lose beyond two rounds, auto makes fewer trials.
   EXPECT_LE(steps_of(learnt.what_if().rounds("auto:exits=1,formats=none,loss=0.001").value()),
             steps_of(learnt.what_if().rounds("auto:exits=1,formats=none,loss=0.5").value()));
 }

@@ -33,7 +33,7 @@ RowsByRequest rows_by_request(const TrainedRecording& trained) {
   return rows;
 }
 
-/// A strategy that drafts with nothing but this drafter.
+/// A strategy that drafts with this drafter only.
 std::string strategy_of(const AutoDrafter& drafter, const StrategySpecification& automatic) {
   if (drafter.weights) return "quantised:weights=" + drafter.name;
   if (drafter.mask.is_early_exit()) return fmt::format("mix:mask=exit,exit={}", drafter.mask.exit_layer());
@@ -50,7 +50,7 @@ std::string_view parameter_of(const AutoDrafter& drafter) {
   return drafter.mask.is_early_exit() ? "exits" : "skip-attention";
 }
 
-/// A drafter's tokens on all texts.
+/// One drafter's tokens on all texts.
 struct Column {
   std::vector<std::vector<ShadowCell>> cells;  // [text][position − first]
   std::vector<std::vector<bool>> is_drawn;
@@ -71,10 +71,11 @@ Column shadowed_column(const TrainedRecording& trained, std::int32_t exit) {
   return column;
 }
 
-/// A recorded run, and which of its rounds one drafter drafted.
+/// A recorded run, and the rounds of it that one drafter drafted.
 class RunOfDrafter {
  public:
-  /// `origin`: of the layer sets of the drafter's rounds in a run of auto; empty = all rounds that draft.
+  /// `origin`: origin of the layer sets of the drafter's rounds in a run of auto; empty = all rounds that
+  /// draft.
   RunOfDrafter(const TrainedRecording& trained, const RunRows& run, std::string origin)
       : trained_(trained), run_(run), origin_(std::move(origin)) {}
 
@@ -87,7 +88,7 @@ class RunOfDrafter {
     return set != trained_.layer_sets.end() && set->second->origin == origin_;
   }
 
-  /// Verdicts of its drafts on a request's positions; of rounds by others, nothing.
+  /// Verdicts of the drafter's drafts on a request's positions; nothing for rounds by other drafters.
   [[nodiscard]] DraftedPositions positions(const RequestRows& rows) const {
     std::vector<traces::Round> rounds(rows.rounds.begin(), rows.rounds.end());
     RequestRows own = rows;
@@ -124,14 +125,14 @@ std::vector<RunOfDrafter> runs_of(const TrainedRecording& trained, const AutoDra
   return found;
 }
 
-/// Whether the request has the table's text behind the same prompt.
+/// Whether the request has the table's text after the same prompt.
 bool is_text_of(const RequestRows& rows, const ShadowTable& table, const RequestRows& own) {
   return rows.prompt == own.prompt && !rows.rounds.empty() &&
          std::ranges::equal(rows.request->tokens,
                             std::span(table.text).subspan(static_cast<std::size_t>(table.prompt_tokens)));
 }
 
-/// Nothing if no token of its drafts was judged.
+/// The drafter's tokens on all texts; nothing if no token of its drafts was judged.
 std::optional<Column> drafted_column(const TrainedRecording& trained, const RowsByRequest& rows_of,
                                      const std::vector<RunOfDrafter>& runs) {
   Column column;
@@ -168,7 +169,7 @@ std::optional<Column> drafted_column(const TrainedRecording& trained, const Rows
     const ShadowTable& text = trained.texts().tables[i];
     const RequestRows& own = *rows_of.at(text.request_id);
     if (own.rounds.empty() || own.rounds.front().root_position != text.prompt_tokens) {
-      // Rounds that are not this text's: no draft is right.
+      // Rounds outside this text have no correct draft.
       cells.resize(texts[i].size(), {.token = -1, .true_rank = 1});
       is_drawn.resize(texts[i].size(), true);
       continue;
@@ -188,7 +189,7 @@ std::optional<Column> column_of(const TrainedRecording& trained, const RowsByReq
   return drafted_column(trained, rows, runs_of(trained, drafter, automatic));
 }
 
-/// The text without what any layer said of it.
+/// Copies the table's text without the layers' predictions.
 ShadowTable text_alone(const ShadowTable& table, std::int32_t n_layers) {
   return {.request_id = table.request_id,
           .n_layers = n_layers,

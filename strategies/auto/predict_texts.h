@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recorded texts as `auto` would meet them: what each of its drafters by a part of the model says of each
-// position. An exit's predictions are those of the shadow tokens where there are any. Else, and of drafts in
-// fewer bits and of skip sets, they are what recorded drafts said: those of runs with the same draft, and of
-// the rounds in which a recorded `auto` took it. Positions that nobody drafted are drawn
+// Recorded texts as `auto` would meet them: the prediction of each of its drafters, if part of the model, at
+// each position. An exit's predictions come from the shadow tokens where they exist. Otherwise, and for
+// drafts in fewer bits and with skip sets, they come from recorded drafts: runs with the same draft, and
+// rounds in which a recorded `auto` took it. Positions that nobody drafted are drawn
 // (simulator/rounds/drafts/drafted_table.h).
 
 #include <draftscope/base/result.h>
@@ -18,26 +18,28 @@
 namespace draftscope::simulator {
 
 struct AutoTexts {
-  std::vector<speculation::AutoDrafter> drafters;  ///< of which something is recorded, in auto's order
-  /// [text of the recording]: layer i + 1 is drafter i, the last layer is the target.
+  std::vector<speculation::AutoDrafter> drafters;  ///< Drafters with recorded tokens, in auto's order.
+  /// [text of the recording]; layer i + 1 is drafter i, and the last layer is the target.
   std::vector<ShadowTable> tables;
   std::vector<std::vector<std::vector<bool>>> is_drawn;  ///< [drafter][text][position − table.first]
-  /// [drafter]: confidences of tokens that were drafted behind a wrong one; of all, where none was.
+  /// [drafter]: confidences of tokens that were drafted after a wrong one; of all tokens where there was
+  /// none.
   std::vector<std::vector<float>> behind_wrong;
-  std::vector<std::string> left_out;  ///< names of drafters of which nothing is recorded
-  std::vector<std::string> notes;     ///< a line each: where drafters' tokens come from, which are left out
+  std::vector<std::string> left_out;  ///< Names of drafters without recorded tokens.
+  /// Lines that say where drafters' tokens come from and which drafters are left out.
+  std::vector<std::string> notes;
 };
 
-/// How the recording's target was held.
+/// How the recording's target was stored in memory.
 [[nodiscard]] speculation::HeldTarget recorded_target(const traces::Meta& meta);
 
-/// Errors: no texts, or texts that another strategy would not have written; a drafter that the specification
-/// names and of which nothing is recorded.
+/// Collects the texts. Errors: no texts; texts that another strategy would not have written; a drafter that
+/// the specification names but that has no recorded tokens.
 [[nodiscard]] Result<AutoTexts> auto_texts(const TrainedRecording& trained,
                                            const speculation::StrategySpecification& automatic);
 
-/// `auto` with its defaults and no other drafters than those of which something is recorded; nothing where
-/// not even texts are.
+/// `auto` with its defaults, limited to drafters with recorded tokens; nothing where not even texts are
+/// recorded.
 [[nodiscard]] std::optional<std::string> known_auto(const TrainedRecording& trained);
 
 }  // namespace draftscope::simulator

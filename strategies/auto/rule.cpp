@@ -18,13 +18,13 @@ constexpr double trial_hope = 1.0;           // standard deviations
 constexpr std::int64_t max_interval = 4096;  // rounds from one trial to the next
 constexpr double yield_half_life = 64.0;     // rounds
 constexpr double yield_prior = 64.0;         // tokens
-constexpr double max_stake = 0.4;            // of what may be lost at all
+constexpr double max_stake = 0.4;            // share of all that may be lost
 constexpr double free_stake = 0.75;          // vanilla rounds
-constexpr double max_excess = 2.0;           // of a round's time over what is expected, that it answers for
-constexpr double sure_rate = 2.0;            // of a text's guess that no trial takes the place of
+constexpr double max_excess = 2.0;           // a round counts at most for this multiple of its expected time
+constexpr double sure_rate = 2.0;            // rate of a text guess that no trial may replace
 
-/// Vanilla rounds that one round may lose: not all that is left, or one draft that is all wrong ends
-/// drafting.
+/// Vanilla rounds that one round may lose. It is less than all that is left, since otherwise one draft that
+/// is entirely wrong would end drafting.
 double stake(double balance) {
   return std::min(balance, std::max(max_stake * balance, free_stake));
 }
@@ -142,7 +142,7 @@ void AutoRule::for_each_draft(std::int32_t drafter, std::int32_t room, double ho
                                                                          visit_plan);
 }
 
-/// The guess that would be better than none, did rows cost no more than was expected of them.
+/// The guess that would be better than none if rows cost no more than was expected of them.
 std::optional<AutoChoice> AutoRule::text_trial(std::span<const std::int32_t> text, std::int32_t room,
                                                const AutoChoice& best) const {
   AutoChoice tried = best;
@@ -153,8 +153,8 @@ std::optional<AutoChoice> AutoRule::text_trial(std::span<const std::int32_t> tex
   return tried;
 }
 
-/// The draft of a drafter that would be better than the best, were the drafter better than it seems; with
-/// what it is expected to bring as it seems.
+/// The draft of a drafter that would beat the best one if the drafter were better than it seems, with the
+/// gain expected of it as it seems.
 std::optional<AutoChoice> AutoRule::trial(std::int32_t drafter, std::int32_t room,
                                           const AutoChoice& best) const {
   AutoChoice hoped = vanilla(AutoChoice::Reason::trial);
@@ -195,7 +195,7 @@ AutoChoice AutoRule::choose(std::span<const std::int32_t> text, std::int32_t roo
     Drafter& drafter = drafters_[i];
     const auto index = static_cast<std::int32_t>(i);
     if (round_ < drafter.next_trial || best.drafter == index) continue;
-    // A text's guess that is as good as sure is not given up for a trial.
+    // A text guess that is almost sure is not given up for a trial.
     if (best.kind == AutoChoice::Kind::text && best.rate() > sure_rate) break;
     const auto tried = trial(index, longest, best);
     if (!tried) continue;
@@ -232,12 +232,13 @@ void AutoRule::end_round(const AutoChoice& choice, const RoundTimes& times, std:
       drafters_[static_cast<std::size_t>(choice.drafter)].yield.add(choice.expected_tokens - 1.0, tokens - 1);
   }
   if (!costs_.knows_vanilla() || costs_.vanilla_ns() <= 0.0) return;
-  // Booked by the pace of the rounds around it, that of rounds before it alone being another's.
+  // The round is booked later, by the pace of the rounds around it, since the pace of earlier rounds alone
+  // may differ.
   unbooked_.push_back({tokens, times.round_ns, costs_.expected(times)});
   if (unbooked_.size() <= RoundCosts::behind) return;
   const Unbooked& round = unbooked_.front();
-  // A vanilla round takes what it takes; and what interrupts a round would have interrupted vanilla ones,
-  // too.
+  // A vanilla round counts with its actual time, and an interruption of a round would have interrupted
+  // vanilla rounds too.
   const double rounds = static_cast<double>(round.round_ns) / costs_.vanilla_ns();
   const bool is_vanilla = round.expected_cost <= 1.0;
   account_.add(round.tokens, is_vanilla ? 1.0 : std::min(rounds, max_excess * round.expected_cost));

@@ -10,15 +10,15 @@ namespace {
 
 constexpr double curve_half_life = 400.0;     // tokens
 constexpr double follower_half_life = 200.0;  // tokens
-constexpr double curve_prior = 6.0;           // tokens of each confidence
-constexpr double follower_prior = 12.0;       // tokens of each sureness
-constexpr double bits_deviation = 1.0;        // log odds, from model to model
-constexpr double part_deviation = 1.75;       // log odds, from part to part of the model
-constexpr double text_deviation = 0.75;       // log odds, from text to text
+constexpr double curve_prior = 6.0;           // tokens per confidence
+constexpr double follower_prior = 12.0;       // tokens per sureness
+constexpr double bits_deviation = 1.0;        // log odds, across models
+constexpr double part_deviation = 1.75;       // log odds, across parts of the model
+constexpr double text_deviation = 0.75;       // log odds, across texts
 
-/// Share of right tokens by confidence, of drafts in so many bits: between what small models trained in bf16
-/// show, which differ by about as much as bits_deviation allows. Eight bits without blocks of their own
-/// (fp8) keep no more than five with them.
+/// Share of correct tokens by confidence, for drafts in so many bits. The values lie between those that small
+/// models trained in bf16 show, which differ by about bits_deviation. Eight bits without scales per block
+/// (fp8) keep no more than five bits with them.
 struct BitsCurve {
   double min_bits = 0.0;
   std::array<double, 8> right;
@@ -28,8 +28,8 @@ constexpr std::array<BitsCurve, 4> curves{{{8.25, {0.95, 0.985, 0.994, 0.998, 0.
                                            {4.0, {0.68, 0.84, 0.93, 0.98, 0.99, 0.995, 0.997, 0.998}},
                                            {0.0, {0.5, 0.74, 0.87, 0.95, 0.98, 0.99, 0.993, 0.995}}}};
 
-/// Confidences behind a token that was of low, middle and high confidence, and of all; much the same in
-/// all formats, and from text to text.
+/// Confidences after a token of low, middle and high confidence, and after any token. They are about the same
+/// in all formats and texts.
 constexpr std::array<std::array<double, 8>, 4> expected_followers{
     {{0.44, 0.18, 0.13, 0.09, 0.05, 0.04, 0.03, 0.04},
      {0.25, 0.19, 0.15, 0.12, 0.09, 0.07, 0.06, 0.07},
@@ -43,7 +43,7 @@ double share_of(double odds) {
   return 1.0 / (1.0 + std::exp(-odds));
 }
 
-/// Addition to the log odds at all confidences by which tokens are right as often as was measured.
+/// Shift of the log odds at all confidences that makes tokens correct as often as was measured.
 double shift_to(double acceptance, const std::array<double, DraftConfidences::thresholds.size()>& odds) {
   constexpr int halvings = 40;
   double low = -12.0;
@@ -88,7 +88,8 @@ DraftConfidences::DraftConfidences(const ExpectedDrafter& expected)
     });
     std::transform(known->right.begin(), known->right.end(), expected_.begin(), odds_of);
   } else {
-    // Another part of the model is sure for reasons of its own: about as right as it is at best.
+    // Confidences of another part of the model have another meaning, so its curve is centred at the expected
+    // acceptance.
     for (std::size_t i = 0; i < bins; ++i)
       expected_[i] = odds_of(expected.acceptance) + (static_cast<double>(i) - 3.0) / 3.0;
   }
@@ -115,7 +116,7 @@ double DraftConfidences::judged() const {
   return sum;
 }
 
-/// The likeliest shift, by Newton's method from the last one.
+/// Finds the likeliest shift by Newton's method, starting from the last one.
 void DraftConfidences::move_curve() {
   for (int i = 0; i < 4; ++i) {
     const double precision = 1.0 / (expected_deviation_ * expected_deviation_);

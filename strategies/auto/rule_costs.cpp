@@ -11,26 +11,28 @@ namespace draftscope::speculation {
 
 namespace {
 
-/// Cost of one more row before it was measured: about what processors and GPUs show below 16 rows.
+/// Cost of one more row before it was measured, about what processors and GPUs show below 16 rows.
 constexpr double expected_per_row = 0.03;
 
-/// How sure that is, as the square of rows that would tell it as well: a round's time is off by a few
-/// hundredths, and so are costs per row.
+/// Confidence in that cost, as the square of rows whose measurement would be as informative. A round's time
+/// is off by a few hundredths, and so are costs per row.
 constexpr double unsure_of_row = 2.0;
 
-// Vanilla rounds of time from one pair to the next: longer each time that the pair is what was expected.
+// Time in vanilla rounds from one pair to the next. It grows each time the pair confirms the expectation.
 constexpr double min_vanilla_interval = 96.0;
 constexpr double max_vanilla_interval = 192.0;
-constexpr double expected_drift = 0.025;  // of what a vanilla round is taken for
+// Relative deviation of a vanilla round's time that counts as unchanged.
+constexpr double expected_drift = 0.025;
 
-constexpr std::size_t costs_window = 9;            // rounds: about those behind one pair
-constexpr int expected_rows_count = 2;             // what is expected of a row counts as so many rounds
-constexpr int expected_step_count = 1;             // and of a draft step
-constexpr std::size_t told_from = 5;               // costs, with these, that outweigh them
-constexpr std::int32_t rounds_behind_vanilla = 8;  // in which costs are learnt
-constexpr double another_pace = 1.5;               // times the vanilla rounds'
+constexpr std::size_t costs_window = 9;  // rounds: about those after one pair
+constexpr int expected_rows_count = 2;   // weight of the expected cost of a row, in rounds
+constexpr int expected_step_count = 1;   // weight of the expected cost of a draft step, in rounds
+// Number of costs, including the expected ones, from which the measured ones dominate.
+constexpr std::size_t told_from = 5;
+constexpr std::int32_t rounds_behind_vanilla = 8;  // rounds after a vanilla one in which costs are learnt
+constexpr double another_pace = 1.5;               // factor on the time of vanilla rounds
 
-/// Costs before one was measured. One slow round says nothing against what is expected.
+/// Expected costs before one was measured; one slow round does not outweigh them.
 RecentMedian costs_before(double expected, int count) {
   RecentMedian costs(costs_window);
   for (int i = 0; i < count; ++i) costs.add(expected);
@@ -38,7 +40,7 @@ RecentMedian costs_before(double expected, int count) {
 }
 
 void add_cost(double cost, double expected, int count, RecentMedian& costs) {
-  // An interruption only adds to a time: what was much dearer than expected, and is not, never was.
+  // An interruption only adds time, so a cost that was far above expectation and has fallen was never real.
   if (costs.value() > 2.0 * expected && cost < costs.value() / 2.0) costs = costs_before(expected, count);
   costs.add(cost);
 }
@@ -65,7 +67,7 @@ RoundCosts::RoundCosts(std::span<const double> step_costs)
     steps_[drafter] = costs_before(expected_steps_[drafter], expected_step_count);
 }
 
-/// Whether draft and verification both took what they would on a machine of quite another pace.
+/// Whether draft and verification both took the times of a machine with another pace.
 bool RoundCosts::is_at_another_pace(const RoundTimes& round, double vanilla_ns) const {
   if (round.drafter < 0 || round.steps == 0) return false;
   if (steps_[static_cast<std::size_t>(round.drafter)].count() < told_from) return false;
@@ -77,8 +79,8 @@ bool RoundCosts::is_at_another_pace(const RoundTimes& round, double vanilla_ns) 
 }
 
 void RoundCosts::learn(const RoundTimes& round, double vanilla_ns) {
-  // Known costs would be off by as much, and a drafter might not be tried again for long. Where it was so
-  // from the first round behind two pairs, it is the costs that have changed.
+  // Costs would be wrong by the same factor, and a drafter might not be tried again for long. If this holds
+  // from the first round after two pairs, the costs themselves have changed.
   if (is_at_another_pace(round, vanilla_ns) && !changed_before_) {
     has_changed_ = has_changed_ || rounds_since_ == 1;
     return;
@@ -112,7 +114,7 @@ void RoundCosts::add(const RoundTimes& round) {
     if (last_vanilla_ns_ <= 0.0 && !pace_.empty()) pace_before_ = pace_.value();
     pace_.add(round_ns);
     if (last_vanilla_ns_ > 0.0) {
-      // An interruption only adds to a time.
+      // An interruption only adds time.
       pair_ns_ = std::min(last_vanilla_ns_, round_ns);
       if (time_since_ > interval_)
         interval_ = std::abs(pace_before_ / pair_ns_ - 1.0) > expected_drift
@@ -139,7 +141,7 @@ void RoundCosts::add(const RoundTimes& round) {
 }
 
 double RoundCosts::verification(std::int32_t rows) const {
-  // From width to width: what is expected beyond the narrower ones, moved by what was measured.
+  // Adds up the costs by width: the expected difference to the narrower widths, shifted by the measurements.
   double cost = 1.0;
   std::int32_t narrower = 1;
   for (std::size_t i = 0; i < widths.size() && narrower < rows; ++i) {

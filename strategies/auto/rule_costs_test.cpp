@@ -56,7 +56,7 @@ TEST(RoundCosts, DoNotTakeASlowMachineForADearDraft) {
   RoundCosts costs(expected);
   while (costs.wants_vanilla()) costs.add(round_of(1e6, 1));
   for (int i = 0; i < 8; ++i) costs.add(round_of(1e6, 5, 4, 0));
-  // Far from a vanilla round the machine slows down: the pace follows, costs stay.
+  // The machine slows down long after a vanilla round: the pace follows, and costs stay.
   for (int i = 0; i < 12; ++i) costs.add(round_of(2e6, 5, 4, 0));
   EXPECT_NEAR(costs.draft_step(0), 0.6, 1e-3);
   EXPECT_NEAR(costs.vanilla_ns(), 2e6, 1e4);
@@ -77,14 +77,14 @@ TEST(RoundCosts, DoNotTakeTheFirstRoundsWordForACost) {
   costs.add(round_of(20e6, 5, 4, 0));
   EXPECT_EQ(costs.draft_step(0), 0.5);
   EXPECT_NEAR(costs.verification(5), 1.12, 1e-9);
-  // Rounds that go on being slow do tell; at best they are what was expected.
+  // Rounds that stay slow do count; at best they cost what was expected.
   for (int i = 0; i < 4; ++i) costs.add(round_of(20e6, 5, 4, 0));
   EXPECT_NEAR(costs.draft_step(0), 12.0, 1e-3);
   EXPECT_EQ(costs.hoped_step(0), 0.5);
   EXPECT_NEAR(costs.hoped_verification(5), 1.12, 1e-9);
 }
 
-/// Another program begins behind two vanilla rounds: draft and verification take 2.5 times as long.
+/// Another program begins after two vanilla rounds: draft and verification take 2.5 times as long.
 TEST(RoundCosts, TakeAnotherPaceForNoCost) {
   RoundCosts costs(expected);
   const auto vanilla_rounds = [&] {
@@ -101,7 +101,7 @@ TEST(RoundCosts, TakeAnotherPaceForNoCost) {
   drafts(2.5, 20);
   EXPECT_NEAR(costs.draft_step(0), 0.6, 1e-3);
   EXPECT_NEAR(costs.vanilla_ns(), 2.5e6, 1e4);
-  // What is so from the first round behind two pairs is a cost.
+  // A difference that holds from the first round after two pairs is a cost.
   for (int pair = 0; pair < 3; ++pair) {
     vanilla_rounds();
     drafts(2.5, 9);
@@ -121,7 +121,7 @@ TEST(RoundCosts, WantVanillaRoundsTwoByTwo) {
     time += wants ? 1.0 : 1.08;
   }
   ASSERT_GT(pairs.size(), 4U);
-  // Nothing changes: ever more rarely.
+  // Nothing changes, so measurements become ever rarer.
   constexpr std::array intervals{96.0, 192.0};
   for (std::size_t i = 1; i < pairs.size(); ++i) {
     const double interval = intervals[std::min<std::size_t>(i - 1, 1)];
@@ -129,7 +129,7 @@ TEST(RoundCosts, WantVanillaRoundsTwoByTwo) {
   }
 }
 
-/// Attention makes every round longer as the text grows: rows and draft steps each in their own way.
+/// Attention makes every round longer as the text grows: rows and draft steps each grow differently.
 TEST(RoundCosts, FollowATextThatGrows) {
   RoundCosts costs(expected);
   std::mt19937 random(4);
@@ -156,8 +156,8 @@ TEST(RoundCosts, FollowATextThatGrows) {
   }
 }
 
-/// Kernels change at widths: what two rows cost says little of eight, and nothing is concluded from one
-/// round.
+/// Kernels change at certain widths: the cost of two rows says little about eight, and one round is not
+/// enough to decide.
 TEST(RoundCosts, AreLearntWidthByWidth) {
   RoundCosts costs(expected);
   const auto round = [](std::int32_t rows, double cost) {
@@ -192,7 +192,7 @@ TEST(TimeAccount, LosesNoMoreThanItMay) {
     double spent = 0.0;
     double max_behind = 0.0;
     for (int i = 0; i < 3000; ++i) {
-      // Rounds that may win or lose all that they cost, begun where the account allows the loss.
+      // Rounds may win or lose their entire cost; they begin where the account allows the loss.
       const double cost = 1.0 + static_cast<double>(random() % 40) / 10.0;
       const bool wins = random() % 8 < static_cast<unsigned>(trial % 3) * 2;
       const bool speculates = account.balance() >= cost - 1.0;

@@ -16,7 +16,7 @@ namespace draftscope::speculation {
 
 namespace {
 
-constexpr double cost_per_row = 0.03;  // of a verification, in vanilla rounds
+constexpr double cost_per_row = 0.03;  // cost of a row of a verification, in vanilla rounds
 constexpr double min_step_cost = 0.02;
 constexpr double max_step_cost = 1.0;
 
@@ -36,12 +36,12 @@ Result<DrafterExpectation> expectation_of(std::string_view text) {
       quote(text));
 }
 
-/// Expected accepted tokens of a chain, α + α² + …, of a length that need not be whole.
+/// Expected accepted tokens of a chain, α + α² + …; its length need not be whole.
 double accepted_of_chain(double acceptance, double length) {
   return acceptance * (1.0 - std::pow(acceptance, length)) / (1.0 - acceptance);
 }
 
-/// The measurement of median score.
+/// The measurement with the median score.
 std::optional<Measurement> middle_of(std::vector<Measurement> repeats) {
   if (repeats.empty()) return std::nullopt;
   return lower_median(repeats, [](const Measurement& a, const Measurement& b) { return a.score < b.score; });
@@ -51,7 +51,7 @@ std::string without_none(const std::string& list) {
   return list == "none" ? std::string() : list;
 }
 
-/// The parameters by which `auto` knows its drafters.
+/// The parameters that describe drafters to `auto`.
 class KnownDrafters {
  public:
   KnownDrafters(const StrategySpecification& automatic, std::vector<DrafterExpectation> expected)
@@ -66,7 +66,7 @@ class KnownDrafters {
     const auto weights = setting.draft_weights();
     const std::string drafter = add_mask(setting, policy);
     if (weights) add_format(weight_format_row(*weights).name);
-    // A part of the model in fewer bits was measured as neither alone.
+    // Only the combination of a part of the model and fewer bits was measured, neither by itself.
     const bool is_both = weights && !drafter.empty();
     const std::string measured_as = weights ? std::string(weight_format_row(*weights).name) : drafter;
     const bool is_whole_model = setting.drafts_with(MaskLayers::all);
@@ -77,7 +77,7 @@ class KnownDrafters {
       expected_.push_back({measured_as, figures->acceptance, figures->step_cost});
   }
 
-  /// The parameters' text.
+  /// Text of the parameters.
   [[nodiscard]] std::string text() const {
     std::string text = fmt::format("formats={}", formats_.empty() ? "none" : formats_);
     if (!exits_.empty()) text += fmt::format(",exits={}", fmt::join(exits_, "+"));
@@ -90,7 +90,8 @@ class KnownDrafters {
  private:
   [[nodiscard]] bool has_skip_set() const { return !skipped_.attention.empty() || !skipped_.mlp.empty(); }
 
-  /// The part of the model's name as a drafter; empty if it is all of it, or changes as it decodes.
+  /// Adds the setting's part of the model and returns its name as a drafter; empty if it is the whole model,
+  /// or changes during decoding.
   std::string add_mask(const StrategySpecification& setting, const PolicyFile& policy) {
     if (setting.drafts_with(MaskLayers::below_exit)) {
       const std::int32_t exit = setting.integer("exit");
@@ -101,7 +102,7 @@ class KnownDrafters {
     SkipSetText set{setting.text("skip-attention"), setting.text("skip-mlp")};
     if (set.attention.empty() && set.mlp.empty() && policy.skip_set) set = skip_set_text(*policy.skip_set);
     if (set.attention.empty() && set.mlp.empty()) return {};
-    // There is room for one set: the best one, or the one that was asked for.
+    // There is room for only one skip set: the best one, or the one that was asked for.
     if (has_skip_set() && (set.attention != skipped_.attention || set.mlp != skipped_.mlp)) return {};
     skipped_ = std::move(set);
     return "skip-set";
@@ -146,7 +147,7 @@ std::optional<StepFigures> step_figures(const Measurement& measured) {
   const double rate = measured.acceptance_rate;
   if (!(rate > 0.0 && rate < 1.0 && accepted > 0.0 && measured.score > 0.0)) return std::nullopt;
   const double drafted = accepted / rate;
-  // The longer a chain, the more of it is accepted: the acceptance lies between these.
+  // A longer chain has more accepted tokens, so bisection finds the acceptance between these bounds.
   double low = least;
   double high = 1.0 - least;
   constexpr int halvings = 40;
@@ -228,15 +229,15 @@ Result<void> add_skip_set(const StrategySpecification& automatic, std::int32_t n
   return {};
 }
 
-/// A drafter as `expected` names it.
+/// The name of a drafter in `expected`.
 std::string expected_name(const AutoDrafter& drafter) {
   std::string name = drafter.name;
   std::replace(name.begin(), name.end(), ' ', '-');
   return name;
 }
 
-/// Takes over what `expected` says of the drafters. Formats that this target's backend cannot make are passed
-/// over.
+/// Applies the figures in `expected` to the drafters. Formats that this target's backend cannot make are
+/// ignored.
 Result<void> take_expectations(const StrategySpecification& automatic, std::span<const WeightFormat> formats,
                                std::vector<AutoDrafter>& drafters) {
   DRAFTSCOPE_TRY_ASSIGN(const auto expectations, parse_expectations(automatic.text("expected")));
@@ -263,7 +264,7 @@ Result<void> take_expectations(const StrategySpecification& automatic, std::span
 
 HeldTarget held_target(std::string_view device, std::string_view weights) {
   const MadeBy backend = device == "cuda" ? MadeBy::cuda : device == "cpu" ? MadeBy::cpu : MadeBy::none;
-  // A name that says nothing is taken for two bytes a weight.
+  // An unknown name is assumed to mean two bytes per weight.
   HeldTarget target{
       .formats = {}, .holds_one_copy = backend == MadeBy::cuda, .bits = leading_bits(weights).value_or(16.0)};
   for (const WeightFormatRow& row : weight_formats())

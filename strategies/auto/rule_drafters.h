@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The drafters by a part of the model that `auto` has, and its rule's options, as its specification and the
-// way in which the target is held say. Engine and simulator number drafters by this list. Some is known
-// before it runs: from a policy of `draftscope tune`, which measured the drafters, or of `draftscope advise`,
-// which has them from shadow tokens and rankings.
+// The drafters of `auto` that are parts of the model, and its rule's options, from its specification and the
+// target's weights in memory. Engine and simulator number drafters by this list. Some figures are known
+// before a run: from a policy of `draftscope tune`, which measured the drafters, or of `draftscope advise`,
+// which derives them from shadow tokens and rankings.
 //
 // Values; the functions are thread-safe.
 
@@ -25,57 +25,58 @@
 
 namespace draftscope::speculation {
 
-/// A drafter's figures, as `expected` has them: "exit-8/0.71/0.35", "skip-set/0.8/0.6", "q4_0/0.9/0.3".
+/// A drafter's figures as written in `expected`: "exit-8/0.71/0.35", "skip-set/0.8/0.6", "q4_0/0.9/0.3".
 struct DrafterExpectation {
-  std::string drafter;      ///< "exit-8", "skip-set" or a weight format
-  double acceptance = 0.0;  ///< of a token behind right ones: above 0, below 1
-  double step_cost = 0.0;   ///< of a draft step, in vanilla rounds: above 0
+  std::string drafter;      ///< "exit-8", "skip-set" or a weight format.
+  double acceptance = 0.0;  ///< Acceptance of a token after correct ones; above 0, below 1.
+  double step_cost = 0.0;   ///< Cost of a draft step, in vanilla rounds; above 0.
 };
-/// Several, joined by +; empty = none. Errors: another form, or a figure out of its bounds.
+/// Parses several expectations, joined by +; empty = none. Errors: another form, or a figure out of its
+/// bounds.
 [[nodiscard]] Result<std::vector<DrafterExpectation>> parse_expectations(std::string_view text);
 [[nodiscard]] std::string expectations_text(const std::vector<DrafterExpectation>& expectations);
 
-/// Acceptance and step cost that lead to what was measured of a chain of draft tokens, were all tokens alike
-/// and a further row of a verification 0.03 of a vanilla round (Leviathan et al. 2023, equation 1, solved for
-/// α). None if nothing was drafted or accepted, or all was.
+/// Acceptance and step cost that explain a measured chain of draft tokens, if all tokens were alike and each
+/// further row of a verification cost 0.03 of a vanilla round (Leviathan et al. 2023, equation 1, solved for
+/// α). None if no tokens or all tokens were accepted, or nothing was drafted.
 struct StepFigures {
   double acceptance = 0.0;
   double step_cost = 0.0;
 };
 [[nodiscard]] std::optional<StepFigures> step_figures(const Measurement& measured);
 
-/// `automatic` with the exits, the skip set and the formats by which the policy's best settings draft beside
-/// its own, and what was measured of them as `expected`, where it says nothing itself. It needs the file no
-/// more.
+/// Adds to `automatic` the exits, the skip set and the formats with which the policy's best settings draft,
+/// and their measurements as `expected`, unless it already specifies them. The result needs the file no more.
 [[nodiscard]] Result<StrategySpecification> with_policy(const StrategySpecification& automatic,
                                                         const PolicyFile& policy, std::int32_t n_layers);
 
-/// The same from the file that the parameter `policy` names; `automatic` itself if that is none. Errors:
-/// with_policy()'s, a file that is no finished policy, or one for a model of another shape.
+/// Applies the policy file that the parameter `policy` names, as with_policy() does; returns `automatic`
+/// unchanged if it names none. Errors: those of with_policy(), a file that is no finished policy, or one for
+/// a model of another shape.
 [[nodiscard]] Result<StrategySpecification> with_policy_read(const StrategySpecification& automatic,
                                                              const ModelShape& shape);
 
-/// How the target is held: which weights can be made beside its own, and how wide those are.
+/// The target's weights in memory: which formats can be made in addition, and how wide they are.
 struct HeldTarget {
-  std::vector<WeightFormat> formats;  ///< that its backend makes beside this target's
-  bool holds_one_copy = false;        ///< a GPU's memory is short
-  double bits = 16.0;                 ///< of a weight, in what most weights are held in
+  std::vector<WeightFormat> formats;  ///< Formats that its backend makes in addition to this target's.
+  bool holds_one_copy = false;        ///< Whether only one copy fits, because a GPU's memory is short.
+  double bits = 16.0;                 ///< Bits per weight of the format that most weights have.
 };
-/// A target of which no more is known than `device`, "cpu" or "cuda", and `weights`, the formats of its
-/// matrices, most weights first, as "q4_1, q8_0": its backend makes all its formats.
+/// Describes a target from `device`, "cpu" or "cuda", and `weights`, the formats of its matrices in order of
+/// their share, as "q4_1, q8_0". It assumes that the backend makes all its formats.
 [[nodiscard]] HeldTarget held_target(std::string_view device, std::string_view weights);
 
 /// A part of the model that may draft.
 struct AutoDrafter {
-  std::string name;  ///< "q8_0", "exit 8", "skip set": the origin of its rounds' layer sets
+  std::string name;  ///< "q8_0", "exit 8", "skip set": the origin of the layer sets of its rounds.
   SublayerMask mask;
-  std::optional<WeightFormat> weights;  ///< none = the target's own
+  std::optional<WeightFormat> weights;  ///< Weight format; none = the target's own.
   ExpectedDrafter expected;
 };
 
-/// Exits, the skip set, and of the listed formats those that are narrower than the target's and that its
-/// backend makes beside it; where it holds one copy, fp8 instead of others if it makes that. Errors: an exit,
-/// a layer or a format that is none.
+/// The drafters: exits, the skip set, and those listed formats that are narrower than the target's and that
+/// its backend makes in addition to it. Where only one copy fits, fp8 replaces the others if the backend
+/// makes it. Errors: an invalid exit, layer or format.
 [[nodiscard]] Result<std::vector<AutoDrafter>> auto_drafters(const StrategySpecification& automatic,
                                                              std::int32_t n_layers, const HeldTarget& target);
 

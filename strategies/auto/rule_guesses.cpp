@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> source_names{"lookup", "suffix"};
 
-// Ends of about one length are counted together, and so are late places of a guess.
+// Text ends of similar length are counted together, and so are late places of a guess.
 constexpr std::array<std::int32_t, 8> match_edges{1, 2, 3, 4, 6, 9, 14, 24};
 constexpr std::array<std::int32_t, 6> place_edges{0, 1, 2, 4, 8, 16};
 
@@ -31,7 +31,7 @@ std::string_view text_source_name(TextSource source) {
 
 TextGuesses::TextGuesses(std::int32_t max_length)
     : max_length_(max_length),
-      // Whether a guess is worth its rows is the rule's to say: none is left out for its probability.
+      // The rule decides whether a guess is worth its rows, so none is left out for its probability.
       suffix_({.alpha = static_cast<double>(max_length),
                .length = max_length,
                .min_probability = 0.0,
@@ -50,7 +50,7 @@ void TextGuesses::begin_request(std::span<const std::int32_t> prompt, std::size_
   open_.clear();
   latest_ = {};
   seen_ = 0;
-  // A prompt that repeats itself says little of the output: what is guessed within it is not counted.
+  // A prompt that repeats itself says little about the output, so guesses within it are not counted.
   const auto before = prompt.first(prompt.empty() ? 0 : prompt.size() - 1);
   seen_ = static_cast<std::int32_t>(before.size());
   automaton_.extend(before);
@@ -82,7 +82,7 @@ void TextGuesses::open_lookup() {
 void TextGuesses::open_suffix(std::span<const std::int32_t> text) {
   const auto guess = suffix_.guess(text);
   if (guess.empty()) return;
-  // A guess is done with after as many tokens as it has, before its place in the ring is taken again.
+  // A guess is finished after as many tokens as it has, before its place in the ring is reused.
   const std::int32_t begin = seen_ % max_length_ * max_length_;
   std::transform(guess.begin(), guess.end(), ring_.begin() + begin,
                  [](const TextGuess& token) { return token.token; });
@@ -116,8 +116,8 @@ std::span<const std::int32_t> TextGuesses::guess(std::span<const std::int32_t> t
 }
 
 double TextGuesses::acceptance(TextSource source, std::int32_t match, std::int32_t place) const {
-  // Before anything was seen: the longer the end that occurred before, and the further the guess held. One
-  // token alone says little.
+  // Prior before any count: it grows with the length of the matched end and with the place in the guess. One
+  // token by itself says little.
   const double held = static_cast<double>(match + place);
   const double prior = held < 2.0 ? 0.2 : (held + 0.3) / (held + 2.0);
   return counts_.share(cell(source, match, place), prior, guess_prior);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Guesses that follow from the text alone, with how often they are right. What would have been guessed at any
-// position of the output is known whether or not it was verified, so every token scores every guess that was
-// open before it: nothing has to be tried out.
+// Guesses from the text alone, and how often they are correct. The guess at any position of the output is
+// known whether or not it was verified. Every token therefore scores every open guess, and nothing has to be
+// tried.
 //
-// Two sources guess side by side, each scored for itself. Tokens are counted by the length of the text's end
-// that the guess continues and by their place in the guess, given that those before were right.
+// Two sources guess independently, each with its own score. Tokens are counted by the length of the text's
+// end that the guess continues and by their place in the guess, given that those before were correct.
 
 #include <array>
 #include <cstddef>
@@ -21,12 +21,12 @@
 
 namespace draftscope::speculation {
 
-/// Where a guess of what follows a text comes from.
+/// Source of a guess of the text's continuation.
 enum class TextSource : std::uint8_t {
-  lookup,  ///< the leftmost occurrence of the longest end of the text that occurred before
-           ///< (strategies/suffix-decoding/rule_automaton.h)
-  suffix,  ///< what followed ends of the text most often, in this request or in earlier outputs
-           ///< (strategies/suffix-decoding/rule.h)
+  lookup,  ///< The leftmost occurrence of the longest end of the text that occurred before
+           ///< (strategies/suffix-decoding/rule_automaton.h).
+  suffix,  ///< The most frequent continuation of ends of the text, in this request or in earlier outputs
+           ///< (strategies/suffix-decoding/rule.h).
 };
 [[nodiscard]] std::string_view text_source_name(TextSource source);
 
@@ -37,31 +37,31 @@ class TextGuesses {
 
   static constexpr std::array<TextSource, 2> sources{TextSource::lookup, TextSource::suffix};
 
-  /// Forgets the text, but neither how often guesses were right nor the outputs of requests before.
+  /// Forgets the text, but neither the scores of guesses nor the outputs of earlier requests.
   void begin_request(std::span<const std::int32_t> prompt, std::size_t tokens);
-  /// `text` is the text so far with tokens appended. It is not kept.
+  /// `text` is the text so far with tokens appended. It is not stored.
   void extend(std::span<const std::int32_t> text);
 
   /// Tokens of the text's end that the guess continues; 0 = there is no guess.
   [[nodiscard]] std::int32_t match(TextSource source) const { return latest_[index(source)].match; }
-  /// The guess behind `text`, as it was last extended to: valid until it is extended again, and as long as
+  /// The guess after `text`, the text of the last extend(): valid until the next extend(), and as long as
   /// `text` is.
   [[nodiscard]] std::span<const std::int32_t> guess(std::span<const std::int32_t> text,
                                                     TextSource source) const;
-  /// Probability that the guess's token at this place is right, given that those before are.
+  /// Probability that the guess's token at this place is correct, given that those before are.
   [[nodiscard]] double acceptance(TextSource source, std::int32_t place) const {
     return acceptance(source, match(source), place);
   }
   [[nodiscard]] double acceptance(TextSource source, std::int32_t match, std::int32_t place) const;
 
  private:
-  /// A guess whose tokens were right so far.
+  /// A guess whose tokens were correct so far.
   struct Open {
     TextSource source = TextSource::lookup;
     std::int32_t match = 0;
-    std::int32_t begin = 0;   // of its tokens: in the text, or in ring_
-    std::int32_t length = 0;  // at most
-    std::int32_t place = 0;   // of the token that comes next
+    std::int32_t begin = 0;   // begin of its tokens: in the text, or in ring_
+    std::int32_t length = 0;  // maximum length
+    std::int32_t place = 0;   // place of the token that comes next
   };
 
   static std::size_t index(TextSource source) { return static_cast<std::size_t>(source); }

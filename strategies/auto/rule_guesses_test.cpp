@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What follows from the text and from confidences, against second statements of both.
+// Guesses and confidences are compared with independent implementations of both.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-/// The longest end of the text that occurred before, and the place behind its leftmost occurrence.
+/// The longest end of the text that occurred before, and the place after its leftmost occurrence.
 std::pair<std::int32_t, std::int32_t> longest_by_search(std::span<const std::int32_t> text) {
   const auto size = static_cast<std::int32_t>(text.size());
   for (std::int32_t length = size - 1; length > 0; --length)
@@ -86,7 +86,7 @@ TEST(TextGuesses, GuessAsSuffixDecodingDoesOverAllRequests) {
   }
 }
 
-/// Counts every guess again, token by token, from what was guessed.
+/// Counts every guess again, token by token.
 TEST(TextGuesses, CountEveryGuessWhetherOrNotItWasTaken) {
   std::mt19937 random(3);
   constexpr std::int32_t max_length = 6;
@@ -122,7 +122,7 @@ TEST(TextGuesses, CountEveryGuessWhetherOrNotItWasTaken) {
         open = kept;
         auto guess = guesses.guess(known, source);
         if (guess.empty()) continue;
-        // A lookup goes on in what is written while its guess is read.
+        // A lookup continues in the text that is being written while its guess is read.
         if (source == TextSource::lookup) {
           const auto begin = static_cast<std::size_t>(guess.data() - text.data());
           guess = std::span(text).subspan(begin, std::min<std::size_t>(max_length, text.size() - begin));
@@ -149,12 +149,12 @@ TEST(TextGuesses, LearnFromRequestToRequest) {
   guesses.begin_request(std::span(text).first(2), text.size());
   EXPECT_EQ(guesses.match(TextSource::lookup), 0);
   EXPECT_TRUE(guesses.guess(std::span(text).first(2), TextSource::lookup).empty());
-  // The earlier outputs are still there.
+  // The earlier outputs are still stored.
   const auto guess = guesses.guess(std::span(text).first(2), TextSource::suffix);
   EXPECT_EQ(Tokens(guess.begin(), guess.end()), (Tokens{3, 1, 2, 3}));
 }
 
-/// Tokens whose confidence goes by the one before, and is the square root of how often they are right.
+/// Tokens whose confidence depends on the one before, and is the square root of their share of correct ones.
 class MadeUpDraft {
  public:
   JudgedToken next() {
@@ -183,7 +183,7 @@ TEST(DraftConfidences, ExpectWhatDraftsBringThatAreSureInStretches) {
       while (tokens.size() < 6 && (tokens.empty() || tokens.back().right)) tokens.push_back(draft.next());
       counts.add(Sureness::low, tokens);
     }
-    // What counts are the latest 300 tokens or so.
+    // Only about the latest 300 tokens count.
     const auto check = [&](const DraftConfidences::Plan& plan, const DraftConfidences::Outcome& outcome) {
       if (plan.length != 6) return;
       double tokens = 0.0;
@@ -246,7 +246,7 @@ TEST(DraftConfidences, NeverTrustASurerTokenLess) {
       const JudgedToken token{static_cast<double>(random() % 100) / 100.0, random() % 2 == 0};
       counts.add(static_cast<Sureness>(random() % 4), std::vector<JudgedToken>{token});
     }
-    // A higher threshold ends more drafts, behind which fewer are right.
+    // A higher threshold ends more drafts, after which fewer tokens are correct.
     double steps = 7.0;
     counts.for_each_plan(Sureness::unknown, 6, 0.0,
                          [&](const DraftConfidences::Plan& plan, const DraftConfidences::Outcome& outcome) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a policy teaches auto before its first round.
+// What auto learns from a policy before its first round.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Figures of drafts of `length` tokens, each right with `acceptance` behind right ones.
+/// Figures of drafts of `length` tokens, each correct with probability `acceptance` after correct ones.
 Measurement measured_of(double acceptance, double step_cost, int length) {
   double accepted = 0.0;
   double path = 1.0;
@@ -133,7 +133,7 @@ TEST(AutoPolicy, DoesNotTakeAPartInFewerBitsForEitherAlone) {
   EXPECT_EQ(known->text("expected"), "");
 }
 
-// What was measured on other texts is where the rule begins: it need not try the worse parts.
+// The rule starts from measurements on other texts, so it need not try the worse parts.
 TEST(AutoPolicy, LetsTheRuleBeginWithTheBetterPart) {
   constexpr std::size_t tokens = 80;
   double knowing_time = 0.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The rule in made-up worlds.
+// Tests the rule in made-up worlds.
 #include <gtest/gtest.h>
 
 #include "strategies/auto/rule_test_worlds.h"
@@ -64,7 +64,7 @@ TEST(AutoRule, IsNeverMuchSlowerThanVanilla) {
     for (const double bits : {0.0, 8.5}) {
       AutoRule rule(options_for(world, bits));
       const Sums sums = decode(rule, world, 3000);
-      // The share, the opening, and a trial that cost more than was expected of it.
+      // The bound consists of the share, the opening, and a trial that cost more than was expected of it.
       EXPECT_LT(sums.time, 1.02 * sums.tokens + 3.0 + 6.0) << name << ", bits " << bits;
     }
 }
@@ -89,7 +89,7 @@ TEST(AutoRule, FindsWhatEarlierRequestsSaid) {
                           [](const AutoChoice& choice) { return choice.source == TextSource::suffix; }));
 }
 
-// The first rounds go by what is known of bits, later ones by what the model shows.
+// The first rounds follow prior knowledge of bits, and later ones the model's behaviour.
 TEST(AutoRule, BeginsWithWhatIsKnownOfBits) {
   const World world{.step_costs = {0.55, 0.3}, .drafts = right_with({0.98, 0.9}), .next = random_text(8)};
   AutoOptions options;
@@ -130,7 +130,7 @@ TEST(AutoRule, ComesBackFromRoundsThatWereSlowForReasonsOfTheirOwn) {
   World world{.step_costs = {0.3}, .drafts = right_with({0.9}), .next = random_text(10)};
   AutoRule steady(options_for(world));
   const double expected = decode(steady, world, 4000).rate();
-  // Its first drafts meet a machine that is ten times as slow just then.
+  // Its first drafts run while the machine happens to be ten times as slow.
   world.pace = [](std::int64_t round) { return round >= 2 && round < 8 ? 1e7 : 1e6; };
   AutoRule shaken(options_for(world));
   EXPECT_GT(decode(shaken, world, 4000).rate(), 0.9 * expected);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Made-up worlds, whose costs and acceptance are known, and decoding by auto's rule in them.
+// Made-up worlds with known costs and acceptance, and decoding by auto's rule in them.
 
 #include <algorithm>
 #include <functional>
@@ -13,9 +13,9 @@
 namespace draftscope::speculation {
 
 struct World {
-  std::vector<double> step_costs;  ///< of drafters, in vanilla rounds
+  std::vector<double> step_costs;  ///< Step costs of the drafters, in vanilla rounds.
   double row_cost = 0.02;
-  /// Whether a drafter's token behind the n-th of the text is right, and with which confidence.
+  /// Whether a drafter's token after the n-th of the text is correct, and with which confidence.
   std::function<JudgedToken(std::int32_t drafter, std::size_t n)> drafts;
   /// The text's next token.
   std::function<std::int32_t(std::span<const std::int32_t> text)> next;
@@ -23,13 +23,13 @@ struct World {
 };
 
 struct Sums {
-  double time = 0.0;  ///< vanilla rounds, by the pace of each
+  double time = 0.0;  ///< Vanilla rounds, each by its own pace.
   double tokens = 0.0;
   std::vector<AutoChoice> choices;
   [[nodiscard]] double rate() const { return tokens / time; }
 };
 
-/// `bits`: of the drafters' weights, 0 = other parts of the model.
+/// `bits`: bits of the drafters' weights; 0 = other parts of the model.
 inline AutoOptions options_for(const World& world, double bits = 0.0) {
   AutoOptions options;
   for (std::size_t i = 0; i < world.step_costs.size(); ++i)
@@ -89,7 +89,7 @@ inline Sums decode(AutoRule& rule, const World& world, std::size_t tokens) {
   return sums;
 }
 
-/// Independent tokens: no end of the text says what follows.
+/// A text of independent tokens: no end of it predicts the next one.
 inline std::function<std::int32_t(std::span<const std::int32_t>)> random_text(std::uint32_t seed) {
   return [seed](std::span<const std::int32_t> text) {
     std::mt19937 random(seed + static_cast<std::uint32_t>(text.size()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// cascade: drafters of several strengths, all parts of the target, and guesses from the text, that make one
-// tree in turn (rule.h; page.md).
+// cascade: drafters of several strengths, all parts of the target, and guesses from the text take turns at
+// building one tree (rule.h; page.md).
 #include <draftscope/base/to_size.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -26,13 +26,13 @@ struct CascadeOptions {
   std::int32_t max_length = 5;
   std::int32_t siblings = 2;
   double mass = 0.9;
-  std::int32_t match = 4;  // tokens of the text's end that are looked up; 0 = none
+  std::int32_t match = 4;  // maximum matched tokens of the text's end; 0 = no lookup
   bool is_measured = true;
   double decay = 0.7;
   std::int32_t memory = 20;
 };
 
-/// Weights that a level reads in a step, in those that the target reads.
+/// Weights that a level reads in a step, relative to those that the target reads.
 double weights_share(const CascadeLevel& level, const speculation::ModelShape& shape, double target_bits) {
   const double attention = 2.0 * shape.d_model * (shape.q_width() + shape.kv_width());
   const double mlp = 3.0 * shape.d_model * shape.d_ff;
@@ -81,7 +81,7 @@ class Cascade final : public Strategy, private DraftStages {
     left_ = 0;
     is_done_ = false;
     passes_.clear();
-    // What a step of the target takes is known from rounds without a draft.
+    // Rounds without a draft tell the time of a target step.
     constexpr std::int64_t between = 64;
     if (options_.is_measured && rounds_++ % between == 0) return {.origin = "cascade"};
     return {.draft_length = options_.max_depth, .origin = "cascade", .stages = this};
@@ -114,8 +114,8 @@ class Cascade final : public Strategy, private DraftStages {
  private:
   /// A node as the rule sees it; the first is the root.
   struct Drafted {
-    double stays = 0.0;    // with what probability the target is expected to keep it
-    bool is_open = false;  // it may be extended
+    double stays = 0.0;    // expected probability that the target keeps it
+    bool is_open = false;  // whether it may be extended
     std::int32_t level = 0;
     double share = 1.0;
     std::int32_t matched = 0;
@@ -139,7 +139,7 @@ class Cascade final : public Strategy, private DraftStages {
 
   [[nodiscard]] Drafted& of(std::int32_t node) { return drafted_[to_size(node + 1)]; }
 
-  /// The open token that is likeliest to stay; none if there is none.
+  /// The open token with the highest probability to stay; none if there is no open token.
   [[nodiscard]] std::optional<std::int32_t> best_leaf(std::int32_t max_depth) const {
     std::optional<std::int32_t> best;
     double stays = 0.0;
@@ -151,7 +151,7 @@ class Cascade final : public Strategy, private DraftStages {
     return best;
   }
 
-  /// Tokens that followed the path to a node before, in text and path.
+  /// Tokens that followed the path to a node earlier in text and path.
   [[nodiscard]] speculation::LastFollowed followed(const StagedDraft& draft, std::int32_t leaf) {
     if (options_.match < 1) return {};
     const std::size_t root = draft.text.size();
@@ -162,7 +162,7 @@ class Cascade final : public Strategy, private DraftStages {
     return speculation::last_followed(path_text_, options_.match, options_.max_depth);
   }
 
-  /// Guesses of what follows, as long as one adds more than a row of the verification is worth.
+  /// Takes guesses of the continuation, as long as each adds more than a row of the verification costs.
   [[nodiscard]] bool take_guesses(const speculation::LastFollowed& found, double stays) {
     guesses_.clear();
     matched_ = found.matched;
@@ -186,7 +186,7 @@ class Cascade final : public Strategy, private DraftStages {
       leaf_ = *leaf;
       const CascadeRule::Step step = rule_.choose(of(leaf_).stays, spent_, draft.max_depth - of(leaf_).depth);
       const speculation::LastFollowed found = followed(draft, leaf_);
-      // Guesses cost next to nothing: they are taken where nothing else pays, and where they are as good.
+      // Guesses cost almost nothing, so they are taken where nothing else pays or where they are as good.
       const bool is_as_good =
           step.level < 0 || rule_.guess_acceptance(found.matched) >= rule_.rate(step.level);
       if (is_as_good && take_guesses(found, of(leaf_).stays)) {
@@ -213,7 +213,7 @@ class Cascade final : public Strategy, private DraftStages {
 
   void end_stage(const StagedDraft& draft, const DraftStage& stage, const StageOutcome& outcome) override {
     of(stage.parent).is_open = false;
-    std::int32_t decided = 0;  // tokens of the stage, siblings left out
+    std::int32_t decided = 0;  // tokens of the stage, without siblings
     std::int32_t parent_before = -2;
     for (std::size_t i = static_cast<std::size_t>(outcome.first_node); i < draft.nodes.size(); ++i) {
       const DraftNode& node = draft.nodes[i];
@@ -257,12 +257,12 @@ class Cascade final : public Strategy, private DraftStages {
   bool has_begun_ = false;
   std::vector<std::int32_t> eos_;
   std::int64_t rounds_ = 0;
-  // The members below are the present round's:
+  // The members below belong to the present round.
   std::vector<Drafted> drafted_;  // the root's, then the nodes'
   CascadeRule::Spent spent_;
   std::int32_t leaf_ = -1;
-  std::int32_t level_ = 0;  // of the step at hand
-  std::int32_t left_ = 0;   // of its tokens
+  std::int32_t level_ = 0;  // level of the present step
+  std::int32_t left_ = 0;   // tokens left of the present step
   bool is_done_ = false;
   std::int32_t matched_ = 0;
   std::vector<std::int32_t> guesses_;

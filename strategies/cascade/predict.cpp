@@ -12,7 +12,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Rounds of a recorded cascade of the same drafters.
+/// Predicts rounds from those of a recorded cascade with the same drafters.
 Result<StrategyRounds> cascade_rounds(const TrainedRecording& trained,
                                       const speculation::StrategySpecification& cascade,
                                       std::string_view text, const Machine* /*machine*/) {

@@ -11,7 +11,7 @@ namespace draftscope::speculation {
 
 namespace {
 
-/// Leaves out so many layers between the first and the last, evenly.
+/// Leaves out so many layers between the first and the last, at equal distances.
 SublayerMask without_layers(std::int32_t left_out, std::int32_t n_layers) {
   SublayerMask mask(n_layers);
   const std::int32_t between = n_layers - 2;
@@ -78,10 +78,10 @@ Result<std::vector<CascadeLevel>> cascade_levels(std::string_view text, std::int
 
 namespace {
 
-constexpr double text_cost = 0.01;  // of a guess, in steps of the target
+constexpr double text_cost = 0.01;  // cost of a guess, in steps of the target
 constexpr std::int32_t longest_match = 4;
 
-/// α + α² + … + α^k.
+/// Returns α + α² + … + α^k.
 double power_sum(double alpha, std::int32_t k) {
   double sum = 0.0;
   double power = 1.0;
@@ -89,7 +89,7 @@ double power_sum(double alpha, std::int32_t k) {
   return sum;
 }
 
-/// Follows a measurement that has outliers upwards.
+/// Follows a measurement whose outliers are upward.
 void follow(double measured, double& value) {
   constexpr double weight = 0.2;
   value += weight * (std::min(measured, 4.0 * value) - value);
@@ -211,7 +211,7 @@ LastFollowed last_followed(std::span<const std::int32_t> text, std::int32_t max_
   const std::size_t size = text.size();
   LastFollowed best;
   if (size < 2) return best;
-  // From the latest place back; a longer match, if there is any, replaces a later one.
+  // The search runs backwards from the latest place; only a longer match replaces a later one.
   for (std::size_t end = size - 1; end >= 1 && best.matched < max_match; --end) {
     std::int32_t matched = 0;
     while (matched < max_match && static_cast<std::size_t>(matched) < end &&

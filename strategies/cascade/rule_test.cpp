@@ -17,7 +17,8 @@ CascadeRule::Options by_weights(std::vector<double> costs) {
   return {.costs = std::move(costs), .row_cost = 0.02, .is_measured = false};
 }
 
-/// Tells often enough that a level's tokens, of which the draft was so sure, are right so often.
+/// Reports many times that a level's tokens, given probability `share` by the draft, are correct with
+/// frequency `right`.
 void teach(CascadeRule& rule, std::int32_t level, double right, double share = 0.8) {
   for (int round = 0; round < 40; ++round) {
     std::vector<CascadeRule::Judged> judged;
@@ -29,7 +30,7 @@ void teach(CascadeRule& rule, std::int32_t level, double right, double share = 0
 TEST(Cascade, WeighsAStepAsPublished) {
   CascadeRule rule(by_weights({0.6}));
   teach(rule, 0, 0.75);
-  for (int i = 0; i < 50; ++i) rule.judge({});  // rounds without a token move nothing
+  for (int i = 0; i < 50; ++i) rule.judge({});  // rounds without a token change nothing
   // α = 3/4; guesses from the text start at 1 − 0.7^n for n = 1 … 4 matched tokens.
   const double alpha = 0.75;
   const double text = (4.0 - (0.7 + 0.49 + 0.343 + 0.2401)) / 4.0;

@@ -15,7 +15,7 @@
 
 namespace draftscope::engine {
 
-/// Numbers for all states, the anchor's and g(0, 0) among them.
+/// Reserves bank numbers for all states, including the anchor's and g(0, 0).
 Result<void> ClaspSearch::begin(const Anchor& anchor, std::int32_t skip, Probe& probe) {
   StateBank& bank = probe.states();
   const std::int32_t boundaries = probe.shape().n_layers + 1;
@@ -30,7 +30,7 @@ Result<void> ClaspSearch::begin(const Anchor& anchor, std::int32_t skip, Probe& 
   return bank.move(std::array{StateMove{target_.front(), states_}});
 }
 
-/// kept_ + j − 1 = f_layer(states_ + j) for the j of `states`, in one pass if there is room for all of them.
+/// Computes kept_ + j − 1 = f_layer(states_ + j) for the j of `states`, in one pass if there is room for all.
 Result<void> ClaspSearch::apply_layer(std::int32_t layer, States states, std::int32_t position,
                                       Probe& probe) {
   const std::array<std::int32_t, 1> after{layer + 1};
@@ -77,8 +77,8 @@ Result<std::span<const std::int32_t>> ClaspSearch::run(const Anchor& anchor, std
   skips_.assign(to_size(n_layers + 1) * to_size(skip + 1), 0);
   DRAFTSCOPE_TRY(begin(anchor, skip, probe));
   for (std::int32_t i = 1; i <= n_layers; ++i) {
-    // Only j from which `skip` can still be reached by skipping all that follows; up to min(i − 1, skip),
-    // layer i − 1 may be kept or skipped.
+    // Only j from which skipping all later layers can still reach `skip` are computed; up to min(i − 1,
+    // skip), layer i − 1 may be kept or skipped.
     const States applied{std::max(1, skip - (n_layers - i)), std::min(i - 1, skip)};
     DRAFTSCOPE_TRY(apply_layer(i - 1, applied, anchor.position, probe));
     DRAFTSCOPE_TRY(choose(i, applied, skip, probe.states()));
@@ -106,7 +106,8 @@ ClaspMask::ClaspMask(const Options& options)
 
 void ClaspMask::begin_request(const RequestView& /*request*/) {
   anchor_position_ = -1;
-  // Right after the prefill; carried on, also if the last request ended where a search was due.
+  // A search is due right after the prefill. If the set is carried on, it is also due if the last request
+  // ended where one was due.
   due_ = due_ || !options_.carries || !has_searched_;
   if (due_) since_ = 0;
 }
@@ -122,7 +123,7 @@ void ClaspMask::observe(const RoundView& round, const RoundOutcome& outcome, Dec
   if (!has_states) return;
   since_ = 0;
   due_ = true;
-  // The last token that the target processed and kept.
+  // The last token that the target processed and kept is the anchor.
   const std::size_t row =
       outcome.accepted_nodes.empty() ? 0 : static_cast<std::size_t>(outcome.accepted_nodes.back()) + 1;
   anchor_row_ = static_cast<std::int32_t>(row);

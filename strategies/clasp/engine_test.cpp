@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// CLaSp's dynamic programming against its recurrence written out one state at a time, against every subset,
-// and against the draft that it stands for.
+// CLaSp's dynamic programming is compared with its recurrence written out one state at a time, with every
+// subset, and with the draft that it represents.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ struct Net {
     see(text);
   }
 
-  /// Takes the states of the last of `tokens` for the anchor's.
+  /// Uses the states of the last of `tokens` as the anchor's.
   void see(std::span<const std::int32_t> tokens) {
     const TargetRows rows = run_target(*backend, tokens, 0);
     position = rows.rows - 1;
@@ -59,7 +59,8 @@ struct Net {
     return {anchor.begin() + boundary * width, anchor.begin() + (boundary + 1) * width};
   }
 
-  /// The layer on one state at the anchor's position, which sees the text before the anchor and itself.
+  /// Applies the layer to one state at the anchor's position, which sees the text before the anchor and
+  /// itself.
   HiddenState apply(std::int32_t layer, const HiddenState& state) const {
     const std::vector<Row> row{{.token = -1, .hidden = 0, .position = position}};
     const std::vector<std::int32_t> after{layer + 1};
@@ -100,7 +101,7 @@ Found search(const Net& net, std::int32_t skip) {
   return search(net, *net.backend, skip);
 }
 
-/// g(i, j) with the layers that it skips, by recursion over its definition.
+/// g(i, j) with the layers that it skips, by recursion from its definition.
 struct Partial {
   HiddenState state;
   std::vector<std::int32_t> skipped;
@@ -184,9 +185,9 @@ TEST(Clasp, ReportsTheCosineThatTheMaskedModelHas) {
   }
 }
 
-// Here, of 12 layers and 6 skipped: best of all sets .878, dynamic programming .849 (above 98.9 % of all
-// sets), uniform .644, mean of all .623. Taking all of a layer's states as one, kept or skipped together, or
-// going for the smallest cosine, as the paper's print can be read, falls far below.
+// Here, with 12 layers and 6 skipped: best of all sets .878, dynamic programming .849 (above 98.9 % of all
+// sets), uniform .644, mean of all .623. Two other readings of the paper's print fall far below: keeping or
+// skipping all states of a layer together, and taking the smallest cosine.
 TEST(Clasp, ComesNearTheBestOfAllSets) {
   std::mt19937 random(4);
   double best_sum = 0.0;
@@ -258,7 +259,8 @@ TEST(Clasp, ChangesNoRowOfTheText) {
   EXPECT_EQ(before.logits, after.logits);
 }
 
-// After the prefill, then after every so many verifications, from the last token that was verified and kept.
+// A search follows the prefill, then every so many verifications, from the last token that was verified and
+// kept.
 TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
   std::mt19937 random(7);
   for (const std::int32_t interval : {1, 3, 4}) {
@@ -271,7 +273,7 @@ TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
     KeptDecode kept(net.text);
     (void)decode_kept(*backend, *strategy->strategy, {.prompt = net.text, .max_new_tokens = 40}, kept);
     ASSERT_GT(kept.rounds.size(), 9U);
-    // Nothing is searched for once the text has ended.
+    // There is no search after the text has ended.
     ASSERT_EQ(kept.taken.size(), 1 + (kept.rounds.size() - 1) / static_cast<std::size_t>(interval));
     for (std::size_t i = 0; i < kept.taken.size(); ++i) {
       const KeptDecision& decision = kept.taken[i];
@@ -285,7 +287,7 @@ TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
       const Partial expected = g(then, 8, 4);
       EXPECT_EQ(decision.detail["skipped"].get<std::vector<std::int32_t>>(), expected.skipped);
       EXPECT_NEAR(decision.score, cosine(expected.state, then.target(8)), 1e-6);
-      // What was found is drafted with.
+      // The set that was found is used for drafting.
       const auto& drafted = kept.rounds[static_cast<std::size_t>(rounds)];
       if (drafted.round.drafted == 0) continue;
       speculation::SublayerMask mask(8);
@@ -295,7 +297,7 @@ TEST(Clasp, SearchesAnewWhenItsIntervalIsOver) {
   }
 }
 
-/// Rounds after which a search was made; those of the prefills are −1.
+/// Rounds after which a search was made; −1 stands for a prefill.
 std::vector<std::int32_t> searches(Strategy& strategy, const Net& net, std::int32_t tokens,
                                    KeptDecode& kept) {
   const auto backend = cpu_backend(net.checkpoint, 1, 96);
@@ -309,7 +311,8 @@ std::vector<std::int32_t> searches(Strategy& strategy, const Net& net, std::int3
   return found;
 }
 
-// After the first verification that begins with all but one of so many tokens emitted since the last search.
+// A search follows the first verification that begins with all but one of so many tokens emitted since the
+// last search.
 TEST(Clasp, CountsItsIntervalInTokens) {
   std::mt19937 random(9);
   for (const std::int32_t interval : {1, 5, 12}) {

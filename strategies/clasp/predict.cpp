@@ -12,7 +12,7 @@ namespace {
 
 using speculation::StrategySpecification;
 
-/// Passes of each layer over the states from which the skipped layers can still be reached.
+/// Passes of each layer over the states from which the number of skipped layers can still be reached.
 class ClaspLayers final : public AuxiliaryRule {
  public:
   ClaspLayers(const StrategySpecification& mix, std::int32_t n_layers)
@@ -42,7 +42,7 @@ class ClaspLayers final : public AuxiliaryRule {
 
   std::int32_t skip_;
   std::int32_t n_layers_;
-  bool carries_set_;  // a request begins with the set of the one before
+  bool carries_set_;  // whether a request begins with the set of the one before
 };
 
 class ClaspSearch final : public SearchRule {
@@ -57,7 +57,7 @@ class ClaspSearch final : public SearchRule {
   }
 
   bool follows(const traces::Round& round) override {
-    // It is planned before the round, which keeps the states that the search begins with.
+    // The search is planned before the round, which stores the states that it begins with.
     const bool is_due = since_ + 1 >= interval_;
     since_ += counts_tokens_ ? round.emitted : 1;
     if (is_due) since_ = 0;
@@ -65,10 +65,10 @@ class ClaspSearch final : public SearchRule {
   }
 
  private:
-  std::int32_t interval_;  // units
+  std::int32_t interval_;  // tokens or verifications
   bool counts_tokens_;
   bool carries_;
-  std::int32_t since_ = 0;  // units since the last search
+  std::int32_t since_ = 0;  // tokens or verifications since the last search
 };
 
 std::unique_ptr<AuxiliaryRule> clasp_auxiliary(const StrategySpecification& mix,

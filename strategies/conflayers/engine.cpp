@@ -33,7 +33,7 @@ void ConfLayersMask::observe(const RoundView& /*round*/, const RoundOutcome& out
   if (searches_.is_best()) best_ = left_out_;
 }
 
-/// states_ = the states after one sublayer, added_ = what it added to them.
+/// Sets states_ to the states after one sublayer, and added_ to the change by that sublayer.
 Result<void> ConfLayersMask::run_sublayer(std::int32_t layer, bool is_attention, std::int32_t from,
                                           Probe& probe) {
   speculation::SublayerMask alone(options_.n_layers);
@@ -58,7 +58,7 @@ Result<void> ConfLayersMask::run_sublayer(std::int32_t layer, bool is_attention,
   return {};
 }
 
-/// Means over the window, attention's and MLP's added up.
+/// Computes means over the window, adding up attention and MLP.
 Result<void> ConfLayersMask::read_confidences(std::span<const std::int32_t> text, std::int32_t from,
                                               Probe& probe) {
   const auto window = to_size(options_.window);
@@ -89,7 +89,7 @@ Result<void> ConfLayersMask::optimise(const RoundView& view, Probe& probe, Decis
   const std::int64_t start_ns = now_ns();
   const std::int32_t from = static_cast<std::int32_t>(view.text.size()) - 1 - options_.window;
   DRAFTSCOPE_TRY(read_confidences(view.text, from, probe));
-  // Nothing is known of layers whose outputs are not finite: the set stays.
+  // Layers whose outputs are not finite have no confidence, so the set stays.
   if (std::all_of(confidences_.begin(), confidences_.end(), [](double c) { return std::isfinite(c); })) {
     left_out_ = speculation::low_confidences(confidences_, searches_.lambda(), options_.n_layers);
     for (std::int32_t& layer : left_out_) ++layer;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// ConfLayers' layer sets (Amer et al. 2026, arXiv 2604.14612, and the authors' public code): whole layers are
-// left out whose sublayers' outputs, over the output's last tokens, are less sure than those of the layers
+// ConfLayers' layer sets (Amer et al. 2026, arXiv 2604.14612, and the authors' public code). It skips whole
+// layers whose sublayers' outputs, over the output's last tokens, are less confident than those of the layers
 // around (rule.h; page.md).
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace draftscope::engine {
 
 class ConfLayersMask final : public MaskChoice, public Learner {
  public:
-  /// Begins with every second layer left out, but for the last.
+  /// Begins with every second layer skipped, except the last.
   explicit ConfLayersMask(const speculation::ConfidenceSearches::Options& options);
 
   const speculation::SublayerMask* mask(const RoundView& /*round*/) override { return &mask_; }
@@ -36,9 +36,9 @@ class ConfLayersMask final : public MaskChoice, public Learner {
   speculation::ConfidenceSearches searches_;
   speculation::SublayerMask mask_;
   std::vector<std::int32_t> left_out_;  // layers
-  std::vector<std::int32_t> best_;      // those of the set that accepted most; empty = none was judged
+  std::vector<std::int32_t> best_;  // layers skipped by the set that accepted most; empty = no set was judged
   bool due_ = false;
-  std::vector<double> confidences_;  // of layers 1 … n_layers − 2
+  std::vector<double> confidences_;  // confidences of layers 1 … n_layers − 2
   std::vector<float> states_;        // [window][d_model]
   std::vector<float> added_;
   std::vector<Row> rows_;

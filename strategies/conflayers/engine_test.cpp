@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ConfLayers' sets against its rule on outputs that are computed anew, each sublayer's from the text.
+// ConfLayers' sets are compared with its rule on outputs that are computed anew, each sublayer's from the
+// text.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ using Layers = std::vector<std::int32_t>;
 
 constexpr std::int32_t window = 6;
 
-/// States of the last tokens before the root after layers [0, end), the last of them without its MLP.
+/// States of the last tokens before the root after layers [0, end), without the MLP of the last layer.
 std::vector<float> states(Backend& backend, const std::vector<std::int32_t>& text, std::int32_t end,
                           bool without_last_mlp) {
   speculation::SublayerMask mask(backend.shape().n_layers);
@@ -137,7 +138,7 @@ TEST(ConfLayers, SearchesWhenItsScheduleSaysSo) {
     int searched = 0;
     int due = 0;
   } listener;
-  // So few layers are asked for that every set has enough.
+  // The ratio asks for so few layers that every set has enough.
   speculation::ConfidenceSearches schedule({.n_layers = 8, .ratio = 0.0, .window = window, .interval = 4});
   schedule.begin_request();
   listener.schedule = &schedule;

@@ -14,7 +14,7 @@ namespace {
 using speculation::ConfidenceSearches;
 using speculation::StrategySpecification;
 
-/// A pass of the window through all layers but the last.
+/// Passes of the window through all layers but the last.
 class ConfidencePasses final : public AuxiliaryRule {
  public:
   ConfidencePasses(std::int32_t window, std::int32_t n_layers) : window_(window), n_layers_(n_layers) {}
@@ -30,7 +30,7 @@ class ConfidencePasses final : public AuxiliaryRule {
   std::int32_t n_layers_;
 };
 
-/// Every search is taken to find a set that is tried.
+/// Assumes that every search finds a set that is tried.
 class ConfidenceSearch final : public SearchRule {
  public:
   explicit ConfidenceSearch(const ConfidenceSearches::Options& options) : searches_(options) {}

@@ -21,7 +21,7 @@ double deviation_of(std::span<const double> values, double mean) {
   return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
-/// Central differences; one-sided at the ends.
+/// Central differences, one-sided at the ends.
 Values slopes(const Values& values) {
   const std::size_t n = values.size();
   Values slope(n);
@@ -33,7 +33,7 @@ Values slopes(const Values& values) {
   return slope;
 }
 
-/// Scaled and moved into [0, 1] so that the mean is a half.
+/// Scales and shifts the values into [0, 1] so that their mean is a half.
 Values centred(Values values) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const double low = *least;
@@ -115,7 +115,7 @@ bool ConfidenceSearches::follows(const Round& round, std::int32_t left_out) {
   return !has_ended_ && (is_due_ || left_out < least());
 }
 
-/// A set that hardly drafts is given up after half of the rounds.
+/// A set that hardly drafts is abandoned after half of the rounds.
 void ConfidenceSearches::judge(std::int32_t left_out) {
   const double accepted = accepted_sum_ / static_cast<double>(rounds_);
   const bool is_half = 2 * rounds_ == options_.interval;

@@ -61,7 +61,7 @@ TEST(ConfidenceSkips, DoNotDependOnTheScaleOfConfidences) {
 TEST(ConfidenceSkips, AreSureOfOutputsWithOnePeak) {
   EXPECT_NEAR(output_confidence(std::vector<float>(7, 3.5F)), 0.0, 1e-12);
   EXPECT_NEAR(output_confidence(std::vector<float>{90.0F, 0.0F, 0.0F}), 1.0, 1e-12);
-  // Two values: H of 1/4 and 3/4 over ln 2.
+  // H of the probabilities 1/4 and 3/4, divided by ln 2.
   const double entropy = -(0.25 * std::log(0.25) + 0.75 * std::log(0.75));
   EXPECT_NEAR(output_confidence(std::vector<float>{0.0F, std::log(3.0F)}), 1.0 - entropy / std::log(2.0),
               1e-7);
@@ -71,7 +71,7 @@ TEST(ConfidenceSkips, AreSureOfOutputsWithOnePeak) {
   EXPECT_FALSE(std::isfinite(output_confidence(std::vector<float>{1.0F, INFINITY})));
 }
 
-/// Rounds of the same kind, and behind which a search followed.
+/// Runs equal rounds and returns those after which a search followed.
 std::vector<int> searched(ConfidenceSearches& searches, const ConfidenceSearches::Round& round, int rounds,
                           std::int32_t left_out) {
   std::vector<int> found;
@@ -87,7 +87,8 @@ std::vector<int> searched(ConfidenceSearches& searches, const ConfidenceSearches
 TEST(ConfidenceSearches, EndWithASetThatHardlyFails) {
   ConfidenceSearches searches({.n_layers = 12, .ratio = 0.4, .window = 4, .interval = 3, .max_score = 0.9});
   EXPECT_EQ(searches.least(), 5);
-  // 5 of 5 draft tokens in each round: the first set is tried for four rounds, then the search has ended.
+  // Each round accepts 5 of 5 draft tokens: the first set is tried for four rounds, and then the search has
+  // ended.
   EXPECT_EQ(searched(searches, {.emitted = 6, .accepted = 5, .steps = 5}, 12, 5), (std::vector<int>{0}));
   EXPECT_TRUE(searches.has_ended());
   EXPECT_TRUE(searched(searches, {.emitted = 6, .accepted = 5, .steps = 5}, 12, 5).empty());

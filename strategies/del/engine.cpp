@@ -14,7 +14,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// "null" for what JSON has no number for.
+/// Writes "null" where JSON has no number.
 std::string json_number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
@@ -49,7 +49,8 @@ void Del::begin_request(const RequestView& request) {
 }
 
 void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, DecisionLog* /*log*/) {
-  // Rows of a chain; of a tree or another's draft, those of the accepted path, which is where the text went.
+  // A chain contributes all rows. A tree or another drafter's draft contributes those of the accepted path,
+  // which the text followed.
   path_.assign(1, 0);
   const bool chain = static_cast<std::size_t>(outcome.drafted()) == outcome.steps.size();
   const bool drafted_by_exit = rule_.options().exits_draft;
@@ -58,8 +59,8 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
   } else {
     for (const std::int32_t node : outcome.accepted_nodes) path_.push_back(to_size(node) + 1);
   }
-  // A greedy draft's tokens are what its exit's head says: where they end to be right no pass need tell, and
-  // what follows needs no heads.
+  // The tokens of a greedy draft are the predictions of its exit's head. Where they stop being correct is
+  // known without a pass, and later rows need no heads.
   if (greedy_ && drafted_by_exit && !rule_.counts_all())
     path_.resize(std::min(path_.size(), drafted_right(outcome) + 1));
   const std::size_t rows = outcome.nodes.size() + 1;
@@ -79,7 +80,7 @@ void Del::observe(const RoundView& /*round*/, const RoundOutcome& outcome, Decis
   due_ = true;
 }
 
-/// Steps of the draft, from the root on, that the target would have taken too.
+/// Number of draft steps, from the root on, that the target would have taken too.
 std::size_t Del::drafted_right(const RoundOutcome& outcome) const {
   std::size_t right = 0;
   while (right < outcome.steps.size() && right < path_.size() &&
@@ -88,7 +89,8 @@ std::size_t Del::drafted_right(const RoundOutcome& outcome) const {
   return right;
 }
 
-/// States of the prompt's last positions and what the target says after them: one pass beside the text.
+/// Reads the states of the prompt's last positions and the target's predictions after them, in one pass
+/// outside the text.
 Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
   const std::int32_t count = std::min({rule_.options().prompt_window, probe.committed(), probe.room()});
   if (count < 1) return {};
@@ -110,7 +112,7 @@ Result<void> Del::read_prompt(const RoundView& view, Probe& probe) {
   return {};
 }
 
-/// Gives every state a number, those on the host by putting them into the bank.
+/// Gives every state a number; states on the host are put into the bank.
 Result<void> Del::number_states(StateBank& bank) {
   const auto candidates = static_cast<std::int32_t>(boundaries_.size());
   const auto of_round = static_cast<std::int32_t>(path_.size());
@@ -130,7 +132,7 @@ Result<void> Del::number_states(StateBank& bank) {
   return {};
 }
 
-/// All candidates' heads at once, as many rows a pass as it takes.
+/// Runs all candidates' heads together, with as many rows per pass as it takes.
 Result<void> Del::run_heads(Probe& probe) {
   DRAFTSCOPE_TRY(number_states(probe.states()));
   shadow_.clear();
@@ -149,8 +151,8 @@ Result<void> Del::run_heads(Probe& probe) {
   return {};
 }
 
-/// The round's positions up to and with the first where the exit in use was wrong; observe() has cut those of
-/// another's draft.
+/// The round's positions up to and including the first where the exit in use was wrong; observe() has already
+/// cut those of another drafter's draft.
 std::int32_t Del::kept_positions(std::int32_t first) const {
   const std::int32_t n = positions_ - first;
   if (!rule_.options().exits_draft || rule_.counts_all()) return n;
@@ -171,7 +173,7 @@ Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log
   const bool after_prefill = view.index < 0;
   if (after_prefill) {
     DRAFTSCOPE_TRY(read_prompt(view, probe));
-    // The code joins the prompt's positions to the first round's.
+    // The public code joins the prompt's positions to the first round's.
     if (!rule_.learns_before_first_round() || positions_ == 0) return {};
   }
   DRAFTSCOPE_TRY(run_heads(probe));
@@ -181,7 +183,7 @@ Result<void> Del::optimise(const RoundView& view, Probe& probe, DecisionLog* log
   rule_.learn(of_prompt + of_round,
               [&](std::int32_t exit, std::int32_t position) -> speculation::ShadowToken {
                 const TopToken& said = shadow(exit, position);
-                // A NaN would stay in the statistics: such a layer is wrong, and sure of nothing.
+                // A NaN would stay in the statistics, so such a layer counts as wrong with confidence 0.
                 if (!has_distribution(said)) return {false, 0.0};
                 return {said.token == target_[to_size(position)], static_cast<double>(said.probability)};
               });
@@ -218,7 +220,7 @@ void Del::log_choice(const speculation::ExitChoice& before, std::int64_t start_n
 
 namespace {
 
-/// DEL's three parts share one object, which the first of them makes.
+/// Returns the object that DEL's three parts share; the first of them creates it.
 std::shared_ptr<Del> shared_del(const speculation::StrategySpecification& mix,
                                 const speculation::ModelShape& shape, Parts& parts) {
   for (const auto& learner : parts.learners)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// DEL: context-aware dynamic exit layer (Entezari Zarch et al. 2025; page.md). After each round
-// every layer's head says what it would have drafted (shadow tokens), from which its rule chooses exit,
-// length and threshold (rule.h).
+// DEL: context-aware dynamic exit layer (Entezari Zarch et al. 2025; page.md). After each round every layer's
+// head tells the token that it would have drafted (a shadow token). From these the rule (rule.h) chooses
+// exit, length and threshold.
 
 #include <memory>
 #include <vector>
@@ -15,8 +15,9 @@ namespace draftscope::engine {
 
 class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice, public Learner {
  public:
-  /// Where the rule's exit is not what drafts (`exits_draft`), its shadow tokens are not what was drafted: a
-  /// round's positions then count up to the first draft token that was not accepted.
+  /// Creates DEL for a model. If another part chooses the draft's layers (`exits_draft` is false), shadow
+  /// tokens differ from drafted tokens. A round's positions then count up to the first draft token that was
+  /// not accepted.
   Del(const speculation::ModelShape& shape, const speculation::DelRule::Options& options);
 
   const speculation::SublayerMask* mask(const RoundView& round) override;
@@ -43,18 +44,18 @@ class Del final : public MaskChoice, public LengthChoice, public ThresholdChoice
 
   speculation::ModelShape shape_;
   speculation::DelRule rule_;
-  std::vector<speculation::SublayerMask> masks_;  // by exit
+  std::vector<speculation::SublayerMask> masks_;  // one mask per exit
   std::vector<std::int32_t> boundaries_;          // the rule's candidates
   bool due_ = false;
   bool greedy_ = true;
 
-  // Input of the next optimise(): states of `positions_` positions, the prompt's and then a round's, and the
-  // target's tokens there.
+  // Input of the next optimise(): states of `positions_` positions, first the prompt's and then a round's,
+  // and the target's tokens there.
   std::int32_t positions_ = 0;
-  std::int32_t prompt_positions_ = 0;  // of them
+  std::int32_t prompt_positions_ = 0;  // positions that belong to the prompt
   std::vector<float> prompt_states_;   // [candidates][prompt positions][d_model]
-  std::vector<float> round_states_;    // [candidates][rest][d_model]; empty if the round kept them
-  std::vector<std::int32_t> numbers_;  // of the bank: [candidates][positions]
+  std::vector<float> round_states_;  // [candidates][other positions][d_model]; empty if the round stored them
+  std::vector<std::int32_t> numbers_;  // bank numbers, [candidates][positions]
   std::vector<std::int32_t> target_;   // [positions]
   std::vector<TopToken> shadow_;       // [candidates][positions]
   std::vector<std::size_t> path_;      // rows of the observed round that count

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// DEL's decisions after every round against a slow second computation: the target alone runs over the text,
-// every layer's head says what it would have drafted, and the published rules are written out once more.
+// DEL's decisions after every round are compared with a slow second computation. The target alone runs over
+// the text, every layer's head tells the token that it would have drafted, and the published rules are
+// written out once more.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ struct DelState {
   double threshold = 0.0;
 };
 
-/// DEL for all parts, and what it knew before the first round and after every one.
+/// DEL in all parts, with its knowledge before the first round and after every one.
 class WatchedDel final : public Strategy {
  public:
   /// `mask`: null = DEL's own.
@@ -44,7 +45,7 @@ class WatchedDel final : public Strategy {
   struct Round {
     RoundPlan plan;
     speculation::SublayerMask mask;
-    std::vector<std::int32_t> text;  ///< up to the root
+    std::vector<std::int32_t> text;  ///< Text up to the root.
     std::vector<std::int32_t> drafted;
     std::int32_t accepted = 0;
     DelState before;
@@ -71,7 +72,7 @@ class WatchedDel final : public Strategy {
     ended_early_ = false;
     return done;
   }
-  /// Without the last one, after which the text had ended and nothing was learnt.
+  /// All rounds but the last, after which the text had ended and nothing was learnt.
   std::span<const Round> learnt() const {
     return std::span(rounds).first(rounds.size() - static_cast<std::size_t>(ended_early_));
   }
@@ -88,7 +89,7 @@ class WatchedDel final : public Strategy {
   bool ended_early_ = false;
 };
 
-/// The rules, exit by exit: NaN where there is nothing to divide by.
+/// The rules, exit by exit; NaN where the divisor is zero.
 struct SlowDel {
   SlowDel(std::int32_t n_layers, const speculation::DelRule::Options& chosen, double head)
       : options(chosen), layers(n_layers), head_cost(head), counts(static_cast<std::size_t>(n_layers)) {}
@@ -104,7 +105,7 @@ struct SlowDel {
   };
   struct Position {
     std::int32_t target;
-    std::vector<Shadow> by_exit;  ///< [exit]; 0 is none
+    std::vector<Shadow> by_exit;  ///< [exit]; exit 0 is unused.
   };
 
   void learn(const std::vector<Position>& prompt, const std::vector<Position>& round) {
@@ -144,7 +145,7 @@ struct SlowDel {
     for (std::int32_t e = 1; e < layers; ++e)
       for (std::int32_t d = 0; d <= most; ++d) {
         const double value = tpl(counts[static_cast<std::size_t>(e)].alpha(), e, d);
-        // Two ways to add up powers differ in the last bits, and equal values are settled by order.
+        // Two ways to add up powers differ in the last bits, and equal values are decided by order.
         if (!std::isnan(value) && value > best * (1.0 + 1e-13)) best = value, exit = e, gamma = d;
       }
   }
@@ -158,12 +159,12 @@ struct SlowDel {
   double best = 0.0;
 };
 
-/// Predictions of every exit at positions from `first` of the text on, `count` of them, and the target.
+/// Predictions of every exit, and of the target, at `count` positions of the text from `first` on.
 std::vector<SlowDel::Position> positions_of(Backend& backend, std::span<const std::int32_t> text,
                                             std::int32_t first, std::int32_t count) {
   TargetRows rows;
   for (std::int32_t done = 0; done < first + count;) {
-    // What is looked at in one pass, what is before it in others.
+    // The wanted positions share one pass, and the text before them takes others.
     const std::int32_t n = done < first ? std::min(first - done, backend.max_invariant_rows()) : count;
     rows =
         run_target(backend, text.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(n)), done);
@@ -201,13 +202,14 @@ void expect_equal(const DelState& found, const SlowDel& expected) {
   EXPECT_EQ(found.threshold, found.statistics[static_cast<std::size_t>(expected.exit) - 1].threshold());
 }
 
-/// Cases that the runs met, so that a test can ask for every case.
+/// Counts the cases that the runs met, so that a test can require each of them.
 struct Met {
   std::int32_t rounds = 0, no_threshold = 0, certain = 0, zero = 0, deepest = 0, unclipped = 0, clipped = 0;
-  std::int32_t parted = 0;  ///< rounds of another's drafts that DEL's own exit would have clipped elsewhere
+  /// Rounds of another drafter's drafts that DEL's own exit would have clipped elsewhere.
+  std::int32_t parted = 0;
 };
 
-/// Follows a decoding round by round.
+/// Checks a decoding round by round.
 void follow(const WatchedDel& watched, const speculation::DelRule::Options& options, Backend& fresh,
             double head, std::size_t prompt_size, bool greedy, Met& met) {
   SlowDel slow(fresh.shape().n_layers, options, head);
@@ -226,7 +228,7 @@ void follow(const WatchedDel& watched, const speculation::DelRule::Options& opti
       prompt.clear();
     }
 
-    // The plan is what the statistics say.
+    // The plan must follow from the statistics.
     const double tau = slow.counts[static_cast<std::size_t>(slow.exit)].tau();
     if (repaired && slow.gamma == 0) {
       EXPECT_EQ(round.plan.mask != nullptr, !options.exits_draft);
@@ -250,7 +252,7 @@ void follow(const WatchedDel& watched, const speculation::DelRule::Options& opti
     auto positions = positions_of(fresh, text, static_cast<std::int32_t>(round.text.size()) - 1,
                                   static_cast<std::int32_t>(round.drafted.size()) + 1);
     const auto exit = static_cast<std::size_t>(slow.exit);
-    // Its own exit drafts what its shadow says.
+    // DEL's own exit drafts its shadow tokens.
     if (options.exits_draft && greedy) {
       for (std::size_t i = 0; i < round.drafted.size(); ++i)
         EXPECT_EQ(round.drafted[i], positions[i].by_exit[exit].token);
@@ -285,7 +287,7 @@ TEST(Del, KnowsAndChoosesWhatTheTargetsStatesSay) {
     std::mt19937 random(1);
     Met met;
     for (int trial = 0; trial < 24; ++trial) {
-      // Deep redundant models agree from the first layers on, others hardly ever.
+      // Deep redundant models agree from the first layers on, and others hardly ever.
       const double redundancy = std::vector<double>{0.0, 0.5, 0.8, 0.95}[random() % 4];
       const Checkpoint checkpoint = small_model({.n_layers = static_cast<std::int32_t>(2 + random() % 6),
                                                  .vocab = static_cast<std::int32_t>(8 + random() % 60),
@@ -367,7 +369,7 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
           .max = static_cast<std::int32_t>(1 + random() % 18),
           .prompt_window = static_cast<std::int32_t>(random() % 3 * 16),
           .exits_draft = false};
-      // An exit deeper than DEL tends to choose, or a set of sublayers that no exit is like.
+      // The mask is an exit deeper than DEL tends to choose, or a set of sublayers unlike any exit.
       speculation::SublayerMask mask = speculation::SublayerMask::early_exit(n_layers, n_layers - 1);
       if (random() % 2 == 0)
         mask = speculation::SublayerMask(n_layers).skip_attention(0).skip_mlp(n_layers - 1);
@@ -387,7 +389,7 @@ TEST(Del, LearnsUpToTheFirstRejectedTokenWhereAnotherMaskDrafts) {
   }
 }
 
-// The layers below the exit run once, for drafts; what DEL hears of them is the same.
+// The layers below the exit run only once, for drafts, and DEL learns the same from them.
 TEST(Del, KnowsTheSameWhereTheLayersAboveTheExitVerify) {
   std::mt19937 random(5);
   std::size_t rounds = 0;
@@ -416,7 +418,7 @@ TEST(Del, KnowsTheSameWhereTheLayersAboveTheExitVerify) {
   EXPECT_GT(rounds, 60U);
 }
 
-// Beside another part that chooses the exit, DEL's threshold is that exit's own.
+// With another part that chooses the exit, DEL's threshold is that exit's own.
 TEST(Del, TakesTheThresholdOfTheExitThatDrafts) {
   std::mt19937 random(6);
   const Checkpoint checkpoint = small_model({.n_layers = 6, .redundancy = 0.8, .seed = 4});
@@ -430,7 +432,7 @@ TEST(Del, TakesTheThresholdOfTheExitThatDrafts) {
   for (std::size_t i = 0; i < kept.taken.size(); ++i) {
     const KeptDecision& decision = kept.taken[i];
     EXPECT_EQ(decision.detail["exit"], 4);
-    // The other exits are not asked anything.
+    // The other exits are not evaluated.
     EXPECT_TRUE(decision.detail["acceptance_rates"][1].is_null());
     EXPECT_FALSE(decision.detail["acceptance_rates"][3].is_null());
     const std::size_t next = i == 0 ? 0 : static_cast<std::size_t>(decision.round) + 1;

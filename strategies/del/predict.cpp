@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// DEL's rule (rule.h) as a policy. Its statistics count the text's positions
-// up to and with the first where the exit in use was wrong, all of which the table holds. What it
-// lacks: the last prompt positions, unless they were recorded (ShadowTable::prompt_cells) for a window of
-// just that length, recordings' 32; confidences beyond millionths, which blurs thresholds; and, as the public
-// code has it, after a choice of γ = 0, the positions of a draft behind its first wrong token. After the
-// first and the last the policy is uncertain.
+// DEL's rule (rule.h) as a policy. Its statistics count the text's positions up to and including the first
+// where the exit in use was wrong, all of which the table has. The table lacks three things. First, the last
+// prompt positions, unless they were recorded (ShadowTable::prompt_cells) for a window of exactly that
+// length, which is 32 in recordings. Second, confidences beyond millionths, which blurs thresholds. Third,
+// with the public code and after a choice of γ = 0, the positions of a draft after its first wrong token.
+// After the first and the third the policy is uncertain.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ namespace {
 
 class DelPolicy final : public Policy {
  public:
-  /// Decisions that count: the parts of a mix that are DEL's.
+  /// Which decisions count: the parts of a mix that belong to DEL.
   struct Parts {
     bool exit = true;
     bool length = true;
@@ -30,7 +30,7 @@ class DelPolicy final : public Policy {
   };
   struct Options {
     speculation::DelRule::Options rule;
-    double head_in_layers = 0.0;  ///< weight bytes of the head in units of a layer's; counts if repaired
+    double head_in_layers = 0.0;  ///< Weight bytes of the head relative to a layer's; used only if repaired.
     Parts decides{};
   };
   explicit DelPolicy(const Options& options) : options_(options), rule_({}, options.rule) {}
@@ -45,7 +45,7 @@ class DelPolicy final : public Policy {
 
   Options options_;
   speculation::DelRule rule_;
-  std::vector<const ShadowCell*> prompt_;  ///< the window's rows of the table, until they are counted
+  std::vector<const ShadowCell*> prompt_;  ///< The window's rows of the table, until they are counted.
   bool is_certain_ = true;
 };
 
@@ -53,7 +53,8 @@ void DelPolicy::begin_request(const ShadowTable& table) {
   rule_ = speculation::DelRule({table.n_layers, options_.head_in_layers}, options_.rule);
   prompt_.clear();
   const std::int32_t window = std::min(options_.rule.prompt_window, table.prompt_tokens);
-  // A window of another length has other bits: what is before it has the prefill's keys and values.
+  // A window of another length has other bits, since the positions before it have the prefill's keys and
+  // values.
   is_certain_ = window == 0 || window == table.prompt_positions();
   if (window > table.prompt_positions()) return;
   const auto layers = static_cast<std::size_t>(table.n_layers);
@@ -71,9 +72,9 @@ void DelPolicy::plan(const RoundState& /*state*/, PlannedRound& plan) {
   if (options_.decides.threshold) plan.threshold = rule_.threshold();
 }
 
-/// The round's positions are the root's and each draft token's predictions of what comes next; up to and with
-/// the first where the exit in use was wrong, or in a mix where another exit drafts, the first rejected
-/// token.
+/// Observes a round. Its positions are the predictions of the root and of each draft token for the next
+/// token. They count up to and including the first where the exit in use was wrong, or, in a mix where
+/// another exit drafts, the first rejected token.
 void DelPolicy::observe(const ObservedRound& round) {
   const ShadowTable& table = *round.state.table;
   const bool drafts = rule_.options().exits_draft;
@@ -88,7 +89,7 @@ void DelPolicy::observe(const ObservedRound& round) {
   std::vector<const ShadowCell*> counted = std::move(prompt_);
   prompt_.clear();
   for (std::int32_t i = 0; i < rows; ++i) {
-    // Behind the first wrong draft token the round's text is not the table's.
+    // After the first wrong draft token the round's text differs from the table's.
     if (i > round.outcome.accepted) {
       is_certain_ = false;
       break;
@@ -149,8 +150,8 @@ class DelHeads final : public AuxiliaryRule {
   }
 
   std::int32_t prompt_window_;
-  bool reads_prompt_at_once_;  // else with the first round, as the public code does
-  std::int32_t heads_;         // exits that may be chosen
+  bool reads_prompt_at_once_;  // otherwise with the first round, as the public code does
+  std::int32_t heads_;         // number of exits that may be chosen
   std::int32_t n_layers_;
 };
 

@@ -87,7 +87,7 @@ DelRule::Options del_options(const StrategySpecification& mix) {
                            .prompt_window = mix.integer("prompt-window"),
                            .exits = listed_layers(mix.text("exits")),
                            .exits_draft = mix.drafts_with(MaskLayers::below_chosen_exit)};
-  // Where another part chooses the exit, that exit's length and threshold are asked for.
+  // Where another part chooses the exit, DEL chooses the length and threshold for that exit.
   if (mix.drafts_with(MaskLayers::below_exit) && options.exits.empty()) {
     options.exits = {mix.integer("exit")};
     options.exits_draft = true;

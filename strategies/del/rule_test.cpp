@@ -28,7 +28,8 @@ TEST(DelChoice, HasTheGoldenValues) {
       return tokens / (golden.layers + d * golden.exit);
     };
     EXPECT_NEAR(tpl(golden.gamma), golden.tpl, 5e-9);
-    // Neither length is the best of its exit: one token less yields more. The choice is the largest of these.
+    // Neither length is the best of its exit, since one token less yields more. The choice is the largest of
+    // these.
     std::vector<ExitStatistics> exits(static_cast<std::size_t>(golden.layers) - 1);
     exits[static_cast<std::size_t>(golden.exit) - 1] = rate(golden.alpha);
     double best = 0.0;
@@ -41,24 +42,25 @@ TEST(DelChoice, HasTheGoldenValues) {
 }
 
 TEST(DelChoice, IsTheFirstOfTheBest) {
-  // Nothing known: stays where it began.
+  // Without statistics the rule keeps its initial choice.
   std::vector<ExitStatistics> exits(5);
   EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 1);
   EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 1);
-  // Of exits that are always wrong each is as good as a plain step, 1/L: the first that is known, no draft.
+  // Exits that are always wrong are all as good as a plain step, 1/L: the first with statistics wins, without
+  // a draft.
   exits[2] = exits[4] = rate(0.0);
   EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 3);
   EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 0);
   EXPECT_DOUBLE_EQ(best_exit(exits, {6, 0.0}, 18).tpl, 1.0 / 6.0);
-  // (1 + 1/2) / (6 + 3) is 1/6 as well: the shorter of equals.
+  // (1 + 1/2) / (6 + 3) is 1/6 as well; ties go to the shorter draft.
   exits[2] = rate(0.5);
   EXPECT_EQ(best_exit(exits, {6, 0.0}, 1).gamma, 0);
-  // Always right: as long as may be, and the shallowest such exit.
+  // Exits that are always correct: the longest draft and the shallowest such exit win.
   exits[3] = exits[4] = rate(1.0);
   EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).exit, 4);
   EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 18);
   EXPECT_DOUBLE_EQ(best_exit(exits, {6, 0.0}, 18).tpl, 19.0 / (6 + 18 * 4));
-  // A head that costs makes a shallow exit dear: of no use where it costs more than it saves.
+  // A head with a cost makes a shallow exit expensive, and useless where it costs more than it saves.
   exits.assign(5, {});
   exits[0] = rate(0.3);
   EXPECT_EQ(best_exit(exits, {6, 0.0}, 18).gamma, 1);
@@ -82,7 +84,7 @@ TEST(DelRule, HonoursALengthOnlyIfRepaired) {
   for (const DelRule::Mode mode : {DelRule::Mode::paper, DelRule::Mode::code, DelRule::Mode::repaired}) {
     DelRule rule({4, 0.0}, {.mode = mode, .max = 9});
     EXPECT_EQ(rule.length(), 1);
-    // Every exit is wrong everywhere: a plain step is best.
+    // Every exit is wrong everywhere, so a plain step is best.
     rule.learn(8, [](std::int32_t, std::int32_t) { return ShadowToken{false, 0.5}; });
     EXPECT_EQ(rule.choice().gamma, 0);
     EXPECT_EQ(rule.rests(), mode == DelRule::Mode::repaired);
@@ -94,7 +96,7 @@ TEST(DelRule, HonoursALengthOnlyIfRepaired) {
   }
 }
 
-// §4.2 and §4.4: layers alone cost, d may be d_max, and the prompt tells before the first round.
+// §4.2 and §4.4: layers alone cost, d may be d_max, and the prompt counts before the first round.
 TEST(DelRule, IsByDefaultThePapers) {
   DelRule rule({4, 3.0}, {.max = 9});
   EXPECT_TRUE(rule.learns_before_first_round());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// guard=: any strategy, stopped while it is slower than vanilla decoding
-// (rule.h).
+// guard=: stops any strategy while it is slower than vanilla decoding (rule.h).
 #include <fmt/format.h>
 
 #include <utility>
@@ -27,7 +26,7 @@ class Guarded final : public Strategy {
     inner_->begin_request(request);
     guard_.begin_request();
     began_ns_ = -1;
-    // Searches after the prefill are the strategy's.
+    // Searches after the prefill belong to the strategy.
     kind_ = guard_.is_stopped() ? SpeedGuard::Round::vanilla : SpeedGuard::Round::strategy;
   }
 
@@ -71,7 +70,7 @@ class Guarded final : public Strategy {
   std::unique_ptr<Strategy> inner_;
   SpeedGuard guard_;
   SpeedGuard::Round kind_ = SpeedGuard::Round::strategy;
-  std::int64_t began_ns_ = -1;  // of the round at hand; -1 = the request has had none
+  std::int64_t began_ns_ = -1;  // begin of the current round; -1 = the request has had none
   std::int32_t emitted_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rounds of a strategy with guard= that was not recorded, where those without it are replayed.
+// Predicts rounds of a strategy with guard= that was not recorded, where rounds without the guard are
+// replayed.
 #include <draftscope/simulator/prices/asked_machine.h>
 #include <draftscope/simulator/prices/scenario.h>
 #include <draftscope/speculation/strategy_text.h>
@@ -29,7 +30,7 @@ Result<Prices> prices_of(const TrainedRecording& trained, const StrategyRounds& 
   return prices(machine == nullptr ? recorded : machine->costs_or(recorded), scenario);
 }
 
-/// The status of guarded rounds, and their note behind those of the strategy alone.
+/// Adds the status of guarded rounds, and their note after those of the strategy alone.
 void add_note(const PricedGuard& guard, const StrategyRounds& unguarded, StrategyRounds& rounds) {
   rounds.notes = unguarded.notes;
   rounds.source = RoundSource::modelled;

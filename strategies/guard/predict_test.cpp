@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// guard= asked of recordings in which it did not run.
+// Asks for guard= on recordings without it.
 #include <draftscope/simulator/answers/what_if.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,10 +10,10 @@ namespace {
 constexpr std::int64_t measuring_interval = 64;  // rounds of the strategy
 constexpr std::int64_t first_stop = 32;          // rounds
 constexpr std::int64_t longest_stop = 8192;      // rounds
-constexpr double interrupted_factor = 8.0;       // of the strategy's recent rounds: more is not its own
-constexpr double price_of_trial = 1.0;           // vanilla rounds
-constexpr double gain_that_counts = 2.0;         // vanilla rounds: it was right to come back
-constexpr double min_share = 1.0 / 256.0;        // of vanilla's time, for trials
+constexpr double interrupted_factor = 8.0;  // times the strategy's recent rounds; more is an interruption
+constexpr double price_of_trial = 1.0;      // vanilla rounds
+constexpr double gain_that_counts = 2.0;    // vanilla rounds; a larger gain justifies the return
+constexpr double min_share = 1.0 / 256.0;   // share of vanilla's time, for trials
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void SpeedGuard::end_round(Round kind, std::int64_t round_ns, std::int32_t token
     return;
   }
   ++since_vanilla_;
-  // What interrupts a round is none of the strategy's cost.
+  // An interruption of a round is not a cost of the strategy.
   const auto took_ns = static_cast<double>(round_ns);
   const double charged_ns =
       strategy_ns_.empty() ? took_ns : std::min(took_ns, interrupted_factor * strategy_ns_.value());

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Whether a strategy may go on, by what its rounds brought: it stops when an account
-// (strategies/auto/rule_costs.h) has nothing left to lose, and comes back, at doubling intervals, when
-// vanilla rounds have earned another trial. Vanilla rounds, two after the other from time to time, tell what
-// they take.
+// Decides from the gains of its rounds whether a strategy may continue. It stops when an account
+// (strategies/auto/rule_costs.h) has nothing left to lose. It comes back, at doubling intervals, when vanilla
+// rounds have earned another trial. Pairs of vanilla rounds from time to time measure the time of one.
 
 #include <cstdint>
 
@@ -14,16 +13,17 @@ namespace draftscope::speculation {
 
 class SpeedGuard {
  public:
-  /// `min_speed`: in vanilla decoding's, above 0 to 1. Trials may cost 1/256 of vanilla's time even at 1: a
-  /// strategy that could lose nothing would never come back.
+  /// `min_speed`: relative to vanilla decoding, above 0, at most 1. Trials may cost 1/256 of vanilla's time
+  /// even at 1, since a strategy that could lose nothing would never come back.
   explicit SpeedGuard(double min_speed);
 
   enum class Round : std::uint8_t {
-    strategy,  ///< the strategy's
-    measure,   ///< a vanilla one, for what it takes
-    vanilla,   ///< a vanilla one, because the strategy loses
+    strategy,  ///< A round of the strategy.
+    measure,   ///< A vanilla round, to measure its time.
+    vanilla,   ///< A vanilla round, because the strategy loses.
   };
-  /// A strategy that is stopped comes back within the request that it was stopped in, or for a whole one.
+  /// Begins a request. A stopped strategy comes back within the request in which it was stopped, or for a
+  /// whole one.
   void begin_request();
   [[nodiscard]] Round next();
   void end_round(Round kind, std::int64_t round_ns, std::int32_t tokens);
@@ -33,7 +33,7 @@ class SpeedGuard {
   [[nodiscard]] bool has_turned();
   /// Vanilla rounds that may be lost.
   [[nodiscard]] double balance() const { return account_.balance(); }
-  /// Rounds that the strategy is stopped for, at least.
+  /// Minimum rounds that the strategy is stopped for.
   [[nodiscard]] std::int64_t interval() const { return interval_; }
 
  private:
@@ -46,11 +46,11 @@ class SpeedGuard {
   std::int64_t since_vanilla_ = 0;  // rounds
   std::int32_t measured_ = 0;       // vanilla rounds in a row
   bool is_stopped_ = false;
-  bool began_stopped_ = false;  // the request at hand
+  bool began_stopped_ = false;  // whether the current request began stopped
   bool has_turned_ = false;
   std::int64_t interval_ = 0;
   std::int64_t stopped_rounds_ = 0;
-  double balance_back_ = 0.0;  // when it came back
+  double balance_back_ = 0.0;  // balance when the strategy came back
 };
 
 }  // namespace draftscope::speculation

@@ -11,11 +11,11 @@ namespace {
 struct GuardedSums {
   double time = 0.0;  ///< vanilla rounds
   double tokens = 0.0;
-  std::int64_t of_strategy = 0;  ///< rounds
+  std::int64_t of_strategy = 0;  ///< Number of rounds by the strategy.
   int stops = 0;
 };
 
-/// Rounds of a strategy that emits and takes what it is told, in requests of 100 rounds.
+/// Runs rounds of a strategy with the given tokens and times, in requests of 100 rounds.
 GuardedSums run(SpeedGuard& guard, std::int64_t rounds,
                 const std::function<std::pair<int, double>(std::int64_t)>& of) {
   GuardedSums sums;
@@ -45,7 +45,7 @@ TEST(SpeedGuard, StopsOneThatLosesMoreAndMoreRarelyTriesItAgain) {
     const GuardedSums sums = run(guard, 20000, [&](std::int64_t /*round*/) { return std::pair(1, cost); });
     EXPECT_GT(sums.stops, 1);
     EXPECT_LT(sums.stops, 12);
-    // The share, the opening, and the last round of each trial.
+    // The bound consists of the share, the opening, and the last round of each trial.
     EXPECT_LT(sums.time, sums.tokens / 0.98 + 2.0 + sums.stops * cost);
     EXPECT_GT(sums.tokens / sums.time, 0.98);
   }
@@ -62,7 +62,7 @@ TEST(SpeedGuard, LetsOneComeBackThatBeginsToPay) {
   }
 }
 
-/// One interruption of a strategy that pays does not end it.
+/// One interruption does not end a strategy that pays.
 TEST(SpeedGuard, ComesBackAfterAnInterruption) {
   for (const double min_speed : {0.9, 0.98, 1.0}) {
     SpeedGuard guard(min_speed);

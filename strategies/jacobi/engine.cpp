@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Jacobi decoding: a block of guesses, all verified at once, whose predictions are the next round's guesses.
+// Jacobi decoding: a block of guesses, all verified together, whose predictions are the next round's guesses.
 // Source: Santilli et al., "Accelerating Transformer Inference for Translation via Parallel Decoding" (ACL
 // 2023), algorithm 2 (block by block, as many iterations as a block needs). The paper is greedy; with a
 // temperature guesses are point masses here and are still made of the target's best tokens.
 //
-// A row of the verification is either a guess, kept as soon as the target agrees, or an extra row, which is
-// never kept. The published rule trusts one token an iteration until an iteration changes nothing: its
-// guesses ride along, and a block found settled is then verified as guesses.
+// A row of the verification is either a guess, which is kept as soon as the target agrees, or an extra row,
+// which is never kept. The published rule trusts one token per iteration until an iteration changes nothing.
+// Its guesses are extra rows, and a block that has settled is then verified as guesses.
 
 #include <algorithm>
 #include <array>
@@ -20,13 +20,13 @@ namespace {
 
 constexpr std::int32_t largest_block = 255;
 
-/// Content of a block before anything is predicted: the padding token, which decoder-only models lack and
-/// their public code takes to be the end of the text.
+/// Content of a block before any prediction: the padding token. Decoder-only models lack one, and their
+/// public code uses the end-of-text token.
 std::int32_t padding(const RequestView& request) {
   return request.eos_tokens.empty() ? 0 : request.eos_tokens.front();
 }
 
-/// Keeps the longest prefix of guesses that the target predicts; the block moves on with the text.
+/// Keeps the longest prefix of guesses that the target predicts; the block moves with the text.
 class PrefixJacobi final : public Strategy {
  public:
   explicit PrefixJacobi(std::int32_t block) : proposals_(static_cast<std::size_t>(block)) {
@@ -43,7 +43,7 @@ class PrefixJacobi final : public Strategy {
   }
 
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
-    // The prediction after the last accepted guess is the next root's; those after it are the guesses.
+    // The prediction after the last accepted guess is the next root; later ones are the guesses.
     auto next = static_cast<std::size_t>(outcome.accepted()) + 1;
     for (Proposal& guess : proposals_) {
       guess.token = next < outcome.verified.size() ? outcome.verified[next].token : padding_;
@@ -56,7 +56,7 @@ class PrefixJacobi final : public Strategy {
   std::vector<Proposal> proposals_;
 };
 
-/// Keeps a token a round until the block has settled; the block stays where it began.
+/// Keeps one token per round until the block has settled; the block stays where it began.
 class PublishedJacobi final : public Strategy {
  public:
   explicit PublishedJacobi(std::int32_t block) : size_(static_cast<std::size_t>(block)) {
@@ -78,7 +78,7 @@ class PublishedJacobi final : public Strategy {
       for (const std::int32_t token : block_)
         proposals_.push_back({token, static_cast<std::int32_t>(proposals_.size()) - 1});
     } else {
-      // What follows the block's last guess is beyond the block.
+      // The prediction after the block's last guess lies beyond the block.
       for (std::size_t i = 0; i + 1 < block_.size(); ++i)
         extra_rows_.push_back({block_[i], static_cast<std::int32_t>(i) + 1, std::span(all_).first(i)});
     }
@@ -107,7 +107,7 @@ class PublishedJacobi final : public Strategy {
   std::size_t size_;
   std::int32_t padding_ = 0;
   bool settled_ = false;
-  std::vector<std::int32_t> block_;  // guesses of what follows the root, within the block
+  std::vector<std::int32_t> block_;  // guesses after the root, within the block
   std::array<std::int32_t, largest_block> all_{};
   std::vector<Proposal> proposals_;
   std::vector<ExtraRow> extra_rows_;

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::int32_t heaviest = 5;
 
-/// Tokens of a round that drafts `length` tokens, each right with probability `agreement`, bonus included.
+/// Expected tokens of a round with a draft of `length` tokens, each correct with probability `agreement`,
+/// including the bonus token.
 double tokens_of(double agreement, std::int32_t length) {
   double tokens = 0.0;
   double right = 1.0;
@@ -55,7 +56,7 @@ Result<void> KnapsackSearch::run(const LastTokens& last, const SublayerTimes& ti
   return {};
 }
 
-/// The first layer, which every set runs.
+/// Runs the first layer, which every set includes.
 Result<void> KnapsackSearch::begin(const LastTokens& last, Probe& probe) {
   tokens_ = last.tokens.size();
   const std::int32_t most = (budget_ + 1) * static_cast<std::int32_t>(tokens_);
@@ -76,8 +77,8 @@ Result<void> KnapsackSearch::begin(const LastTokens& last, Probe& probe) {
   return {};
 }
 
-/// applied_ = the sublayer on the states of every branch, in which the tokens see the text before them as the
-/// target wrote it, and each other as the branch has them.
+/// Sets applied_ to the sublayer's output on the states of every branch. The tokens see the text before them
+/// with the target's K/V, and each other with the branch's.
 Result<void> KnapsackSearch::apply(std::int32_t sublayer, const LastTokens& last, Probe& probe) {
   const std::int32_t layer = sublayer / 2;
   speculation::SublayerMask alone(probe.shape().n_layers);
@@ -110,8 +111,8 @@ double KnapsackSearch::similarity(std::size_t first, std::size_t branch) const {
   return sum / static_cast<double>(tokens_);
 }
 
-/// cosines_ = those of the states after the sublayer, then those before it if it may be left out, to the
-/// target's after it, which are the first branch's.
+/// Fills cosines_ with the similarity to the target's states after the sublayer, which are the first
+/// branch's. First come those of the states after the sublayer, then those before it if it may be skipped.
 Result<void> KnapsackSearch::compare(bool may_skip, StateBank& bank) {
   pairs_.clear();
   for (const std::int32_t states : {applied_, states_}) {
@@ -123,8 +124,8 @@ Result<void> KnapsackSearch::compare(bool may_skip, StateBank& bank) {
   return bank.compare(pairs_, cosines_);
 }
 
-/// For each weight saved the states that are most like the target's, which are those that saved none. Equals
-/// run the sublayer.
+/// Chooses for each saved weight the states most similar to the target's, which are those that saved nothing.
+/// Ties run the sublayer.
 Result<void> KnapsackSearch::choose(std::int32_t sublayer, bool may_skip, StateBank& bank) {
   DRAFTSCOPE_TRY(compare(may_skip, bank));
   sources_.assign(to_size(budget_ + 1), {});
@@ -139,7 +140,7 @@ Result<void> KnapsackSearch::choose(std::int32_t sublayer, bool may_skip, StateB
     for (std::size_t branch = 0; branch < saved_.size(); ++branch)
       offer(saved_[branch] + weight_of(sublayer),
             {similarity(saved_.size() * tokens_, branch), static_cast<std::int32_t>(branch), true});
-  sources_[0] = {1.0, 0, false};  // the target's own, even if it is not finite
+  sources_[0] = {1.0, 0, false};  // the target's own states, even if they are not finite
   saved_.clear();
   moves_.clear();
   for (std::int32_t saved = 0; saved <= budget_; ++saved) {
@@ -203,7 +204,7 @@ void KnapsackSearch::choose_set(const SublayerTimes& times, std::int32_t n_layer
   mask_ = best;
 }
 
-/// mask_ = the set that saved so much, from its last sublayer to its first.
+/// Sets mask_ to the set that saved so much, from its last sublayer to its first.
 void KnapsackSearch::follow_back(std::int32_t saved, std::int32_t n_layers) {
   mask_ = speculation::SublayerMask(n_layers);
   for (std::int32_t sublayer = 2 * n_layers - 1; sublayer >= 2; --sublayer) {
@@ -213,8 +214,8 @@ void KnapsackSearch::follow_back(std::int32_t saved, std::int32_t n_layers) {
   }
 }
 
-/// A step of attention sublayers alone and one of MLPs alone on the text's last token, each the shorter of
-/// two.
+/// Measures a step of attention sublayers alone and one of MLPs alone on the text's last token, each as the
+/// shorter of two.
 Result<SublayerTimes> KnapspecMask::measure(std::int32_t token, Probe& probe) {
   const std::int32_t n_layers = probe.shape().n_layers;
   const std::int32_t position = probe.committed() - 1;

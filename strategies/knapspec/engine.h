@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// KnapSpec's choice of sublayers (Cha et al. 2026, arXiv 2602.20217, and the authors' public code): a
-// knapsack whose weights are the measured times of attention and MLP sublayers at the present context, and
-// whose value is how alike the states of the last tokens stay. For each weight saved the states most like the
-// target's are kept, sublayer by sublayer, as CLaSp does for each number of layers; of all that is left at
-// the end, the set that yields the most tokens per time drafts (page.md).
+// KnapSpec's choice of sublayers (Cha et al. 2026, arXiv 2602.20217, and the authors' public code). It is a
+// knapsack: weights are the measured times of attention and MLP sublayers at the present context, and the
+// value is the similarity of the last tokens' states. For each saved weight it keeps the states most similar
+// to the target's, sublayer by sublayer, as CLaSp does for each number of layers. Among the sets left at the
+// end, the one with the most tokens per time drafts (page.md).
 
 #include <cstdint>
 #include <span>
@@ -21,31 +21,31 @@ struct SublayerTimes {
   double mlp_ns = 0.0;
 };
 
-/// The last tokens of a text, whose K/V the cache holds.
+/// The last tokens of a text, whose K/V are in the cache.
 struct LastTokens {
   std::span<const std::int32_t> tokens;
-  std::int32_t position = 0;  ///< position of the first of them
+  std::int32_t position = 0;  ///< Position of the first of them.
 };
 
 class KnapsackSearch {
  public:
   struct Options {
-    std::int32_t max_draft = 18;  ///< longest draft that the tokens per time are computed for
-    double min_similarity = 0.5;  ///< mean cosine below which a set is given up
+    std::int32_t max_draft = 18;  ///< Length below which drafts are considered for the tokens per time.
+    double min_similarity = 0.5;  ///< Mean cosine below which a set is abandoned.
   };
   explicit KnapsackSearch(const Options& options) : options_(options) {}
 
-  /// Searches. Weights saved are whole numbers: the cheaper kind of sublayer weighs 1, the other as many
-  /// times that as its time is, rounded, 5 at most. Half of what all sublayers weigh can be saved. The first
-  /// and the last layer stay.
+  /// Searches for a set. Saved weights are whole numbers: the cheaper kind of sublayer weighs 1, and the
+  /// other the rounded ratio of their times, at most 5. At most half of the total weight can be saved. The
+  /// first and the last layer always run.
   [[nodiscard]] Result<void> run(const LastTokens& last, const SublayerTimes& times, Probe& probe);
 
-  /// Whether a set was found that leaves out anything; of it, what follows.
+  /// Whether a set was found that skips anything; the getters below describe it.
   [[nodiscard]] bool has_found() const { return has_found_; }
   [[nodiscard]] const speculation::SublayerMask& mask() const { return mask_; }
   /// Share of the last tokens after which the draft's best token is the target's.
   [[nodiscard]] double agreement() const { return agreement_; }
-  /// Expected tokens of a round for the time of its sublayers, at the best length.
+  /// Expected tokens of a round per time of its sublayers, at the best length.
   [[nodiscard]] double tokens_per_ns() const { return tokens_per_ns_; }
 
  private:
@@ -55,7 +55,7 @@ class KnapsackSearch {
   };
   /// The origin of a sublayer's states, for one weight saved.
   struct Source {
-    double similarity = -2.0;  // below every cosine = nothing reaches this weight
+    double similarity = -2.0;  // below every cosine = no set saves this weight
     std::int32_t branch = 0;
     bool skips = false;
   };
@@ -67,7 +67,7 @@ class KnapsackSearch {
   [[nodiscard]] Result<void> apply(std::int32_t sublayer, const LastTokens& last, Probe& probe);
   [[nodiscard]] Result<void> choose(std::int32_t sublayer, bool may_skip, StateBank& bank);
   [[nodiscard]] Result<void> compare(bool may_skip, StateBank& bank);
-  /// Mean cosine of the tokens of the branch to the target's, among cosines_ from `first` on.
+  /// Mean cosine of the branch's tokens to the target's, among cosines_ from `first` on.
   [[nodiscard]] double similarity(std::size_t first, std::size_t branch) const;
   [[nodiscard]] Result<void> read_heads(Probe& probe);
   void choose_set(const SublayerTimes& times, std::int32_t n_layers);
@@ -78,8 +78,8 @@ class KnapsackSearch {
   std::int32_t budget_ = 0;
   std::size_t tokens_ = 0;
   std::vector<std::int32_t> saved_;  // weight saved by each branch, ascending; the first saves none
-  // The bank's first numbers of [branches][tokens] states: before the sublayer at hand, after it, and those
-  // that are chosen.
+  // First bank numbers of [branches][tokens] states: before the current sublayer, after it, and the chosen
+  // ones.
   std::int32_t states_ = 0;
   std::int32_t applied_ = 0;
   std::int32_t next_ = 0;
@@ -87,7 +87,7 @@ class KnapsackSearch {
   std::vector<StateMove> moves_;
   std::vector<double> cosines_;
   std::vector<Source> sources_;      // by weight saved
-  std::vector<std::uint8_t> skips_;  // [sublayer][weight saved]: whether the sublayer is left out
+  std::vector<std::uint8_t> skips_;  // [sublayer][weight saved]: whether the sublayer is skipped
   std::vector<std::int32_t> best_;   // [branches][tokens]: best tokens of the last states
   std::vector<Row> rows_;
   Outputs outputs_;
@@ -100,8 +100,8 @@ class KnapsackSearch {
 class KnapspecMask final : public MaskChoice, public Learner {
  public:
   struct Options {
-    std::int32_t interval = 64;  ///< rounds from one search to the next
-    std::int32_t window = 8;     ///< last tokens that sets are compared on
+    std::int32_t interval = 64;  ///< Rounds from one search to the next.
+    std::int32_t window = 8;     ///< Last tokens on which sets are compared.
     KnapsackSearch::Options search;
   };
   explicit KnapspecMask(const Options& options) : options_(options), search_(options.search) {}

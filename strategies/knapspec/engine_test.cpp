@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// KnapSpec's knapsack against its recurrence written out over sets, each of which is run from the text anew.
+// KnapSpec's knapsack is compared with its recurrence written out over sets, each of which is run anew from
+// the text.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@
 namespace draftscope::engine {
 namespace {
 
-using Set = std::vector<std::int32_t>;  // sublayers left out, ascending
+using Set = std::vector<std::int32_t>;  // skipped sublayers, ascending
 
 /// A model that has processed a text.
 struct ReadText {
@@ -31,7 +32,7 @@ struct ReadText {
     return {std::span(text).subspan(static_cast<std::size_t>(first)), first};
   }
 
-  /// The last tokens' outputs after sublayers [0, end) without those of the set.
+  /// Outputs of the last tokens after sublayers [0, end) without those of the set.
   [[nodiscard]] Outputs run(const Set& set, std::int32_t end, std::int32_t tokens) const {
     const std::int32_t n_layers = checkpoint.shape.n_layers;
     speculation::SublayerMask mask(n_layers);

@@ -15,8 +15,8 @@ namespace {
 
 using speculation::StrategySpecification;
 
-/// Weights of a knapsack's sublayers, where a step takes as long as it takes to read their weights: the
-/// engine measures times.
+/// Weights of a knapsack's sublayers, assuming that a step takes as long as reading their weights, whereas
+/// the engine measures times.
 std::pair<std::int32_t, std::int32_t> sublayer_weights(const speculation::ModelShape& shape) {
   const double attention = 2.0 * shape.d_model * (shape.q_width() + shape.kv_width());
   const double mlp = 3.0 * shape.d_model * shape.d_ff;
@@ -45,8 +45,8 @@ class Knapsack final : public AuxiliaryRule {
   }
 
  private:
-  /// A search with so many tokens in the cache. Every time that can be saved is taken to be reached, though a
-  /// search gives up states that are too unlike the target's.
+  /// Adds a search with so many tokens in the cache. It assumes that every possible saving is reached, though
+  /// a search abandons states that are too unlike the target's.
   void search(std::int64_t committed, AuxiliaryPasses& passes, std::vector<PassCount>& counts) const {
     const auto tokens = static_cast<std::int32_t>(std::min<std::int64_t>(window_, committed));
     if (tokens < 1) return;
@@ -63,7 +63,7 @@ class Knapsack final : public AuxiliaryRule {
       passes.count({AuxiliaryPassKind::knapsack, branches() * tokens, is_attention ? 1 : 0,
                     is_attention ? 0 : 1, false},
                    1, context, counts);
-      if (sublayer / 2 == n_layers_ - 1) continue;  // the last layer stays
+      if (sublayer / 2 == n_layers_ - 1) continue;  // the last layer always runs
       const auto weight = static_cast<std::size_t>(is_attention ? attention_weight_ : mlp_weight_);
       for (std::size_t saved = reached.size(); saved-- > weight;)
         if (reached[saved - weight]) reached[saved] = true;
@@ -73,14 +73,14 @@ class Knapsack final : public AuxiliaryRule {
 
   std::int32_t window_;
   std::int32_t n_layers_;
-  std::int32_t attention_weight_ = 1;  // of a sublayer in the knapsack
+  std::int32_t attention_weight_ = 1;  // weight of a sublayer in the knapsack
   std::int32_t mlp_weight_ = 1;
 };
 
 class KnapspecSearch final : public SearchRule {
  public:
   explicit KnapspecSearch(std::int32_t interval) : interval_(interval) {}
-  /// The search after the prefill begins the count anew.
+  /// Restarts the count, as the search after the prefill does.
   void begin_request() override { rounds_ = 0; }
   bool follows(const traces::Round& /*round*/) override { return ++rounds_ % interval_ == 0; }
 

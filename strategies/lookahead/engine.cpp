@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lookahead decoding: a window of guesses ahead of the text rides along in every verification, and the
-// n-grams that it completes are guessed when the text comes to their first token.
+// Lookahead decoding: every verification includes a window of guesses ahead of the text as extra rows. The
+// n-grams that the window completes are guessed when the text reaches their first token.
 // Source: Fu et al., "Break the Sequential Dependency of LLM Inference Using Lookahead Decoding" (ICML 2024),
-// algorithm 2, and its public code where the paper leaves something open: the start from random tokens of the
-// prompt, the order in which a full pool forgets, the slide by one column.
+// algorithm 2. Its public code decides where the paper leaves something open: the start from random tokens of
+// the prompt, the order in which a full pool forgets, the slide by one column.
 //
-// Guesses that begin alike share rows. Without room for the window a round verifies guesses alone, and the
-// window waits.
+// Guesses with a common beginning share rows. Without room for the window a round verifies guesses only, and
+// the window waits.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/random.h>
@@ -23,29 +23,29 @@ namespace draftscope::engine {
 
 namespace {
 
-/// Lookahead's two-dimensional window: N−1 levels of guesses over W columns. The root is column 0 of level 0;
-/// level l of column i stands l + i positions after it and was predicted in a round that began l rounds after
-/// its column's level 0. Each round predicts one more level, which completes an n-gram in every column; the
+/// Lookahead's two-dimensional window: N−1 levels of guesses over W columns. The root is column 0 of level 0.
+/// Level l of column i is l + i positions after it and was predicted in a round that began l rounds after its
+/// column's level 0. Each round predicts one more level, which completes an n-gram in every column; the
 /// oldest level leaves.
 class LookaheadWindow {
  public:
-  /// W ≥ 1, N ≥ 3.
+  /// Creates an empty window. W = `columns` ≥ 1, N = `ngram` ≥ 3.
   LookaheadWindow(std::int32_t columns, std::int32_t ngram);
 
-  /// Most rows of a round, the root among them.
+  /// Maximum rows of a round, including the root.
   [[nodiscard]] static std::int32_t max_rows(std::int32_t columns, std::int32_t ngram);
 
-  /// Level 0 from random tokens of the prompt; the random numbers are the same for every request. The spans
-  /// must live as long as the request.
+  /// Fills level 0 with random tokens of the prompt; the random numbers are the same for every request. The
+  /// spans must live as long as the request.
   void begin(std::span<const std::int32_t> prompt, std::span<const std::int32_t> eos_tokens);
-  /// Whether all levels are there: N − 2 rounds after the start.
+  /// Whether all levels exist: N − 2 rounds after the start.
   [[nodiscard]] bool full() const { return filled_ == levels_.size(); }
   [[nodiscard]] std::span<const std::vector<std::int32_t>> levels() const {
     return std::span(levels_).first(filled_);
   }
   /// The window's rows after the root, level by level.
   [[nodiscard]] std::span<const ExtraRow> extra_rows() const { return extra_rows_; }
-  /// Takes what the extra rows of a round predicted. A full window adds its n-grams to the pool.
+  /// Takes the predictions of a round's extra rows. A full window adds its n-grams to the pool.
   void advance(std::int32_t root, std::span<const TopToken> predicted, NgramPool& pool);
 
  private:
@@ -62,7 +62,7 @@ class LookaheadWindow {
   std::span<const std::int32_t> prompt_, eos_tokens_;
   std::uint32_t drawn_ = 0;
   std::vector<ExtraRow> extra_rows_;
-  std::vector<std::int32_t> seen_;  // what the extra rows see, one after the other
+  std::vector<std::int32_t> seen_;  // nodes that the extra rows see, concatenated
   std::vector<std::int32_t> continuation_;
 };
 
@@ -70,7 +70,7 @@ LookaheadWindow::LookaheadWindow(std::int32_t columns, std::int32_t ngram)
     : columns_(static_cast<std::size_t>(columns)), levels_(static_cast<std::size_t>(ngram) - 1) {}
 
 std::int32_t LookaheadWindow::max_rows(std::int32_t columns, std::int32_t ngram) {
-  // With `levels` levels above level 0 each of them is as wide as level 0 and the root together.
+  // With `levels` levels above level 0, each of them is as wide as level 0 and the root together.
   std::int32_t most = 0;
   for (std::int32_t levels = 0; levels <= ngram - 2; ++levels)
     most = std::max(most, (levels + 1) * (columns + ngram - 2 - levels));
@@ -81,7 +81,7 @@ void LookaheadWindow::begin(std::span<const std::int32_t> prompt, std::span<cons
   prompt_ = prompt;
   eos_tokens_ = eos_tokens;
   drawn_ = 0;
-  // As many more than W − 1 as the filling of the other levels takes away.
+  // Level 0 begins wider than W − 1 by the columns that filling the other levels removes.
   levels_[0].resize(columns_ + levels_.size() - 2);
   for (std::int32_t& token : levels_[0]) token = prompt_token();
   filled_ = 1;
@@ -92,7 +92,7 @@ std::int32_t LookaheadWindow::prompt_token() {
   return prompt_[philox({drawn_++, 0, 0, 0}, {0, 0})[0] % prompt_.size()];
 }
 
-/// The end of the text predicts nothing worth keeping.
+/// Replaces an end of the text by a token of the prompt, since its predictions are useless.
 std::int32_t LookaheadWindow::window_token(const TopToken& predicted) {
   const bool ends = std::find(eos_tokens_.begin(), eos_tokens_.end(), predicted.token) != eos_tokens_.end();
   return ends ? prompt_token() : predicted.token;
@@ -110,8 +110,8 @@ void LookaheadWindow::advance(std::int32_t root, std::span<const TopToken> predi
 }
 
 void LookaheadWindow::fill(std::span<const TopToken> last_level) {
-  // The text grows by a token: what stood right after the root now stands where the root does. Level 0 has
-  // no column for the root, so that what follows its first column is column 0 of level 1.
+  // The text grows by a token, so the token right after the root moves to the root's place. Level 0 has no
+  // column for the root; therefore the prediction after its first column is column 0 of level 1.
   const bool first = filled_ == 1;
   for (std::size_t level = 0; level < filled_; ++level) levels_[level].erase(levels_[level].begin());
   std::vector<std::int32_t>& added = levels_[filled_++];
@@ -129,7 +129,7 @@ void LookaheadWindow::add_ngrams(std::int32_t root, std::span<const TopToken> la
   }
 }
 
-/// By one column, however many tokens the round has added to the text.
+/// Slides by one column, however many tokens the round has added to the text.
 void LookaheadWindow::slide(std::span<const TopToken> last_level) {
   levels_[0].assign(levels_[1].begin() + 1, levels_[1].end());
   std::rotate(levels_.begin() + 1, levels_.begin() + 2, levels_.end());
@@ -141,11 +141,11 @@ void LookaheadWindow::build_extra_rows() {
   const std::size_t width = levels_[0].size();
   extra_rows_.clear();
   seen_.clear();
-  // Room for all, so that the extra rows' spans stay where they are.
+  // Memory for all is reserved, so that the extra rows' spans stay valid.
   seen_.reserve((width + (filled_ - 1) * (width + 1)) * (width + filled_));
   for (std::size_t level = 0; level < filled_; ++level)
     for (std::size_t i = 0; i < levels_[level].size(); ++i) {
-      // Level 0 before the row's column or up to it, then the row's column below its level.
+      // The row sees level 0 before its column or up to it, then its column below its level.
       const std::size_t first = seen_.size();
       for (std::size_t before = 0; before < i; ++before) seen_.push_back(static_cast<std::int32_t>(before));
       for (std::size_t below = 1; below < level; ++below)
@@ -175,7 +175,7 @@ class Lookahead final : public Strategy {
     root_ = round.text.back();
     if (pool_from_text_) add_ngrams_of(round.text);
     proposals_.clear();
-    // The most recent n-grams first: where there is no room for all, the oldest are left out.
+    // The most recent n-grams come first, so the oldest are left out where there is no room for all.
     if (window_.full())
       for (std::int32_t i = pool_.count(root_); i-- > 0;)
         add_continuation(pool_.continuation(root_, i), proposals_);

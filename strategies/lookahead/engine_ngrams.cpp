@@ -32,7 +32,7 @@ void NgramPool::add(std::int32_t token, std::span<const std::int32_t> continuati
   std::int32_t at = 0;
   while (at < count && !std::equal(continuation.begin(), continuation.end(), first + at * step)) ++at;
   if (at == static_cast<std::int32_t>(capacity_)) at = 0;
-  // Continuation `at` leaves its place (if it is one), those after it move up.
+  // Continuation `at` leaves its place (if it exists), and those after it move up.
   std::copy(first + std::min(at + 1, count) * step, first + count * step, first + at * step);
   if (at == count) ++count;
   std::copy(continuation.begin(), continuation.end(), first + (count - 1) * step);

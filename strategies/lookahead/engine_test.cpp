@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Lookahead's window and pool against the method's description, written down a second time without rows,
-// masks or trees: every prediction of the window is the model's best token after the plain text that leads
-// there.
+// Lookahead's window and pool are compared with a second implementation of the method, without rows, masks or
+// trees. Every prediction of the window must be the model's best token after the plain text that leads there.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -42,8 +41,8 @@ struct Described {
            text.begin() + static_cast<std::ptrdiff_t>(pooled + ngram)});
   }
 
-  /// Level 0 up to a column, then that column up to a level: what the row there continues. Column 0 of level
-  /// 0 is the current token, with which `text` ends.
+  /// The text that leads to a row: level 0 up to a column, then that column up to a level. Column 0 of level
+  /// 0 is the current token, the last of `text`.
   Tokens leading_to(Tokens text, std::size_t level, std::size_t column) const {
     text.insert(text.end(), levels[0].begin(), levels[0].begin() + static_cast<std::ptrdiff_t>(column));
     for (std::size_t l = 1; l <= level; ++l) text.push_back(levels[l][column]);
@@ -160,7 +159,7 @@ TEST(Lookahead, TheWindowHoldsNoEndOfTheText) {
     follow(options, "lookahead:window=5,ngram=4", {.prompt = prompt, .max_new_tokens = 60, .eos_tokens = eos},
            [&](const SeenRound& round) {
              for (const ExtraRow& extra_row : round.plan.extra_rows) ASSERT_NE(extra_row.token, 3);
-             // The pool may: a text does end.
+             // The pool may contain it, because a text does end.
              for (const Proposal& guess : round.plan.proposals) guessed_ends += guess.token == 3 ? 1 : 0;
            });
   }
@@ -168,7 +167,7 @@ TEST(Lookahead, TheWindowHoldsNoEndOfTheText) {
 }
 
 TEST(Lookahead, WaitsWhereTheWindowHasNoRoom) {
-  // The window takes 4 + 2 · 4 rows beside the root; the last rows of the context are too few for it.
+  // The window takes 4 + 2 · 4 rows and the root; the last rows of the context are too few for it.
   const ToyBackend::Options options{.vocab = 3, .n_layers = 2, .cache_rows = 40, .max_rows = 64, .seed = 5};
   const Tokens prompt{0, 1, 2, 1};
   Tokens waiting;

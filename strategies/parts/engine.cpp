@@ -61,7 +61,7 @@ Result<void> add_chain(const StrategySpecification& mix, const ModelShape& /*sha
   return {};
 }
 
-/// SWIFT's dynamic tree: from a step's confidence to how many tokens it keeps.
+/// Adds SWIFT's dynamic tree, where a step's confidence determines how many tokens it keeps.
 Result<void> add_tree(const StrategySpecification& mix, const ModelShape& /*shape*/, Parts& parts) {
   if (mix.text("widths") == "paper")
     parts.branches = {{0.95, 1}, {0.8, 3}, {0.5, 5}, {-1.0, 10}};

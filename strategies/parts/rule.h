@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Rules of lengths and stops, as values. A length rule gives the speculation length γ, a threshold rule the
-// draft-exit threshold: a draft token of lower confidence is the round's last, and stays. next() takes the
-// counts of a round and returns what holds for the next.
+// Rules of lengths and stops, as values. A length rule gives the speculation length γ. A threshold rule gives
+// the draft-exit threshold: a draft token of lower confidence is the round's last, and stays. next() takes
+// the counts of a round and returns the value for the next one.
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <cstddef>
@@ -17,17 +17,17 @@
 
 namespace draftscope::speculation {
 
-/// The numbers of a round that rules for lengths and thresholds go by. The span lives as long as the call.
+/// The numbers of a round that length and threshold rules use. The span lives as long as the call.
 struct RoundCounts {
-  std::int32_t planned = 0;   ///< γ as planned, before the cut at budget, context and width
-  std::int32_t drafted = 0;   ///< draft steps; siblings of a tree do not count
-  std::int32_t accepted = 0;  ///< draft tokens, before a cut at the end of the text
-  /// Confidences of the draft steps in order, as far as they are known: those of the accepted tokens and of
-  /// the first that was not, if there is one, always are.
+  std::int32_t planned = 0;   ///< Planned γ, before the cut at budget, context and width.
+  std::int32_t drafted = 0;   ///< Draft steps; siblings of a tree do not count.
+  std::int32_t accepted = 0;  ///< Accepted draft tokens, before a cut at the end of the text.
+  /// Confidences of the draft steps in order, as far as they are known. Those of the accepted tokens and of
+  /// the first rejected one, if any, always are.
   std::span<const double> confidences;
 };
 
-/// The same length in every round.
+/// A constant length in every round.
 class FixedLength {
  public:
   explicit FixedLength(std::int32_t gamma) : gamma_(gamma) {}
@@ -39,10 +39,10 @@ class FixedLength {
   std::int32_t gamma_;
 };
 
-/// One longer after a round that accepted all that was planned, one shorter after any other; a draft cut
-/// short by an end of sequence or the budget counts as one of those. From `start` again for each request.
-/// Source: the FSM generator of DEL's code (Entezari Zarch et al. 2025), which has no upper bound and a lower
-/// one of 0, where 0 of 0 accepted lengthens again.
+/// A length that grows by one after a round that accepted everything planned, and shrinks by one after any
+/// other. A draft cut short by an end of sequence or the budget counts as any other. Each request begins with
+/// `start`. Source: the FSM generator of DEL's code (Entezari Zarch et al. 2025), which has no upper bound
+/// and a lower one of 0, where 0 of 0 accepted lengthens again.
 class FiniteStateLength {
  public:
   struct Options {
@@ -60,9 +60,9 @@ class FiniteStateLength {
   std::int32_t gamma_;
 };
 
-/// Two longer after a round that accepted its whole draft, one shorter after any other, 1 to 63. Source:
-/// transformers' assisted generation, num_assistant_tokens_schedule "heuristic" (kept between requests) and
-/// "heuristic_transient" (from `start` again for each request).
+/// A length that grows by two after a round that accepted its whole draft, and shrinks by one after any
+/// other, from 1 to 63. Source: transformers' assisted generation, num_assistant_tokens_schedule "heuristic"
+/// (kept between requests) and "heuristic_transient" (each request begins with `start`).
 class HeuristicLength {
  public:
   struct Options {
@@ -75,7 +75,7 @@ class HeuristicLength {
   }
   [[nodiscard]] std::int32_t length() const { return gamma_; }
   std::int32_t next(const RoundCounts& counts);
-  /// Whether begin_request() starts again.
+  /// Whether begin_request() restarts from `start`.
   [[nodiscard]] bool is_transient() const { return options_.is_transient; }
 
  private:
@@ -83,7 +83,7 @@ class HeuristicLength {
   std::int32_t gamma_;
 };
 
-/// Any of them.
+/// Any length rule.
 class LengthRule {
   using Any = std::variant<FixedLength, FiniteStateLength, HeuristicLength>;
 
@@ -101,7 +101,7 @@ class LengthRule {
   std::int32_t next(const RoundCounts& counts) {
     return std::visit([&](auto& rule) { return rule.next(counts); }, rule_);
   }
-  /// Whether a length follows from this request's rounds alone.
+  /// Whether a length depends on this request's rounds only.
   [[nodiscard]] bool starts_again() const {
     const auto* heuristic = std::get_if<HeuristicLength>(&rule_);
     return heuristic == nullptr || heuristic->is_transient();
@@ -111,7 +111,7 @@ class LengthRule {
   Any rule_;
 };
 
-/// The same threshold in every round.
+/// A constant threshold in every round.
 class FixedThreshold {
  public:
   explicit FixedThreshold(double threshold) : threshold_(threshold) {}
@@ -131,19 +131,20 @@ class FixedThreshold {
 class AdaptiveThreshold {
  public:
   enum class Rule : std::uint8_t {
-    paper,  ///< the first AR of a request is its AR_e
-    code,  ///< Draft & Verify's: AR starts at 0; "<"; th stays where the whole length was drafted and AR ≥ α
-    del,  ///< DEL's baseline DV: AR_e is the request's so far, and AR itself while AR is 0; "<"
+    paper,  ///< The first AR of a request is its AR_e.
+    code,  ///< Draft & Verify's code: AR starts at 0; "<"; th stays where the whole length was drafted and AR
+           ///< ≥ α.
+    del,   ///< DEL's baseline DV: AR_e is the request's so far, and AR itself while AR is 0; "<".
   };
   struct Options {
     Rule rule = Rule::paper;
     double start = 0.6;
-    double target = 0.9;  ///< α
+    double target = 0.9;  ///< Target acceptance rate α.
     double epsilon = 0.01;
     double beta1 = 0.5;
     double beta2 = 0.9;
-    bool carries = true;  ///< th goes on from request to request, as the notebooks of the code have it, and
-                          ///< del's AR
+    /// Whether th, and del's AR, continue from request to request (as in the notebooks).
+    bool carries = true;
   };
   explicit AdaptiveThreshold(const Options& options) : options_(options), threshold_(options.start) {}
 
@@ -151,7 +152,7 @@ class AdaptiveThreshold {
   [[nodiscard]] double threshold() const { return threshold_; }
   double next(const RoundCounts& counts);
 
-  [[nodiscard]] double acceptance_rate() const { return rate_; }  ///< AR
+  [[nodiscard]] double acceptance_rate() const { return rate_; }  ///< Acceptance rate AR.
   [[nodiscard]] double target() const { return options_.target; }
   /// Whether begin_request() forgets everything.
   [[nodiscard]] bool starts_again() const { return !options_.carries; }
@@ -167,15 +168,15 @@ class AdaptiveThreshold {
   std::int64_t drafted_ = 0;
 };
 
-/// The threshold that would have told right from wrong draft tokens best so far. Source: transformers'
-/// assisted generation (AssistedCandidateGenerator.update_candidate_strategy, with scikit-learn): over the
+/// The threshold that would have separated correct from wrong draft tokens best so far. Source: transformers'
+/// assisted generation (AssistedCandidateGenerator.update_candidate_strategy, with scikit-learn). It uses the
 /// confidences of a request's accepted draft tokens and of each round's first rejected one, once there are
-/// more than 5 and of both kinds, the point of the ROC curve at which
+/// more than 5 and of both kinds. It takes the point of the ROC curve that minimises
 ///     cost = FPR + 3 · FNR
-/// is least, a token counting as positive if its confidence is at least the threshold; of equal costs the
-/// highest threshold. From `start` again for each request, as each call of generate() begins.
+/// where a token counts as positive if its confidence is at least the threshold. Ties go to the highest
+/// threshold. Each request begins with `start`, as each call of generate() does.
 ///
-/// Transformers takes the probability of the drawn token, which is the best one's in greedy decoding.
+/// Transformers uses the probability of the drawn token, which is the best one's in greedy decoding.
 class RocThreshold {
  public:
   explicit RocThreshold(double start) : start_(start), threshold_(start) {}
@@ -184,7 +185,7 @@ class RocThreshold {
   [[nodiscard]] double threshold() const { return threshold_; }
   double next(const RoundCounts& counts);
 
-  [[nodiscard]] std::size_t right() const { return right_; }  ///< accepted tokens that it has seen
+  [[nodiscard]] std::size_t right() const { return right_; }  ///< Accepted tokens that it has seen.
   [[nodiscard]] std::size_t wrong() const { return seen_.size() - right_; }
 
  private:
@@ -200,7 +201,7 @@ class RocThreshold {
   std::size_t right_ = 0;
 };
 
-/// Any of them.
+/// Any threshold rule.
 class ThresholdRule {
   using Any = std::variant<FixedThreshold, AdaptiveThreshold, RocThreshold>;
 
@@ -218,12 +219,12 @@ class ThresholdRule {
   double next(const RoundCounts& counts) {
     return std::visit([&](auto& rule) { return rule.next(counts); }, rule_);
   }
-  /// Null if it is no such rule.
+  /// The adaptive rule; null if this is another one.
   [[nodiscard]] const AdaptiveThreshold* adaptive() const { return std::get_if<AdaptiveThreshold>(&rule_); }
   [[nodiscard]] const RocThreshold* roc() const { return std::get_if<RocThreshold>(&rule_); }
-  /// Whether next() may change it.
+  /// Whether next() may change the threshold.
   [[nodiscard]] bool moves() const { return !std::holds_alternative<FixedThreshold>(rule_); }
-  /// Whether it goes by what was drafted behind a round's first rejected token.
+  /// Whether it depends on the tokens drafted after a round's first rejected one.
   [[nodiscard]] bool goes_by_drafted() const { return adaptive() != nullptr; }
   /// Whether begin_request() forgets everything.
   [[nodiscard]] bool starts_again() const { return adaptive() == nullptr || adaptive()->starts_again(); }
@@ -232,10 +233,10 @@ class ThresholdRule {
   Any rule_;
 };
 
-/// The rule of the strategy's length, a part of a mix or its own; nothing if it has no rule over counts
+/// The length rule of a strategy, whether a part of a mix or its own; nothing if it has no rule over counts
 /// (DEL's).
 [[nodiscard]] std::optional<LengthRule> length_rule(const StrategySpecification& strategy);
-/// The rule of the strategy's stop, likewise; nothing if it has none, or one that is no rule over counts.
+/// The threshold rule of a strategy's stop; nothing if it has no stop, or one that is no rule over counts.
 [[nodiscard]] std::optional<ThresholdRule> threshold_rule(const StrategySpecification& strategy);
 
 }  // namespace draftscope::speculation

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The schedules of lengths and the thresholds, round by round. What the engine makes of thresholds:
-// tests/engine/strategies/thresholds_test.cpp.
+// The schedules of lengths and the thresholds, round by round. tests/engine/strategies/thresholds_test.cpp
+// tests how the engine uses thresholds.
 
 #include <gtest/gtest.h>
 #include <vector>
@@ -26,13 +26,13 @@ TEST(FiniteStateLength, GrowsByOneAfterAFullAcceptAndShrinksByOneOtherwise) {
   EXPECT_EQ(after(length, 5, 5), 5);  // never longer
   EXPECT_EQ(after(length, 5, 4), 4);
   EXPECT_EQ(after(length, 4, 0), 3);
-  EXPECT_EQ(after(length, 2, 2), 2);  // cut short by the budget: not what was planned
+  EXPECT_EQ(after(length, 2, 2), 2);  // cut short by the budget: fewer than planned
   EXPECT_EQ(after(length, 2, 1), 1);
   EXPECT_EQ(after(length, 1, 0), 1);  // never shorter
   EXPECT_EQ(after(length, 1, 1), 2);
 }
 
-// As published: nothing of nothing accepted is a full accept.
+// As published, accepting nothing of nothing is a full accept.
 TEST(FiniteStateLength, BouncesFromZero) {
   FiniteStateLength length({.start = 1, .min = 0, .max = 63});
   EXPECT_EQ(after(length, 1, 0), 0);
@@ -51,7 +51,7 @@ TEST(HeuristicLength, GrowsByTwoAfterAFullAcceptAndShrinksByOneOtherwise) {
   HeuristicLength length({.start = 5});
   EXPECT_EQ(after(length, 5, 5), 7);
   EXPECT_EQ(after(length, 7, 6), 6);
-  EXPECT_EQ(after(length, 3, 3), 8);  // all of a draft that was cut short
+  EXPECT_EQ(after(length, 3, 3), 8);  // the whole of a draft that was cut short
   for (std::int32_t expected = 7; expected >= 1; --expected) EXPECT_EQ(after(length, 4, 1), expected);
   EXPECT_EQ(after(length, 1, 0), 1);
   EXPECT_EQ(after(length, 1, 1), 3);
@@ -84,7 +84,7 @@ double observed(AdaptiveThreshold& threshold, std::int32_t drafted, std::int32_t
   return threshold.next({.planned = 12, .drafted = drafted, .accepted = accepted});
 }
 
-// One round that tells the rules apart: 9 of 10 accepted at a target of 0.9.
+// One round distinguishes the rules: 9 of 10 accepted at a target of 0.9.
 TEST(AdaptiveThreshold, BeginsAsItsRuleSays) {
   using Rule = AdaptiveThreshold::Rule;
   AdaptiveThreshold paper({.rule = Rule::paper, .target = 0.9});
@@ -93,10 +93,10 @@ TEST(AdaptiveThreshold, BeginsAsItsRuleSays) {
   EXPECT_NEAR(observed(code, 10, 10), 0.6 + 0.001, 1e-12);  // AR = ½·0 + ½·1 < α
   AdaptiveThreshold del({.rule = Rule::del, .target = 0.9});
   EXPECT_NEAR(observed(del, 10, 9), 0.6 - 0.001, 1e-12);  // AR = 0.9, not below α
-  // DEL's code asks whether AR is 0, which it still is after rounds that had nothing accepted.
+  // DEL's code asks whether AR is 0, which it still is after rounds that accepted nothing.
   AdaptiveThreshold late({.rule = Rule::del, .target = 0.3});
   EXPECT_NEAR(observed(late, 4, 0), 0.6 + 0.001, 1e-12);
-  EXPECT_NEAR(observed(late, 4, 3), 0.6, 1e-12);  // AR = ⅜, and not half of it
+  EXPECT_NEAR(observed(late, 4, 3), 0.6, 1e-12);  // AR = ⅜, rather than half of it
 }
 
 TEST(AdaptiveThreshold, OfTheCodeRestsAtTheCap) {
@@ -127,18 +127,19 @@ double told(RocThreshold& threshold, std::int32_t accepted, const std::vector<do
                          .confidences = confidences});
 }
 
-// Costs worked out by hand, as scikit-learn's roc_curve has them: FPR + 3·FNR.
+// The costs were computed by hand, as scikit-learn's roc_curve defines them: FPR + 3·FNR.
 TEST(RocThreshold, IsWhereRightAndWrongPartBest) {
   RocThreshold threshold(0.4);
-  // Right: 0.9, 0.8, 0.5; wrong: 0.7. What follows a wrong token is not counted.
+  // Correct: 0.9, 0.8, 0.5; wrong: 0.7. Tokens after a wrong one do not count.
   EXPECT_EQ(told(threshold, 2, {0.9, 0.8, 0.7, 0.1}), 0.4);
   EXPECT_EQ(threshold.right(), 2U);
   EXPECT_EQ(threshold.wrong(), 1U);
   EXPECT_EQ(told(threshold, 1, {0.5}), 0.4);
-  EXPECT_EQ(told(threshold, 0, {0.3}), 0.4);  // five: too few
-  // 0.9 … 0.5 right but 0.7, then 0.3 and 0.2 wrong: at 0.5, FPR = 1/3 and FNR = 0; at 0.8, 0 and 1/3.
+  EXPECT_EQ(told(threshold, 0, {0.3}), 0.4);  // five are too few
+  // 0.9 … 0.5 are correct except 0.7, then 0.3 and 0.2 are wrong: at 0.5, FPR = 1/3 and FNR = 0; at 0.8, 0
+  // and 1/3.
   EXPECT_EQ(told(threshold, 0, {0.2}), 0.5);
-  // Two more right ones at 0.25: 3·2/5 missed tokens cost more than the second wrong one.
+  // Two more correct tokens at 0.25: 3·2/5 missed tokens cost more than the second wrong one.
   EXPECT_EQ(told(threshold, 2, {0.25, 0.25}), 0.25);
   threshold.begin_request();
   EXPECT_EQ(threshold.threshold(), 0.4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompt lookup (rule.h): its guesses as a chain of proposals.
+// Prompt lookup (rule.h) as a strategy: its guesses become a chain of proposals.
 #include <algorithm>
 
 #include "strategies/engine.h"

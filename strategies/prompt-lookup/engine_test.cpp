@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every round's guesses against the two public functions, followed step by step over the whole text.
+// Every round's guesses are compared with the two public functions, step by step over the whole text.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ bool same(const Tokens& text, std::size_t a, std::size_t b, std::size_t size) {
   return true;
 }
 
-/// Where the guesses start in the text; its size if nothing matches.
+/// The start of the guesses in the text; the text's size if nothing matches.
 std::size_t expected_start(const Tokens& text, const Setting& setting) {
   const std::size_t tokens = text.size();
   std::size_t largest = setting.match == "longest" ? tokens - 1 : std::min(setting.ngram, tokens - 1);

@@ -107,7 +107,7 @@ std::span<const std::int32_t> PromptLookup::guess(std::span<const std::int32_t> 
   return guesses_;
 }
 
-/// The place in a text of `tokens` where the continuation starts.
+/// The place in a text of `tokens` tokens where the continuation starts.
 std::optional<std::int32_t> PromptLookup::continuation(std::int32_t tokens) const {
   const std::int32_t last = options_.is_published ? tokens - options_.length : tokens - 1;
   if (options_.match == Match::longest) {
@@ -116,7 +116,7 @@ std::optional<std::int32_t> PromptLookup::continuation(std::int32_t tokens) cons
     return match->behind;
   }
   for (const NgramIndex& index : indices_) {
-    // The public code's guard against the text's end matching itself.
+    // The public code prevents the text's end from matching itself.
     const std::int32_t guarded = options_.is_published ? std::min(last, tokens - index.size() - 1) : last;
     const std::int32_t start =
         options_.match == Match::leftmost ? index.behind_leftmost() : index.behind_latest(guarded);

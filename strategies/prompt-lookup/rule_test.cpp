@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prompt lookup's guesses against a search through the whole text.
+// Prompt lookup's guesses are compared with a search through the whole text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using testing::IsEmpty;
 
 constexpr std::int32_t vocab = 4096;
 
-/// How many tokens before `behind` are those at the text's end, at most `most`.
+/// Number of tokens before a position that equal those at the text's end, at most `most`.
 std::int32_t matching(Text text, std::int32_t behind, std::int32_t most) {
   std::int32_t length = 0;
   while (length < std::min(behind, most) && text[static_cast<std::size_t>(behind - 1 - length)] ==
@@ -29,7 +29,7 @@ std::int32_t matching(Text text, std::int32_t behind, std::int32_t most) {
   return length;
 }
 
-/// The place behind the longest match that ends at `last` or before, the leftmost among equal ones.
+/// The place after the longest match that ends at `last` or before; ties go to the leftmost.
 std::optional<std::int32_t> find_longest(Text text, std::int32_t last, std::int32_t min) {
   std::int32_t best = 0;
   std::optional<std::int32_t> place;
@@ -42,8 +42,8 @@ std::optional<std::int32_t> find_longest(Text text, std::int32_t last, std::int3
   return best >= min ? place : std::nullopt;
 }
 
-/// The place behind the last `size` tokens' leftmost occurrence, which must not end behind `last`, or behind
-/// the latest that does not.
+/// The place after the last `size` tokens' leftmost occurrence, if that ends by `last`; or after the latest
+/// one that does.
 std::optional<std::int32_t> find_ngram(Text text, std::int32_t size, std::int32_t last, Match match) {
   std::optional<std::int32_t> place;
   for (std::int32_t behind = size; behind < static_cast<std::int32_t>(text.size()); ++behind) {
@@ -90,7 +90,7 @@ TEST(PromptLookup, GuessesWhatASearchThroughTheTextFinds) {
     options.is_published = pick(random, 0, 1) == 0;
     const Tokens end_tokens{pick(random, 0, 5)};
     PromptLookup lookup(options, vocab);
-    // A second text must not meet the first, and too little room must only cost time.
+    // A second text must not meet the first, and too little room may only cost time.
     lookup.begin_request(static_cast<std::size_t>(pick(random, 0, 40)), Tokens{1});
     lookup.extend(any_text(random));
     lookup.begin_request(static_cast<std::size_t>(pick(random, 0, 40)), end_tokens);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SuffixDecoding (rule.h): its guesses as proposals.
+// SuffixDecoding (rule.h) as a strategy: its guesses become proposals.
 #include <algorithm>
 
 #include "strategies/engine.h"
@@ -29,7 +29,8 @@ class SuffixDecoding final : public Strategy {
     return {.origin = "suffix decoding", .proposals = proposals_};
   }
 
-  /// The last round's tokens are in no further plan's text, but later requests look through them.
+  /// Appends the round's tokens. No further plan's text contains the last round's, but later requests search
+  /// them.
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override { rule_.append(outcome.emitted); }
 
  private:

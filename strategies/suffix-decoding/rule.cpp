@@ -8,7 +8,7 @@ namespace draftscope::speculation {
 
 namespace {
 
-/// Stands between outputs, where a text ended; no text has it.
+/// Separates outputs where a text ended; no text contains it.
 constexpr std::int32_t separator = -1;
 
 }  // namespace
@@ -17,7 +17,7 @@ SuffixDecoding::SuffixDecoding(const SuffixOptions& options) : options_(options)
   guesses_.reserve(static_cast<std::size_t>(options.length));
   tried_.reserve(static_cast<std::size_t>(options.length));
   remembered_.begin(0, options.depth + 1);
-  // Open paths exclude each other, so that so many of them can have the least probability.
+  // Open paths exclude each other, which bounds the number of them that can have the least probability.
   constexpr double most = 4096.0;
   candidates_.reserve(static_cast<std::size_t>(1.0 / std::max(options.min_probability, 1.0 / most)) + 1);
 }
@@ -28,14 +28,15 @@ void SuffixDecoding::begin_request(std::span<const std::int32_t> prompt, std::si
   end_tokens_.assign(end_tokens.begin(), end_tokens.end());
   text_.clear();
   text_.reserve(tokens);
-  // What follows an end is counted with it.
+  // A string is counted together with its next token.
   own_.begin(tokens, options_.depth + 1);
   in_memory_ = {};
   prompt_tokens_ = prompt.size();
   extend(prompt);
 }
 
-/// Where the memory is full its older half goes, so that a token is indexed anew once at most.
+/// Adds the output to the memory. When the memory is full, its older half is dropped, so that each token is
+/// indexed again at most once.
 void SuffixDecoding::remember_output() {
   if (text_.size() <= prompt_tokens_) return;
   const auto output = std::span<const std::int32_t>(text_).subspan(prompt_tokens_);
@@ -86,7 +87,7 @@ std::span<const TextGuess> SuffixDecoding::guess(std::span<const std::int32_t> t
 }
 
 /// Keeps the best continuation of the end and of its own ends. Ends at the same places have the same
-/// continuations, of which the longest may have most: it alone is tried.
+/// continuations, and the longest may have most tokens, so only that one is tried.
 void SuffixDecoding::look_through(const SuffixAutomaton& index, End end) {
   while (end.place > 0) {
     const double allowed = std::floor(options_.alpha * static_cast<double>(end.length) + 1e-6);

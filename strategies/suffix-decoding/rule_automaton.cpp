@@ -45,13 +45,14 @@ void SuffixAutomaton::append(std::int32_t token) {
   if (counted_ > 0) count_end(token);
 }
 
-/// Counts one more occurrence of every end of the text that is counted, of which `token` is the last.
+/// Counts one more occurrence of every counted end of the text; `token` is the text's last token.
 void SuffixAutomaton::count_end(std::int32_t token) {
   // A state of the text before may just have lost its shorter substrings to a new one.
   const Place before = cut(counted_end_, counted_);
   counted_end_ = next(before, token, counted_);
   for (Place at = counted_end_; at > 0; at = shorter(at)) ++states_[static_cast<std::size_t>(at)].count;
-  // All that this changes: whatever else leads to these states is an end of the text before.
+  // Only ends of the text before can change their best edge, because every edge to the counted states starts
+  // from one of them.
   for (Place at = before; at > 0; at = shorter(at)) {
     State& state = states_[static_cast<std::size_t>(at)];
     const std::int32_t taken = edge_of(at, token);
@@ -62,8 +63,8 @@ void SuffixAutomaton::count_end(std::int32_t token) {
   }
 }
 
-/// Gives the substrings of `target` that come from `state` and its links a state of their own: they end at
-/// one place more than the longer ones.
+/// Moves the substrings of `target` that come from `state` and its links to a state of their own, because
+/// they end at one place more than the longer ones.
 std::int32_t SuffixAutomaton::split(std::int32_t state, std::int32_t target, std::int32_t token) {
   const auto part = static_cast<std::int32_t>(states_.size());
   const State whole = states_[static_cast<std::size_t>(target)];

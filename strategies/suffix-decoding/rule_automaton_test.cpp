@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Both indices of a growing text against a search through the whole of it.
+// Both indices of a growing text are compared with a search through the whole of it.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace draftscope::speculation {
 namespace {
 
-/// Positions behind the occurrences of the last `size` tokens, the end of the text left out.
+/// Positions after the occurrences of the last `size` tokens, except the end of the text.
 std::vector<std::int32_t> behind_occurrences(const Tokens& text, std::size_t size) {
   std::vector<std::int32_t> found;
   for (std::size_t start = 0; start + size < text.size(); ++start)
@@ -29,7 +29,7 @@ TEST(NgramIndex, FindsWhatASearchFinds) {
     const Tokens text = any_text(random);
     const auto size = static_cast<std::size_t>(pick(random, 1, 5));
     NgramIndex index(static_cast<std::int32_t>(size));
-    // Too little room must only cost time; a second text must not meet the first.
+    // Too little room may only cost time, and a second text must not meet the first.
     index.begin(static_cast<std::size_t>(pick(random, 0, 40)));
     index.extend(any_text(random));
     index.begin(static_cast<std::size_t>(pick(random, 0, 40)));
@@ -100,7 +100,7 @@ TEST(SuffixAutomaton, CountsShortStringsAndWhatFollowsThem) {
     automaton.extend(text);
     SuffixAutomaton::Place place = 0;
     Tokens string;
-    // A string longer than the depth is looked at without its first tokens.
+    // A string longer than the depth is looked up without its first tokens.
     for (auto at = text.begin() + start; at != text.end() && place >= 0 && string.size() < 12; ++at) {
       place = automaton.next(place, *at, depth);
       ASSERT_GT(place, 0);
@@ -124,7 +124,7 @@ TEST(SuffixAutomaton, CountsShortStringsAndWhatFollowsThem) {
         ++checked;
       }
     }
-    // The end of the text is where its own last tokens lead.
+    // The place of the text's end must be that of its own last tokens.
     const std::size_t size = std::min(text.size(), static_cast<std::size_t>(length));
     SuffixAutomaton::Place end = 0;
     for (std::size_t i = text.size() - size; i < text.size(); ++i) end = automaton.next(end, text[i], length);

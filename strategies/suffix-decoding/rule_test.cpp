@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Suffix decoding's guesses against counts by a search through all texts.
+// Suffix decoding's guesses are compared with counts from a search through all texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using Text = std::span<const std::int32_t>;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// How often a string occurs, and what follows it: how often, and where last.
+/// How often a string occurs, and for each next token how often it follows and where last.
 struct Followers {
   std::int32_t count = 0;
   std::map<std::int32_t, std::pair<std::int32_t, std::size_t>> next;
@@ -49,7 +49,7 @@ Tokens last_of(Tokens string, std::int32_t most) {
 
 struct Reference {
   const SuffixOptions& options;
-  std::vector<Tokens> texts;  // looked through together
+  std::vector<Tokens> texts;  // texts that are searched together
   Tokens end_tokens;
 
   [[nodiscard]] bool ends(std::int32_t token) const {
@@ -73,7 +73,7 @@ struct Reference {
     return guesses;
   }
 
-  /// The path probabilities of everything that may follow, the best first.
+  /// The path probabilities of all possible continuations, the best first.
   [[nodiscard]] std::vector<double> tree(const Tokens& pattern, std::int32_t budget) const {
     struct Open {
       double probability;
@@ -115,7 +115,7 @@ struct Best {
   double score = 0.0;
 };
 
-/// The best of the ends of `text` in the reference's texts, if it is better than `best`.
+/// Replaces `best` by the best of the ends of `text` in the reference's texts, if that is better.
 void look_through(const Reference& reference, const Tokens& text, Best& best) {
   for (std::int32_t size = std::min(reference.options.depth, static_cast<std::int32_t>(text.size()));
        size > 0; --size) {
@@ -132,7 +132,7 @@ void look_through(const Reference& reference, const Tokens& text, Best& best) {
   }
 }
 
-/// A tree whose nodes are different continuations, each of the probability of its counts.
+/// Expects a tree whose nodes are different continuations, each with the probability from its counts.
 void expect_tree(std::span<const TextGuess> tree, const Best& best) {
   double score = 0.0;
   std::set<std::pair<std::int32_t, std::int32_t>> seen;
@@ -160,7 +160,7 @@ TEST(SuffixDecoding, GuessesWhatCountsThroughAllTextsSay) {
                                 .across_requests = pick(random, 0, 2) > 0};
     SuffixDecoding rule(options);
     const Tokens end_tokens{pick(random, 0, 7)};
-    Tokens outputs;  // -1 behind each: no guess, but what may follow most often
+    Tokens outputs;  // each with a -1 after it, which is never guessed though it may follow most often
     for (int request = 0; request < 3; ++request) {
       const Tokens text = any_text(random);
       const std::size_t prompt = 1 + random() % text.size();

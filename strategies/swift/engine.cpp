@@ -18,7 +18,7 @@ std::string_view name_of(CandidateOrigin origin) {
       return "probe";
     case CandidateOrigin::random:
       return "random";
-    case CandidateOrigin::single:  // of a ranking, which SWIFT has none of
+    case CandidateOrigin::single:  // SWIFT has no ranking, which this origin needs
       return "single";
     case CandidateOrigin::model:
       break;
@@ -38,7 +38,7 @@ std::string_view name_of(StopReason reason) {
   return "max-iterations";
 }
 
-/// "0,2,5": the layers whose attention (or MLP) is skipped.
+/// Lists the layers whose attention (or MLP) is skipped: "0,2,5".
 std::string skipped(const speculation::SublayerMask& mask, bool attention) {
   std::string text;
   for (std::int32_t layer = 0; layer < mask.n_layers(); ++layer)

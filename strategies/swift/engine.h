@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// SWIFT's layer sets (Xia et al., ICLR 2025, §4.1): while it decodes, a candidate set a round is scored by
-// its matchness, the share of the latest output tokens that it predicts as the text has them, and the best is
-// drafted with. The search goes on from request to request and ends for good: then the phase is "plain"
-// (page.md).
+// SWIFT's layer sets (Xia et al., ICLR 2025, §4.1). During decoding it scores one candidate set per round by
+// its matchness, the share of the latest output tokens that the set predicts correctly, and drafts with the
+// best. The search continues from request to request and ends for good: then the phase is "plain" (page.md).
 
 #include <draftscope/engine/search.h>
 #include <memory>
@@ -17,9 +16,10 @@ namespace draftscope::engine {
 class SwiftMask final : public MaskChoice, public Learner {
  public:
   struct Options {
-    std::int32_t window = 32;   ///< tokens a candidate is scored on
-    std::int32_t every = 1;     ///< rounds from one candidate to the next
-    bool scores_first = false;  ///< on the output's first tokens, as the public code does, not its latest
+    std::int32_t window = 32;   ///< Tokens on which a candidate is scored.
+    std::int32_t every = 1;     ///< Rounds from one candidate to the next.
+    bool scores_first = false;  ///< Whether it scores on the output's first tokens, as the public code does,
+                                ///< rather than its latest.
   };
   SwiftMask(LayerSetSearch search, const Options& options);
 
@@ -38,15 +38,15 @@ class SwiftMask final : public MaskChoice, public Learner {
   speculation::SublayerMask mask_;
   Candidate candidate_;
   std::int32_t prompt_size_ = 0;
-  std::int32_t rounds_ = 0;   // of this request
-  std::int64_t emitted_ = 0;  // of this request
+  std::int32_t rounds_ = 0;   // rounds of this request
+  std::int64_t emitted_ = 0;  // tokens of this request
   std::vector<Row> rows_;
   Outputs outputs_;
 };
 
 /// Share of text[from + 1 … from + window] that a draft under `mask` predicts from the tokens before, all of
-/// them from the text; K/V of positions below `from` is the target's. Logits that make no distribution
-/// predict nothing. Nothing if the probe has no room.
+/// them from the text. K/V of positions below `from` is the target's. Logits that are no distribution predict
+/// nothing. Returns nothing if the probe has no room.
 [[nodiscard]] Result<std::optional<double>> matchness(Probe& probe, const speculation::SublayerMask& mask,
                                                       std::span<const std::int32_t> text, std::int32_t from,
                                                       std::int32_t window, std::vector<Row>& rows,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SWIFT's search while decoding: scores against the masked model's own greedy choices, when it ends, and that
-// it goes on from request to request and leaves the text alone.
+// SWIFT's search during decoding: its scores are compared with the masked model's own greedy choices. It must
+// end at the right time, continue from request to request, and not change the text.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ speculation::SublayerMask random_mask(std::mt19937& random, std::int32_t n_layer
   return mask;
 }
 
-/// Share of text[from + 1 …] that the masked model finds best, token by token after the target's K/V.
+/// Share of text[from + 1 …] that the masked model ranks first, token by token after the target's K/V.
 double direct_matchness(const Checkpoint& checkpoint, const speculation::SublayerMask& mask,
                         std::span<const std::int32_t> text, std::int32_t from, std::int32_t window) {
   const auto backend = cpu_backend(checkpoint, 1, 200);
@@ -58,7 +58,8 @@ TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
     const speculation::SublayerMask mask = random_mask(random, checkpoint.shape.n_layers);
     const auto from = static_cast<std::int32_t>(1 + random() % 20);
     const auto window = static_cast<std::int32_t>(1 + random() % 35);
-    // The text's tokens are the masked model's own every other time: a random text matches hardly ever.
+    // Every other token of the text is the masked model's own choice, because a random text hardly ever
+    // matches.
     std::vector<std::int32_t> followed = text;
     for (std::int32_t i = from; i + 1 < 60; i += 2) {
       Outputs outputs;
@@ -90,7 +91,7 @@ TEST(Matchness, IsTheShareOfTokensThatTheMaskedModelFindsBest) {
     EXPECT_EQ(before.hidden, after.hidden);
     EXPECT_EQ(before.logits, after.logits);
   }
-  EXPECT_LT(sum / 30, 0.9);  // or a count of everything would do
+  EXPECT_LT(sum / 30, 0.9);  // otherwise a count of everything would pass
 }
 
 TEST(Matchness, IsNothingWithoutRoomForTheWindow) {
@@ -109,7 +110,7 @@ TEST(Matchness, IsNothingWithoutRoomForTheWindow) {
   }
 }
 
-/// The search as published, from the scores alone.
+/// The search as published, derived from the scores alone.
 struct Ending {
   double max_score;
   std::int32_t max_tolerance, max_iterations;
@@ -188,7 +189,7 @@ TEST_P(SwiftSearch, ScoresAdoptsAndEndsAsPublishedOverRequests) {
       EXPECT_TRUE(mask.runs_attention(n_layers - 1) && mask.runs_mlp(n_layers - 1));
       EXPECT_EQ(decision.kind, "layer set");
       EXPECT_EQ(decision.detail["phase"], "search");
-      // The latest: those before the next round's root, and the root.
+      // The latest tokens are those before the next round's root, and the root.
       const std::int32_t from = std::string_view(chosen.scored_on) == "first"
                                     ? static_cast<std::int32_t>(prompt.size())
                                     : kept.rounds[round + 1].round.root_position - window;

@@ -13,14 +13,14 @@ namespace {
 
 using speculation::StrategySpecification;
 
-/// Half of the sublayers that a candidate leaves out are attentions, the odd one is an MLP: which they are is
-/// a matter of its search.
+/// Half of the sublayers that a candidate skips are attention sublayers, and an odd one is an MLP; its search
+/// decides which they are.
 SkippedSublayerCounts swift_skipped(const StrategySpecification& mix, std::int32_t n_layers) {
   const std::int32_t skipped = speculation::swift_skipped_sublayers(n_layers, mix.number("ratio"));
   return {skipped / 2, skipped - skipped / 2};
 }
 
-/// A pass of a candidate over the window.
+/// Passes of a candidate over the window.
 class SwiftCandidates final : public AuxiliaryRule {
  public:
   SwiftCandidates(const StrategySpecification& mix, std::int32_t n_layers)
@@ -41,7 +41,7 @@ class SwiftCandidates final : public AuxiliaryRule {
 
  private:
   std::int32_t window_;
-  bool scores_first_;  // the output's first tokens, not the latest
+  bool scores_first_;  // whether it scores on the output's first tokens, rather than the latest
   std::int32_t n_layers_;
   SkippedSublayerCounts skipped_;
 };
@@ -72,8 +72,8 @@ class SwiftSearch final : public SearchRule {
   std::int32_t window_;    // tokens that must have been emitted before the first candidate
   std::int64_t max_searches_ = 0;
   std::int64_t searches_ = 0;
-  std::int32_t rounds_ = 0;   // of the request
-  std::int32_t emitted_ = 0;  // of the request, the prefill's token included
+  std::int32_t rounds_ = 0;   // rounds of the request
+  std::int32_t emitted_ = 0;  // tokens of the request, including the prefill's
 };
 
 std::unique_ptr<AuxiliaryRule> swift_auxiliary(const StrategySpecification& mix,

@@ -5,10 +5,10 @@
 
 namespace draftscope::speculation {
 
-/// Sublayers that SWIFT leaves out at this ratio: the share of all but those of the first and last layer,
-/// rounded down.
+/// Number of sublayers that SWIFT skips at this ratio: the share of all but those of the first and last
+/// layer, rounded down.
 [[nodiscard]] inline std::int32_t swift_skipped_sublayers(std::int32_t n_layers, double ratio) {
-  // In this order, as the public code has it: rounding decides where the product is near an integer.
+  // The public code multiplies in this order, and rounding decides where the product is near an integer.
   return static_cast<std::int32_t>((static_cast<double>(n_layers) - 2.0) * 2.0 * ratio);
 }
 

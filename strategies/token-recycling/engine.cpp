@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Token recycling (rule.h): its tree as proposals, and the target's
-// best tokens after every verified row, accepted or not, for the next.
+// Token recycling (rule.h) as a strategy: its tree becomes proposals. After every verified row, accepted or
+// not, it stores the target's best tokens for the next round.
 #include <draftscope/engine/backend.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class TokenRecycling final : public Strategy {
     return {.origin = "token recycling", .proposals = proposals_, .top = successors_};
   }
 
-  /// Where a token has several rows the last one counts.
+  /// Where a token has several rows, the last one counts.
   void observe(const RoundOutcome& outcome, DecisionLog* /*log*/) override {
     const auto k = static_cast<std::size_t>(successors_);
     for (std::size_t row = 0; row <= outcome.nodes.size(); ++row) {

@@ -17,7 +17,7 @@ namespace {
 
 using KeptByTable = std::vector<std::vector<KeptSuccessors>>;
 
-/// Adds what the trees of a request's rounds show.
+/// Adds the successors that the trees of a request's rounds show.
 void add_kept(const traces::Recording& recording, const RequestRows& rows, const ShadowTable& table,
               std::vector<KeptSuccessors>& kept) {
   for (const traces::Round& round : rows.rounds) {
@@ -65,7 +65,7 @@ KeptByTable recorded_successors(const TrainedRecording& trained, std::string& so
   return kept;
 }
 
-/// Rounds by what is known of the kept tokens: recorded trees, or the texts alone.
+/// Predicts rounds from the known successors: recorded trees, or the texts alone.
 Result<TextRounds> recycled_rounds(const TrainedRecording& trained,
                                    const speculation::StrategySpecification& strategy, PricedGuard* guard) {
   std::string source;

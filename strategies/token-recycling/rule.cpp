@@ -8,14 +8,14 @@ namespace draftscope::speculation {
 
 namespace {
 
-/// −1000·ln of the probability that the kept token of this rank is right. Whole numbers, so that equal paths
-/// are equal on every machine.
+/// Returns −1000·ln of the probability that the kept token of this rank is correct. Costs are whole numbers,
+/// so that equal paths are equal on every machine.
 std::int64_t cost_of(std::int32_t rank) {
   return std::llround(1000.0 * (std::log(2.0) + 1.75 * std::log(static_cast<double>(rank) + 1.0)));
 }
 
 struct OpenNode {
-  std::int64_t cost = 0;  // of the path
+  std::int64_t cost = 0;  // cost of the path
   std::int32_t parent = -1;
   std::int32_t rank = 0;
   std::int32_t depth = 1;
@@ -24,8 +24,8 @@ struct OpenNode {
 }  // namespace
 
 std::vector<RankedNode> recycling_tree(const RecyclingOptions& options) {
-  // Of each path that is in, the best child that is not, and of each parent the next sibling: no other node
-  // can be the likeliest that is left.
+  // Candidates are the best child of each path in the tree that is not in it, and the next sibling of each
+  // node: no other node can be the likeliest one left.
   std::vector<OpenNode> open{{.cost = cost_of(0)}};
   std::vector<OpenNode> taken;
   while (static_cast<std::int32_t>(taken.size()) < options.nodes && !open.empty()) {
@@ -41,7 +41,7 @@ std::vector<RankedNode> recycling_tree(const RecyclingOptions& options) {
       open.push_back(
           {node.cost - cost_of(node.rank) + cost_of(node.rank + 1), node.parent, node.rank + 1, node.depth});
   }
-  // By depth; a level keeps the order in which its nodes came, best first.
+  // The order is by depth; within a level nodes keep the order in which they were added, best first.
   std::vector<std::int32_t> order;
   for (std::int32_t depth = 1; depth <= options.depth; ++depth)
     for (std::size_t i = 0; i < taken.size(); ++i)

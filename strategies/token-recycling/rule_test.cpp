@@ -79,7 +79,7 @@ TEST(TokenRecycling, GuessesWhatWasLikelyLastTime) {
       if (!options.across_requests) kept.clear();
       for (int round = 0; round < 10; ++round) {
         const Tokens text{3, pick(random, 0, vocab - 1)};
-        // Node by node, by the tokens on the way.
+        // The expected guesses follow node by node from the tokens on the way.
         std::map<std::int32_t, std::int32_t> token_of{{-1, text.back()}};
         std::vector<std::int32_t> expected;
         for (std::size_t i = 0; i < tree.size(); ++i) {

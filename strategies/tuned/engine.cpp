@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// tuned: what `draftscope tune` found for this model.
+// tuned: runs the setting that `draftscope tune` found for this model.
 
 #include <draftscope/engine/tuning/policy.h>
 
@@ -12,7 +12,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// The run's parameters for a trace: the file, and what it configured.
+/// The run's parameters for a trace: the file, and the strategy that it configured.
 std::string parameters_json(const Policy& policy, const std::string& file, const ConfiguredStrategy& inner,
                             std::string_view checkpoint_hash) {
   nlohmann::ordered_json json{{"policy", file},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Classic speculative decoding: another, smaller model of the same vocabulary drafts. Sources: Leviathan et
-// al. 2023, Chen et al. 2023; transformers' assisted generation for the schedules and the confidence
+// Classic speculative decoding: a separate, smaller model of the same vocabulary drafts. Sources: Leviathan
+// et al. 2023, Chen et al. 2023; transformers' assisted generation for the schedules and the confidence
 // threshold (page.md).
 
 #include <draftscope/engine/strategy.h>

@@ -12,7 +12,7 @@ using speculation::StrategySpecification;
 /// every speedup.
 class Vanilla final : public Strategy {
  public:
-  /// Enough to hide what a launch takes (an estimated 0.03 of a 1B token on an H200), few enough that a text
+  /// Enough rounds to hide a launch (an estimated 0.03 of a 1B token on an H200), but so few that a text
   /// still arrives word by word.
   static constexpr std::int32_t rounds_ahead = 8;
   RoundPlan plan(const RoundView& /*round*/) override { return {.ahead = rounds_ahead}; }
