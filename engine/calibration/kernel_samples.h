@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Times of kernels as they come in, and their medians.
+// Collects times of kernels, and computes their medians.
 
 #include <draftscope/speculation/measured_kernel.h>
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace draftscope::engine {
 
 class KernelSamples {
  public:
-  /// Adds a time. Forms that differ by fewer than 64 context rows are one kernel, at their mean context.
+  /// Adds a time. Forms that differ by fewer than 64 context rows count as one kernel, at their mean context.
   void add(const speculation::KernelForm& form, double ns);
 
-  /// Kernels with the quartiles of their times, in the order of their forms.
+  /// Kernels with the quartiles of their times, in order of their forms.
   [[nodiscard]] std::vector<speculation::MeasuredKernel> kernels() const;
 
  private:

@@ -26,11 +26,11 @@ using speculation::DraftSublayers;
 using speculation::KernelForm;
 using speculation::KernelKind;
 
-/// Rounds of the decode loop itself: target steps, drafts and verifications as recordings have them, and what
-/// a round takes beside its passes.
+/// Rounds of the decode loop itself. They give target steps, drafts and verifications as in recordings, and
+/// the time of a round outside its passes.
 struct CalibrationRounds {
-  std::string strategy = "vanilla";  ///< a strategy of early exits, or vanilla
-  std::int32_t draft_length = 0;     ///< rounds that drafted other than this are left out
+  std::string strategy = "vanilla";  ///< a strategy with early exits, or vanilla
+  std::int32_t draft_length = 0;     ///< rounds with another number of draft tokens are ignored
   std::int32_t max_tokens = 8;
 };
 
@@ -64,11 +64,11 @@ class RoundTimes final : public DecodeListener {
   KernelSamples& samples_;
 };
 
-/// Decodes a short text and adds its rounds but the first, which follows the prefill.
+/// Decodes a short text and adds its rounds, except the first, which follows the prefill.
 Result<void> time_rounds(Backend& backend, const CalibrationRounds& rounds, KernelSamples& samples) {
   DRAFTSCOPE_TRY_ASSIGN(const ConfiguredStrategy strategy, make_strategy(rounds.strategy, backend.shape()));
   RoundTimes listener(backend.shape().n_layers, rounds.draft_length, samples);
-  SeededChooser chooser(0, 0);  // greedy: draws nothing
+  SeededChooser chooser(0, 0);  // Greedy decoding draws nothing.
   const std::array<std::int32_t, 4> prompt{1, 2, 3, 4};
   DRAFTSCOPE_TRY(
       decode(backend, *strategy.strategy,
@@ -99,7 +99,7 @@ class Measurement {
 
   Result<CalibrationTimes> run() {
     DRAFTSCOPE_TRY(passes_.fill_cache(plan_.contexts.back()));
-    DRAFTSCOPE_TRY(repeat());  // uploads programs, touches pages, wakes the clocks
+    DRAFTSCOPE_TRY(repeat());  // uploads programs, touches pages, raises the clocks
     samples_ = {};
     times_ = {};
     while (!cancelled() && (times_.repeats < plan_.min_repeats || now_ns() < plan_.end_ns)) {
@@ -125,12 +125,12 @@ class Measurement {
     for (const std::int32_t width : plan_.rows) rows.insert(std::min(width, backend_.max_invariant_rows()));
     rows.insert(1);
     for (const std::int32_t width : rows) add(all, width, plan_.contexts.front());
-    // Attention, by itself a small part, needs one row and several at each further context.
+    // Attention is a small part of a pass, and needs one row and several at each further context.
     constexpr std::int32_t several = 8;
     for (const std::int32_t context : std::span(plan_.contexts).subspan(1))
       for (const std::int32_t width : {1, std::min(several, *rows.rbegin())}) add(all, width, context);
     if (on_cpu_) return;
-    // Without operations of their own, kernels are told apart by what is left out of a pass.
+    // Without separate operations, the times of kernels follow from passes that leave parts out.
     for (const std::int32_t width : {1, std::min(several, *rows.rbegin())}) {
       add({n_layers, 0}, width, plan_.contexts.front());
       add({0, n_layers}, width, plan_.contexts.front());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t words = std::size_t{1} << 26;  // 512 MiB
 
-/// Independent sums keep loads ahead of additions.
+/// Sums values. Independent sums let loads run ahead of additions.
 std::uint64_t sum_of(std::span<const std::uint64_t> values) {
   constexpr std::size_t lanes = 16;
   std::array<std::uint64_t, lanes> sums{};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rate at which this machine's memory is read, for comparison with what kernels reach. On a CPU all
-// threads read; on a GPU one kernel reads and does nothing else.
+// Measures the rate at which this machine's memory is read, for comparison with the rates that kernels reach.
+// On a CPU all threads read; on a GPU one kernel reads and does nothing else.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace draftscope::engine {
 class MemoryProbe {
  public:
   virtual ~MemoryProbe() = default;
-  /// Measures: 10⁹ bytes a second, of memory several times larger than any cache.
+  /// Measures the rate, in 10⁹ bytes per second, over memory several times larger than any cache.
   [[nodiscard]] virtual Result<double> gb_per_s() = 0;
 };
 
-/// Rate of a plain read by `threads` threads.
+/// Makes a probe of a plain read by `threads` threads.
 [[nodiscard]] std::unique_ptr<MemoryProbe> make_cpu_memory_probe(std::int32_t threads);
 
 inline constexpr std::size_t probed_bytes = std::size_t{2} << 30;
 
-/// Rate of the device that this thread uses, at which it goes through `pool_bytes` of random numbers, a
-/// launch a part of `part_bytes` or of all. Errors: there is no device, or too little memory.
+/// Makes a probe of the device that this thread uses. It reads `pool_bytes` of random numbers; each launch
+/// reads a part of `part_bytes`, or all of them. Errors: there is no device, or too little memory.
 [[nodiscard]] Result<std::unique_ptr<MemoryProbe>> make_cuda_memory_probe(
     std::size_t pool_bytes = probed_bytes, std::size_t part_bytes = static_cast<std::size_t>(-1));
 

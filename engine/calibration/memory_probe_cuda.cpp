@@ -49,7 +49,7 @@ class CudaMemoryProbe final : public MemoryProbe {
 
   Result<double> gb_per_s() override {
     const std::size_t parts = bytes_ / part_;
-    // What is launched while this runs waits on the stream: the host's launching is not measured.
+    // Launches during this read wait on the stream, so that the host's launching is not measured.
     DRAFTSCOPE_TRY(read(0, bytes_));
     DRAFTSCOPE_TRY(check(cudaEventRecord(start_, stream_), "recording an event"));
     for (std::size_t i = 0; i < parts; ++i) DRAFTSCOPE_TRY(read(i * part_, part_));

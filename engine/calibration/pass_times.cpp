@@ -13,7 +13,7 @@ using speculation::KernelForm;
 using speculation::KernelKind;
 using speculation::Operation;
 
-/// Tokens that no pattern favours.
+/// Token at a position; the tokens form no pattern that a model could favour.
 std::int32_t token_at(std::int32_t position, std::int32_t vocab) {
   constexpr std::int64_t multiplier = 48271;
   return static_cast<std::int32_t>(multiplier * (position + 1) % vocab);
@@ -85,7 +85,7 @@ Result<double> CalibrationPasses::pass_ns(const KernelForm& form) {
   batch.layers = {0, std::max(form.sublayers.attention, form.sublayers.mlp)};
   batch.wanted.head = true;
   batch.wanted.top_k = 1;
-  if (batch.layers.end == 0) {  // the head alone wants a state
+  if (batch.layers.end == 0) {  // Only a pass without layers, which runs just the head, needs a state.
     rows_.assign(1, {-1, 0, context});
     batch.rows = rows_;
     batch.hidden = hidden_;
@@ -118,7 +118,7 @@ Result<void> CalibrationPasses::time_operations(const KernelForm& form, KernelSa
     sum.spans += 1.0;
   }
   for (const auto& [operation, sum] : sums) {
-    // Nothing but attention reads the context.
+    // Only attention reads the context.
     const double context = operation == Operation::attention ? form.context : 0.0;
     const double executions =
         operation == Operation::small ? sum.spans / speculation::small_spans_per_layer : sum.spans;

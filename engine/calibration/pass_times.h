@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Single passes of a backend, timed from the call until the host has the best tokens, and on the CPU the
+// Times single passes of a backend, from the call until the host has the best tokens, and on the CPU also the
 // operations inside them.
 
 #include <draftscope/base/result.h>
@@ -18,16 +18,17 @@ namespace draftscope::engine {
 
 class CalibrationPasses {
  public:
-  /// The backend must outlive this.
+  /// The backend must outlive this object.
   explicit CalibrationPasses(Backend& backend);
   CalibrationPasses(const CalibrationPasses&) = delete;
   CalibrationPasses& operator=(const CalibrationPasses&) = delete;
   ~CalibrationPasses();
 
-  /// Gives the first `rows` cache rows values that were computed: memory nobody wrote is not read as fast.
+  /// Fills the first `rows` cache rows with computed values, since memory that was never written is read at a
+  /// different speed.
   [[nodiscard]] Result<void> fill_cache(std::int32_t rows);
 
-  /// Nanoseconds of a target pass over the sublayers of `form`: all of both kinds, of one kind, or none.
+  /// Nanoseconds of a target pass over the sublayers of `form`: all of both kinds, all of one kind, or none.
   [[nodiscard]] Result<double> pass_ns(const speculation::KernelForm& form);
   /// Nanoseconds of a pass of one row without layers or head.
   [[nodiscard]] Result<double> empty_ns();

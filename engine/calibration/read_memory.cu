@@ -6,7 +6,8 @@ namespace draftscope::engine {
 namespace {
 
 constexpr int threads = 512;
-constexpr int blocks_per_multiprocessor = 2;  // 64 registers a thread: eight loads are in flight without spills
+// 64 registers per thread: eight loads are in flight without spills.
+constexpr int blocks_per_multiprocessor = 2;
 constexpr int loads_in_flight = 8;
 
 __global__ void __launch_bounds__(threads, blocks_per_multiprocessor)
@@ -35,7 +36,8 @@ __global__ void fill_all(unsigned* to, std::size_t count) {
     x = (x ^ (x >> 16)) * 0x7FEB352DU;
     x = (x ^ (x >> 15)) * 0x846CA68BU;
     x ^= x >> 16;
-    // Two bf16: sign, mantissa and the exponent's three low bits are random, magnitudes from 2^-7 to below 2.
+    // Writes two bf16: sign, mantissa and the exponent's three low bits are random, magnitudes from 2^-7 to
+    // below 2.
     to[i] = (x & 0x83FF83FFU) | 0x3C003C00U;
   }
 }

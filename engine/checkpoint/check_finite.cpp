@@ -14,9 +14,9 @@
 namespace draftscope::engine {
 namespace {
 
-/// "nan", "inf" or "-inf", of an element that is not finite.
+/// Name of the value of an element that is not finite: "nan", "inf" or "-inf".
 std::string_view value_name(const TensorView& tensor, std::int64_t element) {
-  if (tensor.is_fp8()) return "nan";  // e4m3 has no infinities
+  if (tensor.is_fp8()) return "nan";  // e4m3 has no infinities.
   if (!tensor.is_plain()) {
     const auto row = widened_rows(tensor, element / tensor.columns, 1);
     return value_name({row.data(), tensor.dtype, 1, tensor.columns}, element % tensor.columns);
@@ -35,7 +35,7 @@ std::string_view value_name(const TensorView& tensor, std::int64_t element) {
   return bits >> 31 == 0 ? "inf" : "-inf";
 }
 
-/// A place as non_finite_weight() counts layers; tied weights have no head of their own.
+/// Whether a slot is in a place as non_finite_weight() counts layers; tied weights have no separate head.
 bool is_of(const TensorSlot& slot, std::int32_t layer, const speculation::ModelShape& shape) {
   if (slot.kind == TensorKind::embedding)
     return layer == -1 || (layer == shape.n_layers && shape.tied_embeddings);
@@ -45,13 +45,14 @@ bool is_of(const TensorSlot& slot, std::int32_t layer, const speculation::ModelS
 }  // namespace
 
 Result<void> check_finite(const Checkpoint& checkpoint) {
-  if (!checkpoint.matrices_in_memory) return {};  // nothing to read, and the recipe has no infinities
+  // There is nothing to read, and the recipe has no infinities.
+  if (!checkpoint.matrices_in_memory) return {};
   const auto tensors = named_tensors(checkpoint.shape, checkpoint.weights);
   constexpr std::int64_t part_elements = std::int64_t{1} << 23;  // about 16 MB
   const auto parts = row_parts(tensors, part_elements,
                                [](const NamedTensor& tensor) -> const TensorView& { return tensor.view; });
   std::mutex mutex;
-  std::size_t worst = parts.size();  // The lowest part that fails, in any order of threads.
+  std::size_t worst = parts.size();  // The lowest failing part, in any order of threads.
   std::int64_t element = 0;
   for_each_index(parts.size(), usable_processors(), [&](std::size_t index) {
     const auto& part = parts[index];
@@ -72,7 +73,7 @@ Result<void> check_finite(const Checkpoint& checkpoint) {
 
 std::string non_finite_weight(const Checkpoint& checkpoint, std::int32_t layer) {
   if (!checkpoint.matrices_in_memory) return {};
-  Weights copy = checkpoint.weights;  // views only; the slots want something they could write
+  Weights copy = checkpoint.weights;  // Only views are needed, but the slots require writable ones.
   for (const TensorSlot& slot : tensor_slots(checkpoint.shape, copy)) {
     if (!slot.view->present() || !is_of(slot, layer, checkpoint.shape)) continue;
     if (const auto found = first_non_finite(*slot.view))

@@ -71,7 +71,7 @@ std::size_t Checkpoint::weight_bytes() const {
 }
 
 std::size_t Checkpoint::bytes_per_step() const {
-  if (shape.tied_embeddings) return weight_bytes();  // the head reads the whole table
+  if (shape.tied_embeddings) return weight_bytes();  // The head reads the whole table.
   return weight_bytes() - weights.embedding.bytes() + weights.embedding.row_bytes();
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 // The identity of a checkpoint: XXH3-128 (canonical, big-endian hex) over length-prefixed parts. It is the
-// same on every machine and, since matrices are sampled, costs milliseconds for any size; two checkpoints
-// that differ only in weights between the samples hash alike, which training never does.
+// same on every machine and, since matrices are sampled, costs milliseconds for any size. Two checkpoints
+// that differ only in weights between the samples hash alike; training never produces such a pair.
 
 #include <draftscope/engine/checkpoint.h>
 #include <xxhash.h>
@@ -27,7 +27,7 @@ class CheckpointHash {
   CheckpointHash();
   void add_bytes(std::span<const std::byte> bytes);
   void add_text(std::string_view text);
-  /// Size and type of a tensor, and its sample.
+  /// Adds size and type of a tensor, and its sample.
   void add_sample(const TensorView& tensor);
   [[nodiscard]] std::string hex() const;
 

@@ -13,10 +13,10 @@ namespace draftscope::engine {
 
 namespace {
 
-/// Rows that are widened together where integers lie along the outputs.
+/// Rows that are widened together if integers lie along the outputs.
 constexpr std::int64_t integer_rows = 128;
 
-/// A NaN or an infinity has all exponent bits set and nothing else has. Whole blocks are tested first,
+/// Finds a NaN or an infinity: exactly these have all exponent bits set. Whole blocks are tested first,
 /// without a branch inside, so that the compiler makes vector code that reads at memory speed.
 template <typename Bits>
 std::optional<std::int64_t> find(const TensorView& tensor, Bits exponent) {
@@ -38,13 +38,13 @@ std::optional<std::int64_t> find(const TensorView& tensor, Bits exponent) {
 }  // namespace
 
 std::optional<std::int64_t> first_non_finite(const TensorView& tensor) {
-  if (tensor.is_fp8()) {  // e4m3 has NaNs alone
+  if (tensor.is_fp8()) {  // e4m3 has NaNs but no infinities.
     TensorView codes = tensor;
     codes.data += tensor.first_row * tensor.columns;
     return find<std::uint8_t>(codes, 0x7FU);
   }
   if (!tensor.is_plain()) {
-    // Words of integers are several outputs'.
+    // Words of integers belong to several outputs.
     const std::int64_t step = tensor.quantised == nullptr ? 1 : integer_rows;
     for (std::int64_t row = 0; row < tensor.rows; row += step) {
       const std::int64_t rows = std::min(step, tensor.rows - row);

@@ -14,13 +14,14 @@
 
 namespace draftscope::engine {
 
-/// Never freed, so that the signal handler may walk the list at any time; used again by later mappings.
+/// A watched file. It is never freed, so that the signal handler may walk the list at any time; later
+/// mappings reuse it.
 struct WatchedFile {
   std::atomic<std::uintptr_t> begin{0};  ///< 0 = free
   std::atomic<std::size_t> bytes{0};
   std::atomic<std::size_t> lost_at{0};  ///< 1 + the first byte that could not be read; 0 = none
   WatchedFile* next = nullptr;          ///< set once, before the file is in the list
-  // The rest is not looked at by the handler, and guarded by the mutex.
+  // The signal handler does not read the following members; the mutex guards them.
   std::string path;
   int descriptor = -1;
   struct stat opened {};
@@ -37,8 +38,8 @@ static_assert(std::atomic<std::uintptr_t>::is_always_lock_free &&
                   std::atomic<WatchedFile*>::is_always_lock_free,
               "a signal handler may only touch lock-free atomics");
 
-/// Puts zeros in the place of all that the file has lost from `address` on. Returns whether it is one of
-/// ours.
+/// Replaces all pages that the file has lost from `address` on by zeros. Returns whether the address is in a
+/// watched file.
 bool replace_lost_pages(std::uintptr_t address) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (WatchedFile* file = first.load(); file != nullptr; file = file->next) {
@@ -60,7 +61,7 @@ bool replace_lost_pages(std::uintptr_t address) {
 
 void on_bus_error(int signal, siginfo_t* information, void* /*context*/) {
   if (replace_lost_pages(reinterpret_cast<std::uintptr_t>(information->si_addr))) return;
-  // Somebody else's: the same read fails again, under whatever was installed before.
+  // The fault is not ours: the same read fails again, under the handler that was installed before.
   ::sigaction(signal, &action_before, nullptr);
 }
 
@@ -74,7 +75,7 @@ void install_handler_once() {
   static_cast<void>(installed);
 }
 
-/// A free entry of the list, or a new one in it. Under the mutex.
+/// Returns a free entry of the list, or a new one in it. The caller holds the mutex.
 WatchedFile* free_entry() {
   for (WatchedFile* file = first.load(); file != nullptr; file = file->next)
     if (file->begin == 0) return file;

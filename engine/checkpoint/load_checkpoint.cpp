@@ -21,13 +21,13 @@
 namespace draftscope::engine {
 namespace {
 
-// Published files are some kilobytes.
+// Published files have a few kilobytes.
 constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
-/// Tensors begin at cache lines, which is also the widest vector a kernel loads.
+/// Tensors begin at multiples of a cache line, which is also the widest vector a kernel loads.
 constexpr std::size_t matrix_alignment = 64;
 
-/// Owner of a checkpoint's bytes: the files that its views look into, the memory of what was widened, and
-/// what the files say of matrices that stay as they are.
+/// Owns a checkpoint's bytes: the files that its views point into, the memory of widened matrices, and the
+/// descriptions of matrices that stay as they are.
 struct Storage {
   Shards shards;
   std::optional<Mapping> memory;
@@ -62,9 +62,9 @@ Result<void> check_vector(const TensorSlot& slot, const std::string& file) {
   return {};
 }
 
-/// A tensor the model's layers have no use for would mean another architecture than config.json says: a bias
-/// it denies, a norm of queries and keys. Elsewhere in the file, and in layers beyond n_layers, tensors may
-/// be.
+/// Fails on a tensor that the model's layers do not use, such as a bias that config.json denies, or a norm of
+/// queries and keys. It would mean another architecture than config.json says. Other tensors may exist
+/// elsewhere in the file, and in layers from n_layers on.
 Result<void> check_nothing_unknown(const FileTensors& places, const std::unordered_set<std::string>& known,
                                    const std::optional<QuantisationConfig>& quantisation,
                                    const speculation::ModelShape& shape) {
@@ -85,13 +85,13 @@ Result<void> check_nothing_unknown(const FileTensors& places, const std::unorder
               places.at(first).shard->file, quote(first), shape.architecture);
 }
 
-/// A matrix that is packed, and the slot that it is for.
+/// A packed matrix, and the slot that it is for.
 struct PackedSlot {
   const TensorSlot* slot;
   QuantisedMatrix matrix;
 };
 
-/// The tensors of a shape among those of the files: plain ones as views, packed ones yet to be widened.
+/// Binds the tensors of a shape to those of the files: plain ones as views, packed ones to be widened later.
 class Binding {
  public:
   Binding(const Shards& shards, const speculation::ModelShape& shape,
@@ -109,8 +109,8 @@ class Binding {
     return check_nothing_unknown(places_, known_, quantisation_, shape_);
   }
 
-  /// Writes the packed matrices as numbers of the plain ones' type, in memory that `storage` is given; the
-  /// layers' stay as the files have them where that is asked for and all of them can.
+  /// Writes the packed matrices as numbers of the plain ones' type, in memory owned by `storage`. The layers'
+  /// matrices stay as in the files if that is asked for and all of them can.
   Result<void> place_packed(BlockMatrices blocks, const std::string& file, Storage& storage,
                             std::string& why_widened) const {
     if (packed_.empty()) return {};
@@ -157,20 +157,20 @@ class Binding {
  private:
   using IsPackedSo = bool (*)(const PackedSlot&);
 
-  /// Whether a matrix stays as its file has it: of the layers all, or none without `is_kept`; a head that is
-  /// packed so, but in fp8.
+  /// Whether a matrix stays as in its file. Matrices of layers all stay, or none without `is_kept`; a head
+  /// stays if it is packed likewise, but not in fp8.
   static bool stays(const PackedSlot& packed, IsPackedSo is_kept) {
     if (is_kept == nullptr || packed.slot->layer >= 0) return is_kept != nullptr;
     return packed.slot->kind == TensorKind::head && is_kept != is_in_fp8 && is_kept(packed);
   }
-  /// Whether each matrix of the layers is packed so.
+  /// Whether every matrix of the layers is packed this way.
   [[nodiscard]] bool are_layers(IsPackedSo is_packed_so) const {
     const auto count = std::count_if(packed_.begin(), packed_.end(), [&](const PackedSlot& packed) {
       return packed.slot->layer >= 0 && is_packed_so(packed);
     });
     return count == layer_matrices_;
   }
-  /// In e4m3, with no output that has several scales.
+  /// Whether a matrix is in e4m3, with no output that has several scales.
   static bool is_in_fp8(const PackedSlot& packed) {
     return packed.matrix.form == PackedForm::fp8 && packed.matrix.block.columns >= packed.matrix.columns;
   }
@@ -178,13 +178,14 @@ class Binding {
   static bool is_in_fp8_block(const PackedSlot& packed) {
     return is_fp8_block(packed.matrix, packed.slot->first_row);
   }
-  /// How the layers' matrices are packed, if kernels have that format with activations of `dtype`; else null.
+  /// How the layers' matrices are packed, if kernels support that format with activations of `dtype`;
+  /// otherwise null.
   [[nodiscard]] IsPackedSo kept_format(DType dtype) const {
     if (are_layers(is_in_fp8)) return is_in_fp8;
     if (are_layers(is_in_int4)) return is_in_int4;
     return dtype == DType::bf16 && are_layers(is_in_fp8_block) ? is_in_fp8_block : nullptr;
   }
-  /// The first matrix for which there is no kept_format().
+  /// Names the first matrix that prevents a kept_format().
   [[nodiscard]] std::string what_is_widened(DType dtype) const {
     if (plain_layer_ != nullptr) return plain_layer_->name + " is plain";
     for (const PackedSlot& packed : packed_)
@@ -226,7 +227,7 @@ class Binding {
   std::vector<PackedSlot> packed_;
   std::ptrdiff_t layer_matrices_ = 0;
   const TensorSlot* plain_ = nullptr;        ///< the first plain matrix
-  const TensorSlot* plain_layer_ = nullptr;  ///< and of a layer
+  const TensorSlot* plain_layer_ = nullptr;  ///< the first plain matrix of a layer
 };
 
 std::string folder_name(const std::filesystem::path& folder) {

@@ -14,7 +14,7 @@
 namespace draftscope::engine {
 
 Result<Mapping> Mapping::open_file(const std::filesystem::path& path) {
-  // Non-blocking, so that a pipe of that name is refused below instead of waited for.
+  // Non-blocking, so that opening a pipe of that name does not wait; the pipe is refused below.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number() < 0) return fail("{}: cannot be opened: {}", path.string(), std::strerror(errno));
   struct stat status {};
@@ -31,7 +31,7 @@ Result<Mapping> Mapping::open_file(const std::filesystem::path& path) {
 }
 
 Result<Mapping> Mapping::allocate(std::size_t bytes) {
-  // The kernel would promise more than there is and end the process later, half-way through the fill.
+  // Without this check the kernel would overcommit, and end the process later, half-way through the fill.
   const auto machine_bytes =
       static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   if (bytes > machine_bytes)
@@ -41,7 +41,7 @@ Result<Mapping> Mapping::allocate(std::size_t bytes) {
   if (data == MAP_FAILED)
     return fail("{:.1f} GB of memory for weights: {}", static_cast<double>(bytes) / 1e9,
                 std::strerror(errno));
-  // A hint: a kernel without huge pages refuses it and works all the same.
+  // This is only a hint: a kernel without huge pages refuses it and still works.
   static_cast<void>(::madvise(data, bytes, MADV_HUGEPAGE));
   return Mapping(static_cast<std::byte*>(data), bytes);
 }
@@ -52,13 +52,13 @@ Result<Mapping> Mapping::reserve(std::size_t bytes) {
   if (data == MAP_FAILED)
     return fail("{:.1f} GB of addresses for weights: {}", static_cast<double>(bytes) / 1e9,
                 std::strerror(errno));
-  // Samples of a page a tensor must not cost a huge page each; a hint.
+  // Samples of one page per tensor must not cost a huge page each. This is only a hint.
   static_cast<void>(::madvise(data, bytes, MADV_NOHUGEPAGE));
   return Mapping(static_cast<std::byte*>(data), bytes);
 }
 
 void Mapping::expect(Access access) const {
-  // A hint, too: a kernel may ignore it.
+  // This is only a hint that a kernel may ignore.
   static_cast<void>(::madvise(data_, size_, access == Access::scattered ? MADV_RANDOM : MADV_NORMAL));
 }
 
@@ -75,7 +75,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 }
 
 Mapping::~Mapping() {
-  watch_.reset();  // before the addresses are somebody else's
+  watch_.reset();  // Ends the watch before the addresses can be reused.
   if (data_ != nullptr) ::munmap(data_, size_);
 }
 

@@ -14,19 +14,20 @@
 
 namespace draftscope::engine {
 
-/// How the bytes will be read next. Scattered: a page at a time, where the kernel would otherwise fetch
+/// How the bytes will be read next. Scattered reads go one page at a time; the kernel would otherwise fetch
 /// megabytes around each.
 enum class Access : std::uint8_t { scattered, streamed };
 
 class Mapping {
  public:
-  /// A regular file, read-only and under watch (file_watch.h). The pages are the file's own: nothing is
+  /// Maps a regular file, read-only and watched (file_watch.h). The pages are the file's own: nothing is
   /// copied.
   [[nodiscard]] static Result<Mapping> open_file(const std::filesystem::path& path);
-  /// Zeroed writable memory, in huge pages where the system has them. Fails if the machine has not that much.
+  /// Allocates zeroed writable memory, in huge pages if the system has them. Fails if the machine has too
+  /// little.
   [[nodiscard]] static Result<Mapping> allocate(std::size_t bytes);
 
-  /// Addresses alone: reads as zeros, and takes memory where it is written.
+  /// Reserves only addresses: they read as zeros, and take memory once they are written.
   [[nodiscard]] static Result<Mapping> reserve(std::size_t bytes);
 
   Mapping(Mapping&& other) noexcept;
@@ -38,7 +39,7 @@ class Mapping {
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
   void expect(Access access) const;
 
-  /// Only of allocated memory; a file's pages are not writable.
+  /// Only for allocated memory; a file's pages are not writable.
   [[nodiscard]] std::span<std::byte> writable_bytes() { return {data_, size_}; }
 
  private:

@@ -27,18 +27,19 @@ namespace draftscope::engine {
 
 namespace {
 
-/// The parts of an adapter_config.json that merging needs.
+/// The fields of an adapter_config.json that merging needs.
 struct AdapterConfig {
   std::int32_t rank = 0;
-  double scale = 1.0;                               ///< factor of B · A
-  std::optional<std::vector<std::string>> modules;  ///< last parts of their names; none = any linear ones
-  std::optional<std::vector<std::int32_t>> layers;  ///< none = all
+  double scale = 1.0;  ///< factor of B · A
+  /// Last parts of the modules' names; none = any linear modules.
+  std::optional<std::vector<std::string>> modules;
+  std::optional<std::vector<std::int32_t>> layers;  ///< layers of the adapter; none = all
 };
 
 constexpr Range<std::int32_t> rank_range{1, 1 << 16};
 constexpr Range<double> alpha_range{0.0, 1e6};
 
-/// Fields that are read below, or that say nothing of what is computed.
+/// Fields that are read below, or that do not affect what is computed.
 constexpr std::array<std::string_view, 20> plain_fields{"peft_type",
                                                         "r",
                                                         "lora_alpha",
@@ -65,7 +66,7 @@ bool is_set(const nlohmann::json& value) {
   return !((value.is_array() || value.is_object()) && value.empty());
 }
 
-/// Error: something that PEFT can do beside two matrices of one rank.
+/// Fails on anything that PEFT supports beyond two matrices of one rank.
 Result<void> check_plain(const JsonField& config) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string type, config["peft_type"].text());
   if (type != "LORA") return config["peft_type"].wrong("'LORA'");
@@ -76,7 +77,7 @@ Result<void> check_plain(const JsonField& config) {
     const bool is_plain = std::find(plain_fields.begin(), plain_fields.end(), key) != plain_fields.end();
     if (!is_plain && is_set(field.value())) return field.wrong("none: only plain LoRA is merged");
   }
-  // Other ways to begin change the base's weights too.
+  // Other initialisations also change the base's weights.
   const JsonField start = config["init_lora_weights"];
   if (start.is_null() || start.value().is_boolean()) return {};
   DRAFTSCOPE_TRY_ASSIGN(const std::string name, start.text());
@@ -105,8 +106,8 @@ Result<std::optional<std::vector<std::int32_t>>> parse_layers(const JsonField& f
   return layers;
 }
 
-/// Errors: another adapter than plain LoRA, a field that is missing or out of its range, a layer from
-/// n_layers on.
+/// Parses an adapter_config.json. Errors: an adapter that is not plain LoRA, a field that is missing or out
+/// of its range, a layer ≥ n_layers.
 Result<AdapterConfig> parse_adapter_config(std::string_view text, std::string_view file,
                                            std::int32_t n_layers) {
   DRAFTSCOPE_TRY_ASSIGN(const auto parsed, parse_json_object(text, file));
@@ -130,7 +131,7 @@ struct Factors {
   bool used = false;
 };
 
-/// By module: "model.layers.3.self_attn.q_proj".
+/// Factors by module name: "model.layers.3.self_attn.q_proj".
 using Modules = std::map<std::string, Factors>;
 
 Result<TensorView> matrix_of(const Mapping& file, const SafetensorsEntry& entry, std::string_view name) {
@@ -151,7 +152,7 @@ Result<TensorView> matrix_of(const Mapping& file, const SafetensorsEntry& entry,
   return view;
 }
 
-/// "base_model.model.MODULE.lora_A.weight", also with an adapter's name before "weight".
+/// Reads "base_model.model.MODULE.lora_A.weight", also with an adapter's name before "weight".
 Result<Modules> read_modules(const Mapping& file, const SafetensorsHeader& header, std::string_view name,
                              bool nested) {
   constexpr std::string_view prefix = "base_model.model.";
@@ -184,7 +185,7 @@ Result<void> check_shape(const TensorView& found, std::int64_t rows, std::int64_
   return {};
 }
 
-/// A matrix to merge, and where in its module's B it begins.
+/// A matrix to merge, and its first row in its module's B.
 struct Merge {
   TensorSlot slot;
   const Factors* factors = nullptr;
@@ -210,12 +211,12 @@ Result<std::vector<Merge>> match(const std::vector<TensorSlot>& slots, Modules& 
   return merges;
 }
 
-/// As PEFT matches them: by whole name, or by what follows a dot.
+/// Whether a module matches a target by PEFT's rule: by whole name, or by the part after a dot.
 bool is_target(std::string_view module, std::string_view target) {
   return module == target || (module.ends_with(target) && module[module.size() - target.size() - 1] == '.');
 }
 
-/// Both files must say the same about which modules there are, and the model must have them.
+/// Checks that both files agree on the modules, and that the model has them.
 Result<void> check_agreement(const Modules& modules, const AdapterConfig& config,
                              const speculation::ModelShape& shape, const std::string& folder) {
   for (const auto& [module, factors] : modules) {
@@ -275,7 +276,7 @@ void merge_matrix(const Merge& merge, double scale, std::byte* out) {
   });
 }
 
-/// Keeps what unmerged views point into, and the merged matrices.
+/// Owns the memory that unmerged views point into, and the merged matrices.
 struct MergedStorage {
   std::shared_ptr<const void> base;
   Mapping matrices;

@@ -8,15 +8,15 @@
 
 namespace draftscope::engine {
 
-/// A run of whole rows of one tensor: small enough to share among threads, large enough to stream.
+/// A run of whole rows of one tensor, small enough to share among threads and large enough to stream.
 struct RowPart {
   std::size_t tensor = 0;
   std::int64_t first_row = 0;
   std::int64_t rows = 0;
 };
 
-/// All rows of all tensors, in order, in parts of about `elements`. `size_of` gives a tensor's rows and
-/// columns as members of those names.
+/// All rows of all tensors, in order, in parts of about `elements`. `size_of` returns an object whose members
+/// `rows` and `columns` are a tensor's extents.
 template <typename Tensors, typename SizeOf>
 [[nodiscard]] std::vector<RowPart> row_parts(const Tensors& tensors, std::int64_t elements, SizeOf size_of) {
   std::vector<RowPart> parts;

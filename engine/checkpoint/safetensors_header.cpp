@@ -165,7 +165,7 @@ std::optional<std::uint64_t> bits_of(std::string_view dtype) {
   return std::nullopt;
 }
 
-/// Bytes a tensor of this type and shape needs.
+/// Bytes that a tensor of this type and shape needs.
 Result<std::uint64_t> needed_bytes(const SafetensorsEntry& entry, std::string_view file) {
   const auto bits = bits_of(entry.dtype);
   if (!bits)
@@ -181,7 +181,7 @@ Result<std::uint64_t> needed_bytes(const SafetensorsEntry& entry, std::string_vi
   return product / 8;
 }
 
-/// Offsets become file positions here.
+/// Checks the layout, and turns offsets into file positions.
 Result<void> check_layout(std::vector<SafetensorsEntry>& entries, std::uint64_t data_begin,
                           std::uint64_t file_bytes, std::string_view file) {
   const std::uint64_t data_bytes = file_bytes - data_begin;

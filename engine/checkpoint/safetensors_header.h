@@ -2,9 +2,9 @@
 #pragma once
 
 // The header of a safetensors file: 8 bytes little-endian length N, N bytes of JSON that maps tensor names to
-// {dtype, shape, data_offsets}, then the data the offsets count from. Read as strictly as the format's own
-// implementation: the tensors tile the data without hole or overlap, and each has exactly the bytes its type
-// and shape need.
+// {dtype, shape, data_offsets}, then the data from which the offsets count. Parsing is as strict as the
+// format's own implementation: the tensors tile the data without hole or overlap, and each has exactly the
+// bytes its type and shape need.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -18,21 +18,22 @@ namespace draftscope::engine {
 
 struct SafetensorsEntry {
   std::string name;
-  std::string dtype;                 ///< type as the file writes it: "BF16"
+  std::string dtype;                 ///< type in the file: "BF16"
   std::vector<std::uint64_t> shape;  ///< empty = a scalar
   std::uint64_t begin = 0;           ///< bytes from the start of the file, half-open
   std::uint64_t end = 0;
 };
 
 struct SafetensorsHeader {
-  std::uint64_t json_bytes = 0;           ///< N above, padding included
+  std::uint64_t json_bytes = 0;           ///< length N of the JSON, including padding
   std::vector<SafetensorsEntry> entries;  ///< in the order of their data
 };
 
-/// The format's own bound on N.
+/// The format's own limit of N.
 inline constexpr std::uint64_t max_header_bytes = 100'000'000;
 
-/// `bytes` is the whole file, of which only the header is read. `file` names it in errors.
+/// Parses the header; `bytes` is the whole file, of which only the header is read. `file` is the name in
+/// errors.
 [[nodiscard]] Result<SafetensorsHeader> parse_safetensors_header(std::span<const std::byte> bytes,
                                                                  std::string_view file);
 

@@ -14,7 +14,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// An index of hundreds of thousands of tensors fits.
+/// Maximum size of an index; hundreds of thousands of tensors fit.
 constexpr std::size_t max_index_bytes = std::size_t{1} << 26;
 
 constexpr std::array<std::pair<std::string_view, DType>, 3> plain_types{
@@ -42,7 +42,7 @@ Result<void> open_index(const std::filesystem::path& folder, const std::filesyst
       return fail("{}: weight_map {} is {}, expected a file name", shards.index_file, quote(tensor),
                   describe(file));
     auto name = file.get<std::string>();
-    // A checkpoint may not reach outside its folder.
+    // A checkpoint must not refer to files outside its folder.
     if (name.empty() || name.find('/') != std::string::npos || name.find('\0') != std::string::npos)
       return fail("{}: weight_map {} is {}, expected a file name without folders", shards.index_file,
                   quote(tensor), quote(name));
@@ -89,7 +89,7 @@ Result<DType> parse_dtype(const FileTensor& tensor) {
   if (!dtype)
     return fail("{}: tensor {}: dtype is {}, expected F32, BF16 or F16", tensor.shard->file, entry.name,
                 entry.dtype);
-  // The mapping begins at a page, so the position in the file decides.
+  // The mapping begins at a page, so the position in the file decides the alignment.
   if (entry.begin % dtype_bytes(*dtype) != 0)
     return fail("{}: tensor {}: data begins at byte {} of the file, expected a multiple of {} for {}",
                 tensor.shard->file, entry.name, entry.begin, dtype_bytes(*dtype), entry.dtype);

@@ -18,7 +18,7 @@
 namespace draftscope::engine {
 
 struct Shard {
-  std::string file;  ///< path as errors name it
+  std::string file;  ///< path for errors
   Mapping mapping;
   SafetensorsHeader header;
 };
@@ -26,12 +26,12 @@ struct Shard {
 struct Shards {
   std::map<std::string, Shard>
       by_name;  ///< file name; ordered, so that the hash does not depend on the index
-  /// Only of a sharded checkpoint: which file the index says holds a tensor.
+  /// Only for a sharded checkpoint: the file that contains each tensor according to the index.
   std::unordered_map<std::string, std::string> weight_map;
   std::string index_file;
 };
 
-/// A tensor where it lies in its file.
+/// A tensor and its place in its file.
 struct FileTensor {
   const Shard* shard = nullptr;
   const SafetensorsEntry* entry = nullptr;
@@ -39,21 +39,21 @@ struct FileTensor {
   [[nodiscard]] const std::byte* data() const { return shard->mapping.bytes().data() + entry->begin; }
 };
 
-/// The tensors by the names that they have in a file of the decoder alone.
+/// The tensors, by the names they have in a file that contains only the decoder.
 using FileTensors = std::unordered_map<std::string, FileTensor>;
 
-/// As Hugging Face looks for them: one file first, then the index of several.
+/// Opens the files in Hugging Face's order: a single file first, then the index of several.
 [[nodiscard]] Result<Shards> open_shards(const std::filesystem::path& folder);
 
-/// The tensor each name stands for; a file's tensors that the index places elsewhere do not count. `nested`:
-/// the decoder is a part of a larger model.
+/// The tensor of each name; tensors in a file other than the one the index gives are ignored. `nested`: the
+/// decoder is a part of a larger model.
 [[nodiscard]] FileTensors tensors_of(const Shards& shards, bool nested);
 
-/// The plain type of a tensor. Errors: it has another, or does not begin at a multiple of its size, which the
-/// kernels ask for.
+/// The plain type of a tensor. Errors: it has another type, or does not begin at a multiple of its size, as
+/// the kernels require.
 [[nodiscard]] Result<DType> parse_dtype(const FileTensor& tensor);
 
-/// The error of a tensor that is not there. `extents`: of what was expected, "[12, 8]".
+/// The error for a missing tensor. `extents` are the expected ones: "[12, 8]".
 [[nodiscard]] tl::unexpected<Error> missing_tensor(const Shards& shards, const std::string& name,
                                                    std::string_view extents);
 

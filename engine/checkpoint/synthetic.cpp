@@ -12,10 +12,10 @@
 namespace draftscope::engine {
 namespace {
 
-/// Tensors begin at cache lines, which is also the widest vector a kernel loads.
+/// Tensors begin at multiples of a cache line, which is also the widest vector a kernel loads.
 constexpr std::size_t tensor_alignment = 64;
 
-/// Departures from Llama's forward pass; empty for Llama's.
+/// Differences from Llama's forward pass; empty for Llama itself.
 std::string traits_text(const speculation::ModelShape& shape) {
   const speculation::ArchitectureTraits& traits = shape.traits;
   const speculation::RopeScaling& rope = shape.rope;
@@ -32,7 +32,7 @@ std::string traits_text(const speculation::ModelShape& shape) {
          fmt::format(" factors={},{}", fmt::join(rope.short_factors, "/"), fmt::join(rope.long_factors, "/"));
 }
 
-/// Everything the weights and the forward pass depend on, in place of a config.json.
+/// Text of everything the weights and the forward pass depend on, in place of a config.json.
 std::string canonical_text(const speculation::ModelShape& shape, SyntheticSeed seed) {
   const auto& rope = shape.rope;
   const std::string sizes = fmt::format(

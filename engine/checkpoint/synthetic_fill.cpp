@@ -19,7 +19,7 @@ std::uint64_t tensor_key(std::uint64_t seed, TensorKind kind, std::int32_t layer
   return splitmix(seed + splitmix_step * (number + 1));
 }
 
-/// The parts of the recipe that are the same for a run of elements with the same high32(e).
+/// The part of the recipe that is the same for a run of elements with the same high32(e).
 struct Run {
   std::uint32_t low_key;
   std::uint32_t addend;  ///< high32(key) + high32(e) × 0x9E3779B9
@@ -54,8 +54,8 @@ void fill_run_baseline(std::uint16_t* out, std::uint32_t first, std::uint32_t n,
 }
 
 #if defined(__x86_64__)
-// This is the same code for wider vectors, about four times as fast; the arithmetic is exact, so the bits are
-// the same.
+// Compiles the same code for wider vectors, which is about four times as fast. The arithmetic is exact, so
+// the bits are the same.
 [[gnu::target("avx2")]] void fill_run_avx2(std::uint16_t* out, std::uint32_t first, std::uint32_t n,
                                            const Run& run) {
   fill_run(out, first, n, run);
@@ -71,19 +71,20 @@ FillRun fastest_fill() {
   return fill_run_baseline;
 }
 
-/// Deviation of the embedding that makes a residual stream of deviation 1.
+/// Standard deviation of the embedding that gives the residual stream a standard deviation of 1.
 double embedding_deviation(const speculation::ModelShape& shape) {
   const double multiplier = shape.traits.embedding_multiplier;
   return 1.0 / (multiplier > 0.0 ? multiplier : std::sqrt(shape.d_model));
 }
 
-/// Factor of queries and of keys that makes up for another scale of scores than 1 / sqrt(head_dim).
+/// Factor of queries and keys that compensates a scale of scores other than 1 / sqrt(head_dim).
 double score_correction(const speculation::ModelShape& shape) {
   const double multiplier = shape.traits.attention_multiplier;
   return multiplier > 0.0 ? std::sqrt(1.0 / (multiplier * std::sqrt(shape.head_dim))) : 1.0;
 }
 
-/// Factor of a norm. Where sublayers' outputs are normalised, their matrices' size says nothing.
+/// Factor of a norm. If sublayers' outputs are normalised, the size of their matrices has no effect, so the
+/// norm's factor replaces it.
 double norm_scale(TensorKind kind, const speculation::ModelShape& shape, double redundancy) {
   switch (kind) {
     case TensorKind::final_norm:
@@ -101,7 +102,7 @@ double norm_scale(TensorKind kind, const speculation::ModelShape& shape, double 
 }
 
 double scale_of(TensorKind kind, const speculation::ModelShape& shape, double redundancy) {
-  // A sum of four bytes has this standard deviation.
+  // Standard deviation of a sum of four random bytes.
   const double unit = std::sqrt(21845.0);
   const double kept = 1.0 - redundancy;
   switch (kind) {
@@ -144,11 +145,11 @@ struct Part {
 constexpr std::uint64_t part_elements = std::uint64_t{1} << 20;
 
 std::uint16_t* elements_of(const TensorSlot& slot) {
-  // Views are read-only to everyone who comes after the fill.
+  // Views are read-only for everything that runs after the fill.
   return reinterpret_cast<std::uint16_t*>(const_cast<std::byte*>(slot.view->data));
 }
 
-/// `offset` is what the architecture adds to a norm's weight.
+/// Fills a norm; `offset` is the number that the architecture adds to a norm's weight.
 void fill_norm(const TensorSlot& slot, const Run& run, float offset) {
   const auto positive = to_bf16(run.scale - offset);
   const auto negative = to_bf16(-run.scale - offset);
@@ -218,7 +219,7 @@ void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const speculat
       add_parts(slot, 0, elements, parts);
     } else {
       const HashSample sample = hash_sample(*slot.view);
-      // Elements that the sample cuts are filled whole.
+      // Elements that the sample covers partially are filled completely.
       add_parts(slot, sample.offset / 2,
                 std::min<std::uint64_t>((sample.offset + sample.bytes + 1) / 2, elements), parts);
     }

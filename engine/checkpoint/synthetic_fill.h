@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The weights of a synthetic model, as a function of (seed, tensor, element) alone: any thread may
-// make any of them in any order and gets the same bits.
+// The weights of a synthetic model, as a function of only (seed, tensor, element): any thread may make any of
+// them in any order and gets the same bits.
 //
 // The recipe, version 1. Integers are unsigned and wrap; float is IEEE binary32, rounded to nearest even.
 //   tensor number  t = 32 × (layer + 1) + kind         layer = -1 outside the layers; kind as TensorKind
@@ -12,29 +12,29 @@
 //                  x = (x + high32(key) + high32(e) × 0x9E3779B9) × 0x846CA68B;  x ^= x >> 16
 //   matrix, bias   s = the sum of the four bytes of x;  value = bf16(float(s - 510) × scale)
 //                  s - 510 has mean 0 and variance 21845, and is near normal; bf16() rounds to nearest even
-//   norm           value = bf16(scale - o), or bf16(-scale - o) in the final norm if bit 0 of x is set; o = 1
-//   where
-//                  the architecture adds 1 to a norm's weight, else 0
+//   norm           value = bf16(scale - o), or bf16(-scale - o) in the final norm if bit 0 of x is set;
+//                  o = 1 if the architecture adds 1 to a norm's weight, otherwise 0
 //
 // The scales (a double computed as written, then rounded to float); r = redundancy, σ = the standard
 // deviation:
 //   scale = σ / sqrt(21845)  for matrices and biases
-//   embedding            σ = 1               a residual stream that no sublayer dominates; divided by the
-//                                            architecture's multiplier of embeddings
-//   q, k                 σ = 2 / sqrt(d_model)  scores of standard deviation 4: attention picks a few rows,
-//   and so
-//                                            depends on the context at any length
+//   embedding            σ = 1, divided by the architecture's multiplier of embeddings: no sublayer dominates
+//                        the residual stream
+//   q, k                 σ = 2 / sqrt(d_model): scores have standard deviation 4, so that attention picks a
+//                        few rows and depends on the context at any length
 //   v, gate, up, head    σ = 1 / sqrt(d_model)
 //   o                    σ = (1 - r) / sqrt(q_width)
 //   down                 σ = (1 - r) / sqrt(d_ff)
-//   biases               σ = 1/8; of o and down (1 - r) / 8
-//   norms in the layers  scale = 1; of sublayers' outputs 1 - r; of queries and keys 2, for the same scores
-//   q, k, their norms    are multiplied by sqrt(1 / (m × sqrt(head_dim))) where scores are multiplied by m
-//   final norm           scale = 4, tied 4 / sqrt(d_model): logits of standard deviation about 4, near
-//                        sqrt(2 ln vocab), where a softmax of normal logits goes from flat to peaked, so
-//                        top-1 probabilities spread over (0, 1). The signs keep a tied head from echoing its
-//                        input: the embedding's share in the residual stream would always have the highest
-//                        logit. Divided by the multipliers of tied embeddings and of logits.
+//   biases               σ = 1/8; for o and down (1 - r) / 8
+//   norms in the layers  scale = 1; for sublayers' outputs 1 - r; for queries and keys 2, giving the same
+//                        scores
+//   q, k, their norms    are also multiplied by sqrt(1 / (m × sqrt(head_dim))) if scores are multiplied by m
+//   final norm           scale = 4, tied 4 / sqrt(d_model): logits have a standard deviation of about 4. This
+//                        is near sqrt(2 ln vocab), where a softmax of normal logits changes from flat to
+//                        peaked, so that top-1 probabilities spread over (0, 1). The signs prevent a tied
+//                        head from echoing its input: the embedding's share in the residual stream would
+//                        otherwise always have the highest logit. The scale is divided by the multipliers of
+//                        tied embeddings and of logits.
 
 #include <draftscope/speculation/model_shape.h>
 #include <cstddef>
@@ -50,14 +50,14 @@ struct SyntheticSeed {
   double redundancy = 0.0;
 };
 
-/// Fills the slots' views, which must be bf16 and writable memory, from `threads` threads.
+/// Fills the slots' views with `threads` threads. They must be bf16 and writable memory.
 void fill_synthetic(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                     SyntheticSeed seed, std::size_t threads);
 
-/// Fills the view of one matrix, from all processors.
+/// Fills the view of one matrix on all processors.
 void fill_synthetic_matrix(const TensorSlot& slot, const speculation::ModelShape& shape, SyntheticSeed seed);
 
-/// Fills norms and biases, and of matrices what CheckpointHash samples.
+/// Fills norms and biases completely, and matrices only where CheckpointHash samples them.
 void fill_synthetic_samples(const std::vector<TensorSlot>& slots, const speculation::ModelShape& shape,
                             SyntheticSeed seed);
 

@@ -25,7 +25,7 @@ class LayerSlots {
     if (after)
       add("post_attention_layernorm.weight", TensorKind::attention_output_norm, layer_.attention_output_norm,
           1, model);
-    // Llama's name for the norm before the MLP is what others call the norm after attention.
+    // Llama's name for the norm before the MLP is what other models call the norm after attention.
     if (before)
       add(after ? "pre_feedforward_layernorm.weight" : "post_attention_layernorm.weight",
           TensorKind::mlp_norm, layer_.mlp_norm, 1, model);
@@ -41,7 +41,7 @@ class LayerSlots {
     return slots_.back();
   }
 
-  /// A matrix of rows [first_row, first_row + rows) of a tensor that holds `stored_rows`.
+  /// Adds a matrix of rows [first_row, first_row + rows) of a tensor that has `stored_rows`.
   void add_part(const char* name, TensorKind kind, TensorView& view, std::int64_t rows,
                 std::int64_t first_row, std::int64_t stored_rows) {
     TensorSlot& slot = add(name, kind, view, rows, shape_.d_model);
@@ -137,7 +137,7 @@ std::string name_in_decoder(std::string_view name, bool nested) {
 }
 
 std::vector<NamedTensor> named_tensors(const speculation::ModelShape& shape, const Weights& weights) {
-  Weights copy = weights;  // views only; the slots want something they could write
+  Weights copy = weights;  // Only views are needed, but the slots require writable ones.
   std::vector<NamedTensor> named;
   for (const auto& slot : tensor_slots(shape, copy)) named.push_back({slot.name, *slot.view});
   return named;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The tensors a shape asks for, in one order that loading, filling, checking and hashing share.
+// The tensors a shape asks for, in the one order that loading, filling, checking and hashing share.
 
 #include <draftscope/engine/checkpoint.h>
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace draftscope::engine {
 
-/// The numbers are part of the synthetic weights' recipe (synthetic_fill.h): new kinds go to the end.
+/// Kinds of tensors. The numbers are part of the synthetic weights' recipe (synthetic_fill.h): add new kinds
+/// at the end.
 enum class TensorKind : std::uint8_t {
   attention_norm = 0,
   q = 1,
@@ -39,30 +40,31 @@ enum class TensorKind : std::uint8_t {
 };
 
 struct TensorSlot {
-  std::string name;  ///< Hugging Face's: "model.layers.3.self_attn.q_proj.weight"
+  std::string name;  ///< Hugging Face's name: "model.layers.3.self_attn.q_proj.weight"
   TensorKind kind = TensorKind::embedding;
   std::int32_t layer = -1;     ///< -1 outside the layers
-  TensorView* view = nullptr;  ///< in the Weights the slots were made for
+  TensorView* view = nullptr;  ///< view in the Weights for which the slots were made
   std::int64_t rows = 1;
   std::int64_t columns = 0;
   std::int64_t first_row =
-      0;  ///< first row within the named tensor, which may hold several slots (fused weights)
+      0;  ///< first row within the named tensor, which may contain several slots (fused weights)
   std::int64_t stored_rows = 0;  ///< rows of the named tensor; 0 = as many as `rows`
 
   [[nodiscard]] bool is_fused() const { return stored_rows > 0; }
   [[nodiscard]] std::int64_t rows_in_file() const { return is_fused() ? stored_rows : rows; }
-  [[nodiscard]] bool is_vector() const;  ///< norms and biases: rank 1 in the file
+  [[nodiscard]] bool is_vector() const;  ///< true for norms and biases: rank 1 in the file
   [[nodiscard]] bool is_norm() const;
 };
 
-/// Every tensor of its own storage: embedding, then layer by layer, final norm, and the head unless tied.
-/// Sizes weights.layers; the slots' views point into `weights`, which must stay where it is.
+/// Every tensor that has storage: embedding, then layer by layer, final norm, and the head unless tied.
+/// Resizes weights.layers; the slots' views point into `weights`, which must not move.
 [[nodiscard]] std::vector<TensorSlot> tensor_slots(const speculation::ModelShape& shape, Weights& weights);
 
-/// A tensor's or a module's name in a file of the decoder alone, for one that is nested in a larger model.
+/// Name of a tensor or module in a file that contains only the decoder, given its name in one that may be
+/// nested in a larger model.
 [[nodiscard]] std::string name_in_decoder(std::string_view name, bool nested);
 
-/// The views of the same tensors in the same order, with their names.
+/// A view of one of these tensors, with its name.
 struct NamedTensor {
   std::string name;
   TensorView view;

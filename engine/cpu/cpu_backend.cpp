@@ -19,7 +19,7 @@ namespace cpu {
 namespace {
 
 constexpr std::int32_t default_cache_rows = 4096;
-constexpr std::int32_t largest_batch = 512;  // wide enough that prefill is bound by arithmetic
+constexpr std::int32_t largest_batch = 512;  // rows; wide enough that prefill is bound by arithmetic
 
 class CpuBackend final : public Backend {
  public:
@@ -92,7 +92,7 @@ class CpuBackend final : public Backend {
     return engine::non_finite_weight(checkpoint_, layer);
   }
 
-  /// Rounds the plain matrices, once.
+  /// Rounds the plain matrices, if they have not been rounded yet.
   Result<void> round_weights(speculation::WeightFormat format) {
     DRAFTSCOPE_TRY_ASSIGN(const PackedLayout* layout, made_layout(model_.shape, format));
     DRAFTSCOPE_TRY(note_inputs(*layout));
@@ -119,13 +119,13 @@ class CpuBackend final : public Backend {
         keys_.full.build(batch, engine.cache.positions(), 0);
       if (has_window) keys_.windowed.build(batch, engine.cache.positions(), shape.sliding_window);
     }
-    // Each thread has its own pass: the steps it remembers are its own.
+    // Each thread has its own pass, since a pass stores the steps of its thread.
     auto body = [&](std::int32_t thread) { ForwardPass(engine, keys_, batch, outputs)(thread); };
     team_.run(body);
   }
 
-  /// Fills squares_, where the layout asks for them. In a cache of its own, so that the conversation's stays;
-  /// with our own kernels, whose sums do not depend on the number of threads.
+  /// Fills squares_ if the layout needs them. Uses a separate cache, so that the conversation's stays, and
+  /// our kernels, whose sums do not depend on the number of threads.
   Result<void> note_inputs(const PackedLayout& layout) {
     if (!weighs_columns(layout) || !squares_.layers.empty()) return {};
     constexpr std::int32_t noted_rows = 128;
@@ -173,7 +173,7 @@ class CpuBackend final : public Backend {
 
   Checkpoint checkpoint_;
   Model model_;
-  std::map<speculation::WeightFormat, Matrices> copies_;  // for drafts
+  std::map<speculation::WeightFormat, Matrices> copies_;  // copies of the matrices for drafts
   InputSquares squares_;                                  // empty until weights are rounded by them
   KvCache cache_;
   Workspace workspace_;
@@ -185,7 +185,7 @@ class CpuBackend final : public Backend {
   std::unique_ptr<WideProducts> wide_;
   TopTokens top_;
   LayerKeys keys_;
-  ThreadTeam team_;  // last: its threads end before what they use
+  ThreadTeam team_;  // Declared last, so that its threads end before the members they use.
 };
 
 Result<const Kernels*> choose_kernels(std::string_view name) {

@@ -16,13 +16,13 @@ namespace {
 
 // Shares of outputs are multiples of this: one cache line of fp32 results, and the height of an AMX tile.
 constexpr std::int64_t output_granule = 16;
-// Outputs of one call of oneDNN, which sums a wide matrix in another order than a narrow one: were a call a
-// thread's share, the number of threads would show in the sums. Large ones cost less, small ones leave a
-// small model enough of them for all threads.
+// Outputs per call of oneDNN, which sums a wide matrix in another order than a narrow one. If each thread's
+// share were one call, the sums would depend on the number of threads. Large blocks cost less; small ones
+// give the threads of a small model enough blocks.
 constexpr std::int64_t wide_block = 128;
 constexpr std::int64_t small_wide_block = 64;
 constexpr std::int64_t small_wide_outputs = 1024;
-// Outputs of gate and up that are computed before they are gated, while they are in the first cache.
+// Outputs of gate and up that are computed before they are gated, while they are in the first-level cache.
 constexpr std::int64_t gated_block = 128;
 static_assert(gated_block % wide_block == 0 && gated_block % small_wide_block == 0);
 
@@ -59,7 +59,7 @@ void ForwardPass::operator()(std::int32_t thread) {
   load_inputs(thread);
   engine_.team.barrier();
   for (std::int32_t layer = batch_.layers.begin; layer < batch_.layers.end; ++layer) {
-    // Readers of the residual stream need no barrier here: the thread that writes it next meets this one
+    // Readers of the residual stream need no barrier here: the thread that writes it next waits for this one
     // first.
     copy_hidden(thread, layer);
     const profiler::ScopedSpan layer_span(thread == 0 ? engine_.recorder : nullptr, profiler::Level::layers,
@@ -146,7 +146,7 @@ const std::byte* ForwardPass::prepare(std::int32_t thread, const Inputs& inputs,
                   static_cast<std::size_t>(depth) * sizeof(float));
   }
   if (!alone) engine_.team.barrier();
-  // By one thread, so that there is one order of summation.
+  // One thread does this, so that there is one order of summation.
   if (squares != nullptr && thread == 0) add_squares(thread, inputs, *squares);
   return set;
 }
@@ -182,7 +182,7 @@ void ForwardPass::product(std::int32_t thread, const Matrix& matrix, const std::
       share.begin, share.end);
 }
 
-/// oneDNN writes plain sums; what is to be added is added here, from a buffer of d_model columns.
+/// Adds oneDNN's sums to the output, from a buffer of d_model columns: oneDNN can only write plain sums.
 void ForwardPass::wide_product(std::int32_t thread, const Matrix& matrix, const std::byte* set,
                                std::int32_t rows, Share share, bool accumulate, float* out,
                                std::int64_t out_stride) {
@@ -215,7 +215,7 @@ void ForwardPass::turn(float* head, Angles angles, std::int32_t row) const {
   rotate(head, width, angles.cosine + first, angles.sine + first);
 }
 
-/// A sublayer's last product, and its sum with the residual stream.
+/// Computes a sublayer's last product, and adds it to the residual stream.
 void ForwardPass::finish_sublayer(std::int32_t thread, std::int32_t layer, const LastProduct& last) {
   const auto timed = span(thread, last.name, layer);
   const bool adds = last.norm == nullptr && static_cast<float>(shape_.traits.residual_multiplier) == 1.0F;
@@ -270,7 +270,7 @@ void ForwardPass::attention_sublayer(std::int32_t thread, std::int32_t layer) {
                    squares_of(layer, &InputSquares::Layer::output), engine_.names.output_projection});
 }
 
-/// q, k and v are one list of granules, cut into shares regardless of where a matrix ends.
+/// Projects q, k and v. They are one list of granules, divided into shares regardless of where a matrix ends.
 void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std::byte* set) {
   const Layer& weights = engine_.matrices.layers[to_size(layer)];
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
@@ -280,7 +280,7 @@ void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std
   std::int64_t all = 0;
   for (const Matrix* matrix : matrices) all += granules(*matrix);
   const Share share = share_of(all, 1, thread);
-  std::int64_t before = 0;  // granules
+  std::int64_t before = 0;  // number of granules
   std::int64_t column = 0;
   for (const Matrix* matrix : matrices) {
     const Share part{std::max(share.begin - before, std::int64_t{0}) * granule,
@@ -291,7 +291,7 @@ void ForwardPass::project_qkv(std::int32_t thread, std::int32_t layer, const std
   }
 }
 
-/// Queries and keys in place, head by head or a row's whole projection.
+/// Normalises queries and keys in place, head by head or a row's whole projection.
 void ForwardPass::normalise_heads(std::int32_t thread, std::int32_t layer) {
   const speculation::QkNorm kind = shape_.traits.qk_norm;
   if (kind == speculation::QkNorm::none) return;
@@ -312,7 +312,7 @@ void ForwardPass::normalise_heads(std::int32_t thread, std::int32_t layer) {
   engine_.team.barrier();
 }
 
-/// Keys are rotated and stored with values, head by head; queries are rotated where they are used.
+/// Rotates keys and stores them with the values, head by head; queries are rotated where they are used.
 void ForwardPass::rotate_and_store(std::int32_t thread, std::int32_t layer) {
   const std::int64_t width = shape_.q_width() + 2 * std::int64_t{shape_.kv_width()};
   const Angles angles = angles_of(layer);
@@ -411,7 +411,7 @@ void ForwardPass::mlp_sublayer(std::int32_t thread, std::int32_t layer) {
                    squares_of(layer, &InputSquares::Layer::down), engine_.names.down});
 }
 
-/// Multiplier and cap of the logits, where the architecture has them.
+/// Applies the multiplier and cap of the logits, if the architecture has them.
 void ForwardPass::finish_logits(float* logits, std::int64_t n) const {
   const auto multiplier = static_cast<float>(shape_.traits.logit_multiplier);
   for (std::int64_t i = 0; multiplier != 1.0F && i < n; ++i) logits[i] *= multiplier;
@@ -419,13 +419,13 @@ void ForwardPass::finish_logits(float* logits, std::int64_t n) const {
   if (cap > 0.0F) engine_.kernels.soft_cap(logits, cap, n);
 }
 
-/// Final norm, logits block by block, and per block what top-k and the softmax's denominator need, so that
-/// logits nobody wants never leave the cache.
+/// Computes the final norm, the logits block by block, and per block the inputs of top-k and of the softmax's
+/// denominator. Logits that are not wanted therefore never leave the cache.
 void ForwardPass::head(std::int32_t thread) {
   const auto timed = span(thread, engine_.names.head, -1);
   const Wanted& wanted = batch_.wanted;
   const std::int32_t head_rows = rows_ - wanted.head_from;
-  wide_ = false;  // one order of summation for logits at any width
+  wide_ = false;  // Logits must have one order of summation at any width.
   const std::byte* set =
       prepare(thread,
               {workspace_.residual + std::int64_t{wanted.head_from} * shape_.d_model,
@@ -461,7 +461,7 @@ void ForwardPass::multiply_head(std::int32_t thread, const std::byte* set, std::
   }
 }
 
-/// The best tokens of all threads, with their probabilities.
+/// Merges the best tokens of all threads, with their probabilities.
 void ForwardPass::merge_top(std::int32_t thread, std::int32_t head_rows) {
   const auto k = to_size(batch_.wanted.top_k);
   if (k == 0) return;
@@ -473,7 +473,7 @@ void ForwardPass::merge_top(std::int32_t thread, std::int32_t head_rows) {
     const std::span<const BlockSoftmax> blocks{workspace_.blocks + to_size(row) * n_blocks, n_blocks};
     float maximum = blocks.front().maximum;
     for (const BlockSoftmax& block : blocks) maximum = std::max(maximum, block.maximum);
-    // NaN as soon as one logit is NaN or +inf, or all are -inf: has_distribution().
+    // NaN as soon as one logit is NaN or +inf, or all are -inf: see has_distribution().
     float sum = 0.0F;
     for (const BlockSoftmax& block : blocks) sum += block.sum * std::exp(block.maximum - maximum);
     for (TopToken& token : top) token.probability = std::exp(token.logit - maximum) / sum;

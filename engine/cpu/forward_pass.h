@@ -2,8 +2,8 @@
 #pragma once
 
 // One forward pass over a checked batch. Every thread of the team runs the same sequence of steps on its
-// share of outputs, heads or rows and meets the others at barriers; what a share is never shows in the
-// results.
+// share of outputs, heads or rows and waits for the others at barriers. The division into shares never
+// affects the results.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/profiler/span_recorder.h>
@@ -23,7 +23,7 @@
 
 namespace draftscope::engine::cpu {
 
-/// Ids of span names, taken once.
+/// Ids of span names, looked up once.
 struct SpanNames {
   SpanNames() = default;
   explicit SpanNames(profiler::SpanRecorder* recorder);
@@ -31,7 +31,7 @@ struct SpanNames {
       head;
 };
 
-/// The keys of a batch's rows in layers that attend to everything, and in those with a window.
+/// The keys of a batch's rows: in layers that attend to everything, and in layers with a window.
 struct LayerKeys {
   KeyLists full, windowed;
 };
@@ -39,14 +39,14 @@ struct LayerKeys {
 /// Resources that outlive a pass; owned by the backend.
 struct Engine {
   const Model& model;
-  const Matrices& matrices;  ///< the model's, or a copy of them in another format
+  const Matrices& matrices;  ///< the model's matrices, or a copy of them in another format
   const Kernels& kernels;
   const Rope& rope;
   const Rope& local_rope;  ///< rotation in layers with a window
   KvCache& cache;
   Workspace& workspace;
   ThreadTeam& team;
-  WideProducts* wide;  ///< null: our own kernels at any width
+  WideProducts* wide;  ///< null: our kernels at any width
   TopTokens& top;
   profiler::SpanRecorder* recorder;
   const SpanNames& names;
@@ -62,12 +62,13 @@ class ForwardPass {
  private:
   struct Share {
     std::int64_t begin, end;
-    std::int64_t granule;  ///< Parts are whole multiples of it, but for the last.
+    std::int64_t granule;  ///< Parts are whole multiples of this, except for the last.
   };
 
-  /// Whether oneDNN multiplies it.
+  /// Whether oneDNN multiplies this matrix.
   [[nodiscard]] bool is_wide(const Matrix& matrix) const { return wide_ && !matrix.is_packed(); }
-  /// Outputs that no share cuts, counted from a matrix's first, in a product of `outputs` in all.
+  /// Number of outputs that are never divided between shares, counted from a matrix's first, in a product of
+  /// `outputs` outputs.
   [[nodiscard]] std::int64_t granule_of(const Matrix& matrix, std::int64_t outputs) const;
   [[nodiscard]] Share share_of(std::int64_t n, std::int64_t granule, std::int32_t thread) const;
   [[nodiscard]] Share share_of_outputs(const Matrix& matrix, std::int32_t thread) const;
@@ -75,34 +76,34 @@ class ForwardPass {
                                           std::int32_t layer) const;
   void load_inputs(std::int32_t thread);
   void copy_hidden(std::int32_t thread, std::int32_t boundary);
-  /// Rows that a matrix is to be multiplied with.
+  /// Rows to be multiplied with a matrix.
   struct Inputs {
     const float* values;
-    const float* norm;  ///< null = they are taken as they are
+    const float* norm;  ///< null = no normalisation
     std::int32_t rows;
   };
   const std::byte* prepare(std::int32_t thread, const Inputs& inputs, const Matrix& matrix,
                            std::vector<float>* squares);
   void add_squares(std::int32_t thread, const Inputs& inputs, std::vector<float>& sums);
   using LayerSquares = std::vector<float> InputSquares::Layer::*;
-  /// Null where they are not wanted.
+  /// Sums of squares to add to; null if they are not wanted.
   [[nodiscard]] std::vector<float>* squares_of(std::int32_t layer, LayerSquares which) const;
   void product(std::int32_t thread, const Matrix& matrix, const std::byte* set, std::int32_t rows,
                Share share, bool accumulate, float* out, std::int64_t out_stride);
   void wide_product(std::int32_t thread, const Matrix& matrix, const std::byte* set, std::int32_t rows,
                     Share share, bool accumulate, float* out, std::int64_t out_stride);
-  /// A layer's angles, [rows][rotary_width / 2]; null if it does not rotate.
+  /// Angles of a layer, [rows][rotary_width / 2]; null if the layer does not rotate.
   struct Angles {
     const float* cosine;
     const float* sine;
   };
   [[nodiscard]] Angles angles_of(std::int32_t layer) const;
   void turn(float* head, Angles angles, std::int32_t row) const;
-  /// A sublayer's last product, its input and what follows it.
+  /// The last product of a sublayer, its input and the following norm.
   struct LastProduct {
     const Matrix& matrix;
     const float* input;  ///< [rows][columns]
-    const float* norm;   ///< norm of the output; null = there is none
+    const float* norm;   ///< norm of the output; null = none
     std::vector<float>* squares;
     traces::StringId name;
   };

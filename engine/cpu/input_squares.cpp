@@ -27,7 +27,7 @@ void drop_non_finite(InputSquares& squares) {
 }
 
 std::vector<std::int32_t> random_tokens(std::int32_t vocab, std::size_t count) {
-  std::mt19937 random(2024);  // its numbers are the standard's, a distribution's are not
+  std::mt19937 random(2024);  // The standard defines its numbers, but not those of a distribution.
   std::vector<std::int32_t> tokens(count);
   for (std::int32_t& token : tokens)
     token = static_cast<std::int32_t>(random() % static_cast<std::uint32_t>(vocab));

@@ -3,8 +3,8 @@
 
 namespace draftscope::engine {
 
-/// Without a tree and a window a row's keys are [0, first_row + i]. Otherwise: the committed rows inside the
-/// window, usually one run, then ancestors in ascending cache row, then the row itself.
+/// Without a tree and a window, a row's keys are [0, first_row + i]. Otherwise they are the committed rows
+/// inside the window, usually one run, then ancestors in ascending cache row, then the row itself.
 void KeyLists::build(const Batch& batch, std::span<const std::int32_t> positions,
                      std::int32_t sliding_window) {
   ranges_.clear();
@@ -19,7 +19,7 @@ void KeyLists::build(const Batch& batch, std::span<const std::int32_t> positions
              batch.rows[static_cast<std::size_t>(i)].position - positions[static_cast<std::size_t>(row)] <
                  sliding_window;
     };
-    // Chains run on without a seam, so that a prompt's keys are one run however it was cut into batches.
+    // A chain continues the run, so that a prompt's keys are one run however it was divided into batches.
     const std::int32_t run_end = words == 0 ? self + 1 : batch.committed;
     KeyListRange range{0, run_end, extra_size(), 0};
     if (sliding_window != 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The keys of every row of a batch, in path order: what makes a branch of a tree the same sum as a chain.
+// The keys of every row of a batch, in path order, so that a branch of a tree gives the same sum as a chain.
 
 #include <draftscope/engine/backend.h>
 #include <cstdint>
@@ -19,8 +19,8 @@ struct KeyListRange {
 
 class KeyLists {
  public:
-  /// `positions[r]` is the position that cache row r was written for, this batch's rows included.
-  /// `sliding_window` 0 = none.
+  /// Builds the lists of a batch. `positions[r]` is the position that cache row r was written for, including
+  /// this batch's rows. `sliding_window` 0 = none.
   void build(const Batch& batch, std::span<const std::int32_t> positions, std::int32_t sliding_window);
 
   [[nodiscard]] std::span<const KeyListRange> ranges() const { return ranges_; }

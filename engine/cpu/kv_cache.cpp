@@ -7,7 +7,7 @@
 
 namespace draftscope::engine::cpu {
 namespace {
-constexpr std::int32_t vector_elements = 16;  // of the widest registers, and what kernels.h asks for
+constexpr std::int32_t vector_elements = 16;  // elements of the widest registers, as kernels.h requires
 }
 
 Result<KvCache> KvCache::allocate(const speculation::ModelShape& shape, DType dtype, std::int32_t rows) {

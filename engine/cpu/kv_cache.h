@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// K and V of every layer and cache row, and the position each row was written for (the sliding window asks).
-// Rows are [n_kv_heads][head_stride]: heads are padded with zeros to whole vectors.
+// K and V of every layer and cache row, and the position each row was written for (used by the sliding
+// window). Rows are [n_kv_heads][head_stride]: heads are padded with zeros to whole vectors.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
@@ -26,7 +26,7 @@ class KvCache {
   [[nodiscard]] std::int64_t row_bytes() const { return row_bytes_; }
   [[nodiscard]] std::size_t bytes() const { return memory_.bytes(); }
 
-  /// Row 0 of a layer's K or V at one K/V head.
+  /// Address of row 0 of a layer's K or V at one K/V head.
   [[nodiscard]] std::byte* keys(std::int32_t layer, std::int32_t head) const {
     return plane(2 * layer, head);
   }

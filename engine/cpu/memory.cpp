@@ -14,8 +14,9 @@ Result<Memory> Memory::allocate(std::size_t bytes, Pages pages) {
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (data == MAP_FAILED)
     return fail("cpu backend: cannot reserve {} bytes of memory: {}", bytes, std::strerror(errno));
+// This is only a hint: small pages also work.
 #if defined(MADV_HUGEPAGE)
-  if (pages == Pages::large) madvise(data, bytes, MADV_HUGEPAGE);  // a wish: small pages do as well
+  if (pages == Pages::large) madvise(data, bytes, MADV_HUGEPAGE);
 #endif
   memory.data_ = data;
   memory.bytes_ = bytes;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Zeroed memory straight from the system: page-aligned, and a page costs nothing until it is written. The K/V
-// cache and the workspace, which are sized for the largest batch and mostly stay untouched, use small pages;
-// packed weights, which are written once and then streamed, large ones.
+// Zeroed memory directly from the system: page-aligned, and a page costs nothing until it is written. The K/V
+// cache and the workspace use small pages: they are sized for the largest batch and mostly stay untouched.
+// Packed weights, which are written once and then streamed, use large pages.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace draftscope::engine::cpu {
 
-/// Large where the system has them: weights in pages of 4 KiB took twice as long to stream on a virtual
-/// machine.
+/// Page sizes; large pages are used if the system has them. On a virtual machine, weights in pages of 4 KiB
+/// took twice as long to stream.
 enum class Pages : std::uint8_t { small, large };
 
 class Memory {

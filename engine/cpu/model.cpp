@@ -79,7 +79,7 @@ class Preparation {
     return {};
   }
 
-  /// The norms of a layer that its traits ask for.
+  /// Prepares the norms that a layer's traits ask for.
   Result<void> norms(const std::string& prefix, const LayerWeights& weights, Layer& out) {
     const speculation::ModelShape& shape = model_.shape;
     if (shape.traits.norm_place != speculation::NormPlace::after) {
@@ -163,7 +163,6 @@ void for_each_matrix(const Matrices& matrices, Visit visit) {
   visit(matrices.head);
 }
 
-/// A matrix that is to be packed.
 struct Packing {
   TensorView tensor;
   const PackedLayout* layout;
@@ -171,7 +170,7 @@ struct Packing {
   std::span<const float> importance;  ///< importance of each column; empty = unknown
 };
 
-/// Points the matrices at memory that it fills.
+/// Packs matrices into memory that it allocates, and points them at it.
 Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
   constexpr std::size_t page = 4096;
   std::vector<std::size_t> offsets;
@@ -193,12 +192,12 @@ Result<void> pack(const std::vector<Packing>& packings, Memory& memory) {
   return {};
 }
 
-/// The layout of a tensor in blocks, else null.
+/// The layout of a tensor in blocks, otherwise null.
 const PackedLayout* stored_layout(const TensorView& tensor) {
   return tensor.blocks == nullptr ? nullptr : packed_layout(*tensor.blocks->multiplied);
 }
 
-/// Packs the tensors in blocks, and all others in a layout if one is given.
+/// Packs the tensors in blocks; also packs all others if a layout is given.
 Result<void> pack_matrices_of(const Checkpoint& checkpoint, const PackedLayout* layout,
                               const InputSquares& squares, Matrices& matrices) {
   std::vector<Packing> packings;
@@ -271,7 +270,7 @@ Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
   std::vector<Packing> packings;
   for_each_matrix(checkpoint.weights, squares, copy,
                   [&](const TensorView& tensor, Matrix& matrix, std::span<const float> inputs) {
-                    // A matrix in this format already is shared.
+                    // A matrix that already has this format is shared.
                     if (matrix.layout != &layout) packings.push_back({tensor, &layout, &matrix, inputs});
                   });
   DRAFTSCOPE_TRY(pack(packings, copy.packed));

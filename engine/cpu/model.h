@@ -29,7 +29,7 @@ struct Matrix {
   [[nodiscard]] PackedMatrix packed() const { return {layout, data, outputs, depth}; }
 };
 
-/// Norms are null where the architecture has none.
+/// Weights of a layer. Norms are null if the architecture has none.
 struct Layer {
   const float* attention_norm = nullptr;
   Matrix q, k, v, o;
@@ -45,25 +45,25 @@ struct Layer {
 struct Matrices {
   std::vector<Layer> layers;
   Matrix head;
-  Memory packed;  ///< what those that are packed point into
+  Memory packed;  ///< memory that packed matrices point into
 };
 
 struct Model {
   speculation::ModelShape shape;
-  DType dtype = DType::bf16;  ///< type of the plain matrices' numbers
+  DType dtype = DType::bf16;  ///< type of the numbers in plain matrices
   TensorView embedding;
   Matrices matrices;
   const float* final_norm = nullptr;
-  Memory vectors;  ///< what the fp32 pointers point into
+  Memory vectors;  ///< memory that the fp32 pointers point into
 
   [[nodiscard]] DType cache_dtype() const { return dtype == DType::f32 ? DType::f32 : DType::bf16; }
 };
 
-/// Fails with the name of the first tensor or shape field that does not fit. The checkpoint must
-/// outlive the model.
+/// Prepares a model. Fails with the name of the first tensor or shape field that does not fit. The checkpoint
+/// must outlive the model.
 [[nodiscard]] Result<Model> prepare_model(const Checkpoint& checkpoint);
 
-/// The layout of a format that plain matrices can be rounded to. Errors: the format is not made here.
+/// The layout of a format that plain matrices can be rounded to. Errors: the backend can't make the format.
 [[nodiscard]] Result<const PackedLayout*> made_layout(const speculation::ModelShape& shape,
                                                       speculation::WeightFormat format);
 
@@ -75,9 +75,9 @@ struct Model {
 [[nodiscard]] Result<Matrices> copy_matrices(const Checkpoint& checkpoint, const Model& model,
                                              const PackedLayout& layout, const InputSquares& squares);
 
-/// Formats of the matrices, most weights first: "bf16", "q4_1, q8_0".
+/// Formats of the matrices, largest share first: "bf16", "q4_1, q8_0".
 [[nodiscard]] std::string matrix_formats(const Model& model);
-/// Whether any of the matrices is packed.
+/// Whether any matrix is packed.
 [[nodiscard]] bool has_packed_matrices(const Model& model);
 /// Bytes of all tensors in memory; a tied embedding counts as the head.
 [[nodiscard]] std::size_t held_bytes(const Model& model);

@@ -43,7 +43,7 @@ std::uint64_t saved_states() {
   return (static_cast<std::uint64_t>(high) << 32) | low;
 }
 
-/// Linux hands out the tiles' 8 KiB of state only to processes that ask.
+/// Linux grants the tiles' 8 KiB of state only to processes that ask.
 bool tiles_permitted() {
   constexpr long request_permission = 0x1023;  // ARCH_REQ_XCOMP_PERM, asm/prctl.h since Linux 5.16
   constexpr long tile_data = 18;               // XFEATURE_XTILEDATA

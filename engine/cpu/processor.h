@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Abilities of this processor, and its share that this process may use.
+// Abilities of this processor, and the share of it that this process may use.
 
 #include <cstdint>
 #include <string>
@@ -13,16 +13,16 @@ struct InstructionSets {
   bool avx512 = false;       ///< F, BW, VL, DQ
   bool avx512_vnni = false;  ///< VPDPBUSD
   bool avx512_bf16 = false;  ///< VDPBF16PS
-  bool amx_bf16 = false;     ///< tiles, and the kernel let this process use them
+  bool amx_bf16 = false;     ///< tiles; the kernel lets this process use them
 };
 
-/// CPUID and XCR0: the processor has them and the operating system saves their registers. Asks the kernel for
-/// AMX state on the first call.
+/// Instruction sets, from CPUID and XCR0: the processor has them and the operating system saves their
+/// registers. Asks the kernel for AMX state on the first call.
 [[nodiscard]] const InstructionSets& instruction_sets();
 
 [[nodiscard]] std::string processor_name();
 
-/// Cores in this process's affinity mask.
+/// Number of cores in this process's affinity mask.
 [[nodiscard]] std::int32_t usable_cores();
 
 }  // namespace draftscope::engine::cpu

@@ -25,7 +25,8 @@ void TeamChoice::observe_team(std::int64_t ns, const TeamSleep& slept) {
     last_look_ = share;
   }
   ++team_passes_;
-  // Alone, the first thread would do the others' work too: slower, unless it slept longer than that.
+  // Alone, the first thread would do the others' work too. That is slower, unless it slept for longer than
+  // that work takes.
   const bool loses = slept_share_ > 1.0 - 1.0 / threads_;
   if (!loses) {
     if (team_passes_ > 2 * trial_passes) next_alone_ = 0;
@@ -35,7 +36,7 @@ void TeamChoice::observe_team(std::int64_t ns, const TeamSleep& slept) {
   next_alone_ = next_alone_ == 0 ? first_alone : std::min(2 * next_alone_, max_alone);
   passes_alone_ = next_alone_;
   team_passes_ = 0;
-  last_look_ = 0.0;  // the next trial finds out
+  last_look_ = 0.0;  // The next trial measures it again.
   crowded_by_ = 0.0;
 }
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Whether a pass is worth a team. Where other programs want the same cores, a team advances only while all of
-// its threads have one, and may be slower than a single thread: the passes say so themselves, by the time
-// that the first thread slept for the others.
+// Decides whether a pass is worth a team. If other programs want the same cores, a team advances only while
+// all of its threads have one, and may be slower than a single thread. This shows in the time that the first
+// thread slept while it waited for the others.
 //
-// A thread that was asleep takes some ten microseconds to wake up, on free cores as well, and a scheduler
-// gives a core away for a millisecond and more: only long sleeps say that others want the cores.
+// A sleeping thread takes some ten microseconds to wake up, on free cores as well, and a scheduler gives a
+// core away for a millisecond or more. Only long sleeps therefore show that others want the cores.
 
 #include <cstdint>
 
 namespace draftscope::engine::cpu {
 
-/// Time that the first thread slept for the others, in one pass.
+/// Time that the first thread slept in one pass while it waited for the others.
 struct TeamSleep {
-  /// A sleep of so long is none that ended when a thread had woken up.
+  /// Minimum duration of a long sleep: a mere wake-up takes less.
   static constexpr std::int64_t long_from_ns = 300'000;
 
   std::int64_t ns = 0;
-  std::int64_t long_ns = 0;  ///< part of it that was spent in long sleeps
+  std::int64_t long_ns = 0;  ///< part of ns in long sleeps
 
   void add(std::int64_t sleep_ns) {
     ns += sleep_ns;
@@ -26,42 +26,44 @@ struct TeamSleep {
   }
 };
 
-/// Thread-safety: none. Results do not depend on it, times do.
+/// Chooses between a team and a single thread. Thread-safety: none. Only times depend on it, not results.
 class TeamChoice {
  public:
   explicit TeamChoice(std::int32_t threads) : threads_(threads) {}
 
-  /// Whether the next pass shall run on one thread.
+  /// Whether the next pass should run on one thread.
   [[nodiscard]] bool runs_alone() const { return passes_alone_ > 0; }
-  /// Whether others lately wanted the cores: waiting threads should leave them at once in the next pass. Not
-  /// in passes that look whether that still holds, since threads that leave at once sleep on free cores, too.
+  /// Whether others wanted the cores lately: in the next pass waiting threads should then yield them at once.
+  /// False in passes that check whether this still holds, since threads that yield at once also sleep on free
+  /// cores.
   [[nodiscard]] bool is_crowded() const { return crowded_by_ > crowded_share && !looks(); }
 
-  /// A pass of the team took `ns`.
+  /// Records that a pass of the team took `ns`.
   void observe_team(std::int64_t ns, const TeamSleep& slept);
-  /// A pass of one thread.
+  /// Records a pass of one thread.
   void observe_alone();
 
  private:
   static constexpr double crowded_share = 0.05;
-  // A trial of the team is short and comes ever more rarely while it loses, so that it costs a few per cent.
+  // A trial of the team is short, and becomes ever rarer while the team loses, so that trials cost a few per
+  // cent.
   static constexpr std::int32_t trial_passes = 4;
   static constexpr std::int32_t passes_between_looks = 8;
 
-  /// Whether threads keep their cores as long as ever in the next pass.
+  /// Whether waiting threads spin for the usual time in the next pass.
   [[nodiscard]] bool looks() const {
     return team_passes_ < trial_passes || team_passes_ % passes_between_looks == passes_between_looks - 1;
   }
 
   std::int32_t threads_;
-  double slept_share_ = 0.0;  // of the latest passes of the team
-  // Share of long sleeps in passes whose threads did not leave at once: the last one, and the lesser of the
-  // last two, since a pass of many rows sleeps where its work does not divide evenly.
+  double slept_share_ = 0.0;  // mean over the latest passes of the team
+  // Share of long sleeps in passes whose threads did not yield at once: the last such pass, and the min of
+  // the last two. A pass of many rows sleeps if its work does not divide evenly.
   double last_look_ = 0.0;
   double crowded_by_ = 0.0;
-  std::int32_t team_passes_ = 0;   // since the last that ran alone
-  std::int32_t passes_alone_ = 0;  // still to run so
-  std::int32_t next_alone_ = 0;    // how many when the team loses again
+  std::int32_t team_passes_ = 0;   // since the last pass on one thread
+  std::int32_t passes_alone_ = 0;  // still to run on one thread
+  std::int32_t next_alone_ = 0;    // passes to run on one thread when the team loses again
 };
 
 }  // namespace draftscope::engine::cpu

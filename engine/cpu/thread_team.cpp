@@ -8,10 +8,10 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-// About 50 µs on current processors: longer than any hand-over inside a forward pass of a small model,
-// shorter than what a scheduler tick costs when the partner has lost its core.
+// About 50 µs on current processors. This is longer than any hand-over inside a forward pass of a small
+// model, and shorter than the cost of a scheduler tick when the partner has lost its core.
 constexpr int spins_before_sleep = 2000;
-// Where another program waits for the core.
+// Spins if another program is waiting for the core.
 constexpr int spins_when_crowded = 20;
 
 void pause() {
@@ -29,7 +29,8 @@ ThreadTeam::ThreadTeam(std::int32_t threads) : threads_(threads), choice_(thread
       workers_.emplace_back([this, thread] { work(thread); });
   } catch (...) {
     const auto begun = static_cast<std::int32_t>(workers_.size());
-    arrived_.fetch_add(threads_ - 1 - begun, std::memory_order_acq_rel);  // for those that never began
+    // Arrive for the threads that never started.
+    arrived_.fetch_add(threads_ - 1 - begun, std::memory_order_acq_rel);
     stop();
     throw;
   }
@@ -76,7 +77,7 @@ void ThreadTeam::meet() {
   const std::int32_t generation = generation_.load(std::memory_order_relaxed);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_ - 1) {
     arrived_.store(0, std::memory_order_relaxed);
-    // The counter wraps by design; only equality is ever asked for.
+    // The counter wraps by design; it is only compared for equality.
     const bool wraps = generation == std::numeric_limits<std::int32_t>::max();
     generation_.store(wraps ? 0 : generation + 1, std::memory_order_release);
     generation_.notify_all();

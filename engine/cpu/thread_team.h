@@ -2,10 +2,10 @@
 #pragma once
 
 // A fixed team of threads that runs one body together: the caller is thread 0, and all meet at barriers
-// inside the body. Waiting spins for a bounded time first, because within a forward pass the next piece of
-// work is usually microseconds away, then sleeps on a futex, so that an idle backend costs nothing. Where
-// others want the cores, threads that wait leave them at once, and the caller runs alone while that is
-// faster (team_choice.h).
+// inside the body. A waiting thread first spins for a bounded time, because within a forward pass the next
+// piece of work is usually microseconds away. Then it sleeps on a futex, so that an idle backend costs
+// nothing. If others want the cores, waiting threads yield them at once, and the caller runs alone while that
+// is faster (team_choice.h).
 //
 // Thread-safety: one caller at a time. The body must not throw.
 
@@ -21,14 +21,14 @@ namespace draftscope::engine::cpu {
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): hot words have cache lines of their own
 class ThreadTeam {
  public:
-  /// Throws what the standard library does where a thread can't be started.
+  /// Throws the standard library's exception if a thread can't be started.
   explicit ThreadTeam(std::int32_t threads);
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
   ~ThreadTeam();
 
   [[nodiscard]] std::int32_t size() const { return threads_; }
-  /// Threads of the next run: all, or the caller alone.
+  /// Number of threads of the next run: all, or only the caller.
   [[nodiscard]] std::int32_t active() const { return is_alone_ ? 1 : threads_; }
 
   /// Calls body(thread) on every active thread and returns when all have returned.
@@ -39,7 +39,8 @@ class ThreadTeam {
     run_and_choose();
   }
 
-  /// Inside a body: returns when every active thread has called it. What was written before is visible.
+  /// To be called inside a body: returns when every active thread has called it. Everything written before is
+  /// then visible.
   void barrier() {
     if (!is_alone_) meet();
   }
@@ -54,13 +55,13 @@ class ThreadTeam {
   const std::int32_t threads_;
   TeamChoice choice_;
   bool is_alone_;                        // read inside bodies, written between runs
-  std::atomic<std::thread::id> caller_;  // of the run
-  TeamSleep slept_;                      // by the caller, in the run
+  std::atomic<std::thread::id> caller_;  // caller of the current run
+  TeamSleep slept_;                      // sleep of the caller in the current run
   std::atomic<bool> is_crowded_{false};
   void* body_ = nullptr;
   void (*call_)(void*, std::int32_t) = nullptr;
   bool stopping_ = false;
-  // Two lines of cache: threads that arrive do not disturb threads that watch the generation.
+  // Two cache lines: threads that arrive do not disturb threads that watch the generation.
   alignas(64) std::atomic<std::int32_t> arrived_{0};
   alignas(64) std::atomic<std::int32_t> generation_{0};
   std::vector<std::thread> workers_;

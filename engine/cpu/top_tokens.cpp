@@ -14,7 +14,7 @@ bool better(const TopToken& a, const TopToken& b) {
   return a.logit > b.logit || (a.logit == b.logit && a.token < b.token);
 }
 
-/// Puts a token into a list of at most `list.size()`, the best first, of which `count` are there.
+/// Inserts a token into a list of at most `list.size()`, best first, that has `count` entries.
 void keep_best(std::span<TopToken> list, std::int32_t& count, const TopToken& candidate) {
   const auto k = static_cast<std::int32_t>(list.size());
   if (count == k && !better(candidate, list[static_cast<std::size_t>(k - 1)])) return;
@@ -30,7 +30,7 @@ void TopTokens::reset(std::int32_t threads, std::int32_t rows, std::int32_t k) {
   threads_ = threads;
   rows_ = rows;
   k_ = k;
-  constexpr std::size_t entries_per_line = 16;  // 12-byte entries: 16 of them are three whole lines
+  constexpr std::size_t entries_per_line = 16;  // Entries have 12 bytes: 16 of them are three whole lines.
   stride_ = (static_cast<std::size_t>(rows) * static_cast<std::size_t>(k) + entries_per_line) /
             entries_per_line * entries_per_line;
   lists_.resize(std::max(lists_.size(), stride_ * static_cast<std::size_t>(threads)));
@@ -54,7 +54,7 @@ void TopTokens::offer(std::int32_t thread, std::int32_t row, std::span<const flo
                       std::int32_t first_token, float maximum) {
   const std::span<TopToken> kept = list(thread, row);
   std::int32_t& kept_count = count(thread, row);
-  // Later blocks hold higher ids, so an equal logit cannot displace one that is kept.
+  // Later blocks have higher ids, so an equal logit cannot displace an entry.
   if (kept_count == k_ && maximum <= kept.back().logit) return;
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const float logit = std::isnan(logits[i]) ? -std::numeric_limits<float>::infinity() : logits[i];

@@ -23,7 +23,8 @@ Result<void> check_rows(const Batch& batch, const speculation::ModelShape& shape
     if (row.token == -1 && (row.hidden < 0 || static_cast<std::size_t>(row.hidden) >= n_hidden))
       return fail("batch.rows[{}].hidden is {}, expected a row of {}, which has {}", i, row.hidden,
                   batch.reads_kept ? "the bank of states" : "batch.hidden", n_hidden);
-    // Dynamic scaling is made for positions beyond those of training; elsewhere they are a caller's mistake.
+    // Dynamic scaling is made for positions beyond those of training. With other kinds, such positions are a
+    // caller's mistake.
     const bool bounded = shape.rope.kind != speculation::RopeKind::dynamic;
     if (row.position < 0 || (bounded && row.position >= shape.max_positions))
       return fail("batch.rows[{}].position is {}, expected 0 to {}", i, row.position,
@@ -110,7 +111,7 @@ Result<void> check_batch(const Batch& batch, const speculation::ModelShape& shap
   DRAFTSCOPE_TRY(check_rows(batch, shape, limits));
   DRAFTSCOPE_TRY(check_layers(batch, shape));
   DRAFTSCOPE_TRY(check_wanted(batch, shape, limits));
-  if (batch.layers.begin == batch.layers.end) return {};  // no layer runs: the cache is not touched
+  if (batch.layers.begin == batch.layers.end) return {};  // No layer runs, so the cache is not touched.
   DRAFTSCOPE_TRY(check_cache(batch, limits));
   return check_ancestors(batch);
 }

@@ -9,9 +9,9 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-constexpr std::size_t alignment = 64;  // a cache line and the widest register
+constexpr std::size_t alignment = 64;  // a cache line, and the widest register
 
-/// Hands out pieces of one block; run once with no block to learn its size.
+/// Divides one block into pieces; run once without a block to learn its size.
 class Layout {
  public:
   explicit Layout(std::byte* base) : base_(base) {}
@@ -32,14 +32,14 @@ struct Sizes {
       blocks, widest;
 };
 
-/// Bytes of the set that needs most, of the rows of any matrix.
+/// Bytes of the largest set of activations, over all matrices.
 std::size_t max_set_bytes(const ProductKernels& products, std::int32_t rows,
                           std::initializer_list<std::size_t> depths) {
   std::size_t most = 0;
   for (const std::size_t columns : depths) {
     const auto depth = static_cast<std::int64_t>(columns);
     most = std::max({most, products.set_bytes(rows, depth), activation_set_bytes(rows, depth),
-                     static_cast<std::size_t>(rows) * columns * sizeof(float)});  // oneDNN's
+                     static_cast<std::size_t>(rows) * columns * sizeof(float)});  // set of oneDNN
   }
   return most;
 }

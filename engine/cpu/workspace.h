@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Every buffer a forward pass writes, reserved once for the largest batch. Pages that small batches never
-// reach are never backed by memory.
+// Every buffer that a forward pass writes, reserved once for the largest batch. Pages that small batches
+// never reach are never backed by memory.
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/model_shape.h>
@@ -15,13 +15,13 @@
 
 namespace draftscope::engine::cpu {
 
-/// Activations of at most this many rows and values are normalised and packed by every thread for itself:
-/// that is quicker than one thread's share plus a barrier.
+/// Maximum number of rows whose activations every thread normalises and packs for itself. For so few, that is
+/// quicker than dividing the work among threads, plus a barrier.
 inline constexpr std::int32_t private_rows = 16;
 inline constexpr std::int64_t private_values = 8192;
 
-/// Vocabulary entries whose logits are reduced together; thread shares are whole blocks, so that sums over
-/// the vocabulary do not depend on how many threads there are.
+/// Vocabulary entries whose logits are reduced together. Thread shares are whole blocks, so that sums over
+/// the vocabulary do not depend on the number of threads.
 inline constexpr std::int64_t head_block = 128;
 
 /// Scratch memory of one thread.
@@ -38,11 +38,11 @@ struct Workspace {
   float* residual = nullptr;      ///< [rows][d_model], the residual stream
   float* qkv = nullptr;           ///< [rows][q_width + 2 kv_width]
   float* attended = nullptr;      ///< [rows][q_width]
-  float* gate = nullptr;          ///< [rows][d_ff], then the gated product
+  float* gate = nullptr;          ///< [rows][d_ff], first gate, then the gated product
   float* up = nullptr;            ///< [rows][d_ff]
   float* cosine = nullptr;        ///< [rows][rotary_width / 2]
-  float* sine = nullptr;          ///< likewise
-  float* local_cosine = nullptr;  ///< likewise, of layers with a window; null if they rotate as all do
+  float* sine = nullptr;          ///< [rows][rotary_width / 2]
+  float* local_cosine = nullptr;  ///< [rows][rotary_width / 2] of layers with a window; null = same as others
   float* local_sine = nullptr;
   std::byte* set = nullptr;        ///< packed activations of the whole batch
   float* product = nullptr;        ///< [rows][d_model], sublayers' outputs before they are added

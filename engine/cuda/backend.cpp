@@ -74,7 +74,7 @@ class CudaBackend final : public Backend {
             .draft_formats = draft_formats()};
   }
 
-  /// Does what construction leaves to do on the device.
+  /// Uploads tables and creates the parts that need the device; called once after construction.
   Result<void> prepare(DecodingPasses passes) {
     const speculation::ModelShape& shape = model_.shape;
     const std::size_t plane = to_size(cache_rows_) * to_size(shape.kv_width());
@@ -91,7 +91,7 @@ class CudaBackend final : public Backend {
       rope.angles(position, cosine.data() + to_size(position) * half, sine.data() + to_size(position) * half);
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.cosine, cosine.data(), cosine.size() * sizeof(float)));
     DRAFTSCOPE_TRY(gpu_->upload(buffers_.sine, sine.data(), sine.size() * sizeof(float)));
-    // A round brings back as many rows as it might have had.
+    // A round downloads as many head results as it could have had rows, so all of them must be defined.
     DRAFTSCOPE_TRY(gpu_->clear(buffers_.work.head_results, to_size(max_decode_rows) * sizeof(HeadResult)));
     const PassParams params{model_.model, buffers_.work};
     const PassFormats formats{model_.stored, model_.layers, model_.head};
@@ -111,7 +111,7 @@ class CudaBackend final : public Backend {
     if (drafts_.contains(format)) return {};
     DRAFTSCOPE_TRY_ASSIGN(const KernelFormat held, draft_format(format));
     DRAFTSCOPE_TRY_ASSIGN(UploadedDraftLayers layers, upload_draft_layers(*gpu_, checkpoint_, model_, held));
-    // Keys and values are the model's.
+    // The draft layers use the keys and values of the model's own layers.
     DRAFTSCOPE_TRY(programs_->add_draft(format, {layers.layers, layers.weights}));
     drafts_.try_emplace(format, std::move(layers.memory));
     return {};
@@ -140,10 +140,10 @@ class CudaBackend final : public Backend {
     return download(batch, head_rows, outputs);
   }
 
-  /// With a sliding window a draft step would have to move the window: left to forward().
+  /// A draft step with a sliding window would have to move the window, so such rounds go through forward().
   bool has_chain_rounds() const override { return window() == 0; }
 
-  /// True unless device activity is recorded, which is attributed to rounds by launches.
+  /// True unless device activity is recorded: it is attributed to rounds by their launches.
   bool runs_ahead() const override { return has_chain_rounds() && trace_ == nullptr; }
 
   Result<void> chain_round(const ChainRound& round, ChainRoundOutputs& outputs) override {
@@ -196,7 +196,7 @@ class CudaBackend final : public Backend {
   Result<void> check_weights_unchanged() const override { return check_watched_files_unchanged(); }
 
  private:
-  /// Slots that boundaries lie ahead of: a layer that is skipped whole has none.
+  /// For each boundary, the first slot at or after it. Layers that skip both sublayers have no slot.
   [[nodiscard]] std::vector<std::int32_t> kept_slots(std::span<const std::int32_t> boundaries) const {
     std::vector<std::int32_t> slots;
     slots.reserve(boundaries.size());
@@ -218,7 +218,7 @@ class CudaBackend final : public Backend {
     return formats;
   }
 
-  /// A window that holds all of the cache is none.
+  /// The sliding window in tokens; 0 if it covers the whole cache.
   [[nodiscard]] std::int32_t window() const {
     return model_.shape.sliding_window < cache_rows_ ? model_.shape.sliding_window : 0;
   }
@@ -237,7 +237,7 @@ class CudaBackend final : public Backend {
             .invariant_rows = max_invariant_rows()};
   }
 
-  /// Gives every layer that runs a place, in order; those that skip both sublayers take none.
+  /// Assigns a slot to every layer that runs, in order; layers that skip both sublayers get none.
   void place_slots(LayerRange range, const speculation::SublayerMask* mask) {
     slots_.clear();
     for (std::int32_t layer = range.begin; layer < range.end; ++layer) {
@@ -247,7 +247,7 @@ class CudaBackend final : public Backend {
     }
   }
 
-  /// The host's copy of the pass's state. Error: rows have more keys than there is room for.
+  /// Fills the host's copy of the pass's state. Error: the rows have more keys than the device has room for.
   Result<void> arrange(const Batch& batch) {
     set_rows(batch, *state_);
     if (batch.layers.begin >= batch.layers.end) return {};
@@ -270,12 +270,12 @@ class CudaBackend final : public Backend {
     return upload_state(batch.rows.size());
   }
 
-  /// The state with as many rows as the pass begins with.
+  /// Uploads the state with the first `rows` rows of the pass.
   Result<void> upload_state(std::size_t rows) {
     return gpu_->upload(buffers_.work.state, state_.get(), offsetof(PassState, row) + rows * sizeof(PassRow));
   }
 
-  /// A pass of more rows than decoding kernels take, launch by launch.
+  /// Launches the operations of a pass that has more rows than decoding kernels take.
   Result<void> launch_wide(const Batch& batch, bool logits) {
     const auto rows = static_cast<std::int32_t>(batch.rows.size());
     DRAFTSCOPE_TRY(programs_->load_inputs(rows));
@@ -289,7 +289,7 @@ class CudaBackend final : public Backend {
     return programs_->run_head({batch.wanted.head_from, rows - batch.wanted.head_from}, logits);
   }
 
-  /// The states of a round's rows, of which there are as many as it drafted.
+  /// Downloads the states of a round's rows; their number follows from what the round drafted.
   Result<void> download_states(const ChainRound& round, ChainRoundOutputs& outputs) {
     if (round.states.empty() || round.keeps_states) {
       outputs.hidden.clear();
@@ -299,7 +299,7 @@ class CudaBackend final : public Backend {
     return gpu_->synchronise();
   }
 
-  /// Asks for the first rows that are kept at boundaries, one copy for each run of them.
+  /// Downloads the first `rows` states at each boundary, with one copy per run of consecutive boundaries.
   Result<void> download_boundaries(std::span<const std::int32_t> boundaries, std::size_t rows,
                                    std::vector<float>& hidden) {
     const std::size_t d_model = to_size(model_.shape.d_model);
@@ -322,8 +322,8 @@ class CudaBackend final : public Backend {
     outputs.logits.resize(wanted.logits ? to_size(head_rows) * to_size(model_.shape.vocab) : 0);
     outputs.top.resize(to_size(head_rows) * to_size(wanted.top_k));
     results_.resize(outputs.top.size());
-    // A pass keeps them in order, from boundary 0 on.
-    const bool keeps_states = wanted.keep_at >= 0;  // in the bank
+    // A pass stores its states in order, from boundary 0 on.
+    const bool keeps_states = wanted.keep_at >= 0;  // They stay in the bank.
     kept_.resize(keeps_states ? 0 : wanted.hidden_after.size());
     std::iota(kept_.begin(), kept_.end(), 0);
     DRAFTSCOPE_TRY(download_boundaries(kept_, batch.rows.size(), outputs.hidden));
@@ -333,7 +333,7 @@ class CudaBackend final : public Backend {
     const HeadResult* source = wanted.top_k > 1 ? buffers_.top : buffers_.work.head_results;
     if (!results_.empty())
       DRAFTSCOPE_TRY(gpu_->download(results_.data(), source, results_.size() * sizeof(HeadResult)));
-    // What stays on the device nobody needs to wait for.
+    // Nobody needs to wait for states that stay on the device.
     if (keeps_states && !wanted.head) return {};
     DRAFTSCOPE_TRY(gpu_->synchronise());
     DRAFTSCOPE_TRY(programs_->check());
@@ -342,7 +342,7 @@ class CudaBackend final : public Backend {
     return {};
   }
 
-  std::unique_ptr<Gpu> gpu_;  // first: memory is given back before the device goes
+  std::unique_ptr<Gpu> gpu_;  // Declared first, so that memory is released before the device.
   Checkpoint checkpoint_;
   UploadedModel model_;
   DeviceMemory memory_;
@@ -356,10 +356,10 @@ class CudaBackend final : public Backend {
   profiler::DeviceTrace* trace_;
   profiler::SpanRecorder* recorder_ = nullptr;
   traces::StringId layer_name_id_;
-  std::vector<std::int32_t> positions_;  // those of cache rows
+  std::vector<std::int32_t> positions_;  // Positions of the cache rows.
   KeyLists lists_;
   std::vector<LayerSlot> slots_;
-  std::vector<std::int32_t> kept_;  // boundaries of a pass's states
+  std::vector<std::int32_t> kept_;  // Boundaries of the states that a pass stores.
   std::unique_ptr<PassState> state_;
   std::optional<DeviceStates> states_;
   std::vector<HeadResult> results_;

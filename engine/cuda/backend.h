@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The backend over any Gpu: what a batch becomes in device memory, which launches it takes, what comes back.
+// A backend over any Gpu: places a batch in device memory, launches the pass and returns its outputs.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>

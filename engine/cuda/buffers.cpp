@@ -18,7 +18,7 @@ std::string gigabytes(std::size_t bytes) {
   return fmt::format("{:.3f} GB", static_cast<double>(bytes) * 1e-9);
 }
 
-/// Memory that the driver takes beside: for kernels when they are first launched.
+/// The driver allocates additional memory for kernels when they are first launched.
 constexpr std::size_t driver_bytes = std::size_t{128} << 20;
 
 }  // namespace
@@ -69,7 +69,7 @@ Buffers place_buffers(Pieces& pieces, const speculation::ModelShape& shape, cons
 Result<void> check_memory(const Gpu& gpu, const Checkpoint& checkpoint, const CudaOptions& options,
                           std::size_t buffer_bytes, std::int32_t cache_rows) {
   const UploadBytes weights = upload_bytes(checkpoint, options.weights);
-  // Matrices are on their way before the buffers are allocated.
+  // The memory for matrices in transit is released before the buffers are allocated.
   const std::size_t needed = weights.kept + std::max(weights.passing, buffer_bytes) + driver_bytes;
   DRAFTSCOPE_TRY_ASSIGN(const std::size_t free, gpu.free_bytes());
   if (needed <= free) return {};

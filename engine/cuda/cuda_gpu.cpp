@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The Gpu that is one: the CUDA runtime, one stream, cuBLAS.
+// A Gpu on a real device: the CUDA runtime, one stream, cuBLAS.
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
@@ -21,7 +21,7 @@ namespace draftscope::engine::cuda {
 namespace {
 
 constexpr std::size_t staging_bytes = std::size_t{32} << 20;
-constexpr std::size_t blas_bytes = std::size_t{32} << 20;  // as cuBLAS itself takes on compute capability 9.0
+constexpr std::size_t blas_bytes = std::size_t{32} << 20;  // cuBLAS's own size on compute capability 9.0.
 constexpr int needed_major = 8;
 constexpr int needed_cuda = CUDART_VERSION / 1000;
 
@@ -35,14 +35,14 @@ Result<void> check(cublasStatus_t status, std::string_view what) {
   return fail("cuda backend: {}: {}", what, cublasGetStatusString(status));
 }
 
-/// Page-locked host memory that copies pass through, so that they need not wait for each other.
+/// Page-locked host memory that copies pass through, so that they do not wait for each other.
 struct Staging {
   std::byte* data = nullptr;
   std::size_t capacity = 0;
   std::size_t used = 0;
 };
 
-/// A half of what uploads pass through, once it is full.
+/// One half of the staging memory for uploads.
 struct Half {
   cudaEvent_t copied = nullptr;
   bool is_in_use = false;
@@ -53,7 +53,7 @@ class CudaGpu final : public Gpu {
   CudaGpu() = default;
 
   ~CudaGpu() override {
-    // Errors have been reported where they arose; there is nobody left to tell.
+    // Errors have been reported where they occurred; a destructor has no caller to report to.
     (void)cudaSetDevice(device_);
     if (stream_ != nullptr) (void)cudaStreamSynchronize(stream_);
     if (blas_ != nullptr) (void)cublasDestroy(blas_);
@@ -65,7 +65,7 @@ class CudaGpu final : public Gpu {
     if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
   }
 
-  /// Fails with one line if the driver is too old, there is no such device, it is older than compute
+  /// Fails with one line if the driver is too old, the device does not exist, it is older than compute
   /// capability 8.0, or this build has no code for it.
   Result<void> open(std::int32_t device) {
     DRAFTSCOPE_TRY(check_driver());
@@ -93,7 +93,7 @@ class CudaGpu final : public Gpu {
     DRAFTSCOPE_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"));
     DRAFTSCOPE_TRY(check(cublasCreate(&blas_), "starting cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetStream(blas_, stream_), "giving cuBLAS its stream"));
-    // Its own would be allocated at the first product, after free memory was looked at.
+    // Otherwise cuBLAS would allocate its workspace at the first product, after free memory was measured.
     DRAFTSCOPE_TRY(check(cudaMalloc(&blas_memory_, blas_bytes), "memory for cuBLAS"));
     DRAFTSCOPE_TRY(check(cublasSetWorkspace(blas_, blas_memory_, blas_bytes), "giving cuBLAS its memory"));
     DRAFTSCOPE_TRY(grow(up_, staging_bytes));
@@ -119,7 +119,7 @@ class CudaGpu final : public Gpu {
                          fmt::format("{} bytes for {}", bytes, what)));
     return memory;
   }
-  // It waits for the device, and an error that it finds there comes back from the next call, too.
+  // cudaFree waits for the device. An error that it finds is also returned by the next call.
   void release(void* memory) override { (void)cudaFree(memory); }
 
   Result<void> upload(void* to, const void* from, std::size_t bytes) override {
@@ -183,7 +183,7 @@ class CudaGpu final : public Gpu {
     const float one = 1.0F;
     const float zero = 0.0F;
     const cudaDataType_t type = product.format == KernelFormat::f16 ? CUDA_R_16F : CUDA_R_16BF;
-    // cuBLAS counts by columns: out[rows][outputs] is its (outputs × rows) matrix.
+    // cuBLAS is column-major, so out[rows][outputs] is its (outputs × rows) matrix.
     return check(
         cublasGemmEx(blas_, CUBLAS_OP_T, CUBLAS_OP_N, product.outputs, product.rows, product.depth, &one,
                      product.weights, type, product.depth, product.x, type, product.depth, &zero, product.out,
@@ -195,7 +195,7 @@ class CudaGpu final : public Gpu {
     Result<void> waited = drain();
     if (waited)
       for (const Download& download : downloads_) std::memcpy(download.to, download.from, download.bytes);
-    // Also after an error: where they were to go may be gone by the next call.
+    // They are dropped after an error, too: their targets may be gone by the next call.
     downloads_.clear();
     down_.used = 0;
     return waited;
@@ -219,14 +219,14 @@ class CudaGpu final : public Gpu {
                 driver / 1000, driver % 1000 / 10, needed_cuda);
   }
 
-  /// The runtime's current device is a thread's own, and another backend may have chosen another.
+  /// The runtime's current device is per thread, and another backend may have chosen another one.
   Result<void> choose_device() const {
     int current = -1;
     DRAFTSCOPE_TRY(check(cudaGetDevice(&current), "asking for the device"));
     return current == device_ ? Result<void>() : check(cudaSetDevice(device_), "choosing the device");
   }
 
-  /// Waits until the device is done with what was uploaded.
+  /// Waits until the device has finished all queued work and no longer reads the upload staging.
   Result<void> drain() {
     DRAFTSCOPE_TRY(choose_device());
     DRAFTSCOPE_TRY(check(cudaStreamSynchronize(stream_), "waiting for the device"));
@@ -235,7 +235,7 @@ class CudaGpu final : public Gpu {
     return {};
   }
 
-  /// So that the host fills one half while the device copies from the other.
+  /// Waits for the copy from this half, so that the host can fill one half while the device copies the other.
   static Result<void> wait_until_free(Half& half) {
     if (!half.is_in_use) return {};
     half.is_in_use = false;

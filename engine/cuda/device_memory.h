@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One block of device memory cut into pieces. The pieces are asked for twice: once to measure, once to hand
-// out.
+// One block of device memory that is cut into pieces. The pieces are requested twice: once to measure, once
+// to assign addresses.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -49,14 +49,14 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Hands out addresses from `base` on; from a null base it only measures.
+/// Assigns addresses from `base` on; with a null base it only measures.
 class Pieces {
  public:
   explicit Pieces(std::byte* base) : base_(base) {}
 
   template <typename T>
   T* take(std::size_t n) {
-    constexpr std::size_t alignment = 256;  // cudaMalloc guarantees it, and no load asks for more
+    constexpr std::size_t alignment = 256;  // cudaMalloc guarantees this alignment, and no load needs more.
     const std::size_t offset = bytes_;
     bytes_ += (n * sizeof(T) + alignment - 1) / alignment * alignment;
     return base_ == nullptr ? nullptr : reinterpret_cast<T*>(base_ + offset);

@@ -9,7 +9,7 @@ namespace draftscope::engine::cuda {
 Result<std::int32_t> DeviceStates::reserve(std::int32_t count) {
   const std::int32_t first = buffers_.work.n_round_states;
   if (count <= reserved_) return first;
-  memory_ = {};  // before more is asked for
+  memory_ = {};  // The old memory is released before more is allocated.
   reserved_ = 0;
   DRAFTSCOPE_TRY_ASSIGN(memory_, DeviceMemory::allocate(gpu_, to_size(count) * d_model_ * sizeof(float),
                                                         "a search's hidden states"));

@@ -2,7 +2,7 @@
 #pragma once
 
 // The bank of states in device memory (draftscope/engine/state_bank.h). Its first numbers are the states that
-// the last round stored, [n_layers + 1][rows]; those of reserve() follow.
+// the last round stored, [n_layers + 1][rows]; the states of reserve() follow.
 
 #include <draftscope/engine/state_bank.h>
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace draftscope::engine::cuda {
 
 class DeviceStates final : public StateBank {
  public:
-  /// Owns only the memory of reserved states. `state`: the host's copy of the pass's state, where their
-  /// address is written.
+  /// Owns only the memory of reserved states. `state` is the host's copy of the pass's state, which receives
+  /// their address.
   DeviceStates(Gpu& gpu, PassLauncher& launcher, const Buffers& buffers, std::size_t d_model,
                std::int32_t rows, PassState& state)
       : gpu_(gpu), launcher_(launcher), buffers_(buffers), d_model_(d_model), rows_(rows), state_(state) {}
@@ -30,7 +30,6 @@ class DeviceStates final : public StateBank {
   [[nodiscard]] Result<void> move(std::span<const StateMove> moves) override;
   [[nodiscard]] Result<void> compare(std::span<const StatePair> pairs, std::vector<double>& cosines) override;
 
-  /// How many states the bank has.
   [[nodiscard]] std::int32_t size() const { return buffers_.work.n_round_states + reserved_; }
 
  private:
@@ -40,7 +39,7 @@ class DeviceStates final : public StateBank {
   PassLauncher& launcher_;
   const Buffers& buffers_;
   std::size_t d_model_;
-  std::int32_t rows_;  ///< max rows that a round keeps per boundary
+  std::int32_t rows_;  ///< Maximum rows that a round stores per boundary.
   PassState& state_;
   DeviceMemory memory_;
   std::int32_t reserved_ = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From a Launch to the kernel it names. A device instantiates visit_kernel() with what launching means to it.
+// Maps a Launch to the kernel that it names. A device passes a visitor to visit_kernel(), which launches the
+// kernel.
 
 #include <type_traits>
 #include <utility>
@@ -22,7 +23,7 @@ struct PrefillAttentionKernel {
   }
 };
 
-// One struct a kernel whose body is a function.
+// Defines one struct per kernel whose body is a function.
 #define DRAFTSCOPE_KERNEL(Name, Argument, call)                       \
   struct Name {                                                       \
     using Params = Argument;                                          \
@@ -44,7 +45,7 @@ DRAFTSCOPE_KERNEL(CompareStates, BankParams, compare_states);
 #undef DRAFTSCOPE_KERNEL_OF
 #undef DRAFTSCOPE_KERNEL
 
-/// Calls visit.template operator()<Format>() of a format.
+/// Calls visit.template operator()<Format>() for a format.
 template <typename Visit>
 auto visit_format(KernelFormat format, Visit&& visit) {
   switch (format) {
@@ -71,8 +72,8 @@ auto visit_prefill_attention(int head_dim, Visit&& visit) {
   }
 }
 
-/// `visit.template operator()<Kernel>()` for the program of layers in a format; those in two go by the other
-/// than bf16_beside_groups.
+/// Calls `visit.template operator()<Kernel>()` for the layers' program in a format. Layers in two formats use
+/// the program of the format other than bf16_beside_groups.
 template <typename Visit>
 auto visit_program(KernelFormat format, Visit&& visit) {
   return visit_format(format, [&]<typename Format>() {
@@ -83,7 +84,7 @@ auto visit_program(KernelFormat format, Visit&& visit) {
   });
 }
 
-/// Kernels whose activations are of one type.
+/// Visits kernels whose activations have one type.
 template <typename Element, typename Visit>
 auto visit_wide(const Launch& launch, Visit&& visit) {
   switch (launch.kernel) {
@@ -96,7 +97,7 @@ auto visit_wide(const Launch& launch, Visit&& visit) {
   }
 }
 
-/// Any kernel but a program.
+/// Visits any kernel except for programs.
 template <typename Visit>
 auto visit_kernel(const Launch& launch, Visit&& visit) {
   switch (launch.kernel) {

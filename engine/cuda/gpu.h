@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The device as the backend uses it: memory, copies, launches, wide products. One ordered queue;
-// every call but synchronise() may return before the work is done. Two devices exist: a CUDA one
-// (cuda_gpu.cpp), and, in the tests, an emulation that runs the same kernels on the host.
+// The device as the backend uses it: memory, copies, launches, wide products. It has one ordered queue; every
+// call but synchronise() may return before the work is done. Two devices exist: a CUDA one (cuda_gpu.cpp),
+// and, in the tests, an emulation that runs the same kernels on the host.
 //
-// Errors: one line with what was asked and what the device said. Thread-safety: one caller at a time.
+// Errors: one line with the request and the device's answer. Thread-safety: one caller at a time.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -31,30 +31,30 @@ struct WideProduct {
 struct GpuDescription {
   std::string name;
   std::int32_t multiprocessors = 0;
-  std::size_t shared_bytes = 0;  ///< maximum per block
+  std::size_t shared_bytes = 0;  ///< Maximum per block.
   std::string architecture = "sm90";
 };
 
-/// Rows of as many bytes each in device memory.
+/// Equally long rows in device memory.
 struct DeviceRows {
   std::size_t bytes = 0;  ///< bytes per row
   std::size_t count = 0;
-  std::size_t stride = 0;  ///< bytes from one row's begin to the next's
+  std::size_t stride = 0;  ///< Bytes from the start of one row to the start of the next.
 };
 
 class Gpu {
  public:
   virtual ~Gpu() = default;
   [[nodiscard]] virtual GpuDescription describe() const = 0;
-  /// Memory that allocate() could still give.
+  /// Device memory that is still available to allocate().
   [[nodiscard]] virtual Result<std::size_t> free_bytes() const = 0;
-  /// Plain device memory. Freed by release().
+  /// Allocates plain device memory, which release() frees.
   [[nodiscard]] virtual Result<void*> allocate(std::size_t bytes, std::string_view what) = 0;
   virtual void release(void* memory) = 0;
-  /// `from` may be reused when this returns.
+  /// `from` may be reused as soon as this returns.
   [[nodiscard]] virtual Result<void> upload(void* to, const void* from, std::size_t bytes) = 0;
-  /// After the next synchronise() that succeeds, `to` has the rows one after another. If it fails, `to` is
-  /// left as it is.
+  /// After the next successful synchronise(), `to` holds the rows one after another. If it fails, `to` is
+  /// unchanged.
   [[nodiscard]] virtual Result<void> download_rows(void* to, const void* from, const DeviceRows& rows) = 0;
   [[nodiscard]] Result<void> download(void* to, const void* from, std::size_t bytes) {
     return download_rows(to, from, {bytes, 1, bytes});

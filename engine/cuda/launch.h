@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Names a kernel and how it is cut up.
+// Names a kernel and its launch configuration.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,22 +17,21 @@ enum class Kernel : std::uint8_t {
   program,
   pack_pieces,
   unpack_pieces,
-  // Parts of a wide pass that no program has
+  // Parts of a wide pass that are in no program.
   prefill_attention,
   finish_wide_qkv,
   finish_wide_gate,
   add_wide,
-  // The rest
+  // All other kernels.
   select_top,
   move_cache_rows,
   move_states,
   compare_states,
 };
 
-// How kernels take weights: plain numbers, e4m3 with a scale an output, or groups that share scales
-// (kernels/grouped_weights.h). Activations are bf16, where the name does not say f16. Layers may be in two
-// formats: one whose files mix types, and bf16_beside_groups for their other matrices
-// (DeviceMatrix::is_beside).
+// How kernels take weights: plain numbers, e4m3 with one scale per output, or groups that share scales
+// (kernels/grouped_weights.h). Activations are bf16 unless the name says f16. Layers may be in two formats:
+// one whose files mix types, and bf16_beside_groups for their other matrices (DeviceMatrix::is_beside).
 //
 // FORMAT(name here, struct of kernels, groups that share scales, name in speculation/weight_format.h). The
 // build compiles a program for each struct but PlainBesideGroups: it reads these lines (CMakeLists.txt).
@@ -58,7 +57,7 @@ constexpr bool has_f16_activations(KernelFormat format) {
   return format == KernelFormat::f16 || format == KernelFormat::int4_f16;
 }
 
-/// Null of formats without groups.
+/// Null for formats without groups.
 constexpr const GroupedLayout* grouped_layout(KernelFormat format) {
 #define DRAFTSCOPE_GROUPS(name, Struct, groups, stored) groups,
   constexpr const GroupedLayout* layouts[] = {DRAFTSCOPE_KERNEL_FORMATS(DRAFTSCOPE_GROUPS)};
@@ -69,8 +68,8 @@ constexpr const GroupedLayout* grouped_layout(KernelFormat format) {
 struct Launch {
   Kernel kernel = Kernel::program;
   KernelFormat format = KernelFormat::bf16;
-  int head_dim = 0;  ///< the head size of attention kernels
-  int blocks = 1;    ///< at most one per multiprocessor for a program: all are resident
+  int head_dim = 0;  ///< The head size of attention kernels.
+  int blocks = 1;    ///< At most one per multiprocessor for a program, so that all are resident.
   std::size_t shared_bytes = 0;
 };
 

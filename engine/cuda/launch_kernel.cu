@@ -7,7 +7,7 @@
 namespace draftscope::engine::cuda {
 
 cudaError_t ask_for_code() {
-  // One kernel stands for all: they are compiled for the same devices.
+  // One kernel represents all: they are compiled for the same devices.
   cudaFuncAttributes attributes{};
   return cudaFuncGetAttributes(&attributes, entry<MoveStates>);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Launches of the kernels that nvcc compiles, seen from the host's code.
+// Launches of the kernels that nvcc compiles, as seen by host code.
 
 #include <cuda_runtime.h>
 
@@ -9,7 +9,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// Launches a kernel, a program cooperatively. Returns what the runtime says.
+/// Launches a kernel; programs are launched cooperatively. Returns the runtime's status.
 [[nodiscard]] cudaError_t launch_kernel(const Launch& launch, const KernelParams& params,
                                         cudaStream_t stream);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Compiled once for each DRAFTSCOPE_FORMAT.
+// This file is compiled once for each DRAFTSCOPE_FORMAT.
 #include "kernels/program.h"
 #include "start_kernel.h"
 

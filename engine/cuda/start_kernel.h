@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From a kernel's body (dispatch.h) to its launch; for nvcc alone.
+// Turns a kernel's body (dispatch.h) into its launch; for nvcc alone.
 
 #include <cuda_runtime.h>
 
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(Body::threads) entry(const __grid_constant__ t
 
 template <typename Body>
 cudaError_t start(const Launch& launch, const KernelParams& params, cudaStream_t stream) {
-  // Asked for at every launch: what is allowed is a device's, and a kernel's launches differ.
+  // It is set at every launch: the limit is per device, and a kernel's launches differ.
   constexpr std::size_t without_asking = 48 * 1024;
   if (launch.shared_bytes > without_asking) {
     const cudaError_t status = cudaFuncSetAttribute(entry<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -40,7 +40,7 @@ cudaError_t start(const Launch& launch, const KernelParams& params, cudaStream_t
   return cudaLaunchKernelEx(&config, entry<Body>, std::get<typename Body::Params>(params));
 }
 
-/// start() of a program, which is compiled by itself (launch_program.cu).
+/// start() for a program, which is compiled separately (launch_program.cu).
 template <typename Body>
 [[nodiscard]] cudaError_t launch_program(const Launch& launch, const KernelParams& params,
                                          cudaStream_t stream);

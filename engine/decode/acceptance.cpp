@@ -9,8 +9,8 @@ namespace draftscope::engine {
 
 namespace {
 
-/// Row of a node in the verification, where the root is row 0; its first child, if it has any, is no earlier
-/// node.
+/// Row of a node in the verification, where the root is row 0. The node's first child, if it has any, has at
+/// least this number.
 std::size_t row_of(std::int32_t node) {
   const std::int32_t row = node + 1;
   return static_cast<std::size_t>(row);
@@ -23,7 +23,7 @@ void begin(std::span<const DraftNode> nodes, Verdict& verdict) {
   verdict.undefined_row = -1;
 }
 
-/// Follows the target's choice (-1 = there is none) from node to node until no child has it.
+/// Follows the target's choice (-1 = none) from node to node until no child has it.
 template <typename Choose>
 void follow(std::span<const DraftNode> nodes, Choose choose, Verdict& verdict) {
   begin(nodes, verdict);
@@ -47,7 +47,7 @@ void follow(std::span<const DraftNode> nodes, Choose choose, Verdict& verdict) {
   }
 }
 
-/// The distribution that a node below `depth` others was drawn from; -1 = it is a guess.
+/// Index of the distribution that a node below `depth` others was drawn from; -1 = it is a guess.
 std::int32_t drawn_from(const Drawn& drawn, std::size_t node, std::int32_t depth) {
   if (!drawn.drawn_from.empty()) return drawn.drawn_from[node];
   return drawn.by_depth.empty() ? -1 : depth;
@@ -97,7 +97,7 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
       verdict.undefined_row = at + 1;
       return;
     }
-    std::int32_t copied = -1;  // the distribution in draft_
+    std::int32_t copied = -1;  // index of the distribution in draft_
     std::int32_t siblings = 0;
     for (std::size_t child = row_of(at); child < nodes.size() && !goes_on; ++child) {
       if (nodes[child].parent != at) continue;
@@ -131,7 +131,7 @@ void SampledJudge::judge(const Drawn& drawn, const TargetAt& target_at, std::int
 
 namespace {
 
-/// max(share·target − draft, 0), not normalised; the sum.
+/// Computes max(share·target − draft, 0), not normalised; returns the sum.
 double left_over(const Distribution& target, double share, const Distribution& draft, Distribution& out) {
   out.tokens.clear();
   out.probabilities.clear();
@@ -164,7 +164,7 @@ void SampledJudge::judge_block(const Drawn& drawn, const TargetAt& target_at, st
   };
   std::int32_t kept = 0;
   double share = 1.0;       // pᵢ
-  double kept_share = 1.0;  // that of the tokens that stay
+  double kept_share = 1.0;  // pᵢ for the tokens that stay
   std::int32_t end = length;
   bool is_defined = load(0);
   if (!is_defined) end = 0;
@@ -172,7 +172,8 @@ void SampledJudge::judge_block(const Drawn& drawn, const TargetAt& target_at, st
     const std::int32_t token = nodes[static_cast<std::size_t>(i - 1)].token;
     share = std::min(share * target_.probability(token) / draft_behind(i - 1).probability(token), 1.0);
     is_defined = load(i);
-    // A text cannot go on after a row without a distribution: what leads there is all of the block.
+    // A text cannot continue after a row without a distribution: the tokens up to that row are the whole
+    // block.
     if (!is_defined) end = i;
     double stays = share;
     if (i < end) {
@@ -208,7 +209,7 @@ double acceptance_bound(std::span<const float> logits, double weight) {
   for (const float logit : logits) {
     const double below = static_cast<double>(logit) - maximum;
     const double share = std::exp(below);
-    if (share == 0.0) continue;  // masked: 0 · −∞ is 0 here
+    if (share == 0.0) continue;  // Masked tokens: 0 · −∞ is 0 here.
     total += share;
     weighted += share * below;
   }

@@ -62,7 +62,7 @@ class Decoder {
     DRAFTSCOPE_TRY(prefill(clock));
     while (!ended_) DRAFTSCOPE_TRY(round(clock));
     result_.end_ns = clock.now_ns();
-    // A last round may have verified more; so many there are whatever drafted.
+    // A last round may have verified more rows; this many are valid whatever drafted.
     result_.cached_tokens = static_cast<std::int32_t>(text_.size()) - 1;
     DRAFTSCOPE_TRY(backend_.check_weights_unchanged());
     return std::move(result_);
@@ -104,9 +104,9 @@ class Decoder {
     times.accept_ns = clock.begin(Phase::accept);
     DRAFTSCOPE_TRY(judge(plan.acceptance));
     DRAFTSCOPE_TRY(commit(plan, row));
-    if (ended_) clock.set_lead(0);  // what was run beyond the text's end took its time
+    if (ended_) clock.set_lead(0);  // Rounds that ran beyond the text's end have taken device time.
     times.observe_ns = clock.begin(Phase::control);
-    // Before the strategy goes on: the plan's mask is its own, and the next search writes over it.
+    // Done before the strategy continues: it owns the plan's mask, and the next search overwrites it.
     describe_layers(plan, report_.layer_set, row);
     describe_draft(drafter_.nodes(), verdict_, row.id, draft_tokens_);
     report_.draft_tokens = draft_tokens_;
@@ -174,7 +174,7 @@ class Decoder {
         non_finite(backend_, {.tokens = tokens, .first = root_position_, .row = verdict_.undefined_row}));
   }
 
-  /// Makes the accepted path the text's continuation.
+  /// Appends the accepted path to the text.
   Result<void> commit(const RoundPlan& plan, traces::Round& row) {
     DRAFTSCOPE_TRY(backend_.check_weights());
     const std::vector<DraftNode>& nodes = drafter_.nodes();
@@ -192,7 +192,8 @@ class Decoder {
     return {};
   }
 
-  /// Node i was verified in cache row root + 1 + i; its place on the path is never beyond that.
+  /// Makes the K/V of the accepted path contiguous. Node i was verified in cache row root + 1 + i; its place
+  /// on the path is never beyond that.
   Result<void> move_accepted_rows() {
     moves_.clear();
     const auto accepted = static_cast<std::int32_t>(verdict_.path.size());
@@ -204,7 +205,8 @@ class Decoder {
     return backend_.move_cache_rows(moves_);
   }
 
-  /// The draft model has the K/V of the tokens that it drafted from: those of the spine.
+  /// Updates the rows that the draft model has. It has the K/V of the tokens that it drafted from: those of
+  /// the spine.
   void keep_draft_model_rows(DraftModel& model) const {
     const std::span<const std::int32_t> spine = drafter_.spine();
     const auto path = verdict_.path.begin();
@@ -299,8 +301,8 @@ class Decoder {
   std::int32_t round_index_ = 0;
   std::int64_t round_begin_ns_ = 0;
   bool ended_ = false;
-  bool ran_on_device_ = false;  // the round at hand
-  bool ran_ahead_ = false;      // likewise, perhaps with earlier ones
+  bool ran_on_device_ = false;  // whether the current round ran on the device
+  bool ran_ahead_ = false;      // likewise, perhaps together with earlier rounds
   DecodeResult result_;
 
   Verdict verdict_;
@@ -314,7 +316,7 @@ class Decoder {
 Result<DecodeResult> decode(Backend& backend, Strategy& strategy, const DecodeRequest& request,
                             Chooser& chooser, DecodeListener& listener, profiler::SpanRecorder* recorder) {
   DRAFTSCOPE_TRY(check_request(backend, request, chooser));
-  // Before the request's time begins: making a copy takes as long as loading a model.
+  // Done before the request's time begins: making a copy takes as long as loading a model.
   for (const speculation::WeightFormat weights : strategy.draft_weights(backend.describe()))
     DRAFTSCOPE_TRY(backend.prepare_draft_weights(weights));
   return Decoder(backend, strategy, request, chooser, listener, recorder).run();

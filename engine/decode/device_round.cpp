@@ -15,7 +15,7 @@ bool DeviceRound::can_run(const RoundPlan& plan, std::int32_t steps) const {
       plan.stages != nullptr || !plan.extra_rows.empty() || plan.top > 0 || plan.draft_model != nullptr ||
       plan.entropy_weight > 0.0 || request_.sampling.penalises() || steps >= backend_.max_invariant_rows())
     return false;
-  // Without a draft a greedy round is one pass either way; a sampled one would bring its logits to the host.
+  // Without a draft, a greedy round is one pass either way; a sampled one would copy its logits to the host.
   if (request_.sampling.greedy()) return steps > 0;
   if (plan.acceptance == Acceptance::by_block && !request_.sampling.coupled) return false;
   return chooser_.counter_key().has_value();
@@ -48,7 +48,7 @@ Result<void> DeviceRound::run(const RoundPlan& plan, std::int32_t steps, std::sp
                                       outputs_));
   drafter.take(outputs_);
   if (drafter.steps().empty()) {
-    if (steps > 0) stop = DraftStop::threshold;  // the first step's logits made no distribution
+    if (steps > 0) stop = DraftStop::threshold;  // The first step's logits formed no distribution.
     return {};
   }
   const DraftStep& last = drafter.steps().back();
@@ -67,7 +67,7 @@ void DeviceRound::judge(std::span<const DraftNode> nodes, Verdict& verdict) cons
   for (std::size_t i = 0; i < nodes.size(); ++i)
     verdict.tested[i] = static_cast<std::int32_t>(i) <= outputs_.accepted ? 1 : 0;
   verdict.bonus_token = outputs_.bonus_token;
-  // What the device chose from such a row means nothing, nor does what it accepted after it.
+  // The device's choice from such a row is meaningless, as is everything it accepted after it.
   verdict.undefined_row = -1;
   for (std::size_t row = 0; row <= verdict.path.size(); ++row) {
     if (has_distribution(outputs_.verified[row])) continue;
@@ -96,7 +96,7 @@ Result<void> TextAhead::run(const RoundPlan& plan, std::span<const std::int32_t>
          .verifies = false,
          .stops = request_.eos_tokens},
         outputs_));
-    // The first step's logits make no distribution.
+    // The first step's logits form no distribution.
     if (outputs_.drafted.empty()) {
       best_ = {.probability = std::numeric_limits<float>::quiet_NaN()};
       return {};

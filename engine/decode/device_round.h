@@ -21,26 +21,26 @@ namespace draftscope::engine {
 
 class DeviceRound {
  public:
-  /// Nothing is owned.
+  /// Does not own its arguments.
   DeviceRound(Backend& backend, const DecodeRequest& request, const Chooser& chooser)
       : backend_(backend), request_(request), chooser_(chooser) {}
 
-  /// Whether the backend can do draft and verification of such a round in one go: a chain, drafted by a mask
-  /// in `steps` steps, with nothing beside it, without a repetition penalty.
+  /// Whether the backend can do draft and verification of such a round in one go. The round must be a chain,
+  /// drafted by a mask in `steps` steps, with no extra rows and without a repetition penalty.
   [[nodiscard]] bool can_run(const RoundPlan& plan, std::int32_t steps) const;
 
-  /// Runs the round after `text`, whose last token is the root, and hands what was drafted to `drafter`.
-  /// `stop` is set if anything but the length ended the draft.
+  /// Runs the round after `text`, whose last token is the root, and passes the draft to `drafter`. `stop` is
+  /// set if anything except the length ended the draft.
   [[nodiscard]] Result<void> run(const RoundPlan& plan, std::int32_t steps,
                                  std::span<const std::int32_t> text, Drafter& drafter,
                                  traces::DraftStop& stop);
 
-  /// Decides on the draft as the device did.
+  /// Copies the device's decision on the draft.
   void judge(std::span<const DraftNode> nodes, Verdict& verdict) const;
 
   /// The target's best tokens after the root and after each draft token.
   [[nodiscard]] std::span<const TopToken> verified() const { return outputs_.verified; }
-  /// Hidden states of those rows, as the plan asked for them.
+  /// Hidden states of the root and draft tokens, as the plan asked for them.
   [[nodiscard]] std::span<const float> states() const { return outputs_.hidden; }
   /// Duration of the verification by the device's clock.
   [[nodiscard]] std::int64_t verify_ns() const { return outputs_.verify_ns; }
@@ -52,34 +52,34 @@ class DeviceRound {
   ChainRoundOutputs outputs_;
 };
 
-/// Rounds without a draft that the backend runs ahead of the text, several in one go (Backend::runs_ahead()):
-/// of a greedy text that nothing but the model decides. Each is taken as a round of its own, with the token
-/// and the time that it took on the device.
+/// Rounds without a draft that the backend runs ahead of the text, several in one go (Backend::runs_ahead()).
+/// They belong to a greedy text that depends on nothing except the model. Each is reported as a separate
+/// round, with its token and its time on the device.
 class TextAhead {
  public:
-  /// Nothing is owned.
+  /// Does not own its arguments.
   TextAhead(Backend& backend, const DecodeRequest& request) : backend_(backend), request_(request) {}
 
-  /// Whether a round can be taken from here. The cache's last row is left to a pass of its own.
+  /// Whether a round can be taken at this point. The cache's last row is left to an ordinary pass.
   [[nodiscard]] bool can_run(const RoundPlan& plan, const RoundRoom& room) const;
 
-  /// Takes the round after `text`, whose last token is the root; runs it and up to plan.ahead − 1 more, if
-  /// none is left of those that were run.
+  /// Takes the round after `text`, whose last token is the root. If no round run ahead is left, it first runs
+  /// this round and up to plan.ahead − 1 more.
   [[nodiscard]] Result<void> run(const RoundPlan& plan, std::span<const std::int32_t> text,
                                  const RoundRoom& room);
 
-  /// The target's best token after the root. One, whose probability is a NaN if its logits make no
+  /// The target's best token after the root: one token, whose probability is a NaN if its logits form no
   /// distribution.
   [[nodiscard]] std::span<const TopToken> best() const { return {&best_, 1}; }
-  /// How long after the round was taken the device was done with all that it ran.
+  /// Time from the end of the taken round to the end of all rounds that the device has run.
   [[nodiscard]] std::int64_t lead_ns() const;
 
  private:
   Backend& backend_;
   const DecodeRequest& request_;
   ChainRoundOutputs outputs_;
-  std::size_t taken_ = 0;           ///< tokens of outputs_.drafted that were taken
-  std::int32_t root_position_ = 0;  ///< root position of the round that is taken next
+  std::size_t taken_ = 0;           ///< number of tokens of outputs_.drafted that were taken
+  std::int32_t root_position_ = 0;  ///< root position of the round to be taken next
   TopToken best_;
 };
 

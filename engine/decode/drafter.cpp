@@ -70,7 +70,7 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
       stop = DraftStop::eos;
       break;
     }
-    // In the precision of the confidence, so that a device decides alike.
+    // Computed in the precision of the confidence, so that a device decides alike.
     const double sureness =
         plan.entropy_weight > 0.0 ? acceptance_bound(outputs_.logits, plan.entropy_weight) : step.confidence;
     if (static_cast<float>(sureness) < static_cast<float>(plan.threshold)) {
@@ -81,7 +81,7 @@ Result<void> Drafter::draft(const RoundPlan& plan, std::span<const std::int32_t>
   return {};
 }
 
-/// The step's logits, penalised by the text and by the earlier steps' tokens.
+/// Penalises the step's logits by the text and by the earlier steps' tokens.
 void Drafter::penalise(std::span<const std::int32_t> text) {
   repetition_.follow(text);
   for (const DraftStep& step : steps_) repetition_.push(step.token);
@@ -89,7 +89,7 @@ void Drafter::penalise(std::span<const std::int32_t> text) {
   for (std::size_t i = 0; i < steps_.size(); ++i) repetition_.pop();
 }
 
-/// The boundaries of the draft whose states the plan wants, and its exit.
+/// Lists the draft's boundaries whose states the plan wants, and its exit.
 void Drafter::list_boundaries(const RoundPlan& plan) {
   const std::int32_t exit = plan.mask->exit_layer();
   for (const std::int32_t boundary : plan.states)
@@ -97,7 +97,7 @@ void Drafter::list_boundaries(const RoundPlan& plan) {
   boundaries_.push_back(exit);
 }
 
-/// Runs what a draft model has not seen of the text, up to the root.
+/// Runs the part of the text that a draft model has not seen, up to the root.
 Result<void> Drafter::catch_up(DraftModel& model, std::span<const std::int32_t> text) {
   const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
   const std::int32_t layers = model.backend->shape().n_layers;
@@ -144,7 +144,7 @@ Result<void> Drafter::forward_step(const RoundPlan& plan, std::span<const std::i
   return backend_.forward(batch, outputs_);
 }
 
-/// Edges count in the confidence's precision, as the threshold's does.
+/// Width of a step. Widths' confidences are compared in the confidence's precision, like the threshold.
 std::int32_t Drafter::width_of(const RoundPlan& plan, double confidence) const {
   for (const BranchWidth& branch : plan.branches)
     if (static_cast<float>(confidence) > static_cast<float>(branch.confidence)) return branch.width;
@@ -167,7 +167,7 @@ void Drafter::add_level(const RoundPlan& plan, std::int32_t step, std::int32_t p
   if (!request_.sampling.greedy()) drawn_ = static_cast<std::size_t>(step) + 1;
 }
 
-/// The step's tokens, with their probabilities when they were drawn.
+/// Chooses the step's tokens, with their probabilities when they were drawn.
 void Drafter::choose_tokens(std::int32_t width, std::int32_t position, Acceptance acceptance) {
   candidates_.clear();
   probabilities_.clear();
@@ -185,7 +185,7 @@ void Drafter::choose_tokens(std::int32_t width, std::int32_t position, Acceptanc
   }
   copy_distribution(distribution, rest_);
   for (std::int32_t i = 0; i < width && !rest_.tokens.empty(); ++i) {
-    // The block has one token, and the root lies as many steps before it as there were.
+    // A block has one token per step, and the root lies as many steps before it as there were.
     const std::int32_t branch = acceptance == Acceptance::by_block
                                     ? block_branch(position - 1 - static_cast<std::int32_t>(steps_.size()))
                                     : i;

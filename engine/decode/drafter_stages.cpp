@@ -37,7 +37,7 @@ Result<void> Drafter::draft_in_stages(DraftStages& stages, std::span<const std::
     }
     for (std::size_t i = before; i < nodes_.size(); ++i) deepest = std::max(deepest, nodes_[i].depth);
     stages.end_stage(draft(), *stage, outcome);
-    // Logits that make no distribution end a draft.
+    // Logits that form no distribution end a draft.
     if (nodes_.size() == before) break;
   }
   if (nodes_.empty())
@@ -49,7 +49,7 @@ Result<void> Drafter::draft_in_stages(DraftStages& stages, std::span<const std::
   return {};
 }
 
-/// Guesses are points, and each is the only one after its parent.
+/// Adds guesses. They are point masses, and each is the only child of its parent.
 void Drafter::add_guesses(const DraftStage& stage, const DraftLimits& limits) {
   std::int32_t parent = stage.parent;
   for (const std::int32_t token : stage.guesses) {
@@ -65,7 +65,8 @@ void Drafter::add_guesses(const DraftStage& stage, const DraftLimits& limits) {
   }
 }
 
-/// rows_ = what the drafter has not run of the path to the stage's parent, and that token itself.
+/// Lists in rows_ the nodes on the path to the stage's parent that the drafter has not run, and the parent's
+/// token itself.
 void Drafter::list_stage_rows(const DraftStage& stage, std::span<const std::int32_t> text) {
   const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
   path_.clear();
@@ -81,8 +82,8 @@ void Drafter::list_stage_rows(const DraftStage& stage, std::span<const std::int3
                      .position = root_position + depth_of(node)});
 }
 
-/// ancestors_ = the drafter's rows of each row's path, wherever they are in the cache, and the guesses
-/// before.
+/// Lists in ancestors_ the drafter's rows of each row's path, wherever they are in the cache, and the earlier
+/// guesses.
 void Drafter::list_stage_ancestors(const DraftStage& stage, std::int32_t root_position) {
   constexpr std::size_t bits = 64;
   const auto uncommitted = static_cast<std::size_t>(next_row_ - root_position) + rows_.size();
@@ -107,7 +108,7 @@ void Drafter::list_stage_ancestors(const DraftStage& stage, std::int32_t root_po
   }
 }
 
-/// False: there is no room for the pass.
+/// Runs the stage's pass. Returns false if there is no room for it.
 Result<bool> Drafter::run_stage(const DraftStage& stage, std::span<const std::int32_t> text,
                                 const DraftLimits& limits, StageOutcome& outcome) {
   const auto root_position = static_cast<std::int32_t>(text.size()) - 1;
@@ -160,7 +161,7 @@ Result<bool> Drafter::run_stage(const DraftStage& stage, std::span<const std::in
     outcome.last = -1;
     at = first;
   }
-  // The last guess that was the drafter's own has no token after it, if there was no place or no
+  // If the last guess equalled the drafter's token, it has no token after it when there was no room or no
   // distribution.
   if (outcome.last < 0 && at != stage.parent && static_cast<std::size_t>(at) + 1 == nodes_.size())
     outcome.last = at;
@@ -168,7 +169,7 @@ Result<bool> Drafter::run_stage(const DraftStage& stage, std::span<const std::in
   return true;
 }
 
-/// The logits of a head row, penalised by the text and by the path to the node that the row follows.
+/// Penalises the logits of a head row by the text and by the path to the row's node.
 void Drafter::penalise_staged(std::span<const std::int32_t> text, std::size_t head, std::int32_t parent) {
   repetition_.follow(text);
   std::int32_t pushed = 0;
@@ -182,7 +183,8 @@ void Drafter::penalise_staged(std::span<const std::int32_t> text, std::size_t he
   for (; pushed > 0; --pushed) repetition_.pop();
 }
 
-/// Adds the drafter's tokens after `parent`, by its head row; false if that makes no distribution.
+/// Adds the drafter's tokens after `parent`, using its head row; returns false if the row forms no
+/// distribution.
 bool Drafter::add_staged(const DraftStage& stage, std::size_t head, std::int32_t parent,
                          std::int32_t root_position, std::int32_t room) {
   const bool greedy = request_.sampling.greedy();
@@ -224,7 +226,7 @@ bool Drafter::add_staged(const DraftStage& stage, std::size_t head, std::int32_t
     } else {
       copy_distribution(drawn, rest_);
       for (std::int32_t i = 0; i < width && !rest_.tokens.empty(); ++i) {
-        // Numbers of their own: other branches of the draft draw at the same position.
+        // Draws get distinct numbers, since other branches of the draft draw at the same position.
         const std::int32_t branch = static_cast<std::int32_t>(step) * max_verification_rows + i;
         const std::int32_t token = draw_token(rest_, {DrawPurpose::draft, position, branch}, chooser_);
         const double probability = rest_.probability(token);

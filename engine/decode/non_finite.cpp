@@ -19,7 +19,7 @@ std::string_view name_of(float value) {
   return value > 0.0F ? "inf" : "-inf";
 }
 
-/// Runs the tokens again, as many a pass as keep their bits, and looks at every layer boundary.
+/// Runs the tokens again, with as many per pass as are batch-invariant, and checks every layer boundary.
 class SecondLook {
  public:
   explicit SecondLook(Backend& backend)
@@ -38,7 +38,7 @@ class SecondLook {
 
   /// Logits of the last token.
   [[nodiscard]] std::span<const float> logits() const { return outputs_.logits; }
-  /// "; layer 3 is the first whose output …"
+  /// Text of the origin: "; layer 3 is the first whose output …"
   [[nodiscard]] std::string origin() const {
     const std::int32_t n_layers = backend_.shape().n_layers;
     std::string text = fmt::format("; layer {} is the first whose output is not finite", boundary_ - 1);
@@ -80,7 +80,7 @@ class SecondLook {
   std::vector<std::int32_t> boundaries_;
   std::vector<Row> rows_;
   Outputs outputs_;
-  // The first that is not finite, of any token; one after the last = all are finite.
+  // First boundary that is not finite for any token; one after the last = all are finite.
   std::int32_t boundary_ = backend_.shape().n_layers + 1;
 };
 
@@ -114,7 +114,7 @@ Error non_finite(Backend& backend, const NonFiniteRow& row) {
   SecondLook look(backend);
   const Result<void> done = look.run(row);
   const std::string found = done ? non_finite_logits(look.logits()) : "";
-  // A pass of another width may round what was beyond all numbers to one of them.
+  // A pass of another width may round an overflowing number to a finite one.
   if (found.empty()) return {fmt::format("{}: found a NaN or an infinity, expected finite numbers", where)};
   return {fmt::format("{}: {}, expected finite numbers{}", where, found, look.origin())};
 }

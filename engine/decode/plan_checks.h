@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Refusals of plans that a model can't run, before anything is computed for them.
+// Refuses plans that a model can't run, before anything is computed for them.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
@@ -11,8 +11,8 @@
 namespace draftscope::engine {
 
 /// Fails on more than one source of a draft, guesses that are no tree over the vocabulary, a draft model of
-/// another vocabulary, a mask of another number of layers, and a verification or best tokens that do not go
-/// with the rest.
+/// another vocabulary, or a mask of another number of layers. Also fails on a verification or best tokens
+/// that do not fit the rest of the plan.
 [[nodiscard]] Result<void> check_plan(const RoundPlan& plan, const speculation::ModelShape& shape);
 
 }  // namespace draftscope::engine

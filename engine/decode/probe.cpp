@@ -21,7 +21,7 @@ StateBank& Probe::states() {
   return own != nullptr ? *own : host_states_;
 }
 
-/// A pass of a backend that has no bank: the host's stands in for it.
+/// Runs a pass on a backend that has no bank; the host's bank replaces it.
 Result<void> Probe::forward(Batch batch, Outputs& outputs) {
   if (backend_.states() != nullptr) return backend_.forward(batch, outputs);
   if (batch.reads_kept) batch.hidden = host_states_.values();
@@ -45,11 +45,11 @@ Result<void> Probe::run(const ProbePass& pass, Outputs& outputs) {
                    outputs);
   if (pass.context > committed_)
     return fail("probe: found a context of {} positions, expected at most {}", pass.context, committed_);
-  // The text's own rows from `context` on are uncommitted to this pass, and nobody's ancestors.
+  // The text's rows from `context` on are uncommitted for this pass, and no row attends to them.
   const std::int32_t hidden_rows = committed_ - pass.context;
   constexpr std::int32_t bits = 64;
   const std::int32_t words = (hidden_rows + count + bits - 1) / bits;
-  // At once for the widest pass at the context's end: `hidden_rows` grows with the text.
+  // Allocate at once for the widest pass at the context's end, since `hidden_rows` grows with the text.
   const std::int32_t max_words = (backend_.cache_rows() + bits - 1) / bits;
   ancestors_.reserve(static_cast<std::size_t>(max_words) * static_cast<std::size_t>(head_room()));
   ancestors_.assign(static_cast<std::size_t>(words) * pass.rows.size(), 0);

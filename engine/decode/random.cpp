@@ -27,7 +27,7 @@ std::size_t SeededChooser::choose(Draw draw, std::span<const double> weights) {
     last_possible = i;
     if (threshold < sum) return i;
   }
-  return last_possible;  // rounding left the threshold at the very end
+  return last_possible;  // Rounding left the threshold at the very end.
 }
 
 }  // namespace draftscope::engine

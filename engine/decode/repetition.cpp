@@ -10,7 +10,7 @@ Repetition::Repetition(const SamplingOptions& sampling, std::int32_t vocab)
     : penalty_(sampling.repetition_penalty) {
   if (!sampling.penalises()) return;
   counts_.assign(static_cast<std::size_t>(vocab), 0);
-  // A round allocates nothing: no more tokens occur than there are.
+  // Rounds allocate nothing: no more different tokens occur than the vocabulary has.
   distinct_.reserve(counts_.size());
 }
 
@@ -35,7 +35,7 @@ void Repetition::apply(std::span<float> logits, std::span<TopToken> best) {
   top_.offer(0, 0, logits, 0, std::numeric_limits<float>::infinity());
   top_.merge(0, best);
   const double highest = static_cast<double>(best[0].logit);
-  double sum = 0.0;  // NaN where the logits make no distribution
+  double sum = 0.0;  // NaN if the logits form no distribution
   for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - highest);
   for (TopToken& token : best)
     token.probability = static_cast<float>(std::exp(static_cast<double>(token.logit) - highest) / sum);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The repetition penalty (SamplingOptions::repetition_penalty) on rows of a pass, each as of its own text: a
-// prefix that all share, and what was drafted after it on the way to the row.
+// The repetition penalty (SamplingOptions::repetition_penalty) for rows of a pass. Each row has its text: a
+// prefix that all rows share, and the tokens drafted after it on the path to the row.
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/sampling.h>
@@ -19,23 +19,23 @@ class Repetition {
  public:
   Repetition(const SamplingOptions& sampling, std::int32_t vocab);
 
-  /// Whether there is a penalty; without one nothing below is to be called.
+  /// Whether there is a penalty; without one, no other function may be called.
   [[nodiscard]] bool is_on() const { return !counts_.empty(); }
 
-  /// The prefix: the text of one request, which only grows from call to call.
+  /// Sets the prefix: the text of one request, which only grows from call to call.
   void follow(std::span<const std::int32_t> text);
-  /// A token after prefix and earlier pushed tokens.
+  /// Adds a token after the prefix and earlier pushed tokens.
   void push(std::int32_t token);
-  /// Takes the last pushed token back.
+  /// Removes the last pushed token.
   void pop();
 
-  /// Changes a row's logits, and makes its best tokens anew from them.
+  /// Penalises a row's logits, and computes its best tokens again from them.
   void apply(std::span<float> logits, std::span<TopToken> best);
 
  private:
   double penalty_;
-  std::vector<std::int32_t> counts_;    // of each token of the vocabulary; empty without a penalty
-  std::vector<std::int32_t> distinct_;  // tokens that occur, in the order of their first occurrence
+  std::vector<std::int32_t> counts_;    // count of each token of the vocabulary; empty without a penalty
+  std::vector<std::int32_t> distinct_;  // tokens that occur, in order of their first occurrence
   std::vector<std::int32_t> pushed_;
   std::size_t followed_ = 0;
   cpu::TopTokens top_;

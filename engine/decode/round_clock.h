@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The clock of a round's phases: one begins at the very nanosecond the last one ended, so that the phases of
-// a round tile it exactly.
+// The clock of a round's phases. Each phase begins at the same nanosecond at which the previous one ended, so
+// that the phases of a round tile it exactly.
 
 #include <draftscope/base/clock.h>
 #include <draftscope/profiler/span_recorder.h>
@@ -16,14 +16,15 @@ class RoundClock {
   explicit RoundClock(profiler::SpanRecorder* recorder)
       : recorder_(recorder), lap_ns_(draftscope::now_ns()) {}
 
-  /// From here on the clock shows `lead_ns` less: what it times happened on a device that went ahead by that.
+  /// Sets the clock back by `lead_ns` from now on: the timed work happened on a device that is ahead by that
+  /// time.
   void set_lead(std::int64_t lead_ns) { lead_ns_ = lead_ns; }
 
-  /// Moment at which the last phase ended, or the clock was made: the time accounted for so far.
+  /// End of the last phase, or the time the clock was made: the time accounted for so far.
   [[nodiscard]] std::int64_t now_ns() const { return lap_ns_; }
 
-  /// Ends the phase that is open, begins another; returns the moment. The first phase of a round begins where
-  /// the round before ended, so that what lies between them (listeners, recording) is counted, as control.
+  /// Ends the open phase and begins another; returns the time. The first phase of a round begins where the
+  /// previous round ended, so that the time between them (listeners, recording) counts as control.
   std::int64_t begin(traces::Phase phase) {
     if (open_) end();
     open_ = true;
@@ -32,7 +33,8 @@ class RoundClock {
     return lap_ns_;
   }
 
-  /// begin() for a phase that a device began `ago_ns` before now, though not before the open one.
+  /// Does the same as begin() for a phase that a device began `ago_ns` before now, but not before the open
+  /// phase.
   std::int64_t begin_before_now(traces::Phase phase, std::int64_t ago_ns) {
     const std::int64_t moment_ns = std::max(lap_ns_, present_ns() - std::max<std::int64_t>(ago_ns, 0));
     end_at(moment_ns);
@@ -60,7 +62,7 @@ class RoundClock {
   }
 
  private:
-  /// Not before the last phase's end: clocks of a device and a host differ.
+  /// The current time, but not before the last phase's end, since clocks of a device and a host differ.
   [[nodiscard]] std::int64_t present_ns() const { return std::max(lap_ns_, draftscope::now_ns() - lead_ns_); }
 
   profiler::SpanRecorder* recorder_;

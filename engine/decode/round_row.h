@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The row of a round as a trace holds it, with its layer set and its draft tokens.
+// Builds the row of a round for a trace, with its layer set and its draft tokens.
 
 #include <draftscope/engine/strategy.h>
 #include <draftscope/traces/records.h>
@@ -13,9 +13,9 @@
 
 namespace draftscope::engine {
 
-/// Moments at which a round's phases began, in order; each phase ends where the next begins.
+/// Times at which a round's phases began, in order; each phase ends where the next begins.
 struct RoundTimes {
-  std::int64_t plan_ns = 0;   ///< and the round
+  std::int64_t plan_ns = 0;   ///< beginning of the plan and of the round
   std::int64_t draft_ns = 0;  ///< equals verify_ns without a draft
   std::int64_t verify_ns = 0;
   std::int64_t accept_ns = 0;
@@ -31,11 +31,11 @@ void set_durations(const RoundTimes& times, traces::Round& row);
 /// Fills the row's counts of draft tokens and rows, and its depth.
 void set_draft_size(std::span<const DraftNode> nodes, std::size_t extra_rows, traces::Round& row);
 
-/// Fills `set` with the layers that drafted, and the row's exit layer; an empty set if nothing was drafted or
-/// no mask drafted. The plan's mask must not have changed since the draft.
+/// Fills `set` with the layers that drafted, and the row's exit layer. The set is empty if nothing was
+/// drafted or no mask drafted. The plan's mask must not have changed since the draft.
 void describe_layers(const RoundPlan& plan, traces::LayerSet& set, traces::Round& row);
 
-/// Fills `tokens` with the round's draft tokens and what became of each.
+/// Fills `tokens` with the round's draft tokens and their outcomes.
 void describe_draft(std::span<const DraftNode> nodes, const Verdict& verdict, traces::RoundId round_id,
                     std::vector<traces::DraftToken>& tokens);
 

@@ -17,14 +17,14 @@ void normalise(std::vector<double>& probabilities) {
   for (double& probability : probabilities) probability /= sum;
 }
 
-/// Memory in which tokens are put in order: a vocabulary's worth of indices, of every thread that samples, so
-/// that a round does not allocate it anew.
+/// Memory for sorting tokens: indices for a whole vocabulary, one buffer per sampling thread, so that a round
+/// allocates nothing.
 std::vector<std::size_t>& order_buffer() {
   thread_local std::vector<std::size_t> order;
   return order;
 }
 
-// Keeps the entries whose index is in `order` (a set), ascending by token.
+// Keeps the entries whose index is in `order` (a set), in ascending order of tokens.
 void keep(Distribution& distribution, std::vector<std::size_t>& order) {
   std::sort(order.begin(), order.end());
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -35,7 +35,7 @@ void keep(Distribution& distribution, std::vector<std::size_t>& order) {
   distribution.probabilities.resize(order.size());
 }
 
-// The `count` indices of highest probability, by falling probability, the lower token first among equals.
+// Finds the `count` indices of highest probability, by falling probability; ties go to the lower token.
 void most_probable(const Distribution& distribution, std::size_t count, std::vector<std::size_t>& order) {
   order.resize(distribution.tokens.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -46,8 +46,8 @@ void most_probable(const Distribution& distribution, std::size_t count, std::vec
 }
 
 void keep_top_p(Distribution& distribution, double top_p) {
-  // Sorting a whole vocabulary to keep a few tokens is the cost of sampling; most rows need a short head of
-  // it.
+  // Sorting a whole vocabulary to keep a few tokens would dominate the cost of sampling; most rows need only
+  // its first few.
   const std::size_t size = distribution.tokens.size();
   std::vector<std::size_t>& order = order_buffer();
   for (std::size_t count = std::min<std::size_t>(size, 64);; count = std::min(size, count * 8)) {
@@ -97,7 +97,7 @@ void warp(std::span<const float> logits, const SamplingOptions& options, Distrib
   out.probabilities.resize(logits.size());
   std::iota(out.tokens.begin(), out.tokens.end(), 0);
   const double highest = *std::max_element(logits.begin(), logits.end());
-  bool is_defined = true;  // a NaN is not ≥ 0, and ∞ − ∞ is a NaN
+  bool is_defined = true;  // A NaN is not ≥ 0, and ∞ − ∞ is a NaN.
   for (std::size_t i = 0; i < logits.size(); ++i) {
     const double weight = std::exp((static_cast<double>(logits[i]) - highest) / options.temperature);
     is_defined = is_defined && weight >= 0.0;
@@ -168,7 +168,7 @@ void remove_token(Distribution& distribution, std::int32_t token) {
 
 namespace {
 
-// −log u / p falls as log p + Gumbel noise rises, and needs one logarithm less.
+// Computes −log u / p. It falls as log p + Gumbel noise rises, and needs one logarithm fewer.
 double arrival(double probability, CounterKey key, std::int32_t position, std::int32_t token) {
   return -std::log1p(-uniform(key, {DrawPurpose::noise, position, token})) / probability;
 }
@@ -190,7 +190,7 @@ std::int32_t coupled_token(const Distribution& distribution, CounterKey key, std
 
 void coupled_tokens(const Distribution& distribution, CounterKey key, std::int32_t position,
                     std::int32_t count, std::vector<std::int32_t>& tokens) {
-  thread_local std::vector<std::pair<double, std::int32_t>> times;  // reused for its memory
+  thread_local std::vector<std::pair<double, std::int32_t>> times;  // static to reuse its memory
   times.clear();
   for (std::size_t i = 0; i < distribution.tokens.size(); ++i)
     if (distribution.probabilities[i] > 0.0)

@@ -11,7 +11,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// Number of tokens with a higher logit; of equals the lower id comes first.
+/// Rank of a token: the number of tokens with a higher logit; ties go to the lower id.
 std::int32_t rank_of(std::int32_t token, std::span<const float> logits) {
   const float own = logits[static_cast<std::size_t>(token)];
   std::int32_t rank = 0;
@@ -22,7 +22,7 @@ std::int32_t rank_of(std::int32_t token, std::span<const float> logits) {
 
 using Visit = std::function<void(const traces::ShadowToken&)>;
 
-/// Passes over runs of a text, whose states after every layer go through the head one layer at a time.
+/// Runs passes over parts of a text; the states after every layer go through the head one layer at a time.
 class ShadowPasses {
  public:
   ShadowPasses(Backend& backend, std::span<const std::int32_t> text)
@@ -31,9 +31,9 @@ class ShadowPasses {
     std::iota(boundaries_.begin(), boundaries_.end(), 1);
   }
 
-  /// Rows [begin, begin + count); row p predicts the token at p + 1.
+  /// Runs rows [begin, begin + count); row p predicts the token at p + 1.
   Result<void> run(std::int32_t begin, std::int32_t count, const Visit& visit) {
-    // K/V is written over with the same bits.
+    // The pass overwrites K/V with the same bits.
     rows_.clear();
     for (std::int32_t p = begin; p < begin + count; ++p)
       rows_.push_back({.token = text_[static_cast<std::size_t>(p)], .hidden = -1, .position = p});
@@ -51,10 +51,10 @@ class ShadowPasses {
   }
 
  private:
-  /// Predictions of one layer for all rows at hand, of which `begin` is the first.
+  /// Reports predictions of one layer for all current rows, of which `begin` is the first.
   Result<void> predict(std::int32_t layer, std::int32_t begin, const Visit& visit) {
     const auto vocab = static_cast<std::size_t>(shape_.vocab);
-    const std::size_t top = std::min<std::size_t>(vocab, 2);  // the second for the margin
+    const std::size_t top = std::min<std::size_t>(vocab, 2);  // The second token gives the margin.
     const std::size_t values = rows_.size() * static_cast<std::size_t>(shape_.d_model);
     DRAFTSCOPE_TRY(backend_.forward(
         {.rows = rows_,

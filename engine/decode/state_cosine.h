@@ -8,9 +8,9 @@
 
 namespace draftscope::engine {
 
-/// Cosine of two states of the same width; 0 of one that is all zeros, and −1, unlike everything, of states
-/// that are not finite, so that a search prefers any other. Lanes that the compiler turns into vectors: a sum
-/// of floats has one order otherwise.
+/// Cosine of two states of the same width. It is 0 if one is all zeros. It is −1, the minimum, for states
+/// that are not finite, so that a search prefers any other state. The sum has lanes that the compiler turns
+/// into vectors, since a sum of floats otherwise has a fixed order.
 [[nodiscard]] inline double state_cosine(std::span<const float> a, std::span<const float> b) {
   constexpr std::size_t lanes = 16;
   std::array<float, lanes> ab{};

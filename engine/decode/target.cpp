@@ -14,7 +14,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// Visibility lists of a verification, in the form of Batch::ancestors with the root as its first row: a
+/// Visibility lists of a verification, in the form of Batch::ancestors with the root as its first row. A
 /// draft token attends to the root and its ancestors, an extra row to the root and the extra rows that it
 /// names. Rows are the root, then `nodes`, then `extra_rows`; words are [rows][ceil(rows / 64)].
 void list_ancestors(std::span<const DraftNode> nodes, std::span<const ExtraRow> extra_rows,
@@ -91,7 +91,7 @@ Result<void> Target::verify(const RoundPlan& plan, const Drafter& drafter,
   return {};
 }
 
-/// Changes the logits of one row of the outputs, and its best tokens.
+/// Penalises the logits of one row of the outputs, and its best tokens.
 void Target::penalise(std::size_t row) {
   const auto vocab = static_cast<std::size_t>(backend_.shape().vocab);
   repetition_.apply(
@@ -99,7 +99,7 @@ void Target::penalise(std::size_t row) {
       std::span(outputs_.top).subspan(row * static_cast<std::size_t>(top_), static_cast<std::size_t>(top_)));
 }
 
-/// Penalises every row by the text and by what follows it on the way to the row: the path of a draft token,
+/// Penalises every row by the text and by the tokens on the path to the row: the ancestors of a draft token,
 /// the rows that an extra row sees.
 void Target::penalise(std::span<const DraftNode> nodes, std::span<const ExtraRow> extra_rows,
                       std::span<const std::int32_t> text) {
@@ -139,8 +139,8 @@ Result<void> Target::verify_all(const RoundPlan& plan, const Drafter& drafter,
   return forward(batch);
 }
 
-/// A batch that is wider than what one pass does invariantly goes pass by pass: rows attend to earlier ones
-/// alone.
+/// Runs a batch. One that is wider than a batch-invariant pass is run pass by pass, since rows attend only to
+/// earlier ones.
 Result<void> Target::forward(const Batch& whole) {
   const auto width = static_cast<std::size_t>(backend_.max_invariant_rows());
   const std::size_t n = whole.rows.size();
@@ -162,7 +162,7 @@ Result<void> Target::forward(const Batch& whole) {
   return {};
 }
 
-/// Rows [done, done + count) of a batch whose rows before have been computed.
+/// Rows [done, done + count) of a batch whose earlier rows have been computed.
 Batch Target::part(const Batch& whole, std::size_t done, std::size_t count) {
   constexpr std::size_t bits = 64;
   const auto d_model = static_cast<std::size_t>(backend_.shape().d_model);
@@ -190,7 +190,7 @@ Batch Target::part(const Batch& whole, std::size_t done, std::size_t count) {
 }
 
 Result<void> Target::verify_above(const RoundPlan& plan, const Drafter& drafter, std::int32_t root_position) {
-  // Every row but the last went through the layers below the exit while drafting, with the target's weights.
+  // Every row but the last went through the layers below the exit during drafting, with the target's weights.
   const auto last = static_cast<std::int32_t>(drafter.nodes().size());
   const std::int32_t exit = plan.mask->exit_layer();
   rows_.assign(1, {.token = drafter.nodes().back().token, .hidden = -1, .position = root_position + last});
@@ -215,8 +215,8 @@ Result<void> Target::verify_above(const RoundPlan& plan, const Drafter& drafter,
   return {};
 }
 
-/// The states of root and draft tokens at the draft's boundaries, from its steps and from the last token's
-/// pass in outputs_: [boundaries][rows][d_model].
+/// Gathers the states of root and draft tokens at the draft's boundaries, from its steps and from the last
+/// token's pass in outputs_: [boundaries][rows][d_model].
 void Target::gather_states(const Drafter& drafter) {
   const auto d_model = static_cast<std::size_t>(backend_.shape().d_model);
   const std::size_t boundaries = drafter.boundaries().size();
@@ -244,7 +244,7 @@ void Target::judge(const Drafter& drafter, Acceptance acceptance, std::int32_t r
   };
   if (request_.sampling.coupled)
     return judge_coupled(nodes, target_at, root_position, *chooser_.counter_key(), verdict);
-  // Guesses gain nothing by being judged jointly.
+  // Guesses gain nothing from being judged jointly.
   if (acceptance == Acceptance::by_block && !drafter.distributions().empty())
     return judge_.judge_block({nodes, drafter.distributions(), {}}, target_at, root_position, chooser_,
                               verdict);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The target's part of a request: prefill, verification of a draft, and the choice of what the text goes on
-// with.
+// The target's part of a request: prefill, verification of a draft, and the choice of the text's next tokens.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
@@ -22,28 +21,28 @@ namespace draftscope::engine {
 
 class Target {
  public:
-  /// Nothing is owned.
+  /// Does not own its arguments.
   Target(Backend& backend, const DecodeRequest& request, Chooser& chooser);
 
-  /// Writes the prompt's K/V, pass by pass; returns the text's first token. Fails with what non_finite() says
-  /// if the logits after the prompt make no distribution.
+  /// Writes the prompt's K/V, pass by pass; returns the text's first token. Fails with the error of
+  /// non_finite() if the logits after the prompt form no distribution.
   [[nodiscard]] Result<std::int32_t> prefill();
 
-  /// Runs the layers that the plan says over the root (`text`'s last token), every draft token and every
-  /// extra row, and leaves what they predict in best() and top().
+  /// Runs the layers of the plan over the root (`text`'s last token), every draft token and every extra row.
+  /// Leaves their predictions in best() and top().
   [[nodiscard]] Result<void> verify(const RoundPlan& plan, const Drafter& drafter,
                                     std::span<const std::int32_t> text);
 
-  /// Decides on the draft that was verified last.
+  /// Decides on the most recently verified draft.
   void judge(const Drafter& drafter, Acceptance acceptance, std::int32_t root_position, Verdict& verdict);
 
   /// Best tokens of the last verification: after the root, the draft tokens and the extra rows.
   [[nodiscard]] std::span<const TopToken> best() const {
     return top_ > 1 ? std::span<const TopToken>(best_) : outputs_.top;
   }
-  /// As many of each of these rows as its plan asked for.
+  /// The best tokens of root and draft tokens, as many per row as the plan asked for.
   [[nodiscard]] std::span<const TopToken> top() const { return outputs_.top; }
-  /// Hidden states of root and draft tokens that its plan asked for.
+  /// Hidden states of root and draft tokens, as the plan asked for them.
   [[nodiscard]] std::span<const float> states() const {
     return went_above_ ? std::span<const float>(states_) : outputs_.hidden;
   }
@@ -68,15 +67,15 @@ class Target {
   std::int32_t n_layers_;
   std::vector<Row> rows_;
   std::vector<std::uint64_t> ancestors_;
-  // The present pass of a verification that takes several.
+  // Buffers for the current pass of a verification that takes several.
   std::vector<Row> part_rows_;
   std::vector<std::uint64_t> part_ancestors_;
   Outputs part_outputs_;
-  std::int32_t top_ = 1;        // best tokens a row of the pass at hand
-  std::vector<TopToken> best_;  // of the last verification, where it has several a row
-  bool went_above_ = false;     // the last verification, an exit
-  std::vector<float> below_;    // then: states of the draft's boundaries, [boundaries][rows][d_model]
-  std::vector<float> states_;   // and those that the plan asked for, [plan.states][rows][d_model]
+  std::int32_t top_ = 1;        // best tokens per row of the current pass
+  std::vector<TopToken> best_;  // best tokens of the last verification, if it has several per row
+  bool went_above_ = false;     // whether the last verification ran above the exit
+  std::vector<float> below_;    // if so: states of the draft's boundaries, [boundaries][rows][d_model]
+  std::vector<float> states_;   // if so: states that the plan asked for, [plan.states][rows][d_model]
   SampledJudge judge_;
   Distribution distribution_;
   Repetition repetition_;

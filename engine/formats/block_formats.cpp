@@ -22,7 +22,7 @@ unsigned byte_at(const std::byte* address) {
   return static_cast<unsigned>(*address);
 }
 
-/// `bits` bits from bit `from` on.
+/// Extracts `bits` bits from bit `from` on.
 unsigned bits_of(const std::byte* address, std::size_t from, unsigned bits) {
   return (byte_at(address) >> from) & ((1U << bits) - 1U);
 }
@@ -31,22 +31,25 @@ std::uint16_t half_at(const std::byte* address) {
   return load_unaligned<std::uint16_t>(address);
 }
 
-// Types whose blocks are multiplied as they are: read() makes 32 weights of a block, of part `part` of it.
+// Types whose blocks are multiplied as they are. Their read() returns 32 weights of a block: part `part` of
+// it.
 
-/// 2 bytes d (fp16), 32 signed bytes q: w = d · q.
+/// A block has 2 bytes d (fp16) and 32 signed bytes q: w = d · q.
 struct Q8_0 {
   static constexpr std::uint32_t weights = 32, bytes = 34;
   static QuantisedBlock read(const std::byte* block, std::size_t /*part*/) {
     QuantisedBlock result;
     result.scale = half_at(block);
+    // Adds 128, which makes the byte unsigned.
     for (std::size_t i = 0; i < 32; ++i)
-      result.quants[i] = static_cast<std::uint8_t>(byte_at(block + 2 + i) ^ 0x80U);  // less −128
+      result.quants[i] = static_cast<std::uint8_t>(byte_at(block + 2 + i) ^ 0x80U);
     return result;
   }
 };
 
-/// 2 bytes d; 2 bytes m (fp16) where it has minima; 4 bytes of fifth bits (bit i: of weight i) where it has
-/// those; 16 bytes of nibbles q: w = d · q + m, or w = d · (q − 8), (q − 16) with fifth bits.
+/// A block has 2 bytes d; 2 bytes m (fp16) if it has minima; 4 bytes of fifth bits (bit i belongs to weight
+/// i) if it has those; 16 bytes of nibbles q. Then w = d · q + m, or w = d · (q − 8), or (q − 16) with fifth
+/// bits.
 template <bool has_minimum, bool has_fifth_bits>
 struct Nibbles {
   static constexpr std::uint32_t weights = 32;
@@ -69,11 +72,12 @@ using Q4_1 = Nibbles<true, false>;
 using Q5_0 = Nibbles<false, true>;
 using Q5_1 = Nibbles<true, true>;
 
-/// 8 parts of 32. 2 bytes d, 2 bytes e (fp16), 12 bytes of 8 scales s and 8 minima m of 6 bits; 32 bytes of
-/// fifth bits where it has those, whose bit j of byte i is of weight i of part j; 128 bytes: each 32 hold the
-/// low halves of part 2j and, as their high halves, 2j + 1: w = (d · s) · q − (e · m). Scales: bytes 0–3 have
-/// s₀–s₃ in their low 6 bits, bytes 4–7 m₀–m₃; bytes 8–11 have the low 4 bits of s₄–s₇ in their low and of
-/// m₄–m₇ in their high halves, whose upper 2 bits are the upper ones of bytes 0–3 and 4–7.
+/// A block has 8 parts of 32 weights: 2 bytes d, 2 bytes e (fp16), 12 bytes with 8 scales s and 8 minima m of
+/// 6 bits. If it has fifth bits, 32 bytes of them follow: bit j of byte i belongs to weight i of part j. Then
+/// come 128 bytes of nibbles: each 32 contain part 2j in their low halves and part 2j + 1 in their high
+/// halves. w = (d · s) · q − (e · m). Scales: bytes 0–3 have s₀–s₃ in their low 6 bits, bytes 4–7 have m₀–m₃.
+/// Bytes 8–11 have the low 4 bits of s₄–s₇ in their low halves and of m₄–m₇ in their high halves. Their upper
+/// 2 bits are the upper ones of bytes 0–3 and 4–7.
 template <bool has_fifth_bits>
 struct SixBitScales {
   static constexpr std::uint32_t weights = 256;
@@ -103,9 +107,9 @@ struct SixBitScales {
 using Q4_K = SixBitScales<false>;
 using Q5_K = SixBitScales<true>;
 
-/// 128 bytes of low 4 bits, 64 bytes of upper 2 bits, 16 signed scales s (of 16 weights each), 2 bytes d.
-/// Each half of 128 weights has 64 and 32 of these bytes; weight 32k + i has low bits in byte (i + 32 (k mod
-/// 2)), its half k / 2, and upper bits in byte i at 2k: w = (d · s) · (q − 32).
+/// A block has 128 bytes of low 4 bits, 64 bytes of upper 2 bits, 16 signed scales s (one per 16 weights) and
+/// 2 bytes d. Each half of 128 weights has 64 and 32 of these bytes. Weight 32k + i has its low bits in byte
+/// (i + 32 (k mod 2)), its half k / 2, and its upper bits in byte i at bit 2k: w = (d · s) · (q − 32).
 struct Q6_K {
   static constexpr std::uint32_t weights = 256, bytes = 210;
   static QuantisedBlock read(const std::byte* block, std::size_t part) {
@@ -123,18 +127,18 @@ struct Q6_K {
   }
 };
 
-// Types whose nibbles stand for the values of a table: unpack() widens a block.
+// Types whose nibbles are indices into a table of values; unpack() widens a block.
 
 constexpr std::array<float, 16> uneven_steps{-127, -104, -83, -65, -49, -35, -22, -10,
                                              1,    13,   25,  38,  53,  69,  89,  113};
-/// FP4 (E2M1) times two.
+/// The values of FP4 (E2M1), multiplied by two.
 constexpr std::array<float, 16> doubled_fp4{0, 1, 2, 3, 4, 6, 8, 12, -0.0F, -1, -2, -3, -4, -6, -8, -12};
 
 void look_up(const std::array<float, 16>& table, float scale, const std::byte* nibbles, float* out) {
   for (std::size_t i = 0; i < 32; ++i) out[i] = scale * table[bits_of(nibbles + i % 16, i / 16 * 4, 4)];
 }
 
-/// 2 bytes d, 16 bytes of nibbles q: w = d · table[q], 16 values from −127 to 113.
+/// A block has 2 bytes d and 16 bytes of nibbles q: w = d · table[q], with 16 values from −127 to 113.
 struct IQ4_NL {
   static constexpr std::uint32_t weights = 32, bytes = 18;
   static void unpack(const std::byte* block, float* out) {
@@ -142,8 +146,9 @@ struct IQ4_NL {
   }
 };
 
-/// 8 parts of 32. 2 bytes d, 2 bytes of upper scale bits (2 each), 4 bytes of lower ones (4 each), 128 bytes:
-/// 16 of nibbles for each part: w = (d · (s − 32)) · table[q], with IQ4_NL's table.
+/// A block has 8 parts of 32 weights. It has 2 bytes d, 2 bytes of upper scale bits (2 per part), 4 bytes of
+/// lower ones (4 per part), then 128 bytes with 16 of nibbles per part. w = (d · (s − 32)) · table[q], with
+/// IQ4_NL's table.
 struct IQ4_XS {
   static constexpr std::uint32_t weights = 256, bytes = 136;
   static void unpack(const std::byte* block, float* out) {
@@ -158,20 +163,20 @@ struct IQ4_XS {
   }
 };
 
-/// 1 byte e, 16 bytes of nibbles, each an FP4 (E2M1): w = 2^(e − 127) · fp4.
+/// A block has 1 byte e and 16 bytes of nibbles, each an FP4 (E2M1): w = 2^(e − 127) · fp4.
 struct MXFP4 {
   static constexpr std::uint32_t weights = 32, bytes = 17;
   static void unpack(const std::byte* block, float* out) {
-    // 2^(e − 128), as the table has the numbers doubled; the two smallest are subnormal.
+    // 2^(e − 128), since the table has doubled numbers; the two smallest values are subnormal.
     const unsigned exponent = byte_at(block);
     const std::uint32_t bits = exponent < 2 ? 0x0020'0000U << exponent : (exponent - 1) << 23U;
     look_up(doubled_fp4, std::bit_cast<float>(bits), block + 1, out);
   }
 };
 
-// Rows.
+// Builders of table rows.
 
-/// A type whose weights are plain numbers, read one by one.
+/// A row for a type whose weights are plain numbers, read one by one.
 template <DType dtype, float (*number_at)(const std::byte*)>
 constexpr BlockFormat plain(std::uint32_t id, std::string_view name) {
   constexpr auto bytes = static_cast<std::uint32_t>(dtype_bytes(dtype));
@@ -195,7 +200,7 @@ float bf16_at(const std::byte* number) {
   return bf16_to_float(half_at(number));
 }
 
-/// A type whose blocks are multiplied as they are: widening is what their packed layout stands for.
+/// A row for a type whose blocks are multiplied as they are; widening uses their packed layout.
 template <typename Block, WeightFormat format>
 constexpr BlockFormat multiplied(std::uint32_t id, std::string_view name) {
   constexpr std::size_t parts = Block::weights / cpu::block_depth;
@@ -216,7 +221,7 @@ constexpr BlockFormat multiplied(std::uint32_t id, std::string_view name) {
           }};
 }
 
-/// A type that is widened alone.
+/// A row for a type that can only be widened.
 template <typename Block>
 constexpr BlockFormat widened(std::uint32_t id, std::string_view name) {
   return {id,
@@ -234,7 +239,7 @@ constexpr BlockFormat named(std::uint32_t id, std::string_view name) {
   return {id, name, 0, 0, nullptr, std::nullopt};
 }
 
-// Ids and names: ggml's, as the gguf package has them.
+// Ids and names are ggml's, as in the gguf package.
 constexpr std::array formats{
     plain<DType::f32, f32_at>(0, "F32"),
     plain<DType::f16, f16_at>(1, "F16"),
@@ -250,7 +255,7 @@ constexpr std::array formats{
     widened<IQ4_NL>(20, "IQ4_NL"),
     widened<IQ4_XS>(23, "IQ4_XS"),
     widened<MXFP4>(39, "MXFP4"),
-    // Refused by name.
+    // These types are refused by name.
     named(9, "Q8_1"),
     named(10, "Q2_K"),
     named(11, "Q3_K"),

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The one layout in memory of all matrices in blocks of quantised weights, whatever made them, and such a
-// block. A format that a CPU multiplies is a row of packed_layouts.
+// The common memory layout of all matrices in blocks of quantised weights, whatever made them, and of one
+// such block. A format that a CPU multiplies is a row of packed_layouts.
 //
 //   Group    16 outputs; groups follow each other, the last one padded with zero scales
 //   Block    32 values of k of a group; blocks follow each other along k, the last one padded with the zero
 //            point. A group is thus one stream of bytes
-//   Scales   before the quants of a block: 16 fp16 scales, and 16 fp16 minima where the format has them;
-//            without minima, those of two blocks are before the quants of both. Of formats with two levels
-//            they are those of 8 blocks, and followed by signed bytes: the scales of
-//            each block ([block][half, if it has two][16]), then its minima ([block][16])
-//   Quants   unsigned, in vectors of 64 bytes: byte 4 · output + j of a vector is of value 4 · quad + j of k,
-//            as dot products of bytes read it. A quant's low 8, 4 or 2 bits are in the low planes, from quad
-//            to quad at the next bits of the same byte; its upper bits are in the high planes after them,
-//            likewise
+//   Scales   before the quants of a block: 16 fp16 scales, and 16 fp16 minima if the format has them. Without
+//            minima, the scales of two blocks precede the quants of both. In formats with two levels, the
+//            fp16 numbers are shared by 8 blocks and followed by signed bytes: the scales of each block
+//            ([block][half, if it has two][16]), then its minima ([block][16])
+//   Quants   unsigned, in vectors of 64 bytes: byte 4 · output + j of a vector belongs to value 4 · quad + j
+//            of k, the order in which dot products of bytes read it. A quant's low 8, 4 or 2 bits are in the
+//            low planes; successive quads use successive bits of the same byte. Its upper bits are in the
+//            high planes after them, in the same way
 //
-//   w = step · (quant − zero) + minimum; step is the scale, or scale · the block's own; the minimum likewise,
-//   subtracted in formats of two levels, as ggml has them.
+//   w = step · (quant − zero) + minimum. The step is the scale, or scale · the block's scale in formats of
+//   two levels. The minimum is formed likewise; formats of two levels subtract it, as in ggml.
 
 #include <draftscope/speculation/weight_format.h>
 #include <array>
@@ -30,33 +30,33 @@ namespace draftscope::engine::cpu {
 
 inline constexpr std::int64_t group_outputs = 16;
 inline constexpr std::int64_t block_depth = 32;
-inline constexpr std::int64_t plane_bytes = 64;          ///< a vector: one byte an output and value of a quad
-inline constexpr std::int64_t blocks_of_two_levels = 8;  ///< blocks that share the fp16 numbers
+/// Bytes of a vector: one per output and value of a quad.
+inline constexpr std::int64_t plane_bytes = 64;
+inline constexpr std::int64_t blocks_of_two_levels = 8;  ///< number of blocks that share the fp16 numbers
 
-/// Its functions are always inlined, so that no copy compiled for one instruction set is linked into code for
-/// another.
+/// Layout of one format. Its functions are always inlined, so that no copy compiled for one instruction set
+/// is linked into code for another.
 struct PackedLayout {
   speculation::WeightFormat format = speculation::WeightFormat::q8_0;
   int low_bits = 8;      ///< 8, 4 or 2
   int high_bits = 0;     ///< 0, 1 or 2
-  int zero_bits = 0;     ///< the zero point is 2 to this power
-  bool has_zero = true;  ///< else it is 0
+  int zero_bits = 0;     ///< the zero point is 2^zero_bits
+  bool has_zero = true;  ///< whether the zero point is 2^zero_bits; otherwise it is 0
   bool has_minima = false;
-  int own_scales = 0;  ///< scales of a block under its fp16 scale; 0 = a format of one level
+  int own_scales = 0;  ///< scales per block below its fp16 scale; 0 = a format of one level
 
   [[nodiscard, gnu::always_inline]] constexpr int bits() const { return low_bits + high_bits; }
   [[nodiscard, gnu::always_inline]] constexpr int zero() const { return has_zero ? 1 << zero_bits : 0; }
   [[nodiscard, gnu::always_inline]] constexpr bool has_two_levels() const { return own_scales > 0; }
-  /// Blocks whose scales lie together, a unit: so many that quants begin at lines of the cache.
+  /// Number of blocks whose scales lie together, called a unit; chosen so that quants begin at cache lines.
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t unit_blocks() const {
     if (has_two_levels()) return blocks_of_two_levels;
     return has_minima ? 1 : 2;
   }
-  /// From a block's fp16 numbers to the next one's.
+  /// Distance from a block's fp16 numbers to the next block's.
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t half_step() const {
     return has_two_levels() ? 0 : 2 * group_outputs * (has_minima ? 2 : 1);
   }
-  /// Bytes of a block's quants.
   [[nodiscard, gnu::always_inline]] constexpr std::int64_t quant_bytes() const {
     return plane_bytes * bits();
   }
@@ -74,7 +74,8 @@ struct PackedLayout {
   }
 };
 
-/// Formats that are multiplied as they are. The other block formats (tables of values) are not among them.
+/// Formats that are multiplied as they are. Other block formats, which use tables of values, are not
+/// included.
 inline constexpr std::array packed_layouts{
     PackedLayout{speculation::WeightFormat::q8_0, 8, 0, 7, true, false, 0},
     PackedLayout{speculation::WeightFormat::q6_k, 4, 2, 5, true, false, 2},
@@ -87,30 +88,30 @@ inline constexpr std::array packed_layouts{
     PackedLayout{speculation::WeightFormat::q3_0, 2, 1, 2, true, false, 0},
 };
 
-/// Place in packed_layouts; −1 = a format that has no layout.
+/// Index in packed_layouts; −1 = a format without a layout.
 [[nodiscard, gnu::always_inline]] constexpr int packed_place(speculation::WeightFormat format) {
   for (std::size_t i = 0; i < packed_layouts.size(); ++i)
     if (packed_layouts[i].format == format) return static_cast<int>(i);
   return -1;
 }
 
-/// Null = a format that has no layout.
+/// Layout of a format; null = a format without a layout.
 [[nodiscard, gnu::always_inline]] constexpr const PackedLayout* packed_layout(
     speculation::WeightFormat format) {
   const int place = packed_place(format);
   return place < 0 ? nullptr : packed_layouts.data() + place;
 }
 
-/// 32 weights of one output, as any of the formats says them.
+/// The 32 weights of one output in one block, in a form common to all formats.
 struct QuantisedBlock {
   std::array<std::uint8_t, block_depth> quants{};
   std::uint16_t scale = 0;                  ///< fp16
-  std::uint16_t minimum = 0;                ///< fp16; 0 where the format has none
-  std::array<std::int8_t, 2> own_scales{};  ///< formats with two levels: one per half, or the first alone
+  std::uint16_t minimum = 0;                ///< fp16; 0 if the format has none
+  std::array<std::int8_t, 2> own_scales{};  ///< formats with two levels: one per half, or only the first
   std::int8_t own_minimum = 0;
 };
 
-/// The numbers that a block stands for, products and sums rounded to fp32 as ggml's.
+/// Computes the numbers of a block; products and sums are rounded to fp32 as in ggml.
 [[gnu::always_inline]] inline void dequantise(const PackedLayout& layout, const QuantisedBlock& block,
                                               float* out) {
   const float scale = f16_to_float(block.scale);

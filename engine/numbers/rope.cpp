@@ -32,7 +32,8 @@ double llama3_frequency(double frequency, const speculation::RopeScaling& scalin
   return (1.0 - smooth) * frequency / scaling.factor + smooth * frequency;
 }
 
-/// Pairs below `low` rotate often enough to keep their frequency; pairs above `high` are interpolated.
+/// Frequency by yarn. Pairs below `low` rotate often enough to keep their frequency; pairs above `high` are
+/// interpolated.
 double yarn_frequency(double frequency, std::int32_t pair, std::int32_t head_dim,
                       const speculation::RopeScaling& scaling) {
   const auto pair_that_rotates = [&](double rotations) {
@@ -47,7 +48,7 @@ double yarn_frequency(double frequency, std::int32_t pair, std::int32_t head_dim
   }
   low = std::max(low, 0.0);
   high = std::min(high, head_dim - 1.0);
-  if (low == high) high += 0.001;  // transformers' guard against a division by zero
+  if (low == high) high += 0.001;  // This is transformers' guard against a division by zero.
   const double ramp = std::clamp((pair - low) / (high - low), 0.0, 1.0);
   return frequency / scaling.factor * ramp + frequency * (1.0 - ramp);
 }
@@ -58,8 +59,9 @@ Rope::Rope(const speculation::ModelShape& shape, std::int32_t max_context)
     : scaling_(shape.rope), width_(shape.rotary_width()), max_positions_(shape.max_positions) {
   attention_factor_ = attention_factor(scaling_);
   if (scaling_.kind == speculation::RopeKind::longrope) {
-    // transformers looks at each call's longest position, which would make a row depend on its neighbours,
-    // and keys of a text that grows longer on other factors than its queries.
+    // The choice depends on max_context. transformers decides by each call's longest position, which would
+    // make a row depend on its neighbours. In a text that grows longer, keys would then have other factors
+    // than queries.
     if (max_context > scaling_.original_max_positions) scaling_.short_factors = scaling_.long_factors;
   }
   if (scaling_.kind == speculation::RopeKind::dynamic && scaling_.original_max_positions > 0)
@@ -79,7 +81,7 @@ double Rope::frequency(std::int32_t pair, double theta) const {
     case speculation::RopeKind::yarn:
       return yarn_frequency(standard, pair, width_, scaling_);
     case speculation::RopeKind::longrope:
-      // In fp32, as transformers and GGUF files hold the factors.
+      // Computed in fp32, the type of the factors in transformers and GGUF files.
       return standard / static_cast<float>(scaling_.short_factors[static_cast<std::size_t>(pair)]);
     case speculation::RopeKind::standard:
       if (!scaling_.divisors.empty()) return standard / scaling_.divisors[static_cast<std::size_t>(pair)];
@@ -92,8 +94,8 @@ double Rope::frequency(std::int32_t pair, double theta) const {
 
 void Rope::angles(std::int32_t position, float* cosine, float* sine) const {
   // Dynamic NTK stretches the base with the sequence's length. transformers takes the longest position of the
-  // call, which would make a row depend on its neighbours; here a row's own position is the length, and that
-  // is what transformers computes too when it decodes token by token.
+  // call, which would make a row depend on its neighbours. Here the length is the row's position, which is
+  // also what transformers computes when it decodes token by token.
   const bool stretched = scaling_.kind == speculation::RopeKind::dynamic && position >= max_positions_;
   double theta = scaling_.theta;
   if (stretched)

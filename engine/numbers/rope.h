@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Rotary position embedding: angles of a position, for the six kinds of scaling. Frequencies follow Hugging
-// Face transformers' modeling_rope_utils.py, in fp32 where it uses fp32, so that angles agree at long
+// Rotary position embedding: the angles of a position, for the six kinds of scaling. Frequencies follow
+// Hugging Face transformers' modeling_rope_utils.py, in fp32 where it uses fp32, so that angles agree at long
 // contexts.
 
 #include <draftscope/speculation/model_shape.h>
@@ -13,10 +13,10 @@ namespace draftscope::engine {
 
 class Rope {
  public:
-  /// For contexts of up to `max_context` rows, which longrope chooses its factors by.
+  /// Prepares angles for contexts of up to `max_context` rows; longrope chooses its factors by this length.
   Rope(const speculation::ModelShape& shape, std::int32_t max_context);
 
-  /// cos and sin of the rotary_width() / 2 angles at `position`, scaled by the attention factor.
+  /// Computes cos and sin of the rotary_width() / 2 angles at `position`, scaled by the attention factor.
   void angles(std::int32_t position, float* cosine, float* sine) const;
 
  private:
@@ -29,10 +29,10 @@ class Rope {
   double attention_factor_ = 1.0;
 };
 
-/// Factor of cos and sin: the one that yarn and longrope are given or derive, 1 for the other kinds.
+/// Factor of cos and sin: given or derived for yarn and longrope, 1 for the other kinds.
 [[nodiscard]] double attention_factor(const speculation::RopeScaling& scaling);
 
-/// The shape as the layers with a sliding window rotate.
+/// The shape with the rotation of layers that have a sliding window.
 [[nodiscard]] speculation::ModelShape with_local_rope(speculation::ModelShape shape);
 
 /// Rotates the first `width` dimensions of a head in place; dimension i pairs with i + width / 2.

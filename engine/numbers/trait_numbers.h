@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Numbers that every backend takes from a shape's traits, rounded where transformers rounds them.
+// Numbers that every backend derives from a shape's traits, rounded where transformers rounds them.
 
 #include <draftscope/engine/checkpoint.h>
 #include <draftscope/speculation/model_shape.h>

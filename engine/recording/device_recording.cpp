@@ -30,11 +30,11 @@ void DeviceRecording::begin(traces::Writer& writer, profiler::SpanRecorder& span
   if (trace_ == nullptr) return;
   trace_->record_into(writer);
   spans_ = &spans;
-  // Launches that no operation names, as those of prefill, have the layer of the host's span.
+  // Launches without an operation, such as those of prefill, get the layer of the host's span.
   spans.attach(trace_.get(), profiler::Level::layers);
 }
 
-// The last round has waited for the device, so that every record is there to be taken.
+// The last round has waited for the device, so every record is available.
 void DeviceRecording::end_request() {
   if (trace_ != nullptr) trace_->flush();
 }

@@ -18,9 +18,9 @@ namespace draftscope::engine {
 
 namespace {
 
-/// The target's probability of each token of the chain, given the text up to the root and the tokens before,
-/// warped as draws are; the chain ends early where its logits make no distribution. The cache holds the K/V
-/// of the text before the root; rows from the root on are written over. Sampling without a repetition
+/// The target's probability of each token of the chain, given the text up to the root and the earlier tokens,
+/// warped as for draws. The result ends early at logits that form no distribution. The cache has the K/V of
+/// the text before the root; rows from the root on are overwritten. For sampling without a repetition
 /// penalty. Errors: as Backend::forward().
 Result<std::vector<double>> target_probabilities(Backend& backend, std::span<const std::int32_t> text,
                                                  const DrawnChain& chain, const SamplingOptions& sampling) {
@@ -75,8 +75,8 @@ traces::RunId Recorder::add_run(const ConfiguredStrategy& strategy) {
 }
 
 traces::PromptId Recorder::prompt_id(const RecordedPrompt& prompt) {
-  // A later turn holds earlier answers, which under sampling differ from request to request: the text is part
-  // of the key.
+  // A later turn contains earlier answers, which under sampling differ from request to request. The text is
+  // therefore part of the key.
   const auto key = std::tuple{prompt.question_id, prompt.turn, prompt.text};
   if (const auto known = prompt_ids_.find(key); known != prompt_ids_.end()) return known->second;
   const traces::PromptId id = writer_.add(traces::Prompt{.question_id = prompt.question_id,
@@ -102,7 +102,7 @@ Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strate
   request_id_ = row.id;
   round_id_ = 0;
   spans_.set_request(row.id);
-  // Guesses are points, of which every acceptance makes the same.
+  // Guesses are point masses, which every acceptance rule treats alike.
   const SamplingOptions& sampling = request.sampling;
   keeps_drawn_chains_ = shadow_ && !sampling.greedy() && !sampling.coupled && !sampling.penalises();
   has_draft_model_ = strategy.own_backend() != nullptr;
@@ -127,7 +127,7 @@ Result<traces::Request> Recorder::request(traces::RunId run_id, Strategy& strate
   row.stop = result->stop;
   row.text = before_stop(tokenizer_.decode(result->tokens), stop_strings);
   row.tokens = std::move(result->tokens);
-  // Texts are looked up after the request, where nobody measures.
+  // Texts are looked up after the request, when nothing is measured.
   for (const std::int32_t token : row.tokens) add_token_text(token);
   for (const std::int32_t token : drafted_tokens_) add_token_text(token);
   drafted_tokens_.clear();
@@ -141,7 +141,7 @@ Result<void> Recorder::record_shadow(const DecodeRequest& request, const traces:
   std::vector<std::int32_t> text(request.prompt.begin(), request.prompt.end());
   text.insert(text.end(), row.tokens.begin(), row.tokens.end());
   if (row.stop == traces::RequestStop::eos) text.push_back(end_token_);
-  // Outside every measured phase, so its layers are nobody's spans.
+  // This runs outside every measured phase, so its layers must not be recorded as spans.
   backend_.set_recorder(nullptr);
   std::vector<traces::ShadowToken> rows;
   Result<void> done = record_drawn_chains(request, text);
@@ -160,7 +160,7 @@ void Recorder::keep_drawn_chain(const RoundReport& report) {
                    .end_ns = report.round.end_ns,
                    .root_position = report.round.root_position};
   for (const traces::DraftToken& token : tokens) {
-    if (token.parent + 1 != token.index) return;  // a tree
+    if (token.parent + 1 != token.index) return;  // The draft is a tree.
     chain.tokens.push_back(token.token);
   }
   drawn_.push_back(std::move(chain));
@@ -168,7 +168,7 @@ void Recorder::keep_drawn_chain(const RoundReport& report) {
 
 Result<void> Recorder::record_drawn_chains(const DecodeRequest& request, std::span<const std::int32_t> text) {
   std::vector<std::string> details(drawn_.size());
-  // The last round first: each writes over the rows after its root.
+  // The last round comes first: each one overwrites the rows after its root.
   for (std::size_t i = drawn_.size(); i-- > 0;) {
     DRAFTSCOPE_TRY_ASSIGN(const std::vector<double> probabilities,
                           target_probabilities(backend_, text, drawn_[i], request.sampling));
@@ -190,11 +190,12 @@ Result<void> Recorder::shadow_rows(std::span<const std::int32_t> text, std::int3
     shadow.request_id = request_id_;
     rows.push_back(shadow);
   };
-  // The output first: it attends to the K/V that the prefill left, whose bits the prompt's rows write over.
-  const std::int32_t first_drafted = prompt_tokens + 1;  // the prefill predicts the token before
+  // The output comes first: it attends to the K/V that the prefill left, and the prompt's rows overwrite
+  // those bits.
+  const std::int32_t first_drafted = prompt_tokens + 1;  // The prefill predicts the token before.
   if (static_cast<std::size_t>(first_drafted) < text.size())
     DRAFTSCOPE_TRY(shadow_tokens(backend_, text, first_drafted, add));
-  constexpr std::int32_t prompt_window = 32;  // predictions that DEL's first statistics see
+  constexpr std::int32_t prompt_window = 32;  // predictions used by DEL's first statistics
   return shadow_tokens(backend_, text.first(static_cast<std::size_t>(first_drafted)),
                        std::max(1, first_drafted - prompt_window), add);
 }

@@ -12,7 +12,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// Whether a CPU holds other matrices than plain ones.
+/// Whether a CPU backend has matrices that are not plain.
 bool is_packed(const BackendDescription& device) {
   return device.device == "cpu" && device.weights != "f32" && device.weights != "bf16" &&
          device.weights != "f16" && !device.weights.empty();
@@ -20,7 +20,7 @@ bool is_packed(const BackendDescription& device) {
 
 struct HeldBytes {
   std::size_t all = 0;
-  std::size_t per_step = 0;  ///< read by a decode step
+  std::size_t per_step = 0;  ///< bytes read by a decode step
 };
 
 HeldBytes held_bytes(const Checkpoint& checkpoint, const BackendDescription& device) {

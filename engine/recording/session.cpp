@@ -21,20 +21,21 @@ namespace draftscope::engine {
 
 namespace {
 
-// Memory that each run of a recording took: what its parts hold by their own account, and the most that the
-// process, or the device's allocations, held while its requests were decoded.
+// Memory used by each run of a recording: the sizes that its parts report, and the peak of the process, or of
+// the device's allocations, while its requests were decoded.
 
-/// In bytes. Mapped weights and a cache count whole, though their pages become resident as they are touched.
+/// Sizes in bytes. Mapped weights and a cache count completely, though their pages become resident only when
+/// they are touched.
 struct RunMemory {
-  std::size_t peak_bytes = 0;  ///< 0 = not known
+  std::size_t peak_bytes = 0;  ///< 0 = unknown
   std::size_t weight_bytes = 0;
-  std::size_t draft_weight_bytes = 0;  ///< the draft's own: a second model, the layers in another type
+  std::size_t draft_weight_bytes = 0;  ///< weights of the draft: a second model, the layers in another type
   std::size_t kv_bytes = 0;            ///< K/V of the target and of a second model
   std::size_t workspace_bytes = 0;     ///< the backends' buffers
 };
 
-/// The largest resident size of the process since reset_peak_memory(), or since its start where that failed.
-/// 0 if the system does not say. Linux: VmHWM of /proc/self/status.
+/// Peak resident size of the process since reset_peak_memory(), or since its start if that failed. 0 if the
+/// system does not report it. Linux: VmHWM of /proc/self/status.
 std::size_t peak_memory_bytes() {
   constexpr std::string_view key = "VmHWM:";
   constexpr std::size_t bytes_per_kib = 1024;
@@ -49,23 +50,23 @@ std::size_t peak_memory_bytes() {
   return 0;
 }
 
-/// Whether the largest size starts anew: a system may not let it.
+/// Resets the peak; returns false if the system does not allow it.
 bool reset_peak_memory() {
   std::ofstream clear("/proc/self/clear_refs");
-  clear << "5" << std::flush;  // proc(5): the peak resident size becomes the present one
+  clear << "5" << std::flush;  // See proc(5): the peak resident size becomes the current one.
   return clear.good();
 }
 
-/// Keeps the most that each run took. One thread at a time.
+/// Stores the peak of each run. One thread at a time.
 class RunMemories {
  public:
   explicit RunMemories(const Backend& target) : target_(target) {}
 
-  /// Around each request.
+  /// To be called before and after each request.
   void begin_request();
   void end_request(traces::RunId run, const Strategy& strategy);
 
-  /// For the trace's meta key `run_memory`.
+  /// Value of the trace's meta key `run_memory`.
   [[nodiscard]] std::string json() const;
 
  private:
@@ -90,7 +91,7 @@ void RunMemories::end_request(traces::RunId run, const Strategy& strategy) {
     memory.kv_bytes += draft.kv_bytes;
     memory.workspace_bytes += draft.workspace_bytes;
   }
-  // A device's memory is allocated before the first request, and all of it is its backends'.
+  // A device's memory is allocated before the first request, all of it by its backends.
   const std::size_t allocated =
       memory.weight_bytes + memory.draft_weight_bytes + memory.kv_bytes + memory.workspace_bytes;
   memory.peak_bytes = std::max(memory.peak_bytes, target.device == "cpu" ? peak_memory_bytes() : allocated);
@@ -135,7 +136,7 @@ Result<RecordedPrompt> prompt_of_turn(const Tokenizer& tokenizer, const PromptFo
   return prompt;
 }
 
-/// A recording under way.
+/// State of a recording in progress.
 struct Session::Recording {
   traces::Writer& writer;
   Recorder& recorder;

@@ -10,7 +10,7 @@
 namespace draftscope::engine::search {
 namespace {
 
-constexpr double sufficient = 1e-4;  ///< fraction of the expected gain that a step must bring
+constexpr double sufficient = 1e-4;  ///< fraction of the expected gain that a step must achieve
 constexpr double min_step = 1e-10;
 constexpr double max_step = 1e10;
 
@@ -27,7 +27,7 @@ class Climber {
   }
 
   [[nodiscard]] bool climbing() const { return climbing_; }
-  /// Point at which the function is wanted next.
+  /// Point at which the function is evaluated next.
   [[nodiscard]] const Eigen::VectorXd& trial() const { return trial_; }
   [[nodiscard]] const Maximum& best() const { return best_; }
 
@@ -62,7 +62,8 @@ class Climber {
       climbing_ = false;
   }
 
-  /// The maximum of the parabola through both values and the slope, within a tenth and a half.
+  /// Shortens the step to the maximum of the parabola through both values and the slope, limited to 0.1 to
+  /// 0.5 of the step.
   void shorten(double value) {
     const double lost = value - value_ - step_fraction_ * expected_gain_;
     const double parabola = lost < 0.0 ? -0.5 * step_fraction_ * step_fraction_ * expected_gain_ / lost : 0.0;
@@ -97,8 +98,8 @@ class Climber {
   AscentLimits limits_;
   Eigen::VectorXd point_, gradient_, direction_;
   double value_ = 0.0;
-  double step_ = 1.0;           ///< Barzilai & Borwein's, along the gradient
-  double expected_gain_ = 0.0;  ///< gain along the whole direction, by the slope
+  double step_ = 1.0;           ///< Barzilai & Borwein's step, along the gradient
+  double expected_gain_ = 0.0;  ///< gain along the whole direction, estimated by the slope
   double step_fraction_ = 1.0;  ///< fraction of the direction that is tried
   std::array<double, 10> remembered_{};
   std::size_t oldest_ = 0;

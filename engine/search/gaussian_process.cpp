@@ -13,8 +13,8 @@
 
 namespace draftscope::engine::search {
 
-// Right-hand sides are matrices of one column: in Eigen's solve for vectors clang's analyzer sees a leak that
-// is none.
+// Right-hand sides are matrices of one column: in Eigen's solve for vectors, clang's analyzer falsely reports
+// a leak.
 
 GaussianProcess::GaussianProcess(Eigen::Index dimension, double noise)
     : noise_(noise), points_(dimension, 0) {}
@@ -68,8 +68,8 @@ void GaussianProcess::store(const Eigen::Ref<const Eigen::MatrixXd>& points,
   const Eigen::Index before = size();
   const Eigen::Index after = before + points.cols();
   if (after > points_.cols()) {
-    // A capacity that depends on the size alone keeps the memory layout, and with it the order of additions,
-    // the same whether observations came one by one or all at once.
+    // The capacity depends only on the size. Memory layout and order of additions are therefore the same
+    // whether observations came one by one or all at once.
     const auto capacity = static_cast<Eigen::Index>(
         std::bit_ceil(std::max<std::uint64_t>(64, static_cast<std::uint64_t>(after))));
     points_.conservativeResize(Eigen::NoChange, capacity);
@@ -90,7 +90,7 @@ void GaussianProcess::append_row(Eigen::Index row) {
     factor_.row(row).head(row) = entries.transpose();
     rest -= entries.squaredNorm();
   }
-  // What the others leave unexplained is the noise at least; rounding may not take it away.
+  // The variance unexplained by other observations is at least the noise; rounding must not reduce it.
   factor_(row, row) = std::sqrt(std::max(rest, noise_));
 }
 
@@ -98,7 +98,7 @@ void GaussianProcess::standardise() {
   mean_ = scores_.mean();
   const Eigen::VectorXd centred = scores_.array() - mean_;
   deviation_ = std::sqrt(centred.squaredNorm() / static_cast<double>(size()));
-  // Scores that differ by rounding alone are constant; as in scikit-learn they keep their unit.
+  // Scores that differ only by rounding are constant; as in scikit-learn they are not rescaled.
   if (deviation_ <= 10.0 * std::numeric_limits<double>::epsilon() * std::abs(mean_) || deviation_ == 0.0)
     deviation_ = 1.0;
   standardised_ = centred / deviation_;

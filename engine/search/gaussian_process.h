@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Regression on points of [0, 1]^d with a Matérn-5/2 kernel: prior mean 0 and variance 1 of the standardised
-// scores, independent noise of one variance (Rasmussen & Williams 2006, algorithm 2.1). What
-// bayesian-optimization 1.4 and 1.5 configure in scikit-learn: Matern(nu=2.5), normalize_y=True, alpha=noise.
+// Regression on points of [0, 1]^d with a Matérn-5/2 kernel. The standardised scores have prior mean 0 and
+// variance 1, and independent noise of one variance (Rasmussen & Williams 2006, algorithm 2.1). This equals
+// the configuration of scikit-learn in bayesian-optimization 1.4 and 1.5: Matern(nu=2.5), normalize_y=True,
+// alpha=noise.
 
 #include <Eigen/Core>
 #include <cmath>
@@ -12,14 +13,14 @@
 namespace draftscope::engine::search {
 
 // The Matérn-5/2 covariance of unit variance, k(s) = (1 + s + s²/3)·e^−s with s = √5·r/ℓ (Rasmussen &
-// Williams 2006, eq. 4.17): the kernel of the bayesian-optimization package that both papers searched with.
-// Points are columns throughout.
+// Williams 2006, eq. 4.17). It is the kernel of the bayesian-optimization package that both papers used.
+// Points are always columns.
 
 template <typename Scalar>
 using Table = Eigen::Array<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// r² of every column of `a` (d × n) to every column of `b` (d × m), n × m, as one matrix product. Rounding
-/// may leave −1e−14 where two points coincide; it is cut to 0.
+/// Squared distances r² of every column of `a` (d × n) to every column of `b` (d × m), n × m, as one matrix
+/// product. Rounding may give −1e−14 if two points coincide; such values become 0.
 template <typename A, typename B>
 [[nodiscard]] Table<typename A::Scalar> squared_distances(const Eigen::MatrixBase<A>& a,
                                                           const Eigen::MatrixBase<B>& b) {
@@ -31,7 +32,7 @@ template <typename A, typename B>
   return squared.max(Scalar(0));
 }
 
-/// s of squared distances.
+/// Computes s from squared distances.
 template <typename Scalar>
 [[nodiscard]] Table<Scalar> scaled(const Table<Scalar>& squared, double length_scale) {
   return squared.sqrt() * static_cast<Scalar>(std::sqrt(5.0) / length_scale);
@@ -42,7 +43,7 @@ template <typename Scalar>
   return (Scalar(1) + s * (Scalar(1) + s * Scalar(1.0 / 3.0))) * (-s).exp();
 }
 
-/// The factor f of ∂k(x, y)/∂x = f·(x − y): −5/(3ℓ²)·(1 + s)·e^−s, without the pole at x = y that the chain
+/// The factor f of ∂k(x, y)/∂x = f·(x − y): −5/(3ℓ²)·(1 + s)·e^−s. It lacks the pole at x = y that the chain
 /// rule through r would have.
 template <typename Scalar>
 [[nodiscard]] Table<Scalar> covariance_gradient(const Table<Scalar>& s, double length_scale) {
@@ -55,20 +56,21 @@ struct Posterior {
   Eigen::VectorXd deviation;
 };
 
-/// Grows a row an observation while the length scale stays. Not safe for concurrent changes; const members
-/// may run concurrently. The same calls in the same order give the same bits on one machine.
+/// A Gaussian process that grows by one row per observation while the length scale stays. Not safe for
+/// concurrent changes; const members may run concurrently. The same calls in the same order give the same
+/// bits on one machine.
 class GaussianProcess {
  public:
-  /// `noise` > 0, in units of the standardised scores' variance.
+  /// Makes a process without observations. `noise` > 0 is in units of the standardised scores' variance.
   GaussianProcess(Eigen::Index dimension, double noise);
 
-  /// These observations and no others, the columns of `points` (d × n) with their n scores, factored at once:
-  /// O(n³/3). Without a length scale the one of highest likelihood (fit_length_scale).
+  /// Replaces all observations by the columns of `points` (d × n) with their n scores, factored at once:
+  /// O(n³/3). Without a length scale it takes the one of highest likelihood (fit_length_scale).
   void assign(const Eigen::Ref<const Eigen::MatrixXd>& points,
               const Eigen::Ref<const Eigen::VectorXd>& scores, std::optional<double> length_scale);
   /// Appends m observations: O(m·n²).
   void add(const Eigen::Ref<const Eigen::MatrixXd>& points, const Eigen::Ref<const Eigen::VectorXd>& scores);
-  /// Factors anew at another length scale: O(n³/3).
+  /// Factors again with another length scale: O(n³/3).
   void set_length_scale(double length_scale);
 
   [[nodiscard]] Eigen::Index size() const { return scores_.size(); }
@@ -76,16 +78,15 @@ class GaussianProcess {
   [[nodiscard]] double length_scale() const { return length_scale_; }
   [[nodiscard]] double log_likelihood() const;
 
-  /// `points`: d × m. With no observations, the prior.
+  /// The posterior at `points`, d × m. Without observations it is the prior.
   [[nodiscard]] Posterior posterior(const Eigen::Ref<const Eigen::MatrixXd>& points) const;
 
-  // Standardised units, in which acquisition functions work.
+  // These are in standardised units, in which acquisition functions work.
   [[nodiscard]] double mean() const { return mean_; }
   [[nodiscard]] double deviation() const { return deviation_; }
   [[nodiscard]] auto points() const { return points_.leftCols(size()); }  ///< d × n
-  [[nodiscard]] auto factor() const {
-    return factor_.topLeftCorner(size(), size());
-  }                                                                          ///< L of K = L·Lᵀ, below
+  /// L of K = L·Lᵀ, in the lower triangle.
+  [[nodiscard]] auto factor() const { return factor_.topLeftCorner(size(), size()); }
   [[nodiscard]] const Eigen::VectorXd& weights() const { return weights_; }  ///< K⁻¹·standardised scores
 
  private:
@@ -98,7 +99,7 @@ class GaussianProcess {
   double noise_;
   double length_scale_ = 1.0;
   Eigen::MatrixXd points_;  ///< d × capacity
-  Eigen::MatrixXd factor_;  ///< capacity × capacity, the lower triangle of the first n rows in use
+  Eigen::MatrixXd factor_;  ///< capacity × capacity; the lower triangle of the first n rows is used
   Eigen::VectorXd scores_;
   double mean_ = 0.0;
   double deviation_ = 1.0;

@@ -11,7 +11,7 @@
 namespace draftscope::engine {
 namespace {
 
-/// The Gaussian process then takes half a gigabyte; the published searches end at a thousand.
+/// With this many, the Gaussian process takes half a gigabyte; the published searches end at a thousand.
 constexpr std::size_t max_observations = 8192;
 
 search::LayerSpace space_of(const SearchOptions& options) {
@@ -36,7 +36,7 @@ LayerSetSearch::State::State(const SearchOptions& chosen)
       everything(chosen.n_layers),
       best_set(chosen.initial_set),
       best_score(chosen.initial_score) {
-  // One more than it takes to stop; a stopped search that goes on takes more.
+  // One more than the search needs to stop; a stopped search that continues takes more.
   observations.reserve(
       std::min(static_cast<std::size_t>(chosen.max_iterations) + 1, std::size_t{max_observations}));
 }
@@ -61,8 +61,8 @@ std::int32_t LayerSetSearch::State::candidates_before_model() const {
 }
 
 std::size_t LayerSetSearch::State::observations_for_model() const {
-  const std::size_t then =
-      observations.size() + static_cast<std::size_t>(candidates_before_model());  // when it is proposed
+  // Number when it is proposed.
+  const std::size_t then = observations.size() + static_cast<std::size_t>(candidates_before_model());
   return then - std::min(then, static_cast<std::size_t>(lead()));
 }
 
@@ -125,7 +125,7 @@ void LayerSetSearch::State::count(const Candidate& candidate, double score) {
     tolerance = 0;
     if (options.max_score && best_score > *options.max_score) stop(StopReason::score);
   }
-  if (candidate.origin == CandidateOrigin::single) return;  // it was not this search that proposed it
+  if (candidate.origin == CandidateOrigin::single) return;  // It was not proposed by this search.
   if (candidate.origin == CandidateOrigin::probe) {
     ++probes_scored;
     return;

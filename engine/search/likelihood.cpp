@@ -15,14 +15,14 @@ constexpr double min_scale = 1e-5;
 constexpr double max_scale = 1e5;
 constexpr double tolerance = 1e-3;  ///< tolerance of log ℓ
 
-/// Logarithms of ℓ from where all points are strangers (K = I) to where all are alike (K = 1), and the upper
-/// bound itself: scores that do not vary are explained best out there.
+/// Logarithms of ℓ, from where all points are uncorrelated (K = I) to where all are fully correlated (K = 1).
+/// The upper bound itself is added, since constant scores are explained best there.
 std::vector<double> grid(const Table<double>& squared) {
   double nearest = std::numeric_limits<double>::infinity();
   double furthest = 0.0;
   for (const double pair : squared.reshaped()) {
     const double distance = std::sqrt(pair);
-    // Nearer than this is the same point, measured with rounding.
+    // Points closer than this are identical; their distance is rounding.
     if (distance > 1e-6) nearest = std::min(nearest, distance);
     furthest = std::max(furthest, distance);
   }
@@ -40,9 +40,9 @@ struct Known {
   double place, value;
 };
 
-/// The place of the maximum of a function that has one between `below` and `above`, both no higher than
-/// `best` in between: Brent's combination of parabolas through the three best places with golden sections
-/// (Brent 1973, chapter 5), begun with the parabola through these three.
+/// The place of the maximum of a function that has one between `below` and `above`, where `best` is no lower
+/// than both and lies between them. Uses Brent's combination of parabolas through the three best places with
+/// golden sections (Brent 1973, chapter 5), starting with the parabola through these three.
 template <typename Function>
 double maximum(Known below, Known best, Known above, const Function& function) {
   constexpr double golden = 2.0 - std::numbers::phi;
@@ -55,7 +55,8 @@ double maximum(Known below, Known best, Known above, const Function& function) {
   for (int evaluation = 0; evaluation < 60; ++evaluation) {
     const double middle = (low + high) / 2.0;
     if (std::abs(best.place - middle) <= 2.0 * tolerance - (high - low) / 2.0) break;
-    // The parabola's top, if it lies within and steps shrink; else the golden section of the longer side.
+    // Take the parabola's top if it lies inside and steps shrink; otherwise the golden section of the longer
+    // side.
     const double r = (best.place - second.place) * (best.value - third.value);
     const double q = (best.place - third.place) * (best.value - second.value);
     const double numerator = (best.place - third.place) * q - (best.place - second.place) * r;
@@ -64,7 +65,7 @@ double maximum(Known below, Known best, Known above, const Function& function) {
     const double top = best.place + parabola;
     if (parabola != 0.0 && std::abs(parabola) < std::abs(step_before) / 2.0 && top > low && top < high) {
       step_before = step;
-      // Beside an end nothing new can be learnt: a step to the other side closes the bracket.
+      // Nothing new can be learnt next to an end; a step to the other side closes the bracket.
       const bool at_an_end = top - low < 2.0 * tolerance || high - top < 2.0 * tolerance;
       step = at_an_end ? std::copysign(tolerance, middle - best.place) : parabola;
     } else {

@@ -13,7 +13,7 @@
 namespace draftscope::engine::search {
 namespace {
 
-/// Components of the `count` largest values; among equals, whom the draw favours.
+/// Components of the `count` largest values; ties are broken by random draws.
 std::vector<std::int32_t> largest(const std::vector<double>& values, std::int32_t count,
                                   const SearchStream& stream) {
   struct Ranked {
@@ -37,8 +37,8 @@ std::vector<std::int32_t> largest(const std::vector<double>& values, std::int32_
   return components;
 }
 
-/// The process over all scores: whole at the fit, then row by row, so that a fit of before gives the same
-/// factor whenever it is taken up.
+/// The process over all scores. It is built as a whole for the observations of the fit, then row by row, so
+/// that an earlier fit gives the same factor whenever it is reused.
 GaussianProcess process_over(const ModelInput& input) {
   GaussianProcess process(input.space.dimension(), input.options.noise);
   if (!input.fit) {
@@ -59,7 +59,7 @@ ModelCandidate model_candidate(const ModelInput& input) {
   const GaussianProcess process = process_over(input);
   const Acquisition acquisition{&process, options.kappa};
   Eigen::Index best = 0;
-  input.scores.maxCoeff(&best);  // the first among equals
+  input.scores.maxCoeff(&best);  // ties go to the first
   Eigen::MatrixXd starts(input.space.dimension(), 2 + options.random_starts);
   starts.col(0) = best_of_random(acquisition, options.random_points, input.stream);
   starts.col(1) = input.points.col(best);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One candidate from the Gaussian process: a function of values, so that another thread can make it while the
-// search takes further scores.
+// One candidate from the Gaussian process. It is a function of values, so that another thread can make it
+// while the search takes further scores.
 
 #include <draftscope/engine/search.h>
 #include <Eigen/Core>
@@ -16,24 +16,24 @@
 
 namespace draftscope::engine::search {
 
-/// The candidates that were scored, in their order, side by side in memory: the Gaussian process reads them
-/// as they lie, and none of them is an allocation of its own.
+/// The scored candidates, in order and contiguous in memory: the Gaussian process reads them in place, and
+/// adding one needs no separate allocation.
 class Observations {
  public:
   explicit Observations(const LayerSpace& space) : space_(space) {}
 
-  /// Memory for so many, that none of them allocates.
+  /// Reserves memory for `count` candidates, so that adding them allocates nothing.
   void reserve(std::size_t count);
-  /// `candidate` skips nothing outside the space, and its point has the space's dimension.
+  /// Adds a candidate. It must skip nothing outside the space, and its point must have the space's dimension.
   void add(const Candidate& candidate, double score);
 
   [[nodiscard]] std::size_t size() const { return scores_.size(); }
-  /// Index of the highest score, the first among equals. There is at least one.
+  /// Index of the highest score; ties go to the first. There must be at least one.
   [[nodiscard]] std::size_t best() const;
   [[nodiscard]] Candidate candidate(std::size_t index) const;
   [[nodiscard]] double score(std::size_t index) const { return scores_[index]; }
 
-  /// Points as columns, and scores, of first ≤ i < last. Valid until the next change.
+  /// Points as columns, and scores, for first ≤ i < last. Valid until the next change.
   [[nodiscard]] Eigen::Map<const Eigen::MatrixXd> points(std::size_t first, std::size_t last) const;
   [[nodiscard]] Eigen::Map<const Eigen::VectorXd> scores(std::size_t first, std::size_t last) const;
 
@@ -49,16 +49,16 @@ class Observations {
 
 struct LengthScaleFit {
   double length_scale = 1.0;
-  std::size_t observations = 0;  ///< number of first observations that it was fitted to; 0 = never fitted
+  std::size_t observations = 0;  ///< number of leading observations used for the fit; 0 = never fitted
 };
 
 struct ModelInput {
   SearchOptions options;
   LayerSpace space;
-  Eigen::MatrixXd points;  ///< the candidates scored, as columns: d × n, n ≥ 1
+  Eigen::MatrixXd points;  ///< the scored candidates as columns: d × n, n ≥ 1
   Eigen::VectorXd scores;  ///< n
   SearchStream stream;
-  std::optional<LengthScaleFit> fit;  ///< to use; none = fits to all n
+  std::optional<LengthScaleFit> fit;  ///< fit to use; none = a new fit to all n
 };
 
 struct ModelCandidate {

@@ -74,13 +74,13 @@ Result<Candidate> parse_candidate(const JsonField& fields, const search::LayerSp
   DRAFTSCOPE_TRY_ASSIGN(candidate.mask, speculation::parse_skip_set(fields["skipped"], space.n_layers));
   if (fields.has("point")) {
     DRAFTSCOPE_TRY_ASSIGN(candidate.point, fields["point"].numbers());
-  } else {  // the file leaves out a point that is the set's own
+  } else {  // The file omits a point that equals the set's indicator.
     candidate.point = search::indicator(space, search::components_of(space, candidate.mask));
   }
   return candidate;
 }
 
-/// The elements of a list; none where it is absent.
+/// The elements of a list; empty if the list is absent.
 Result<std::vector<JsonField>> list_of(const JsonField& field) {
   if (field.is_missing()) return std::vector<JsonField>{};
   return field.list();

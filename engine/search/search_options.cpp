@@ -13,7 +13,7 @@ namespace {
 
 template <typename T>
 Result<void> check(const char* option, T value, T least, T most) {
-  if (value >= least && value <= most) return {};  // false for NaN
+  if (value >= least && value <= most) return {};  // The comparison is false for NaN.
   return fail("search option {} is {}, expected from {} to {}", option, value, least, most);
 }
 
@@ -44,7 +44,8 @@ SearchOptions draft_verify_search(std::int32_t n_layers) {
   options.gp_interval = 1;
   options.kappa = 2.576;
   options.initial_set = speculation::SublayerMask(std::max(n_layers, 0));
-  options.max_iterations = 999;  // the search stops after one more: the package's n_iter of 1000
+  // The search stops after one more, which equals the package's n_iter of 1000.
+  options.max_iterations = 999;
   return options;
 }
 
@@ -53,7 +54,7 @@ std::vector<speculation::SublayerMask> draft_verify_probes(std::int32_t n_layers
   speculation::SublayerMask published(n_layers);
   for (std::int32_t layer = 0; layer < n_layers; ++layer) {
     if (layer % 2 == 1) half.skip_attention(layer);
-    // The k-th of 24 (10) in 40 lies where the running share reaches the next whole number.
+    // The k-th of 24 (10) in 40 is where the running share reaches the next whole number.
     if ((layer + 1) * 24 / 40 > layer * 24 / 40) published.skip_attention(layer);
     if ((layer + 1) * 10 / 40 > layer * 10 / 40) published.skip_mlp(layer);
   }

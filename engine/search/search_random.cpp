@@ -39,11 +39,11 @@ void choose_without_replacement(const SearchStream& stream, std::int32_t n, std:
                                 std::vector<std::int32_t>& items) {
   items.resize(static_cast<std::size_t>(n));
   std::iota(items.begin(), items.end(), 0);
-  // The first `count` steps of Fisher and Yates' shuffle.
+  // Runs the first `count` steps of Fisher and Yates' shuffle.
   for (std::int32_t i = 0; i < count; ++i) {
     const auto bits = words(stream, SearchDraw::set, 0, static_cast<std::uint32_t>(i));
     const auto rest = static_cast<std::uint64_t>(n - i);
-    const std::uint64_t pick = (bits[0] * rest) >> 32U;  // of `rest`, by multiplication
+    const std::uint64_t pick = (bits[0] * rest) >> 32U;  // uniform below `rest`, by multiplication
     std::swap(items[static_cast<std::size_t>(i)], items[static_cast<std::size_t>(i) + pick]);
   }
   items.resize(static_cast<std::size_t>(count));

@@ -23,7 +23,7 @@ bool is_policy(const nlohmann::json& file) {
   return file.contains("draftscope_policy");
 }
 
-/// "'a', 'b' and 3 more": enough to spot a misspelling.
+/// Lists names as "'a', 'b' and 3 more", which is enough to spot a misspelling.
 std::string listed_names(const nlohmann::json& sets) {
   if (sets.empty()) return "none: the file holds no set";
   std::string names;
@@ -36,7 +36,7 @@ std::string listed_names(const nlohmann::json& sets) {
   return names;
 }
 
-/// The object of sets that a file is, or that a policy has inside.
+/// The object of sets that a file consists of, or that a policy contains.
 Result<nlohmann::json> read_sets(const std::filesystem::path& file) {
   DRAFTSCOPE_TRY_ASSIGN(auto json, read_file(file));
   if (!is_policy(json)) return json;
@@ -79,10 +79,12 @@ Result<void> write_skip_set(const std::filesystem::path& file, std::string_view 
     if (is_policy(sets))
       return fail("{}: is a policy of draftscope tune, expected a file of skip sets alone", file.string());
   }
-  sets[std::string(name)] = nlohmann::json::object();  // its place in the alphabet; what it holds comes below
+  // Reserves its place in the alphabet; the content is written below.
+  sets[std::string(name)] = nlohmann::json::object();
   std::string text = "{";
   try {
-    // A list a line, as the published files have it: nlohmann's own indentation takes a line for every layer.
+    // Write one list per line, as in the published files: nlohmann's indentation takes a line for every
+    // layer.
     for (const auto& [key, value] : sets.items()) {
       text += fmt::format("{}\n  {}: ", text.size() == 1 ? "" : ",", nlohmann::json(key).dump());
       if (key != name) {

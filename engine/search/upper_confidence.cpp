@@ -19,7 +19,7 @@ Evaluation upper_confidence(const Acquisition& acquisition, const Eigen::MatrixX
   process.factor().transpose().triangularView<Eigen::Upper>().solveInPlace(solved);  // K⁻¹·k
 
   // ∂μ = Σᵢ wᵢ·∂kᵢ and ∂σ = −Σᵢ (K⁻¹k)ᵢ·∂kᵢ / σ, with ∂kᵢ = fᵢ·(x − xᵢ). At an observation σ may round to 0,
-  // where it has no gradient; the floor keeps the quotient finite.
+  // where it has no gradient; the floor makes the quotient finite.
   const Eigen::ArrayXd share = acquisition.kappa / deviation.max(1e-12);
   Table<double> pull = -(solved.array().rowwise() * share.transpose());
   pull.colwise() += process.weights().array();
@@ -41,7 +41,7 @@ Eigen::VectorXd best_of_random(const Acquisition& acquisition, std::int32_t coun
   const Eigen::VectorXf weights = process.weights().cast<float>();
   const auto kappa = static_cast<float>(acquisition.kappa);
 
-  constexpr std::int32_t chunk = 256;  // its covariances stay in the second-level cache
+  constexpr std::int32_t chunk = 256;  // points whose covariances stay in the second-level cache
   constexpr Eigen::Index block = 64;
   const Eigen::Index n = observed.cols();
   float best = -std::numeric_limits<float>::infinity();
@@ -55,8 +55,8 @@ Eigen::VectorXd best_of_random(const Acquisition& acquisition, std::int32_t coun
         covariance(scaled(squared_distances(observed, points), process.length_scale())).matrix();
     Eigen::ArrayXf mean = (known.transpose() * weights).array();
     Eigen::ArrayXf variance = Eigen::ArrayXf::Ones(mean.size());
-    // Every observation lowers the variance. What the first ones leave bounds a value from above, and points
-    // whose bound is no higher than the best value are left out of the rest.
+    // Every observation lowers the variance. The variance left by the first ones bounds a value from above;
+    // points whose bound is no higher than the best value are dropped.
     for (Eigen::Index row = 0; row < n && points.cols() > 0; row += block) {
       const Eigen::Index rows = std::min(block, n - row);
       auto solved = known.middleRows(row, rows);

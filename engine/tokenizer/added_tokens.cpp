@@ -24,7 +24,7 @@ Result<AddedToken> parse_added_token(const JsonField& field) {
   return token;
 }
 
-// The character that ends at `end` (which is a character boundary past the text's start).
+// The character that ends at `end` (a character boundary past the text's start).
 Utf8Scan character_before(std::string_view text, std::size_t end) {
   std::size_t begin = end - 1;
   while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
@@ -83,7 +83,7 @@ void AddedTokenFinder::add(std::string_view spelling, const AddedToken& token) {
     nodes_.emplace_back();
     node = created;
   }
-  if (nodes_[node].entry >= 0) return;  // two tokens that normalize to the same text: the first is found
+  if (nodes_[node].entry >= 0) return;  // If two tokens normalize to the same text, the first is found.
   nodes_[node].entry = static_cast<std::int32_t>(entries_.size());
   entries_.push_back(token);
 }

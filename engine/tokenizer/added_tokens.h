@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Tokens that are found in the text before it is cut into pieces: special tokens and other whole strings.
+// Tokens that are found in the text before it is split into pieces: special tokens and other whole strings.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -19,22 +19,22 @@ struct AddedToken {
   std::int32_t id;
   std::string content;
   bool special;
-  bool single_word;  ///< no match within a word
-  bool lstrip;       ///< takes the white space before it
-  bool rstrip;       ///< takes the white space after it
-  bool normalized;   ///< is looked for in the normalized text, else in the text as it came
+  bool single_word;  ///< whether matches within a word are excluded
+  bool lstrip;       ///< whether it includes the white space before it
+  bool rstrip;       ///< whether it includes the white space after it
+  bool normalized;   ///< whether it is found in the normalized text; otherwise in the original
 };
 
 [[nodiscard]] Result<std::vector<AddedToken>> parse_added_tokens(const JsonField& field);
 
-/// A stretch of text, or the added token that stands there.
+/// A stretch of text, or an added token in its place.
 struct Segment {
   static constexpr std::int32_t text = -1;
   Range range;
-  std::int32_t token;  ///< Segment::text where there is none
+  std::int32_t token;  ///< the added token, or Segment::text
 };
 
-/// Finds strings in a text: at each place the longest, leftmost first.
+/// Finds strings in a text: the leftmost first, and at each place the longest.
 class AddedTokenFinder {
  public:
   void add(std::string_view spelling, const AddedToken& token);
@@ -53,7 +53,7 @@ class AddedTokenFinder {
   [[nodiscard]] Match longest_match(std::string_view text) const;
 
   std::vector<AddedToken> entries_;
-  std::vector<Node> nodes_ = std::vector<Node>(1);  // a trie of bytes, the root first
+  std::vector<Node> nodes_ = std::vector<Node>(1);  // a trie of bytes; the first node is the root
 };
 
 }  // namespace draftscope::engine::tokenizer

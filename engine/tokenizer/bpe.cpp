@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::int32_t none = -1;
 
-/// A symbol of the piece under work: a linked list in an array.
+/// A symbol of the current piece; symbols form a linked list in an array.
 struct Symbol {
-  std::int32_t token;  // none once it was merged into its left neighbour
+  std::int32_t token;  // none after a merge into its left neighbour
   std::int32_t previous;
   std::int32_t next;
 };
@@ -24,7 +24,7 @@ struct Candidate {
   std::int32_t position;
   std::int32_t token;
 
-  // std::priority_queue gives the greatest: the lowest rank, the leftmost of equals.
+  // std::priority_queue returns the greatest: it is the lowest rank, ties go to the leftmost.
   bool operator<(const Candidate& other) const {
     return rank != other.rank ? rank > other.rank : position > other.position;
   }
@@ -92,10 +92,10 @@ std::vector<std::int32_t> BpeModel::symbols(std::string_view piece) const {
     const auto byte_token = [&](char byte) { return byte_tokens_[static_cast<unsigned char>(byte)]; };
     if (byte_fallback_ && std::all_of(character.begin(), character.end(),
                                       [&](char byte) { return byte_token(byte) != none; })) {
-      // An unknown character that waits stays after these: Hugging Face's order.
+      // A pending unknown character comes after these, in Hugging Face's order.
       for (const char byte : character) found.push_back(byte_token(byte));
     } else if (unknown_) {
-      // Without an unknown token such a character is dropped, as Hugging Face does.
+      // Without an unknown token, such a character is dropped, as in Hugging Face.
       if (!fuse_unknown_) flush_unknown();
       unknown_waits = true;
     }
@@ -127,7 +127,7 @@ void BpeModel::merge(const std::vector<std::int32_t>& initial, std::vector<std::
     if (left.token == none || left.next == none) continue;
     Symbol& right = at(left.next);
     const MergeRule* rule = merge_rule(left.token, right.token);
-    // The pair has changed since it was offered, unless it still gives the same token.
+    // The pair has changed since it was queued; skip it unless it still gives the same token.
     if (rule == nullptr || rule->token != best.token) continue;
     left.token = best.token;
     left.next = right.next;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Byte-pair encoding of one piece: characters become symbols, then the adjacent pair of lowest rank merges,
-// leftmost first, until none is left. A heap keeps that at O(n log n).
+// Byte-pair encoding of one piece. Characters become symbols; then the adjacent pair of lowest rank is
+// merged, leftmost first, until no pair is left. A heap makes this O(n log n).
 
 #include <draftscope/base/result.h>
 #include <array>
@@ -24,21 +24,21 @@ struct TextHash {
 };
 using TokenIds = std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>>;
 
-/// Two adjacent tokens that become one.
+/// Two adjacent tokens that merge into one.
 struct BpeMerge {
   std::int32_t left;
   std::int32_t right;
   std::int32_t token;
-  std::uint32_t rank;  ///< the lowest merges first; of equals, the leftmost in the text
+  std::uint32_t rank;  ///< lowest first; ties go to the leftmost in the text
 };
 
 struct BpeRules {
   TokenIds ids{};
   std::vector<BpeMerge> merges{};
   std::optional<std::int32_t> unknown{};
-  bool fuse_unknown = false;   ///< a run of unknown characters is one token
-  bool byte_fallback = false;  ///< an unknown character is its bytes' tokens, <0x00> to <0xFF>
-  bool ignore_merges = false;  ///< a piece that is a token as a whole is that token
+  bool fuse_unknown = false;   ///< whether a run of unknown characters is one token
+  bool byte_fallback = false;  ///< whether an unknown character becomes its bytes' tokens, <0x00> to <0xFF>
+  bool ignore_merges = false;  ///< whether a piece that is a token as a whole becomes that token
 };
 
 class BpeModel {
@@ -68,7 +68,7 @@ class BpeModel {
 
   TokenIds ids_;
   std::unordered_map<std::uint64_t, MergeRule> merges_;
-  std::array<std::int32_t, 256> byte_tokens_{};  ///< <0x00> to <0xFF>; -1 where the vocabulary has none
+  std::array<std::int32_t, 256> byte_tokens_{};  ///< tokens <0x00> to <0xFF>; -1 if the vocabulary lacks one
   std::optional<std::int32_t> unknown_;
   bool fuse_unknown_ = false;
   bool byte_fallback_ = false;

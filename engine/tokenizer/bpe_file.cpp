@@ -16,7 +16,7 @@ struct MergePair {
   std::string_view right;
 };
 
-/// A merge is "a b" or ["a", "b"]; the views are into the value.
+/// Parses a merge, "a b" or ["a", "b"]; the views point into the value.
 Result<MergePair> parse_pair(const nlohmann::json& value, const JsonField& field, std::size_t index) {
   if (value.is_string()) {
     const std::string_view text = value.get_ref<const std::string&>();

@@ -10,7 +10,7 @@ namespace {
 
 struct Alphabet {
   std::array<std::string, 256> character_of_byte;
-  // Code points 0 to 0x143 are enough: 68 bytes are moved to 0x100 and up. -1: not in the alphabet.
+  // Code points 0 to 0x143 are enough, since 68 bytes are moved to 0x100 and up. -1 = not in the alphabet.
   std::array<std::int16_t, 0x144> byte_of_code_point;
 
   Alphabet() {

@@ -9,13 +9,13 @@
 namespace draftscope::engine::tokenizer {
 namespace {
 
-// A special token is its text, or an object that holds it.
+// Reads a special token: its text, or an object that contains the text.
 Result<std::string> special_token(const JsonField& field) {
   if (field.value().is_object()) return field["content"].text();
   return field.text();
 }
 
-// The template called "default" where a configuration names several.
+// Finds the template, or the one called "default" if a configuration names several.
 Result<std::optional<JsonField>> default_template(const JsonField& field) {
   if (!field.value().is_array()) return field;
   DRAFTSCOPE_TRY_ASSIGN(const auto elements, field.list());

@@ -16,11 +16,11 @@ namespace draftscope::engine::tokenizer {
 
 class ChatTemplate {
  public:
-  /// Fails when the configuration is malformed. A template that asks for what is not implemented is kept as
-  /// the reason why apply() fails: such a tokenizer still encodes.
+  /// Fails if the configuration is malformed. If a template uses something that is not implemented, apply()
+  /// fails with the stored reason, but the tokenizer still encodes.
   [[nodiscard]] static Result<ChatTemplate> parse(const JsonField& configuration);
 
-  /// A template from a file of its own, which takes the place of the configuration's.
+  /// Sets a template from a separate file, which replaces the configuration's.
   void set_source(std::string_view source, const std::string& label);
 
   [[nodiscard]] bool usable() const { return block_.has_value(); }

@@ -8,7 +8,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// The text without white space at its ends, for templates trim what they are given.
+/// The text without white space at its ends, since templates trim their input.
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view spaces = " \t\r\n";
   const std::size_t begin = text.find_first_not_of(spaces);
@@ -25,8 +25,7 @@ Result<std::string> conversation_text(const Tokenizer& tokenizer, const std::str
   all.insert(all.end(), messages.begin(), messages.end());
   Result<std::string> text = tokenizer.apply_chat_template(all);
   if (text && text->find(trimmed(system)) != std::string::npos) return text;
-  // A template that can do nothing at all fails here; otherwise it is the system prompt that it does not
-  // take.
+  // A template that always fails does so here; otherwise it is the system prompt that it does not accept.
   DRAFTSCOPE_TRY(tokenizer.apply_chat_template(messages));
   return fail("system: the model's chat template {}, expected one that takes a system prompt",
               text ? "leaves it out" : "refuses it");

@@ -17,7 +17,7 @@ Result<DecoderStep> parse_replace(const JsonField& field, bool fused) {
   DRAFTSCOPE_TRY_ASSIGN(const auto pattern, Pattern::parse(field["pattern"]));
   if (pattern.literal_text().empty())
     return fail("{}.pattern: a Regex in a decoder is not implemented, expected a String", field.name());
-  // Pieces are whole characters, so one character is found in them as in the text that they make.
+  // Pieces are whole characters, so one character can be found in them just as in the resulting text.
   const std::string& text = pattern.literal_text();
   if (fused && scan_utf8(text).length != text.size())
     return fail("{}.pattern is {}, expected one character after Fuse or ByteLevel", field.name(),
@@ -46,7 +46,7 @@ Result<DecoderStep> parse_metaspace(const JsonField& field) {
 Result<std::vector<DecoderStep>> parse_decoder(const JsonField& field) {
   std::vector<DecoderStep> steps;
   if (field.value().is_null()) return std::vector<DecoderStep>{JoinWithSpaces{}};
-  bool fused = false;  // from here on Hugging Face sees the whole text as one piece
+  bool fused = false;  // After this step, Hugging Face sees the whole text as one piece.
   const auto parse_step = [&](const std::string& type, const JsonField& step) -> Result<DecoderStep> {
     if (type == "Strip") return parse_strip(step, fused);
     if (type == "Replace") return parse_replace(step, fused);

@@ -21,7 +21,7 @@ namespace draftscope::engine {
 /// The stages of a tokenizer.json, in the order of encoding.
 class Tokenizer::Implementation {
  public:
-  bool raw_bytes = false;  ///< Tokenizer::bytes: no stage below is used in encoding
+  bool raw_bytes = false;  ///< Tokenizer::bytes; encoding then uses no stage below
   tokenizer::AddedTokenFinder unnormalized_tokens;
   tokenizer::Normalizer normalizer;
   tokenizer::AddedTokenFinder normalized_tokens;
@@ -32,17 +32,17 @@ class Tokenizer::Implementation {
 
   std::vector<std::string> pieces;  ///< by token
   std::vector<bool> special;        ///< by token
-  tokenizer::TokenIds token_ids;    ///< the model's and the added ones
+  tokenizer::TokenIds token_ids;    ///< tokens of the model and added ones
   tokenizer::ChatTemplate chat;
 };
 
 namespace tokenizer {
 
-/// Lets the text be searched for these tokens, whose pieces have their numbers.
+/// Makes the tokens searchable in a text. Their pieces must already have their numbers.
 [[nodiscard]] Result<void> index_added_tokens(const std::vector<AddedToken>& added,
                                               Tokenizer::Implementation& implementation);
 
-/// Fills everything but the chat template. `label` names the file in errors.
+/// Fills everything except the chat template. `label` names the file in errors.
 [[nodiscard]] Result<void> parse_tokenizer(std::string_view text, const std::string& label,
                                            Tokenizer::Implementation& implementation);
 

@@ -25,7 +25,7 @@ std::optional<char> byte_of_fallback_piece(std::string_view piece) {
   constexpr std::size_t length = 6;  // <0xHH>
   if (piece.size() != length || piece.substr(0, 3) != "<0x" || piece.back() != '>') return std::nullopt;
   std::string_view digits = piece.substr(3, 2);
-  if (digits[0] == '+') digits.remove_prefix(1);  // Hugging Face's number parser takes a sign
+  if (digits[0] == '+') digits.remove_prefix(1);  // Hugging Face's number parser accepts a sign.
   unsigned char byte = 0;
   const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
   if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From the pieces of a token sequence back to text, one piece at a time: decoding a whole sequence and
-// decoding a stream are the same steps.
+// Turns the pieces of a token sequence back into text, one piece at a time. Decoding a whole sequence and
+// decoding a stream take the same steps.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -20,9 +20,9 @@ struct ReplaceText {
   std::string from;
   std::string to;
 };
-/// A run of <0xHH> pieces is text if the whole run is valid UTF-8, else one U+FFFD a byte.
+/// A run of <0xHH> pieces becomes text if the whole run is valid UTF-8; otherwise one U+FFFD per byte.
 struct ByteFallback {};
-/// Takes up to `count` of a character off the start: of each piece, or of the whole text once pieces are
+/// Removes up to `count` of a character from the start: of each piece, or of the whole text once pieces are
 /// fused.
 struct StripStart {
   std::string character;
@@ -31,13 +31,13 @@ struct StripStart {
 };
 struct MetaspaceToSpace {
   std::string replacement;
-  bool drop_first;  ///< The marks of the first piece are no spaces.
+  bool drop_first;  ///< whether marks of the first piece are dropped instead of becoming spaces
 };
 /// Joins the pieces' bytes and reads them as UTF-8.
 struct JoinBytes {
-  bool mapped;  ///< pieces are spelt in the byte alphabet
+  bool mapped;  ///< whether pieces are spelt in the byte alphabet
 };
-/// The step of a file without a decoder: pieces are joined with spaces.
+/// The step for a file without a decoder: joins pieces with spaces.
 struct JoinWithSpaces {};
 
 using DecoderStep =
@@ -56,7 +56,7 @@ class PieceDecoder {
  private:
   struct State {
     std::string bytes;    // ByteFallback: the run so far
-    bool first = true;    // no piece has passed
+    bool first = true;    // true until a piece has passed
     int stripped = 0;     // StripStart on fused text
     Utf8Joiner joiner{};  // JoinBytes
   };

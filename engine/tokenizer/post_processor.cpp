@@ -56,7 +56,7 @@ Result<PostProcessor> PostProcessor::parse(const JsonField& field, std::int32_t 
   DRAFTSCOPE_TRY(for_each_in_sequence(
       field, "processors", [&](const std::string& type, const JsonField& step) -> Result<void> {
         if (type == "TemplateProcessing") return parse_template(step);
-        if (type == "ByteLevel") return {};  // trims offsets, which tokens have none of here
+        if (type == "ByteLevel") return {};  // It trims offsets, which tokens do not have here.
         return fail("{}: post-processor '{}' is not implemented", step.name(), type);
       }));
   return processor;

@@ -10,17 +10,17 @@
 
 namespace draftscope::engine::tokenizer {
 
-/// Puts special tokens around a sequence.
+/// Adds special tokens before and after a sequence.
 class PostProcessor {
  public:
-  /// With these tokens, if any, before and after a sequence.
+  /// A processor that adds these tokens, if any, before and after a sequence.
   [[nodiscard]] static PostProcessor around(std::optional<std::int32_t> begin,
                                             std::optional<std::int32_t> end);
   [[nodiscard]] static Result<PostProcessor> parse(const JsonField& field, std::int32_t vocab_size);
   [[nodiscard]] std::vector<std::int32_t> apply(std::vector<std::int32_t> tokens) const;
 
  private:
-  static constexpr std::int32_t sequence = -1;  // stands for the tokens in a template
+  static constexpr std::int32_t sequence = -1;  // represents the sequence's tokens in a template
   std::vector<std::vector<std::int32_t>> templates_;
 };
 

@@ -7,7 +7,7 @@ namespace draftscope::engine::tokenizer {
 
 namespace {
 
-// Published files nest once at most; the limit keeps a hostile one off the stack's end.
+// Published files nest at most once; the limit protects the stack from a hostile one.
 constexpr int deepest_nesting = 16;
 
 Result<void> visit_nested(const JsonField& field, std::string_view member, const VisitStep& visit,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What only tokenizer files need beside base/json_field.h.
+// Functions that only tokenizer files need in addition to base/json_field.h.
 
 #include <draftscope/base/json_field.h>
 #include <draftscope/base/result.h>
@@ -13,13 +13,13 @@
 namespace draftscope::engine::tokenizer {
 
 /// Parses a document; the error names the byte where it stops being JSON. Unlike parse_json_object() it does
-/// not look for repeated keys, which takes longer than all the rest for a vocabulary of 10⁵ pieces.
+/// not check for repeated keys, which would take longer than all the rest for a vocabulary of 10⁵ pieces.
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, std::string_view label);
 
-/// An integer from 0.
+/// Reads an integer ≥ 0.
 [[nodiscard]] Result<std::int32_t> non_negative(const JsonField& field);
 
-/// A string that is exactly one code point.
+/// Reads a string that is exactly one code point.
 [[nodiscard]] Result<std::string> one_character(const JsonField& field);
 
 // Normalizers, pre-tokenizers, post-processors and decoders are each one step, a {"type": "Sequence"} of

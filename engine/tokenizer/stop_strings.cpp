@@ -26,7 +26,7 @@ std::string_view before_stop(std::string_view text, const StopStrings& strings) 
 
 namespace {
 
-/// Length of the longest end of `text` that `string` begins with, short of all of it.
+/// Length of the longest end of `text` that is a proper beginning of `string`.
 std::size_t started(std::string_view text, std::string_view string) {
   std::size_t length = std::min(text.size(), string.size() - 1);
   while (length > 0 && !text.ends_with(string.substr(0, length))) --length;

@@ -27,7 +27,7 @@ std::string_view slice(std::string_view text, tokenizer::Range range) {
   return text.substr(range.begin, range.end - range.begin);
 }
 
-// Text between two tokens that are found before normalization.
+// Encodes text between two tokens that are found before normalization.
 Result<void> encode_text(const Tokenizer::Implementation& it, std::string_view text, bool starts_input,
                          bool find_special, std::vector<std::int32_t>& tokens) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string normalized, it.normalizer.apply(std::string(text)));
@@ -100,7 +100,7 @@ Result<Tokenizer> Tokenizer::load(const std::filesystem::path& path) {
     DRAFTSCOPE_TRY_ASSIGN(const auto configuration_text, read_text_file(configuration, max_tokenizer_bytes));
     DRAFTSCOPE_TRY(parse_configuration(configuration_text, configuration.string(), *implementation));
   }
-  // Newer checkpoints keep the template beside the configuration.
+  // Newer checkpoints store the template in a file next to the configuration.
   if (const auto source = folder / "chat_template.jinja"; std::filesystem::exists(source, ignored)) {
     DRAFTSCOPE_TRY_ASSIGN(const auto source_text, read_text_file(source, max_tokenizer_bytes));
     implementation->chat.set_source(source_text, source.string());
@@ -155,9 +155,9 @@ std::string Tokenizer::decode(std::span<const std::int32_t> tokens, bool skip_sp
 }
 
 std::string Tokenizer::text_of(std::int32_t token) const {
-  // Decoders take a space off the first piece of a text, so the token is read after itself.
+  // Decoders remove a space from the first piece of a text, so the token is decoded after itself.
   std::string first = decode(std::array{token}, false);
-  // Two parts of characters may make one.
+  // Two parts of characters may form a whole one.
   if (first.find(tokenizer::replacement_character) != std::string::npos) return first;
   const std::string both = decode(std::array{token, token}, false);
   return both.size() > first.size() ? both.substr(first.size()) : std::string();

@@ -8,7 +8,7 @@
 namespace draftscope::engine::tokenizer {
 namespace {
 
-// Encoding would have to cut or fill up every prompt.
+// Fails on truncation and padding, which would change every prompt.
 Result<void> expect_no_length_rules(const JsonField& root) {
   for (const char* name : {"truncation", "padding"})
     if (!root[name].is_null()) return fail("{} is not implemented, expected null", root[name].name());
@@ -22,8 +22,8 @@ Result<void> expect_version(const JsonField& root) {
   return {};
 }
 
-// Tokens are numbered 0 to n - 1 with no hole and no number twice: Hugging Face renumbers what is not,
-// silently.
+// Numbers tokens from 0 to n - 1 without gaps or repeated numbers; Hugging Face silently renumbers other
+// tokens.
 Result<void> number_tokens(const JsonField& root, const std::vector<AddedToken>& added,
                            Tokenizer::Implementation& it) {
   const JsonField vocabulary = root["model"]["vocab"];

@@ -42,7 +42,7 @@ Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightForm
             .exits = {},
             .gammas = {2, 4, 6, 8},
             .thresholds = {0.4, 0.6, 0.8}};
-  // One format of eight bits and one of four: the first that the backend makes.
+  // Use one 8-bit and one 4-bit format: the first of each that the backend makes.
   for (const std::span<const speculation::WeightFormat> width : {std::span(eight_bits), std::span(four_bits)})
     for (const speculation::WeightFormat format : width) {
       if (std::find(formats.begin(), formats.end(), format) == formats.end()) continue;
@@ -88,7 +88,7 @@ std::vector<std::string> sample_settings(std::vector<std::string> settings, std:
   std::vector<std::size_t> order(settings.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937_64 random(seed);
-  // Not std::shuffle: its draws differ between standard libraries.
+  // std::shuffle is not used, since its draws differ between standard libraries.
   for (std::size_t i = 0; i < count; ++i) std::swap(order[i], order[i + random() % (order.size() - i)]);
   order.resize(count);
   std::sort(order.begin(), order.end());

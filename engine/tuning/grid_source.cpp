@@ -32,7 +32,7 @@ Result<void> GridSource::observe(const Trial& trial) {
 const Trial* GridSource::best(std::span<const Trial> trials) const {
   const auto best = halving_.best();
   if (!best) return nullptr;
-  // A setting's last look is the longest.
+  // A setting's last measurement has the most prompts.
   for (auto trial = trials.rbegin(); trial != trials.rend(); ++trial)
     if (trial->setting == settings_[*best]) return &*trial;
   return nullptr;
@@ -66,7 +66,7 @@ void Halving::observe(double score) {
   if (!remaining_.empty() || rung_ + 1 == prompts_.size()) return;
   ++rung_;
   scored_.resize(survivors(scored_.size()));
-  // The best first: a search that is stopped early has looked at the most promising ones.
+  // The best comes first, so that a search that is stopped early has measured the most promising ones.
   for (auto one = scored_.rbegin(); one != scored_.rend(); ++one) remaining_.push_back(one->setting);
   scored_.clear();
 }

@@ -17,7 +17,7 @@ std::int32_t widest_pass(const Backend& backend) {
   return std::min(backend.max_invariant_rows(), backend.max_rows());
 }
 
-/// The first layer that the mask skips anything of; n_layers if it skips nothing.
+/// First layer of which the mask skips a sublayer; n_layers if it skips nothing.
 std::int32_t first_skipping_layer(const speculation::SublayerMask& mask) {
   std::int32_t layer = 0;
   while (layer < mask.n_layers() && mask.runs_attention(layer) && mask.runs_mlp(layer)) ++layer;
@@ -29,7 +29,7 @@ void set_bits(std::span<std::uint64_t> words, std::int32_t begin, std::int32_t e
     words[static_cast<std::size_t>(bit / word_bits)] |= std::uint64_t{1} << (bit % word_bits);
 }
 
-/// Cache rows that texts of these prompts take at most, those of the passes over them included.
+/// Max cache rows needed by texts of these prompts, including the rows of passes over them.
 std::int64_t rows_for(const ScoringSetup& setup) {
   return std::accumulate(setup.prompts.begin(), setup.prompts.end(), std::int64_t{widest_pass(setup.backend)},
                          [&](std::int64_t rows, const std::vector<std::int32_t>& prompt) {
@@ -37,7 +37,7 @@ std::int64_t rows_for(const ScoringSetup& setup) {
                          });
 }
 
-/// Indices below `count` in the order of their bits reversed: the first few are spread over all.
+/// Indices below `count` in order of their reversed bits: the first few are spread over all.
 std::vector<std::size_t> spread_order(std::size_t count) {
   std::vector<std::size_t> order;
   order.reserve(count);
@@ -75,12 +75,12 @@ Result<std::optional<KnownTexts>> KnownTexts::decode(const ScoringSetup& setup) 
   return std::optional(std::move(texts));
 }
 
-/// Decodes into the cache's first rows, and moves what was written after those of the texts to come. The
-/// prompt's K/V stays as decode() wrote it: wide passes round otherwise than narrow ones.
+/// Decodes into the cache's first rows, then moves the rows to a place after those of later texts. The
+/// prompt's K/V stays as decode() wrote it, since wide passes round differently from narrow ones.
 Result<bool> KnownTexts::add(std::span<const std::int32_t> prompt) {
   Backend& backend = setup_->backend;
   DRAFTSCOPE_TRY_ASSIGN(auto vanilla, make_strategy("vanilla", setup_->checkpoint.shape));
-  SeededChooser chooser(0, 0);  // greedy: draws nothing
+  SeededChooser chooser(0, 0);  // Greedy decoding draws nothing.
   DecodeListener nobody;
   DRAFTSCOPE_TRY_ASSIGN(const DecodeResult decoded,
                         engine::decode(backend, *vanilla.strategy,
@@ -95,7 +95,7 @@ Result<bool> KnownTexts::add(std::span<const std::int32_t> prompt) {
                  .prompt_size = static_cast<std::int32_t>(prompt.size()),
                  .first = places_.size()};
   text.tokens.insert(text.tokens.end(), decoded.tokens.begin(), decoded.tokens.end());
-  // Nothing is asked of the token that used the budget up; the one before the end was followed by it.
+  // If the budget ended the text, its last token has no known successor; otherwise the end token follows it.
   const bool ended = decoded.stop == traces::RequestStop::eos;
   text.count = ended || decoded.tokens.empty() ? decoded.tokens.size() : decoded.tokens.size() - 1;
   const auto size = static_cast<std::int32_t>(text.tokens.size());
@@ -103,7 +103,7 @@ Result<bool> KnownTexts::add(std::span<const std::int32_t> prompt) {
   text.first_cache_row = lowest_;
   std::vector<CacheMove> moves;
   moves.reserve(text.tokens.size());
-  // From the last: they move up, and the two places may overlap.
+  // Moves begin with the last row: rows move up, and the two places may overlap.
   for (std::int32_t row = size - 1; row >= 0; --row) moves.push_back({row, lowest_ + row});
   DRAFTSCOPE_TRY(backend.move_cache_rows(moves));
   for (std::size_t i = 0; i < text.count; ++i)
@@ -122,7 +122,7 @@ void KnownTexts::list_rows(std::size_t begin, std::size_t end) {
   }
 }
 
-/// Every row sees its own text's K/V rows before it.
+/// Lists the rows that each row attends to: the K/V rows of its own text before it.
 void KnownTexts::list_ancestors(std::size_t begin, std::size_t end) {
   const auto count = end - begin;
   const auto words = (static_cast<std::size_t>(scratch_) + count + word_bits - 1) / word_bits;

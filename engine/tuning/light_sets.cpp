@@ -10,7 +10,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// Parts of all sublayers that light sets skip.
+/// Shares of all sublayers that light sets skip.
 constexpr std::array<double, 3> shares{0.01, 0.05, 0.10};
 
 void skip_sublayer(std::int32_t sublayer, speculation::SublayerMask& mask) {

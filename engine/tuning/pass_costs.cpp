@@ -113,7 +113,7 @@ Result<PassTimes> time_passes(Backend& backend, std::int32_t context) {
   std::vector<std::vector<double>> samples(forms.size());
   CalibrationPasses passes(backend);
   DRAFTSCOPE_TRY(passes.fill_cache(context));
-  // In turn, so that a machine that slows down slows all of them. The first round warms up.
+  // Passes take turns, so that a machine that slows down slows all of them. The first round warms up.
   for (std::int32_t i = 0; i <= timings; ++i)
     for (std::size_t form = 0; form < forms.size(); ++form) {
       DRAFTSCOPE_TRY_ASSIGN(const double ns, passes.pass_ns(forms[form]));
@@ -130,7 +130,7 @@ PassCosts timed_costs(const PassTimes& times, std::int32_t n_layers) {
   for (const auto& [rows, ns] : times.verifications)
     costs.verifications.emplace_hint(costs.verifications.end(), rows, static_cast<double>(ns));
   costs.step = costs.verifications.begin()->second;
-  // Noise may make a step without them take longer: a sublayer saves no less than nothing.
+  // Noise may make a step without them take longer, but a sublayer's cost is never negative.
   const double attention =
       std::max(0.0, costs.step - static_cast<double>(times.without_attention)) / n_layers;
   const double mlp = std::max(0.0, costs.step - static_cast<double>(times.without_mlp)) / n_layers;
@@ -138,7 +138,7 @@ PassCosts timed_costs(const PassTimes& times, std::int32_t n_layers) {
     costs.sublayers.push_back(attention);
     costs.sublayers.push_back(mlp);
   }
-  // The two times overlap in what both passes need, so that their savings may exceed the step by a little.
+  // The two times share the common work of both passes, so their savings may slightly exceed the step.
   costs.rest = std::max(0.0, costs.step - n_layers * (attention + mlp));
   return costs;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using traces::DraftStop;
 
-/// One text's rounds.
+/// Replays one text's rounds.
 class Replay {
  public:
   Replay(const KnownRounds& known, const std::string& setting, Strategy& strategy, RoundSums& sums)
@@ -89,7 +89,7 @@ class Replay {
     accepted_ = 0;
     for (std::int32_t k = 0; k < limits.steps; ++k) {
       const std::size_t at = root_ + static_cast<std::size_t>(k);
-      if (at >= known_.text.count) return;  // after a wrong token, beyond the text's end
+      if (at >= known_.text.count) return;  // after a wrong token, past the text's end
       const TopToken& best = known_.predictions[at];
       if (!has_distribution(best)) {
         stop = DraftStop::threshold;
@@ -120,7 +120,7 @@ class Replay {
     verified_.push_back({.token = after < known_.text.count ? known_.next[after] : -1});
   }
 
-  /// How many of the round's tokens reach the output: not one that ends the text.
+  /// Number of the round's tokens that reach the output; a token that ends the text does not.
   [[nodiscard]] std::int32_t emit() const {
     const auto output = static_cast<std::int64_t>(known_.text.tokens.size()) - known_.text.prompt_size;
     const std::int64_t after_root = output - 1 - static_cast<std::int64_t>(root_);
@@ -131,7 +131,7 @@ class Replay {
   const std::string& setting_;
   Strategy& strategy_;
   RoundSums& sums_;
-  std::size_t root_ = 0;  ///< output token that the round starts from
+  std::size_t root_ = 0;  ///< output token at which the round starts
   std::int32_t round_ = 0;
   std::size_t accepted_ = 0;
   std::vector<DraftStep> steps_;

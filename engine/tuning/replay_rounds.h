@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rounds that a strategy would have had over a text that is known, with what its draft predicts after
-// every output token. A draft of one step is exact. Approximate beyond: a draft's later steps see K/V of
-// earlier ones that the draft wrote, here they see what the target wrote; and after a wrong draft token its
-// later steps count with what the draft predicts along the text.
+// The rounds that a strategy would have had over a known text, given its draft's predictions after every
+// output token. A draft of one step is exact; longer ones are approximate. Later steps of a real draft see
+// K/V that the draft wrote, but here K/V that the target wrote. After a wrong draft token, later steps use
+// the predictions along the text.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/strategy.h>
@@ -30,18 +30,18 @@ struct RoundSums {
 struct KnownRounds {
   const ScoringSetup& setup;
   const KnownText& text;
-  std::span<const std::int32_t> next;     ///< after each of the text's output tokens
-  std::span<const TopToken> predictions;  ///< the draft's, likewise
-  const DraftSubmodel& draft;             ///< draft whose rounds they are
+  std::span<const std::int32_t> next;     ///< token after each of the text's output tokens
+  std::span<const TopToken> predictions;  ///< the draft's prediction after each of them
+  const DraftSubmodel& draft;
   const PassCosts& costs;
 };
 
-/// Adds the text's rounds to `sums`. Fails on a plan that is no chain under `mask`, with `setting` in the
-/// line.
+/// Adds the text's rounds to `sums`. Fails on a plan that is not a chain under `mask`; the error names
+/// `setting`.
 [[nodiscard]] Result<void> replay_rounds(const KnownRounds& known, const std::string& setting,
                                          Strategy& strategy, RoundSums& sums);
 
-/// Fails on a plan that predictions under one mask cannot answer, naming `setting`.
+/// Fails on a plan that predictions under one mask cannot answer; the error names `setting`.
 [[nodiscard]] Result<void> check_replayable(const RoundPlan& plan, const std::string& setting);
 
 }  // namespace draftscope::engine

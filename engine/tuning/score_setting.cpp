@@ -19,7 +19,7 @@ class ScoredRounds final : public DecodeListener {
     drafted += static_cast<double>(report.draft_tokens.size());
     accepted += report.round.accepted;
     emitted += static_cast<double>(report.emitted.size());
-    passes += 1.0;  // the verification
+    passes += 1.0;  // Counts the verification.
     if (report.layer_set.n_layers > 0)
       passes += report.round.drafted * costs_.draft_step(report.layer_set.skipped) * weights_share_;
   }
@@ -28,11 +28,11 @@ class ScoredRounds final : public DecodeListener {
   double drafted = 0.0;
   double accepted = 0.0;
   double emitted = 0.0;
-  double passes = 0.0;  ///< over all weights
+  double passes = 0.0;  ///< in passes over all weights
 
  private:
   PassCosts costs_;
-  double weights_share_;  // of a weight's bytes that a draft reads
+  double weights_share_;  // share of a weight's bytes that a draft reads
 };
 
 struct Timed {
@@ -47,7 +47,7 @@ struct Timed {
 Result<std::optional<std::vector<std::int32_t>>> decode_one(const ScoringSetup& setup, Strategy& strategy,
                                                             std::span<const std::int32_t> prompt,
                                                             DecodeListener& listener, Timed& timed) {
-  SeededChooser chooser(0, 0);  // greedy: draws nothing
+  SeededChooser chooser(0, 0);  // Greedy decoding draws nothing.
   DRAFTSCOPE_TRY_ASSIGN(DecodeResult result, decode(setup.backend, strategy,
                                                     {.prompt = prompt,
                                                      .max_new_tokens = setup.max_tokens,
@@ -61,7 +61,7 @@ Result<std::optional<std::vector<std::int32_t>>> decode_one(const ScoringSetup& 
   return std::move(result.tokens);
 }
 
-/// The setting under trial, its baseline, and what they did so far.
+/// The setting being scored, its baseline, and their sums so far.
 struct Comparison {
   const ScoringSetup& setup;
   ConfiguredStrategy setting;
@@ -70,7 +70,7 @@ struct Comparison {
   Timed setting_time;
   Timed vanilla_time;
 
-  /// False = cancelled.
+  /// Decodes one prompt by both. False = cancelled.
   Result<bool> add(std::span<const std::int32_t> prompt, bool vanilla_first) {
     DecodeListener nobody;
     std::optional<std::vector<std::int32_t>> expected;

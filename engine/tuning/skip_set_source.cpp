@@ -42,7 +42,7 @@ std::optional<Proposed> SkipSetSource::next() {
   if (is_ranking()) {
     const std::size_t index = agreements_.size();
     candidate = {.mask = singles_[index], .point = std::vector<double>(singles_.size(), 0.0)};
-    candidate.point[index] = 1.0;  // attentions first, then MLPs, as the search has them too
+    candidate.point[index] = 1.0;  // attentions first, then MLPs, as in the search
     candidate.origin = CandidateOrigin::single;
   } else if (seen_ < options_.trials) {
     candidate = search_.propose();
@@ -58,7 +58,8 @@ std::optional<Proposed> SkipSetSource::next() {
                   .one_pass = single};
 }
 
-// Whether the search would have proposed it is not asked: that takes a fit of the Gaussian process a trial.
+// It does not check whether the search would have proposed the trial: that takes a fit of the Gaussian
+// process per trial.
 Result<void> SkipSetSource::observe(const Trial& trial) {
   if (!trial.candidate || trial.setting != with_skip_set(options_.base, trial.candidate->mask))
     return fail("trial {} is {}, expected a skip set of this search",

@@ -13,7 +13,7 @@ namespace draftscope::engine {
 
 namespace {
 
-/// The most tokens a vanilla step that any round of drafts at this cost can emit.
+/// Max tokens per vanilla step that rounds with drafts at this cost can emit.
 double best_rate(const PassCosts& costs, double draft_step) {
   double best = 0.0;
   for (std::int32_t drafted = 0; drafted < max_verification_rows; ++drafted)
@@ -32,7 +32,7 @@ struct TeacherForced::State {
   [[nodiscard]] bool cancelled() const {
     return setup.cancelled != nullptr && setup.cancelled->load(std::memory_order_relaxed);
   }
-  /// Brings the predictions up to `end`, in passes that go on up to `last` where they have room. False =
+  /// Computes predictions up to `end`, in passes that continue up to `last` if they have room. False =
   /// cancelled.
   Result<bool> predict_up_to(std::size_t end, std::size_t last, const DraftSubmodel& draft) {
     while (predictions.size() < end) {
@@ -82,7 +82,7 @@ Result<std::optional<TeacherForcedScore>> TeacherForced::score_in_one_pass(const
   const std::span<const KnownText> texts = state_->texts.texts();
   const auto beyond = std::find_if(texts.begin(), texts.end(),
                                    [&](const KnownText& text) { return text.end() > state_->texts.width(); });
-  // A text that ended with its first token says nothing: as many as it takes to say something.
+  // A text that ended with its first token tells nothing, so take texts until one does.
   const auto telling =
       std::find_if(texts.begin(), texts.end(), [](const KnownText& text) { return text.count > 0; });
   const auto count = std::max(beyond - texts.begin(), telling - texts.begin() + 1);
@@ -117,7 +117,7 @@ Result<std::optional<TeacherForcedScore>> TeacherForced::score_on(std::size_t co
     ++found.prompts;
     looked_at = text.end();
     to_come -= static_cast<double>(text.emitted());
-    // The tokens of every text are known: only what they cost is open.
+    // The tokens of every text are known; only their cost is still open.
     if (sums.rounds > 0.0 && (sums.emitted + to_come) / (sums.steps + to_come / rate) < floor) break;
   }
   found.agreement = state.agreement(looked_at);

@@ -20,8 +20,8 @@ bool is_teacher_forced(const Proposed& proposed) {
   return proposed.scored_by == ScoredBy::teacher_forced;
 }
 
-/// An earlier trial of the same setting, where another would give the same; null = none. One that was stopped
-/// early would be again: the floor only rises. A ranking's trial says too little.
+/// An earlier trial of the same setting, if another one would give the same; null = none. A trial that was
+/// stopped early would be stopped again, since the floor only rises. A ranking's trial tells too little.
 const Trial* known(const Tuning& tuning, const Policy& policy, const Proposed& proposed) {
   if (!tuning.same_every_time && !is_teacher_forced(proposed)) return nullptr;
   const auto same = std::find_if(policy.trials.begin(), policy.trials.end(), [&](const Trial& trial) {
@@ -41,7 +41,7 @@ const Trial* taken(const Tuning& tuning, const Proposed& proposed) {
   return same == tuning.taken.end() ? nullptr : &*same;
 }
 
-/// The lowest score of those that would be finalists now: what a candidate must reach to become one.
+/// The lowest score among the current finalists: a candidate must reach it to become one.
 double floor_of(const Tuning& tuning, const Policy& policy) {
   std::map<std::string_view, double> scores;
   for (const Trial& trial : policy.trials)
@@ -81,25 +81,25 @@ void adopt_best(const CandidateSource& source, Policy& policy) {
   if (const Trial* best = source.best(policy.trials)) adopt(*best, policy);
 }
 
-/// Work that remains to be done, in prompts of the search. One of the finals decodes its text, which may take
-/// many times as long as scoring it: how long, the first of them shows.
+/// Work that remains, in prompts of the search. A prompt of the finals decodes its text, which may take many
+/// times as long as scoring it; the first final shows how long.
 struct Account {
   using Clock = std::chrono::steady_clock;
 
   const Tuning& tuning;
   std::int64_t done = 0;
   std::int64_t all = 0;
-  std::int64_t weight_of_finals = 1;  ///< prompts of the search that a prompt of the finals stands for
+  std::int64_t weight_of_finals = 1;  ///< prompts of the search that one prompt of the finals counts as
   Clock::time_point begin = Clock::now();
   Clock::time_point searched;  ///< when the finals began
 
   Account(const Tuning& of, const Policy& policy)
       : tuning(of), all(of.source.prompts_in_all() + (of.has_finals ? finals(of.finalists) : 0)) {
-    // One that was stopped early had been counted with all prompts.
+    // A trial that was stopped early had been counted with all prompts.
     for (const Trial& trial : policy.trials)
       all -= trial.scored_by == ScoredBy::teacher_forced ? of.prompts : trial.prompts;
   }
-  /// Prompts of the finals, with so many finalists.
+  /// Number of prompts of the finals with `count` finalists.
   [[nodiscard]] std::int64_t finals(std::int64_t count) const {
     return count * tuning.repeats * tuning.prompts;
   }
@@ -107,7 +107,7 @@ struct Account {
     searched = Clock::now();
     all = done + finals(count);
   }
-  /// The first finalist of `count` was measured.
+  /// Updates the weight after the first finalist of `count` was measured.
   void weigh_finals(std::int64_t count) {
     if (done == 0) return;
     const double searching = std::chrono::duration<double>(searched - begin).count();
@@ -146,7 +146,7 @@ Result<bool> search(const Tuning& tuning, Policy& policy, Account& account) {
   return true;
 }
 
-/// The best trials of different settings: those on more prompts first, then by score, the earlier of equals.
+/// The best trials of different settings: more prompts first, then the higher score; ties go to the earlier.
 std::vector<const Trial*> best_trials(const Policy& policy, std::int32_t count) {
   std::vector<const Trial*> sorted;
   for (const Trial& trial : policy.trials) sorted.push_back(&trial);
@@ -163,7 +163,7 @@ std::vector<const Trial*> best_trials(const Policy& policy, std::int32_t count) 
   return best;
 }
 
-/// Vanilla as a finalist: 1 over itself by definition, at the speed that it had beside `best`.
+/// Vanilla as a finalist: its speedup is 1 by definition, its speed is the one measured together with `best`.
 Finalist vanilla_beside(const Finalist& best) {
   Finalist vanilla{"vanilla", {}};
   vanilla.repeats.reserve(best.repeats.size());
@@ -175,7 +175,8 @@ Finalist vanilla_beside(const Finalist& best) {
   return vanilla;
 }
 
-/// Measures the finalists in turn, another one first in each repeat: a machine that slows down slows all.
+/// Measures the finalists in turn; each repeat begins with another one, so that a machine that slows down
+/// slows all.
 Result<bool> decide(const Tuning& tuning, Policy& policy, Account& account) {
   const std::vector<const Trial*> trials = best_trials(policy, tuning.finalists);
   const std::size_t count = trials.size();
@@ -220,8 +221,9 @@ Result<bool> tune(const Tuning& tuning, Policy& policy) {
   policy.finished = false;
   policy.repeats.clear();
   policy.finalists.clear();
-  adopt_best(tuning.source, policy);  // an earlier, shorter search may have ended with another
-  // Before the first trial too: a file that can't be written is known before there is anything to lose.
+  adopt_best(tuning.source, policy);  // An earlier, shorter search may have ended with another best.
+  // Written before the first trial too, so that a file that can't be written is reported before any result
+  // can be lost.
   DRAFTSCOPE_TRY(write_policy(tuning.output, policy));
 
   Account account(tuning, policy);

@@ -9,13 +9,13 @@ namespace {
 
 struct Row {
   std::string_view name;
-  std::string_view architecture;  ///< a name of the table of families
+  std::string_view architecture;  ///< name in the table of families
   bool paired_rows = false;
   bool qkv_bias = false;
   std::string_view turn_end = {};
 };
 
-// Mistral, Yi and others of Llama's layers are "llama" in GGUF files too. Ends of turns are those of the
+// Mistral, Yi and other models with Llama's layers are "llama" in GGUF files too. Ends of turns come from the
 // models' generation_config.json.
 constexpr std::array architectures{
     Row{.name = "llama", .architecture = "LlamaForCausalLM", .paired_rows = true},

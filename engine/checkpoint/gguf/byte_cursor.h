@@ -10,12 +10,12 @@
 
 namespace draftscope::engine::gguf {
 
-/// Reads little-endian numbers and strings off the front of a file; nothing beyond its end is read.
+/// Reads little-endian numbers and strings from the front of a file, and never beyond its end.
 class ByteCursor {
  public:
   ByteCursor(std::span<const std::byte> bytes, std::string_view file) : bytes_(bytes), file_(file) {}
 
-  /// `what` names the field in the error of a file that ends too early.
+  /// Reads a number. `what` names the field in the error of a file that ends too early.
   template <typename T>
   [[nodiscard]] Result<T> number(std::string_view what) {
     DRAFTSCOPE_TRY_ASSIGN(const auto taken, take(sizeof(T), what));
@@ -23,7 +23,7 @@ class ByteCursor {
     std::memcpy(&value, taken.data(), sizeof value);
     return value;
   }
-  /// A string after its length of 64 bits; it looks into the file.
+  /// A string, stored after its 64-bit length; it points into the file.
   [[nodiscard]] Result<std::string_view> text(std::string_view what) {
     DRAFTSCOPE_TRY_ASSIGN(const auto length, number<std::uint64_t>(what));
     DRAFTSCOPE_TRY_ASSIGN(const auto taken, take(length, what));

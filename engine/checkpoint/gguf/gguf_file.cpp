@@ -14,7 +14,7 @@ constexpr std::uint32_t default_alignment = 32;
 constexpr Range<std::uint32_t> alignment_range{8, 1U << 20U};
 
 Result<void> check_version(std::uint32_t version, std::string_view file) {
-  // A version is small: one whose lower half is empty has its bytes the other way round.
+  // Versions are small: a version whose lower half is empty is stored in the other byte order.
   if (version != 0 && (version & 0xFFFFU) == 0)
     return fail("{}: a big-endian GGUF file, expected a little-endian one", file);
   if (version != 2 && version != 3) return fail("{}: GGUF version {}, expected 2 or 3", file, version);
@@ -28,7 +28,7 @@ Result<std::uint32_t> alignment_of(const Metadata& metadata) {
   return alignment;
 }
 
-/// An entry has at least its name's length, the number of extents, one extent, the type and the offset.
+/// Minimum bytes of an entry: its name's length, the number of extents, one extent, the type and the offset.
 constexpr std::uint64_t min_entry_bytes = 8 + 4 + 8 + 4 + 8;
 constexpr std::uint32_t max_extents = 4;
 
@@ -41,7 +41,6 @@ Result<const BlockFormat*> read_format(ByteCursor& cursor, std::string_view tens
   return format;
 }
 
-/// Bytes of the whole tensor.
 Result<std::uint64_t> needed_bytes(const StoredTensor& tensor, std::string_view file) {
   if (tensor.extents[0] % tensor.format->weights != 0)
     return fail("{}: tensor {}: rows of {} weights, expected a multiple of {} for {}", file,
@@ -56,7 +55,7 @@ Result<std::uint64_t> needed_bytes(const StoredTensor& tensor, std::string_view 
   return bytes;
 }
 
-/// Its offset, from the beginning of all data, is in `begin` for now.
+/// Reads an entry; `begin` is its offset from the beginning of all data for now.
 Result<StoredTensor> read_entry(ByteCursor& cursor) {
   StoredTensor tensor;
   DRAFTSCOPE_TRY_ASSIGN(tensor.name, cursor.text("a tensor's name"));
@@ -120,7 +119,7 @@ Result<std::vector<StoredTensor>> read_tensor_table(std::uint64_t count, std::ui
     return (position + alignment - 1) / alignment * alignment;
   };
   const std::uint64_t data_begin = padded(cursor.position());
-  std::uint64_t expected = 0;  // ggml writes tensors one after the other, and reads them no other way
+  std::uint64_t expected = 0;  // ggml writes tensors one after the other, and cannot read any other order.
   for (StoredTensor& tensor : tensors) {
     if (tensor.begin % alignment != 0)
       return fail("{}: tensor {}: data at offset {}, expected a multiple of {}", cursor.file(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// GGUF files, versions 2 and 3, little-endian: metadata, a table of tensors and their data
-// (as the ggml project documents the format). Untrusted input.
+// Reads GGUF files, versions 2 and 3, little-endian: metadata, a table of tensors and their data (as the ggml
+// project documents the format). The input is untrusted.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -21,12 +21,12 @@
 
 namespace draftscope::engine::gguf {
 
-/// A tensor of a file. Its name looks into the file.
+/// A tensor of a file. Its name points into the file.
 struct StoredTensor {
   std::string_view name;
-  const BlockFormat* format = nullptr;  ///< one that can be read
-  std::vector<std::uint64_t> extents;   ///< 1 to 4, none 0; the first is that of a row
-  std::uint64_t begin = 0;              ///< where its data begins in the file, in bytes
+  const BlockFormat* format = nullptr;  ///< always a format that can be read
+  std::vector<std::uint64_t> extents;   ///< 1 to 4 extents, none of them 0; the first is the length of a row
+  std::uint64_t begin = 0;              ///< start of its data in the file, in bytes
   std::uint64_t bytes = 0;
   [[nodiscard]] std::uint64_t row_bytes() const { return extents[0] / format->weights * format->bytes; }
   [[nodiscard]] const std::byte* data(std::span<const std::byte> file_bytes) const {
@@ -35,8 +35,9 @@ struct StoredTensor {
 };
 
 /// Reads `count` entries at the cursor; data begins at the next multiple of `alignment` (a power of two).
-/// Errors: the file ends, a type that is not readable, a row that is no whole number of blocks, data beyond
-/// the end of the file, off its alignment or not after that of the tensor before; a name that occurs twice.
+/// Errors: the file ends, a type is not readable, a row is no whole number of blocks, or a name occurs twice.
+/// Data may also be beyond the end of the file, misaligned, or not directly after that of the previous
+/// tensor.
 [[nodiscard]] Result<std::vector<StoredTensor>> read_tensor_table(std::uint64_t count,
                                                                   std::uint64_t alignment,
                                                                   std::uint64_t file_bytes,
@@ -45,24 +46,24 @@ struct StoredTensor {
 struct GgufHeader {
   Metadata metadata;
   std::vector<StoredTensor> tensors;
-  std::size_t bytes = 0;  ///< up to the end of the table
+  std::size_t bytes = 0;  ///< bytes up to the end of the table
 };
 
-/// `bytes` is the whole file, of which only the header is read, and must outlive the result. `file` names it
-/// in errors: no GGUF, a big-endian one, another version, and what Metadata::read() and read_tensor_table()
-/// refuse.
+/// Parses the header of a file whose bytes are `bytes`. Only the header is read; `bytes` must outlive the
+/// result. `file` is the name in errors. Errors: no GGUF, a big-endian file, another version, and those of
+/// Metadata::read() and read_tensor_table().
 [[nodiscard]] Result<GgufHeader> parse_gguf_header(std::span<const std::byte> bytes, std::string_view file);
 
 /// A file and its header.
 struct GgufFile {
-  std::string path;  ///< path as errors name it
+  std::string path;  ///< path for errors
   Mapping mapping;
   GgufHeader header;
 };
 [[nodiscard]] Result<GgufFile> open_gguf_file(const std::filesystem::path& path);
 
-/// A model: one file, or the parts "NAME-00001-of-0000N.gguf" of a split one, in order. The first has the
-/// metadata.
+/// A model: one file, or the parts "NAME-00001-of-0000N.gguf" of a split one, in order. The first part has
+/// the metadata.
 struct GgufModel {
   std::vector<GgufFile> files;
   struct TensorPlace {
@@ -74,8 +75,8 @@ struct GgufModel {
   [[nodiscard]] const Metadata& metadata() const { return files.front().header.metadata; }
 };
 
-/// `path` is the file, or a split one's first part. Errors: a part that is missing or of another model, a
-/// tensor in two parts, and as above.
+/// Opens a model; `path` is the file, or the first part of a split one. Errors: a part that is missing or
+/// belongs to another model, a tensor in two parts, and those of parse_gguf_header().
 [[nodiscard]] Result<GgufModel> open_gguf(const std::filesystem::path& path);
 
 }  // namespace draftscope::engine::gguf

@@ -22,10 +22,10 @@ namespace {
 using gguf::GgufModel;
 using gguf::WidenedTensor;
 
-/// Tensors begin at cache lines, which is also the widest vector a kernel loads.
+/// Tensors begin at multiples of a cache line, which is also the widest vector a kernel loads.
 constexpr std::size_t tensor_alignment = 64;
 
-/// Owner of a checkpoint's bytes: the files that its views look into, and the memory of what was widened.
+/// Owns a checkpoint's bytes: the files that its views point into, and the memory of widened tensors.
 struct Storage {
   std::optional<GgufModel> model;
   std::optional<Mapping> memory;
@@ -35,7 +35,8 @@ struct BoundSlot {
   const TensorSlot* slot;
   GgufModel::TensorPlace place;
 
-  /// Its rows in the file. Rows are whole in every format, so those of a fused tensor's part lie together.
+  /// The slot's rows in the file. Rows are whole in every format, so the rows of a fused tensor's part are
+  /// contiguous.
   [[nodiscard]] const std::byte* stored() const {
     const auto skipped = static_cast<std::uint64_t>(slot->first_row) * place.tensor->row_bytes();
     return place.tensor->data(place.file->mapping.bytes()) + skipped;
@@ -72,7 +73,7 @@ Result<std::vector<BoundSlot>> bind(const GgufModel& model, const std::vector<Te
     used.insert(place.tensor->name);
     bound.push_back({&slot, place});
   }
-  // One that has no use would mean other layers than the metadata says.
+  // An unused tensor would mean other layers than the metadata says.
   std::optional<std::string_view> unknown;
   for (const auto& [name, place] : model.tensors)
     if (!used.contains(name) && !gguf::is_redundant(name) && (!unknown || name < *unknown)) unknown = name;
@@ -82,7 +83,7 @@ Result<std::vector<BoundSlot>> bind(const GgufModel& model, const std::vector<Te
   return bound;
 }
 
-/// The type that all matrices are stored in, if they are plain numbers of one type; else bf16.
+/// The type of all matrices, if they are plain numbers of one type; otherwise bf16.
 DType matrix_type(const std::vector<BoundSlot>& bound) {
   std::optional<DType> shared;
   for (const auto& [slot, place] : bound) {
@@ -94,7 +95,7 @@ DType matrix_type(const std::vector<BoundSlot>& bound) {
   return shared.value_or(DType::bf16);
 }
 
-/// Matrices that one set of rounded activations is multiplied with: 0 = none but itself.
+/// Group of matrices that are multiplied with the same rounded activations; 0 = only this one.
 int shared_input(TensorKind kind) {
   switch (kind) {
     case TensorKind::q:
@@ -109,7 +110,7 @@ int shared_input(TensorKind kind) {
   }
 }
 
-/// Whether the CUDA backend multiplies blocks as they are: in the formats that it makes itself.
+/// Whether the CUDA backend multiplies blocks as they are. It can do so in the formats that it makes itself.
 bool is_multiplied_by_cuda(const gguf::BlockFormat& format) {
   return format.multiplied &&
          speculation::makes(speculation::MadeBy::cuda, speculation::weight_format_row(*format.multiplied));
@@ -119,13 +120,13 @@ bool is_gate_or_up(const TensorSlot& slot) {
   return slot.kind == TensorKind::gate || slot.kind == TensorKind::up;
 }
 
-/// Whether the CUDA backend takes plain matrices beside those of a layer in the format.
+/// Whether the CUDA backend accepts plain matrices next to matrices in this format in one layer.
 bool mixes_on_gpu(const gguf::BlockFormat& format) {
   return format.multiplied && speculation::weight_format_row(*format.multiplied).mixes_on_gpu;
 }
 
-/// The format of the layers' matrices that stay in their blocks for the CUDA backend; null = none does. All
-/// are in it, or some are where it mixes.
+/// The format of the layers' matrices that stay in their blocks for the CUDA backend; null = none. All of
+/// them have it, or only some if the backend can mix it.
 const gguf::BlockFormat* kept_format_on_gpu(const std::vector<BoundSlot>& bound) {
   const gguf::BlockFormat* shared = nullptr;
   const gguf::BlockFormat* mixed = nullptr;
@@ -140,13 +141,14 @@ const gguf::BlockFormat* kept_format_on_gpu(const std::vector<BoundSlot>& bound)
   return is_shared ? shared : mixed;
 }
 
-/// Tensors that stay in their blocks for the CUDA backend: the layers' in one format, unless it is gate or up
-/// and the other is not in it, and a head in that format if it is none that layers mix.
+/// Tensors that stay in their blocks for the CUDA backend. These are the layers' matrices in one format,
+/// except a gate or up whose partner has another format. The head stays if it has that format and the format
+/// is not one that layers mix.
 std::vector<bool> kept_on_gpu(const std::vector<BoundSlot>& bound) {
   std::vector<bool> kept(bound.size(), false);
   const gguf::BlockFormat* const format = kept_format_on_gpu(bound);
   if (format == nullptr) return kept;
-  std::set<std::int32_t> widened_gates;  // and ups, by layer
+  std::set<std::int32_t> widened_gates;  // layers whose gate and up are widened
   for (std::size_t i = 0; i < bound.size(); ++i) {
     const TensorSlot& slot = *bound[i].slot;
     kept[i] = !slot.is_vector() && slot.kind != TensorKind::embedding &&
@@ -159,8 +161,8 @@ std::vector<bool> kept_on_gpu(const std::vector<BoundSlot>& bound) {
   return kept;
 }
 
-/// Whether each tensor stays in its blocks: those that can be multiplied, unless one that shares their input
-/// can't.
+/// Whether each tensor stays in its blocks: those that can be multiplied stay, unless another one with the
+/// same input can't.
 std::vector<bool> kept_blocks(const std::vector<BoundSlot>& bound, BlockMatrices blocks) {
   if (blocks == BlockMatrices::cuda_as_stored) return kept_on_gpu(bound);
   std::vector<bool> kept(bound.size(), false);
@@ -179,7 +181,7 @@ std::vector<bool> kept_blocks(const std::vector<BoundSlot>& bound, BlockMatrices
   return kept;
 }
 
-/// "gguf Q4_K, Q6_K": what the matrices are stored in, the most weights first.
+/// The formats in which the matrices are stored, largest share first: "gguf Q4_K, Q6_K".
 std::string stored_types(const std::vector<BoundSlot>& bound) {
   std::map<std::string_view, std::int64_t> weights;
   for (const auto& [slot, place] : bound)
@@ -192,7 +194,7 @@ std::string stored_types(const std::vector<BoundSlot>& bound) {
   return text;
 }
 
-/// Points the slots at the files where they hold what backends read, and else at memory that it fills.
+/// Points the slots at the files if these contain what backends read, and otherwise at memory that it fills.
 Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound, BlockMatrices blocks,
                                              bool paired_rows, std::int32_t head_dim, std::string_view file) {
   const DType matrices = matrix_type(bound);
@@ -209,7 +211,7 @@ Result<std::optional<Mapping>> place_weights(const std::vector<BoundSlot>& bound
     *slot->view = {packed, dtype, slot->rows, slot->columns, kept[i] ? &format : nullptr};
     const bool moves = paired_rows && gguf::rotates(slot->kind);
     if ((kept[i] || format.plain == dtype) && !moves) continue;
-    // The elements of a vector are rows of one.
+    // The elements of a vector form one row.
     const bool vector = slot->is_vector();
     widened.push_back({packed, &format, vector ? slot->columns : slot->rows, vector ? 1 : slot->columns,
                        moves ? head_dim : 0, dtype, nullptr, kept[i]});
@@ -238,14 +240,14 @@ Result<void> check_vectors(const std::vector<BoundSlot>& bound) {
   return {};
 }
 
-/// The file's name without its ending and a part's number.
+/// The file's name without its extension and part number.
 std::string model_name(const GgufModel& model, const std::filesystem::path& path) {
   std::string name = path.stem().string();
   if (model.files.size() > 1) name.resize(name.size() - std::string_view("-00001-of-00001").size());
   return name;
 }
 
-/// Whether a tensor is read from its file from here on.
+/// Whether any tensor is read from its file after loading.
 bool uses_files(const std::vector<BoundSlot>& bound) {
   return std::any_of(bound.begin(), bound.end(),
                      [](const BoundSlot& one) { return one.slot->view->data == one.stored(); });

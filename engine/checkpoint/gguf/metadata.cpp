@@ -14,7 +14,7 @@ namespace {
 
 constexpr int max_array_depth = 4;
 
-/// A key has at least its length, its type and a byte of value.
+/// Minimum bytes of a key: its length, its type and a byte of value.
 constexpr std::uint64_t min_key_bytes = 8 + 4 + 1;
 
 /// Bytes of a number or boolean; 0 for strings, arrays and unknown types.
@@ -49,7 +49,8 @@ Result<ValueType> read_type(ByteCursor& cursor, std::string_view key) {
   return static_cast<ValueType>(type);
 }
 
-/// Elements of one array, whose type and count are read. What an element takes at least bounds their number.
+/// Reads the elements of one array, after its type and count. The minimum size of an element bounds their
+/// number.
 Result<void> read_elements(std::string_view key, int depth, ByteCursor& cursor, MetadataValue& value) {
   const std::uint64_t min_bytes = value.type == ValueType::array ? 12 : 8;
   const std::uint64_t scalar = scalar_bytes(value.type);
@@ -67,7 +68,7 @@ Result<void> read_elements(std::string_view key, int depth, ByteCursor& cursor, 
     }
     return {};
   }
-  // Arrays of arrays are passed over: no key that is read here is one.
+  // Arrays of arrays are skipped: no key that is read here has one.
   if (depth >= max_array_depth)
     return fail("{}: {} has arrays nested more than {} deep, expected fewer", cursor.file(), quote(key),
                 max_array_depth);
@@ -99,7 +100,7 @@ T element(const MetadataValue& value, std::uint64_t index) {
   return number;
 }
 
-/// The number as a config.json would have written it.
+/// The number as a config.json would have it.
 double shortest_decimal(float value) {
   if (!std::isfinite(value)) return value;
   return parse_number<double>(fmt::format("{}", value)).value_or(value);
@@ -259,7 +260,7 @@ Result<std::vector<double>> Metadata::numbers(std::string_view key) const {
   std::vector<double> numbers;
   if (value == nullptr || !value->is_array) return wrong(key, "an array of numbers");
   for (std::uint64_t i = 0; i < value->count; ++i) {
-    // Scores are compared, not shown: the stored number, not its decimal.
+    // Scores are only compared and never shown, so the stored number is used instead of its decimal.
     const auto number = value->type == ValueType::f32 ? std::optional<double>(element<float>(*value, i))
                                                       : number_at(*value, i);
     if (!number) return wrong(key, "an array of numbers");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The keys and values in front of a GGUF file's tensors. Values look into the file's mapping, which must
+// The keys and values that precede a GGUF file's tensors. Values point into the file's mapping, which must
 // outlive them. Immutable once read, so thread-safe.
 
 #include <draftscope/base/json_field.h>
@@ -18,7 +18,7 @@
 
 namespace draftscope::engine::gguf {
 
-/// The numbers are the format's.
+/// Types of values; the numbers are those of the format.
 enum class ValueType : std::uint32_t {
   u8 = 0,
   i8 = 1,
@@ -40,8 +40,8 @@ struct MetadataValue {
   ValueType type = ValueType::u8;  ///< type of the elements, if it is an array
   bool is_array = false;
   std::uint64_t count = 1;              ///< number of elements
-  std::span<const std::byte> bytes;     ///< numbers and booleans, little-endian, one after the other
-  std::vector<std::string_view> texts;  ///< the strings, if it holds strings
+  std::span<const std::byte> bytes;     ///< numbers and booleans, little-endian, contiguous
+  std::vector<std::string_view> texts;  ///< the strings, if the type is string
 };
 
 /// Typed reads of keys. An integer may be stored in any integer type. Errors are one line that names the
@@ -54,7 +54,7 @@ class Metadata {
 
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] bool has(std::string_view key) const { return values_.contains(key); }
-  /// Null if there is none.
+  /// The value of a key; null if there is none.
   [[nodiscard]] const MetadataValue* find(std::string_view key) const;
 
   [[nodiscard]] Result<std::string_view> text(std::string_view key) const;
@@ -64,11 +64,11 @@ class Metadata {
   [[nodiscard]] Result<T> integer(std::string_view key, Range<T> range = {}) const;
   template <std::integral T>
   [[nodiscard]] Result<T> integer_or(std::string_view key, Range<T> range, T otherwise) const;
-  /// A number of its own, or an array of equal ones (a number for each layer).
+  /// A single number, or an array of equal ones (one number per layer).
   template <std::integral T>
   [[nodiscard]] Result<T> shared_integer(std::string_view key, Range<T> range = {}) const;
-  /// A finite number. One that is stored in 32 bits is read as its shortest decimal: 1e-5 where a config.json
-  /// said 1e-5.
+  /// A finite number. A number stored in 32 bits is read as its shortest decimal: 1e-5 if a config.json said
+  /// 1e-5.
   [[nodiscard]] Result<double> number(std::string_view key, Range<double> range) const;
   [[nodiscard]] Result<double> number_or(std::string_view key, Range<double> range, double otherwise) const;
   [[nodiscard]] Result<std::vector<std::string_view>> texts(std::string_view key) const;
@@ -76,11 +76,11 @@ class Metadata {
   [[nodiscard]] Result<std::vector<double>> numbers(std::string_view key) const;
   [[nodiscard]] Result<std::vector<bool>> booleans(std::string_view key) const;
 
-  /// "FILE: KEY is FOUND, expected `expected`", or "KEY is missing".
+  /// The error "FILE: KEY is FOUND, expected `expected`", or "KEY is missing".
   [[nodiscard]] tl::unexpected<Error> wrong(std::string_view key, std::string_view expected) const;
 
  private:
-  /// None where the element is no integer, or one beyond 63 bits.
+  /// The element as an integer; none if it is no integer, or needs more than 63 bits.
   [[nodiscard]] static std::optional<std::int64_t> integer_at(const MetadataValue& value,
                                                               std::uint64_t index);
   [[nodiscard]] static std::optional<double> number_at(const MetadataValue& value, std::uint64_t index);

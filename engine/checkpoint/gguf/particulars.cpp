@@ -17,12 +17,12 @@ constexpr Range<std::int32_t> interval_range{0, 1 << 20};
 constexpr Range<double> multiplier_range{1e-6, 1e6};
 constexpr Range<double> cap_range{0.0, multiplier_range.max};
 
-/// A key that asks for what an architecture's layers lack, unless it has its neutral value.
+/// A key for something that an architecture's layers lack; it must have its neutral value.
 struct ForeignKey {
-  std::string_view key;  ///< after the architecture's name
+  std::string_view key;  ///< key without the architecture's name
   double neutral;
   std::string_view trait;
-  std::array<std::string_view, 3> readers = {};  ///< architectures that have it; empty after the last
+  std::array<std::string_view, 3> readers = {};  ///< architectures that support it; empty after the last
 };
 
 constexpr std::array foreign_keys{
@@ -77,7 +77,7 @@ Result<void> read_granite(const Metadata& metadata, const Architecture& architec
   return {};
 }
 
-/// Every so many-th layer has no window: a number, or a list of which layers have one.
+/// Interval of layers without a window: stored as a number, or as a list that says which layers have one.
 Result<std::int32_t> read_window_interval(const Metadata& metadata, const std::string& name,
                                           const ModelShape& shape) {
   const MetadataValue* const value = metadata.find(name);
@@ -92,7 +92,6 @@ Result<std::int32_t> read_window_interval(const Metadata& metadata, const std::s
   return *interval;
 }
 
-/// Gemma 2 and 3.
 Result<void> read_gemma(const Metadata& metadata, const Architecture& architecture, ModelShape& shape) {
   const bool is_second = architecture.name == "gemma2";
   auto& traits = shape.traits;
@@ -111,7 +110,8 @@ Result<void> read_gemma(const Metadata& metadata, const Architecture& architectu
   DRAFTSCOPE_TRY_ASSIGN(
       traits.attention_logit_cap,
       metadata.number_or(architecture.key("attn_logit_softcapping"), cap_range, traits.attention_logit_cap));
-  // No converter writes the multiplier: the largest model of each is known by its layers.
+  // No converter writes the multiplier: the largest model of each generation is recognised by its number of
+  // layers.
   constexpr std::int32_t layers_of_27b_second = 46;
   constexpr std::int32_t layers_of_27b_third = 62;
   const bool is_27b = shape.n_layers == (is_second ? layers_of_27b_second : layers_of_27b_third);

@@ -61,7 +61,7 @@ class RopeReader {
       return fail("{}: tensor {} is missing, expected it beside {}", metadata_.file(),
                   has_factors ? short_factors_name : long_factors_name,
                   has_factors ? long_factors_name : short_factors_name);
-    // Files of Phi-3 have the tensors and no type.
+    // Files of Phi-3 have the tensors but no type.
     const std::string type_name = key("rope.scaling.type");
     DRAFTSCOPE_TRY_ASSIGN(const auto type, metadata_.text_or(type_name, has_factors ? "longrope" : "linear"));
     if (has_factors) {
@@ -74,7 +74,7 @@ class RopeReader {
     if (attention != 1.0)
       return metadata_.wrong(key("rope.scaling.attn_factor"),
                              fmt::format("1 without tensor {}", long_factors_name));
-    // Files before scaling had a type say scale_linear.
+    // Old files, from before scaling had a type, have scale_linear.
     const bool is_old = !metadata_.has(key("rope.scaling.factor"));
     const std::string factor_name = key(is_old ? "rope.scale_linear" : "rope.scaling.factor");
     if (type == "yarn") return read_yarn(factor_name);
@@ -107,7 +107,7 @@ class RopeReader {
 
   Result<void> read_longrope() {
     rope_.kind = RopeKind::longrope;
-    // The derived factor of attention divides by its logarithm.
+    // The derived factor of attention divides by this length's logarithm.
     DRAFTSCOPE_TRY_ASSIGN(rope_.original_max_positions, original_positions({2, context_range.max}));
     rope_.factor = static_cast<double>(shape_.max_positions) / rope_.original_max_positions;
     DRAFTSCOPE_TRY_ASSIGN(const auto long_factors, read_pairs(long_factors_name));
@@ -117,13 +117,13 @@ class RopeReader {
     const std::string name = key("rope.scaling.attn_factor");
     if (!metadata_.has(name)) return {};
     DRAFTSCOPE_TRY_ASSIGN(const double given, metadata_.number(name, beta_range));
-    // Converters write the derived one, in fp32: then it is derived here too, in full.
+    // Converters write the derived factor, in fp32. It is then derived here too, in full precision.
     const double derived = attention_factor(rope_);
     if (static_cast<float>(given) != static_cast<float>(derived)) rope_.attention_factor = given;
     return {};
   }
 
-  /// A positive number for each pair that rotates.
+  /// Reads a positive number for each pair that rotates.
   Result<std::vector<float>> read_pairs(std::string_view name) const {
     const auto& [file, tensor] = model_.tensors.at(name);
     const std::int32_t pairs = width_ / 2;
@@ -143,7 +143,7 @@ class RopeReader {
     return numbers;
   }
 
-  /// Llama 3.1's scaling, which GGUF files hold as its result.
+  /// Reads Llama 3.1's scaling, of which GGUF files store only the resulting divisors.
   Result<void> read_divisors() {
     if (!has_tensor(frequency_divisors_name)) return {};
     DRAFTSCOPE_TRY_ASSIGN(rope_.divisors, read_pairs(frequency_divisors_name));
@@ -160,7 +160,7 @@ class RopeReader {
   const Architecture& architecture_;
   const ModelShape& shape_;
   RopeScaling rope_;
-  std::int32_t width_ = 0;  ///< dimensions that rotate
+  std::int32_t width_ = 0;  ///< number of dimensions that rotate
 };
 
 }  // namespace

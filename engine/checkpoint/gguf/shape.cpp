@@ -22,7 +22,7 @@ class ShapeReader {
   Result<ModelShape> read() {
     shape_.architecture = architecture_.family->architecture;
     shape_.traits = architecture_.family->traits;
-    // Where a family adds one to its norms' weights, converters did.
+    // If a family adds one to its norms' weights, converters have already done so.
     shape_.traits.norm_weight = speculation::NormWeight::plain;
     DRAFTSCOPE_TRY(read_sizes());
     DRAFTSCOPE_TRY(read_particulars(metadata_, architecture_, shape_));
@@ -60,7 +60,7 @@ class ShapeReader {
     return expect_head_dim("attention.value_length");
   }
 
-  /// A key that may be there, and then repeats the head size.
+  /// Checks an optional key that repeats the head size.
   Result<void> expect_head_dim(std::string_view name) const {
     DRAFTSCOPE_TRY_ASSIGN(const auto found, metadata_.integer_or(key(name), size_range, shape_.head_dim));
     if (found != shape_.head_dim)
@@ -97,7 +97,7 @@ class ShapeReader {
     const Range<std::int32_t> token_range{0, shape_.vocab - 1};
     DRAFTSCOPE_TRY_ASSIGN(shape_.bos_token,
                           metadata_.integer_or("tokenizer.ggml.bos_token_id", token_range, -1));
-    // Whatever ends a text, a turn or a message ends a request.
+    // A request ends with any token that ends a text, a turn or a message.
     for (const char* const name :
          {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
       DRAFTSCOPE_TRY_ASSIGN(const auto token, metadata_.integer_or(name, token_range, -1));
@@ -112,7 +112,7 @@ class ShapeReader {
     if (token >= 0 && std::find(ends.begin(), ends.end(), token) == ends.end()) ends.push_back(token);
   }
 
-  /// -1 if the vocabulary lacks it.
+  /// Id of the token that ends a turn; -1 if the vocabulary lacks it.
   std::int32_t find_turn_end() const {
     const MetadataValue* const tokens = metadata_.find("tokenizer.ggml.tokens");
     if (architecture_.turn_end.empty() || tokens == nullptr) return -1;

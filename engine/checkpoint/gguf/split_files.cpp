@@ -10,7 +10,7 @@ namespace {
 constexpr Range<std::int32_t> part_range{0, 65535};
 
 struct PartNumber {
-  std::int32_t number = 0;  ///< from 0
+  std::int32_t number = 0;  ///< number of the part, from 0
   std::int32_t count = 1;
 };
 
@@ -25,7 +25,6 @@ std::string ending(std::int32_t number, std::int32_t count) {
   return fmt::format("-{:05}-of-{:05}.gguf", number + 1, count);
 }
 
-/// The path of every part.
 Result<std::vector<std::filesystem::path>> part_paths(const std::filesystem::path& first, PartNumber part) {
   if (part.count <= 1) return std::vector{first};
   const std::string name = first.filename().string();
@@ -75,7 +74,8 @@ Result<GgufModel> open_gguf(const std::filesystem::path& path) {
   DRAFTSCOPE_TRY_ASSIGN(auto first, open_gguf_file(path));
   DRAFTSCOPE_TRY_ASSIGN(const auto part, part_of(first.header.metadata));
   DRAFTSCOPE_TRY_ASSIGN(const auto paths, part_paths(path, part));
-  model.files.reserve(paths.size());  // the index below points to them
+  // The index below points to the files, so the vector must not reallocate.
+  model.files.reserve(paths.size());
   model.files.push_back(std::move(first));
   for (std::size_t number = 1; number < paths.size(); ++number) {
     DRAFTSCOPE_TRY_ASSIGN(auto file, open_gguf_file(paths[number]));

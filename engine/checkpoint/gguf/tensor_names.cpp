@@ -6,7 +6,8 @@
 namespace draftscope::engine::gguf {
 namespace {
 
-/// The name, without "blk.N." in a layer. No default: a new kind asks for its name here.
+/// The name, without "blk.N." in a layer. There is no default, so that the compiler reports a new kind
+/// without a name.
 std::string_view own_name(TensorKind kind) {
   switch (kind) {
     case TensorKind::embedding:
@@ -59,7 +60,7 @@ std::string_view own_name(TensorKind kind) {
   return {};
 }
 
-/// The name of a tensor that holds several slots: gate and up, in this order, bear the name of up.
+/// The name of a tensor that contains several slots; gate and up, in this order, have the name of up.
 std::string_view fused_name(TensorKind kind) {
   return kind == TensorKind::gate || kind == TensorKind::up ? "ffn_up.weight" : "attn_qkv.weight";
 }

@@ -10,19 +10,20 @@
 
 namespace draftscope::engine::gguf {
 
-/// Divisors of the rotary frequencies of each pair.
+/// Tensor with a divisor of the rotary frequency of each pair.
 inline constexpr std::string_view frequency_divisors_name = "rope_freqs.weight";
-/// Factors for contexts beyond the length that a model was first trained on, and within it.
+/// Tensors with rotary factors for contexts beyond and within the length of a model's first training.
 inline constexpr std::string_view long_factors_name = "rope_factors_long.weight";
 inline constexpr std::string_view short_factors_name = "rope_factors_short.weight";
 
-/// Name of the tensor that holds the slot: "blk.3.attn_q.weight", "blk.3.attn_qkv.weight" where it is fused.
+/// Name of the tensor that contains the slot: "blk.3.attn_q.weight", or "blk.3.attn_qkv.weight" if it is
+/// fused.
 [[nodiscard]] std::string tensor_name(const TensorSlot& slot);
 
-/// Tensors that old exports carry and nothing needs: frequencies that the metadata gives.
+/// Whether it is a tensor of old exports that is not needed: frequencies that the metadata gives.
 [[nodiscard]] bool is_redundant(std::string_view name);
 
-/// Whether its rows are those of queries or keys, which rotate.
+/// Whether the tensor's rows belong to queries or keys, which rotate.
 [[nodiscard]] bool rotates(TensorKind kind);
 
 }  // namespace draftscope::engine::gguf

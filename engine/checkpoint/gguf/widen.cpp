@@ -21,7 +21,7 @@ void widen_row(const WidenedTensor& tensor, const std::byte* packed, std::byte* 
     std::memcpy(out, packed, columns / format.weights * format.bytes);
     return;
   }
-  constexpr std::size_t run = 1024;  // weights; a multiple of every block's
+  constexpr std::size_t run = 1024;  // weights; a multiple of every format's block
   std::array<float, run> wide{};
   for (std::size_t begin = 0; begin < columns; begin += run) {
     const std::size_t count = std::min(run, columns - begin);

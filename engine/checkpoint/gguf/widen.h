@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From stored rows to the rows that backends read.
+// Turns stored rows into the rows that backends read.
 
 #include <draftscope/engine/checkpoint.h>
 #include <cstddef>
@@ -12,24 +12,25 @@
 
 namespace draftscope::engine::gguf {
 
-/// A tensor to be written: `rows` rows of `columns` weights, of a head size in which they lie side by side in
-/// the file if they rotate together (architectures.h); 0 = in the file's order.
+/// A tensor to be written: `rows` rows of `columns` weights. If `paired_head_dim` is not 0, it is the size of
+/// heads in which rows that rotate together lie side by side in the file (architectures.h); 0 = the file's
+/// order is written.
 struct WidenedTensor {
   const std::byte* packed = nullptr;
   const BlockFormat* format = nullptr;
   std::int64_t rows = 0;
-  std::int64_t columns = 0;  ///< a multiple of the format's weights
+  std::int64_t columns = 0;  ///< a multiple of the format's weights per block
   std::int64_t paired_head_dim = 0;
-  DType dtype = DType::bf16;  ///< to be written; the format's own, or bf16 or f32
+  DType dtype = DType::bf16;  ///< type to write: the format's own, or bf16 or f32
   std::byte* out = nullptr;   ///< rows · columns numbers, or as many blocks
-  bool keeps_blocks = false;  ///< written in its own format: its rows are moved alone
+  bool keeps_blocks = false;  ///< whether its own format is written: rows are only moved
 };
 
 /// Rows of a tensor in blocks, as numbers of its type.
 [[nodiscard]] std::vector<std::byte> widened_rows(const TensorView& tensor, std::int64_t first,
                                                   std::int64_t rows);
 
-/// Writes all of them, a few rows at a time, from all processors.
+/// Writes all tensors, a few rows at a time, on all processors.
 void widen(const std::vector<WidenedTensor>& tensors);
 
 }  // namespace draftscope::engine::gguf

@@ -24,7 +24,7 @@ std::string text_of(const Extents& extents) {
   return fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
-/// "model.layers.0.mlp.up_proj." of "model.layers.0.mlp.up_proj.weight".
+/// Prefix of a slot's module: "model.layers.0.mlp.up_proj." for "model.layers.0.mlp.up_proj.weight".
 std::string module_prefix(const TensorSlot& slot) {
   return slot.name.substr(0, slot.name.size() - std::string_view("weight").size());
 }
@@ -40,7 +40,7 @@ tl::unexpected<Error> wrong_shape(const FileTensor& tensor, std::string_view exp
               text_of(tensor.entry->shape), expected);
 }
 
-/// A tensor of that name, type and shape.
+/// Returns the tensor of that name, type and shape.
 Result<FileTensor> expect_tensor(const Shards& shards, const FileTensors& tensors, const std::string& name,
                                  std::string_view dtype, const Extents& extents) {
   const auto place = tensors.find(name);
@@ -50,7 +50,7 @@ Result<FileTensor> expect_tensor(const Shards& shards, const FileTensors& tensor
   return place->second;
 }
 
-/// Takes a matrix's scales: finite, of any of the plain types.
+/// Takes a matrix's scales, which must be finite and of a plain type.
 Result<void> take_scales(const FileTensor& scales, QuantisedMatrix& matrix) {
   DRAFTSCOPE_TRY_ASSIGN(matrix.scale_dtype, parse_dtype(scales));
   std::int64_t numbers = 1;
@@ -69,7 +69,7 @@ Result<void> check_multiple(const TensorSlot& slot, const FileTensor& tensor, st
               tensor.entry->name, what, slot.name, found, of);
 }
 
-/// The group of each input, where the file says it and they are not in order.
+/// Takes the group of each input, if the file gives groups and they are not in order.
 Result<void> take_groups(const FileTensors& tensors, const Shards& shards, const std::string& name,
                          std::int64_t groups, QuantisedMatrix& matrix) {
   if (!tensors.contains(name)) return {};
@@ -123,7 +123,7 @@ Result<std::optional<QuantisedMatrix>> find_integers(const TensorSlot& slot, con
   return matrix;
 }
 
-/// Outputs and inputs that one of a matrix's scales is for, by their extents.
+/// Numbers of outputs and inputs per scale of a matrix, derived from the extents of its scales.
 Result<ScaleBlock> scale_block(const FileTensor& scales, const QuantisedMatrix& matrix,
                                const std::optional<ScaleBlock>& block) {
   const Extents& found = scales.entry->shape;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which tensors of a checkpoint make a packed matrix, held to the extents and types that the format asks for.
+// Finds the tensors of a checkpoint that form a packed matrix, and checks their extents and types against the
+// format.
 
 #include <draftscope/base/result.h>
 #include <optional>
@@ -14,15 +15,15 @@
 
 namespace draftscope::engine {
 
-/// The packed matrix that a slot is, or a part of; none where the checkpoint has it as plain numbers. Errors
+/// The packed matrix that a slot is, or is a part of; none if the checkpoint has it as plain numbers. Errors
 /// name the tensor.
 [[nodiscard]] Result<std::optional<QuantisedMatrix>> find_quantised(const TensorSlot& slot,
                                                                     const Shards& shards,
                                                                     const FileTensors& tensors,
                                                                     const QuantisationConfig& config);
 
-/// Names that the tensors of a packed matrix may have beside the slot's own, what only rounds activations
-/// included.
+/// Names that the tensors of a packed matrix may have besides the slot's name, including those that serve
+/// only to round activations.
 [[nodiscard]] std::vector<std::string> quantised_names(const TensorSlot& slot, PackedForm form);
 
 /// Whether a tensor is a bias of zeros, which GPTQ's packer writes for each of a model's linear modules.

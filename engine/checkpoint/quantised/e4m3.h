@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// e4m3: a sign, four bits of exponent, three of mantissa; the largest value is 448, there is no infinity and
-// one NaN of either sign. Source: Micikevicius et al., FP8 Formats for Deep Learning, arXiv 2209.05433.
+// e4m3 has a sign, four bits of exponent and three of mantissa. The largest value is 448; there is no
+// infinity, and one NaN of either sign. Source: Micikevicius et al., FP8 Formats for Deep Learning, arXiv
+// 2209.05433.
 
 #include <algorithm>
 #include <array>
@@ -14,7 +15,7 @@
 namespace draftscope::engine {
 
 inline constexpr float largest_e4m3_value = 448.0F;
-inline constexpr std::uint8_t e4m3_nan = 0x7f;  ///< without its sign
+inline constexpr std::uint8_t e4m3_nan = 0x7f;  ///< code without its sign
 
 inline constexpr std::array<float, 256> all_e4m3_values = [] {
   std::array<float, 256> values{};
@@ -33,16 +34,16 @@ inline constexpr std::array<float, 256> all_e4m3_values = [] {
   return all_e4m3_values[code];
 }
 
-/// The code of the nearest value, of two the even one; of what is beyond the largest, the largest. Not of
-/// NaN. Without a branch, so that loops over it become vectors.
+/// The code of the nearest value, ties to even; values beyond the largest give the largest. Not defined for
+/// NaN. It has no branch, so that loops over it become vector code.
 [[nodiscard]] inline std::uint8_t nearest_e4m3_code(float value) {
   constexpr float smallest_normal = 0x1p-6F;
-  constexpr float steps_of_subnormals = 0x1p14F;  // the last bit of such a number is 2^-9
+  constexpr float steps_of_subnormals = 0x1p14F;  // The last bit of such a number is 2^-9.
   const float magnitude = std::min(std::abs(value), largest_e4m3_value);
   const auto bits = std::bit_cast<std::uint32_t>(magnitude);
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(magnitude + steps_of_subnormals) -
                                   std::bit_cast<std::uint32_t>(steps_of_subnormals);
-  // Three bits of mantissa are left of 23; the exponent's bias is 7 instead of 127.
+  // Three of 23 mantissa bits remain; the exponent's bias is 7 instead of 127.
   const std::uint32_t normal = ((bits + 0x7ffffU + (bits >> 20U & 1U)) >> 20U) - (120U << 3U);
   const std::uint32_t sign = std::bit_cast<std::uint32_t>(value) >> 24U & 0x80U;
   return static_cast<std::uint8_t>(sign | (magnitude < smallest_normal ? subnormal : normal));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// fp8_block (speculation/weight_format.h): e4m3 with a scale for blocks of outputs and inputs, as DeepSeek's
-// and Qwen3's folders have it for 128 × 128. A device has a scale for each 8 outputs and 128 inputs.
+// fp8_block (speculation/weight_format.h) is e4m3 with one scale per block of outputs and inputs. The folders
+// of DeepSeek and Qwen3 have blocks of 128 × 128. On a device, each scale is for 8 outputs and 128 inputs.
 
 #include <cstdint>
 
@@ -12,12 +12,14 @@ namespace draftscope::engine {
 
 inline constexpr std::int64_t fp8_block_outputs = 8;
 inline constexpr std::int64_t fp8_block_inputs = 128;
-inline constexpr std::int64_t fp8_block_granule = 32;  ///< inputs of a matrix are a multiple of
-/// Scales beyond it, whose products with codes may be no bf16 numbers, are not representable.
+/// Number of inputs of a matrix must be a multiple of this.
+inline constexpr std::int64_t fp8_block_granule = 32;
+/// Larger scales are not representable: their products with codes may exceed bf16.
 inline constexpr float largest_fp8_block_scale = 0x1p100F;
 
-/// Whether fp8_block has the numbers of a matrix's outputs from `first_row` on: in e4m3, inputs that are a
-/// multiple of fp8_block_granule, and no scale that ends within 8 outputs or within 128 inputs of them.
+/// Whether fp8_block can represent a matrix's outputs from `first_row` on. The matrix must be in e4m3, with a
+/// number of inputs that is a multiple of fp8_block_granule. No scale may end within a group of 8 outputs or
+/// of 128 inputs.
 [[nodiscard]] bool is_fp8_block(const QuantisedMatrix& matrix, std::int64_t first_row);
 
 }  // namespace draftscope::engine

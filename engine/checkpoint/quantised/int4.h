@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// int4 (speculation/weight_format.h): 4-bit integers with a scale and a zero point for each group of 128
-// inputs of an output. AWQ and GPTQ matrices are used as they are if is_int4(), and are widened otherwise.
+// int4 (speculation/weight_format.h) has 4-bit integers with a scale and a zero point per group of 128 inputs
+// of an output. AWQ and GPTQ matrices are used as they are if is_int4(), and are widened otherwise.
 
 #include <cstdint>
 
@@ -11,13 +11,15 @@
 namespace draftscope::engine {
 
 inline constexpr std::int64_t int4_group = 128;
-inline constexpr std::int64_t int4_granule = 32;  ///< inputs of a matrix are a multiple of
+/// Number of inputs of a matrix must be a multiple of this.
+inline constexpr std::int64_t int4_granule = 32;
 
-/// Whether int4 has a matrix's numbers: in 4 bits, inputs that are a multiple of int4_granule, in groups in
-/// their order of int4_group, of a multiple of it or of all, and each scale a number that fp16 has.
+/// Whether int4 can represent a matrix. It must have 4 bits and a number of inputs that is a multiple of
+/// int4_granule. Its groups must be in order and span int4_group inputs, a multiple of that or all inputs.
+/// Each scale must be representable in fp16.
 [[nodiscard]] bool is_int4(const QuantisedMatrix& matrix);
 
-/// The scale and the zero point of an output's inputs [group, group + 1) · int4_group.
+/// The scale and the zero point of an output for inputs [group, group + 1) · int4_group.
 [[nodiscard]] GroupScale int4_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int64_t group);
 
 }  // namespace draftscope::engine

@@ -11,13 +11,13 @@ namespace {
 
 constexpr Range<std::int64_t> extent_range{1, 1 << 20};
 
-/// Error: a field that is neither absent, null nor false.
+/// Fails on a field that is neither absent, null nor false.
 Result<void> expect_unset(const JsonField& field, std::string_view expected) {
   if (field.is_null() || (field.value().is_boolean() && !field.value().get<bool>())) return {};
   return field.wrong(expected);
 }
 
-/// Inputs of a group; −1 in the file stands for all.
+/// Parses the number of inputs per group; −1 in the file stands for all.
 Result<std::int64_t> parse_group(const JsonField& field) {
   if (field.value() == -1) return 0;
   return field.integer(extent_range);
@@ -71,7 +71,7 @@ Result<QuantisationConfig> parse_fp8(const JsonField& config) {
   return own;
 }
 
-/// The weights of a group of modules: fp8, a scale for the matrix, for each output or for a block.
+/// Reads the weights of a group of modules: fp8, with one scale for the matrix, per output or per block.
 Result<void> read_group(const JsonField& weights, QuantisationConfig& own) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string type, weights["type"].text());
   if (type != "float") return weights["type"].wrong("'float'");

@@ -15,14 +15,14 @@
 namespace draftscope::engine {
 namespace {
 
-/// Outputs and inputs that are unpacked together: a cache line of words that lie along the outputs, and of
-/// the numbers that are written.
+/// Outputs and inputs that are unpacked together: a cache line of words that lie along the outputs, and a
+/// cache line of written numbers.
 constexpr std::int64_t tile_rows = 128;
 constexpr std::int64_t tile_columns = 64;
 
 constexpr std::int64_t word_bits = 32;
 
-/// The nibble of AWQ's words that holds each of eight outputs.
+/// Nibble of AWQ's words that contains each of eight outputs.
 constexpr std::array<int, 8> awq_places{0, 4, 1, 5, 2, 6, 3, 7};
 
 float scale_at(const QuantisedMatrix& matrix, std::int64_t index) {
@@ -33,13 +33,13 @@ float scale_at(const QuantisedMatrix& matrix, std::int64_t index) {
   return matrix.scale_dtype == DType::bf16 ? bf16_to_float(bits) : f16_to_float(bits);
 }
 
-/// A number of `bits` bits in a row of 32-bit words.
+/// Extracts a number of `bits` bits from a row of 32-bit words.
 int number_at(const std::byte* words, std::int64_t word, int place, int bits) {
   const auto value = load_unaligned<std::uint32_t>(words + 4 * word);
   return static_cast<int>(value >> static_cast<unsigned>(place * bits) & ((1U << bits) - 1U));
 }
 
-/// Where a number lies that is packed along the outputs.
+/// Place of a number that is packed along the outputs.
 struct OutputPlace {
   std::int64_t word;
   int place;
@@ -50,13 +50,12 @@ OutputPlace output_place(const QuantisedMatrix& matrix, std::int64_t row) {
   return {row / each, matrix.form == PackedForm::awq ? awq_places[place] : static_cast<int>(place)};
 }
 
-/// The group that an input is of.
 std::int64_t group_of(const QuantisedMatrix& matrix, std::int64_t column) {
   if (matrix.groups == nullptr) return column / matrix.block.columns;
   return load_unaligned<std::int32_t>(matrix.groups + 4 * column);
 }
 
-/// Calls begin(c) for each of a part's columns, and then take(r, c, number) for each of its rows.
+/// Calls begin(c) for each column of a part, and then take(r, c, number) for each of its rows.
 template <std::int64_t bits, typename Begin, typename Take>
 void walk_numbers(const QuantisedMatrix& matrix, const MatrixPart& part, const Begin& begin,
                   const Take& take) {
@@ -127,7 +126,7 @@ GroupScale group_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int
   const OutputPlace own = output_place(matrix, row);
   const std::int64_t row_words = matrix.rows * matrix.bits / word_bits;
   const int stored = number_at(matrix.zeros, group * row_words + own.word, own.place, matrix.bits);
-  // A zero point of 0 is stored as the largest number where one is subtracted first.
+  // If one is subtracted first, a zero point of 0 is stored as the largest number.
   const int largest = (1 << matrix.bits) - 1;
   return {scale_at(matrix, group * matrix.rows + row), (stored + matrix.zero_offset) & largest};
 }
@@ -158,7 +157,7 @@ void widen(const std::vector<WidenedMatrix>& matrices) {
     std::int64_t rows;
     std::int64_t columns;
   };
-  // Whole tiles of rows, so that no two threads read the same words.
+  // Parts are whole tiles of rows, so that no two threads read the same words.
   const auto parts = row_parts(matrices, 1, [](const WidenedMatrix& own) {
     return Size{(own.rows + tile_rows - 1) / tile_rows, 1};
   });

@@ -5,15 +5,17 @@
 // and AutoGPTQ (QuantLinear), and the descriptions of compressed-tensors' float-quantized and of fine-grained
 // fp8.
 //
-//   | form | values                                       | scales                  | zero points | | ---- |
-//   -------------------------------------------- | ----------------------- | -------------------------- | |
-//   awq  | int32 [inputs][outputs / 8]; from the low    | [groups][outputs]       | int32 [groups][outputs /
-//   8]| |      | nibble up, outputs 0 2 4 6 1 3 5 7           |                         | in the same order |
-//   | gptq | int32 [inputs / n][outputs], n = 32 / bits   | [groups][outputs]       | int32 [groups][outputs
-//   / n]| |      | inputs from the low bits up                  |                         | less the config's
-//   offset   | | fp8  | e4m3 [outputs][inputs]                       | [row blocks][col blocks]| none |
+//   awq   values       int32 [inputs][outputs / 8]; from the low nibble up, outputs 0 2 4 6 1 3 5 7
+//         scales       [groups][outputs]
+//         zero points  int32 [groups][outputs / 8], in the same order
+//   gptq  values       int32 [inputs / n][outputs], n = 32 / bits; inputs from the low bits up
+//         scales       [groups][outputs]
+//         zero points  int32 [groups][outputs / n], reduced by the config's offset
+//   fp8   values       e4m3 [outputs][inputs]
+//         scales       [row blocks][col blocks]
+//         zero points  none
 //
-// A weight is (value − zero) · scale: exact in fp32 but for fp8 with fp32 scales, which rounds once.
+// A weight is (value − zero) · scale: exact in fp32, except for fp8 with fp32 scales, which rounds once.
 
 #include <draftscope/engine/checkpoint.h>
 #include <cstdint>
@@ -24,7 +26,8 @@
 
 namespace draftscope::engine {
 
-/// A matrix [rows][columns] of outputs and inputs, as its files hold it. Ownership: points into them.
+/// A matrix of `rows` outputs and `columns` inputs as its files store it. Does not own the data: it points
+/// into the files.
 struct QuantisedMatrix {
   PackedForm form = PackedForm::awq;
   std::int32_t bits = 4;
@@ -33,13 +36,14 @@ struct QuantisedMatrix {
   const std::byte* values = nullptr;
   const std::byte* scales = nullptr;
   DType scale_dtype = DType::f16;
-  ScaleBlock block;  ///< outputs and inputs of a scale
+  ScaleBlock block;  ///< outputs and inputs that share a scale
   const std::byte* zeros = nullptr;
   std::int32_t zero_offset = 0;
   const std::byte* groups = nullptr;  ///< int32 [columns]: the group of each input; null = in order
-  bool has_output_scales = false;     ///< kept for a device as fp8: e4m3, no output with several scales
+  bool has_output_scales = false;     ///< whether it stays e4m3 for a device: no output has several scales
 
-  /// "fp8 [256, 384] with scales of [128, 128] in fp32", "gptq 4-bit [256, 384] with …, out of order".
+  /// Description for errors: "fp8 [256, 384] with scales of [128, 128] in fp32", "gptq 4-bit [256, 384] with
+  /// …, out of order".
   [[nodiscard]] std::string text() const;
 };
 
@@ -56,7 +60,7 @@ struct WidenedMatrix {
 /// Scale and zero point of an output's group, in a matrix of integers.
 struct GroupScale {
   float scale = 0.0F;
-  std::int32_t zero = 0;  ///< with the config's offset
+  std::int32_t zero = 0;  ///< including the config's offset
 };
 [[nodiscard]] GroupScale group_scale(const QuantisedMatrix& matrix, std::int64_t row, std::int64_t group);
 
@@ -70,17 +74,18 @@ struct MatrixPart {
   std::int64_t first_column = 0;
   std::int64_t columns = 0;
 };
-/// The stored numbers of a part of a matrix of integers, before zero points are taken off, [rows][columns].
+/// Writes the stored numbers of a part of a matrix of integers, before zero points are subtracted,
+/// [rows][columns].
 void unpack_numbers(const QuantisedMatrix& matrix, const MatrixPart& part, std::uint8_t* out);
 
-/// The weights [first_row, + rows) × [first_column, + columns) of a matrix, [rows][columns].
+/// Writes the weights [first_row, + rows) × [first_column, + columns) of a matrix, [rows][columns].
 void unpack(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows,
             std::int64_t first_column, std::int64_t columns, float* out);
 
-/// Writes all of them, each number rounded once to its type, from all processors.
+/// Writes all matrices on all processors; each number is rounded once to its type.
 void widen(const std::vector<WidenedMatrix>& matrices);
 
-/// The scale of each output [first_row, + rows) of a matrix whose scales are for all inputs.
+/// Writes the scale of each output [first_row, + rows) of a matrix whose scales apply to all inputs.
 void output_scales(const QuantisedMatrix& matrix, std::int64_t first_row, std::int64_t rows, float* out);
 
 }  // namespace draftscope::engine

@@ -9,7 +9,7 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-/// Turns 16 vectors of 16: out[i][j] = in[j][i].
+/// Transposes 16 vectors of 16: out[i][j] = in[j][i].
 void transpose(const float (&in)[tile_rows][tile_rows], float (&out)[tile_rows][tile_rows]) {
   __m512 pairs[16];
   for (int i = 0; i < 16; i += 2) {
@@ -38,8 +38,8 @@ void transpose(const float (&in)[tile_rows][tile_rows], float (&out)[tile_rows][
   }
 }
 
-/// Tile registers: C is 2 · weight + group, A is 4 + weight, B is 6 + group. Configured when made and
-/// released after, because oneDNN uses tiles too.
+/// Tile registers: C is 2 · weight + group, A is 4 + weight, B is 6 + group. They are configured on
+/// construction and released on destruction, because oneDNN uses tiles too.
 class AmxTiles {
  public:
   AmxTiles(int columns, int second_columns) : columns_{columns, second_columns} {
@@ -60,7 +60,8 @@ class AmxTiles {
       configuration.row_bytes[tile] = 64;
       configuration.rows[tile] = 16;
     }
-    asm volatile("" : : "r"(&configuration) : "memory");  // GCC 12 says that 8 of the 64 bytes are read
+    // GCC 12 assumes that only 8 of the 64 bytes are read.
+    asm volatile("" : : "r"(&configuration) : "memory");
     _tile_loadconfig(&configuration);
   }
   AmxTiles(const AmxTiles&) = delete;
@@ -93,7 +94,7 @@ class AmxTiles {
   template <int weight, int group>
   void store(float (&sums)[tile_rows][tile_rows]) {
     constexpr int tile = 2 * weight + group;
-    if (columns_[group] == 1) {  // one column is a row already
+    if (columns_[group] == 1) {  // A single column is already a row.
       store_tile<tile>(&sums[0][0], 4);
       return;
     }
@@ -114,7 +115,7 @@ class AmxTiles {
   int columns_[2];
 };
 
-/// tile_round of 16 values, each in the low half of its 32 bits.
+/// Applies tile_round to 16 values, each in the low half of its 32 bits.
 __m512i round_values(__m512i bits) {
   const __m512i high = _mm512_srli_epi32(bits, 16);
   const __m512i up =
@@ -125,11 +126,11 @@ __m512i round_values(__m512i bits) {
   return _mm512_mask_or_epi32(rounded, nan, high, _mm512_set1_epi32(0x40));
 }
 
-/// The set that tile_pack writes, sixteen pairs at a time.
+/// Writes the same set as tile_pack, sixteen pairs at a time.
 void amx_pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
-  const __m512i places = _mm512_slli_epi32(even, 3);  // a pair's row is 16 numbers of 32 bits
+  const __m512i places = _mm512_slli_epi32(even, 3);  // The row of a pair is 16 numbers of 32 bits.
   for (std::int64_t k = 0; k < depth; k += tile_depth) {
     const std::int64_t left = depth - k;
     const auto mask = static_cast<std::uint32_t>(left < tile_depth ? (1U << left) - 1U : ~0U);

@@ -40,7 +40,7 @@ struct VectorAvx2 {
   static Value min(Value a, Value b) { return _mm256_min_ps(a, b); }
   static Value fma(Value a, Value b, Value c) { return _mm256_fmadd_ps(a, b, c); }
   static Value round(Value a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-  /// a · 2^n for whole n in [-126, 127].
+  /// Computes a · 2^n for whole n in [-126, 127].
   static Value scale_by_power(Value a, Value n) {
     const __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
     return mul(a, _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23)));
@@ -67,8 +67,8 @@ struct VectorAvx2 {
   template <int N>
   static constexpr int room_for_sums = (N + 7) / 8 * 8;
 
-  /// out[i] = the sum of values[i]'s lanes: i and i+4, then i and i+2, i+1 are added, whatever N is. From N
-  /// on: zeros.
+  /// Sets out[i] to the sum of values[i]'s lanes: i and i+4, then i and i+2, i+1 are added, whatever N is.
+  /// Entries from N on are zero.
   template <int N>
   static void sums(const Value (&values)[N], float (&out)[room_for_sums<N>]) {
     for (int done = 0; done < N; done += 8) {

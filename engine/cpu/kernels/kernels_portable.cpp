@@ -15,7 +15,7 @@ namespace {
 constexpr int lanes = 16;
 using Lanes = std::array<float, lanes>;
 
-/// Sums lanes i and i+8, then i and i+4, … : the tree that a vector register's halving gives.
+/// Sums lanes i and i+8, then i and i+4, and so on: the order that halving a vector register gives.
 float sum(Lanes& values) {
   for (int half = lanes / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i)
@@ -67,7 +67,8 @@ void product(const ProductTask& task, std::int64_t begin, std::int64_t end) {
   }
 }
 
-/// 2^n · p(r) with x = n ln 2 + r, |r| ≤ ln 2 / 2; within 2 units in the last place over [-87, 88].
+/// Computes exp(x) as 2^n · p(r) with x = n ln 2 + r, |r| ≤ ln 2 / 2; within 2 units in the last place over
+/// [-87, 88].
 float exponential(float x) {
   constexpr float lowest = -87.3F;
   if (!(x > lowest)) return std::isnan(x) ? x : 0.0F;
@@ -81,7 +82,7 @@ float exponential(float x) {
   return p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
 }
 
-/// cap · tanh(value / cap); tanh y = 1 − 2 / (exp 2y + 1).
+/// Computes cap · tanh(value / cap), with tanh y = 1 − 2 / (exp 2y + 1).
 float soft_capped(float value, float cap) {
   return cap * (1.0F - 2.0F / (exponential(2.0F * (value / cap)) + 1.0F));
 }
@@ -130,7 +131,7 @@ void swiglu(float* gate, const float* up, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) gate[i] = gate[i] / (1.0F + exponential(-gate[i])) * up[i];
 }
 
-/// GELU by its tanh approximation is x · σ(2u).
+/// GELU by its tanh approximation equals x · σ(2u).
 void geglu(float* gate, const float* up, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     const float x = gate[i];

@@ -5,8 +5,9 @@
 
 namespace draftscope::engine::cpu {
 
-/// Sums of the lanes of eight vectors, side by side: lanes i and i+4, then i and i+2, i+1 are added. Of
-/// internal linkage, so that code compiled for AVX-512 never stands in for that of a lesser processor.
+/// Sums of the lanes of eight vectors, side by side: lanes i and i+4, then i and i+2, i+1 are added. It has
+/// internal linkage, so that code compiled for AVX-512 is never linked in place of code for a lesser
+/// processor.
 static inline __m256 sum_eight(const __m256* v) {
   __m256 fours[4];
   __m256 twos[2];

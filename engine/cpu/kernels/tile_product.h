@@ -4,20 +4,20 @@
 // The product on matrix tiles (AMX), written against a small Tiles policy, so that tests run the same index
 // logic on emulated tiles where the processor has none.
 //
-//   A tile   16 weight rows × 32 values of k, straight from the row-major matrix
+//   A tile   16 weight rows × 32 values of k, directly from the row-major matrix
 //   B tile   16 pairs of k × up to 16 activation rows, the pairs side by side ("VNNI")
 //   C tile   16 outputs × up to 16 activation rows, fp32
 //
 // One step of 32 multiplies one or two A tiles with one or two B tiles, so that four sums wait for each other
-// as little as they can. Weights are read from memory once for 32 rows, and from the second cache again for
-// more; the lines that come next are asked for meanwhile.
+// as little as possible. Weights are read from memory once for 32 rows, and from the second-level cache again
+// for more; the next lines are prefetched meanwhile.
 //
-// A Tiles is made with the columns of its two groups of activation rows (the second may be 0), and has
+// A Tiles object is made with the columns of its two groups of activation rows (the second may be 0). It has
 // zero(), add<weights, groups>(weights, row_bytes, pairs, group_bytes) for a step, and
-// store<weight, group>(sums), which writes a C tile turned, [column][16 outputs]. Order: k ascending, the
-// same for every output, row and width. Values of k beyond the last whole step are added one by one after the
-// tiles' sums; outputs beyond the last whole tile are taken from a tile that ends at the matrix's last row,
-// and matrices of fewer than 16 rows do without tiles.
+// store<weight, group>(sums), which writes a C tile transposed, [column][16 outputs]. The order of sums is
+// ascending k, for every output, row and width. Values of k beyond the last whole step are added one by one
+// after the tiles' sums. Outputs beyond the last whole tile come from a tile that ends at the matrix's last
+// row, and matrices of fewer than 16 rows do not use tiles.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,11 +26,11 @@
 
 namespace draftscope::engine::cpu {
 
-inline constexpr std::int64_t tile_rows = 16;     ///< weight rows, and columns of activations
+inline constexpr std::int64_t tile_rows = 16;     ///< weight rows, or columns of activations
 inline constexpr std::int64_t tile_depth = 32;    ///< bf16 values of k
-inline constexpr std::int64_t tile_bytes = 1024;  ///< one B tile
+inline constexpr std::int64_t tile_bytes = 1024;  ///< bytes of one B tile
 
-/// A set is [group of 16 rows][step of 32 values][16 pairs][16 rows][2].
+/// Steps of k. A set is [group of 16 rows][step of 32 values][16 pairs][16 rows][2].
 [[gnu::always_inline]] inline std::int64_t tile_steps(std::int64_t depth) {
   return (depth + tile_depth - 1) / tile_depth;
 }
@@ -68,7 +68,7 @@ inline constexpr std::int64_t tile_bytes = 1024;  ///< one B tile
   }
 }
 
-/// Σ over k in [first, depth), one by one.
+/// Sums over k in [first, depth), one by one.
 [[gnu::always_inline]] inline float tile_rest(const ProductTask& task, std::int64_t output, std::int32_t row,
                                               std::int64_t first) {
   // tile_element only computes an address; nothing is written through it here.
@@ -87,10 +87,10 @@ inline constexpr std::int64_t tile_bytes = 1024;  ///< one B tile
   out = task.accumulate ? out + dot : dot;
 }
 
-/// Weights that stay in the second cache while several pairs of groups meet them.
+/// Bytes of weights that stay in the second-level cache while several pairs of groups use them.
 inline constexpr std::int64_t tile_band_bytes = 512 * 1024;
 
-/// Sums of a C tile, [columns][16] from output `first` on, to outputs [begin, end).
+/// Adds the sums of a C tile, [columns][16] from output `first` on, to outputs [begin, end).
 [[gnu::always_inline]] inline void tile_finish_group(const ProductTask& task, std::int64_t first,
                                                      std::int64_t begin, std::int64_t end,
                                                      std::int32_t first_row, int columns,
@@ -113,7 +113,8 @@ inline constexpr std::int64_t tile_band_bytes = 512 * 1024;
                   sums[column][o - first] + tile_rest(task, o, first_row + column, whole));
 }
 
-/// Outputs [begin, end), which lie in `weights` tiles from output `first` on, for rows from first_row on.
+/// Computes outputs [begin, end), which lie in `weights` tiles from output `first` on, for rows from
+/// first_row on.
 template <typename Tiles, int weights, int groups>
 void tile_block(Tiles& tiles, const ProductTask& task, std::int64_t first, std::int64_t begin,
                 std::int64_t end, std::int32_t first_row, bool prefetching) {
@@ -160,7 +161,7 @@ void tile_block(Tiles& tiles, const ProductTask& task, std::int64_t first, std::
   }
 }
 
-/// Outputs [begin, end) for one or two groups of rows from first_row on.
+/// Computes outputs [begin, end) for one or two groups of rows from first_row on.
 template <typename Tiles, int groups>
 void tile_groups(const ProductTask& task, std::int64_t begin, std::int64_t end, std::int32_t first_row,
                  bool prefetching) {

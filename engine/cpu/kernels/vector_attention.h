@@ -5,7 +5,7 @@
 //
 //   Math     scores = q · kᵀ, capped if asked; weights = exp(score - max); out = Σ weight · v / Σ weight
 //   Order    a score is one vector sum over head_dim; Σ weight adds a lane's places in order, then the lanes;
-//            out adds keys one by one in list order. None depends on where a key lies in the cache.
+//            out adds keys one by one in list order. No order depends on where a key lies in the cache.
 //   Reuse    up to four heads share every key and value that is loaded and widened.
 
 #include <cstddef>
@@ -23,7 +23,7 @@ void score_keys(const AttentionTask& task, std::int32_t first_head) {
   const std::int32_t n = task.list.size();
   for (std::int32_t place = 0; place < n; place += keys_at_once) {
     const std::byte* keys[keys_at_once];
-    for (int key = 0; key < keys_at_once; ++key)  // a short last block repeats its last key
+    for (int key = 0; key < keys_at_once; ++key)  // A short last block repeats its last key.
       keys[key] = task.keys + task.list.row(place + key < n ? place + key : n - 1) * task.row_bytes;
     typename V::Value sums[heads * keys_at_once];
     for (auto& sum : sums) sum = V::zero();
@@ -66,7 +66,7 @@ float softmax_weights(float* scores, std::int32_t n) {
   return 1.0F / V::sum(sum);
 }
 
-/// `vectors` vectors of the heads' outputs from dimension d on.
+/// Computes `vectors` vectors of the heads' outputs from dimension d on.
 template <typename V, DType dtype, int heads, int vectors>
 void mix_values(const AttentionTask& task, std::int32_t first_head, std::int32_t d, const float* scales) {
   const float* weights[heads];

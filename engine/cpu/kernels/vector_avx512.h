@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Sixteen fp32 lanes. Included only by files compiled for AVX-512.
+// A vector of sixteen fp32 lanes. Included only by files compiled for AVX-512.
 
 #include <draftscope/engine/checkpoint.h>
 #include <immintrin.h>
@@ -15,14 +15,14 @@ namespace draftscope::engine::cpu {
 struct VectorAvx512 {
   using Value = __m512;
   static constexpr int width = 16;
-  static constexpr int accumulators = 16;  ///< kept in registers by a loop that also streams two operands
+  static constexpr int accumulators = 16;  ///< registers for sums in a loop that also streams two operands
 
   static Value zero() { return _mm512_setzero_ps(); }
   static Value all(float x) { return _mm512_set1_ps(x); }
   static Value load(const float* p) { return _mm512_loadu_ps(p); }
   static void store(float* p, Value x) { _mm512_storeu_ps(p, x); }
   static __mmask16 first(std::int64_t n) { return static_cast<__mmask16>((1U << n) - 1U); }
-  /// Lanes from n on hold `rest`.
+  /// Loads n lanes; the others get the value `rest`.
   static Value load_first(const float* p, std::int64_t n, float rest) {
     return _mm512_mask_loadu_ps(all(rest), first(n), p);
   }
@@ -39,12 +39,12 @@ struct VectorAvx512 {
     return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
   static Value scale_by_power(Value a, Value n) { return _mm512_scalef_ps(a, n); }
-  /// Lanes of x where a < b are zeroed.
+  /// Sets lanes of x to zero where a < b.
   static Value zero_where_less(Value x, Value a, Value b) {
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_NLT_UQ), x);
   }
 
-  /// Sixteen weights or cache elements as fp32, from any address.
+  /// Loads sixteen weights or cache elements as fp32, from any address.
   template <DType dtype>
   static Value load_as(const std::byte* p) {
     if constexpr (dtype == DType::f32) return _mm512_loadu_ps(p);
@@ -57,13 +57,13 @@ struct VectorAvx512 {
     return widen<dtype>(_mm256_maskz_loadu_epi16(first(n), p));
   }
 
-  /// Sums are written in whole vectors: a masked store would keep them from whoever reads them next until it
+  /// Sums are written in whole vectors: the next reader of a masked store would have to wait until the store
   /// has reached the cache.
   template <int N>
   static constexpr int room_for_sums = (N + 7) / 8 * 8;
 
-  /// out[i] = the sum of values[i]'s lanes: i and i+8, then i and i+4, i+2, i+1 are added, whatever N is.
-  /// From N on: zeros.
+  /// Sets out[i] to the sum of values[i]'s lanes: i and i+8, then i and i+4, i+2, i+1 are added, whatever N
+  /// is. Entries from N on are zero.
   template <int N>
   static void sums(const Value (&values)[N], float (&out)[room_for_sums<N>]) {
     int done = 0;
@@ -99,7 +99,7 @@ struct VectorAvx512 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
   }
 
-  /// Each step halves the lanes of two vectors and puts them side by side.
+  /// Sums the lanes of 16 vectors. Each step halves the lanes of two vectors and puts them side by side.
   static Value sum16(const Value* v) {
     Value eights[8];
     Value fours[4];

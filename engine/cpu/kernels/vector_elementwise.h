@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Norm, gate and softmax pieces for any vector type. An element's result does not depend on its lane.
+// Building blocks of norm, gate and softmax for any vector type. An element's result does not depend on its
+// lane.
 
 #include <cmath>
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace draftscope::engine::cpu {
 
-/// 2^n · p(r) with x = n ln 2 + r, |r| ≤ ln 2 / 2; below -87.3 it is 0, above 88 it is exp(88). Within 2
-/// units in the last place in between. The polynomial is Cephes' expf. A NaN stays a NaN: of two operands,
-/// V::min and V::max give the second if either is one.
+/// Computes exp(x) as 2^n · p(r) with x = n ln 2 + r, |r| ≤ ln 2 / 2. Below -87.3 it is 0, above 88 it is
+/// exp(88), in between it is within 2 units in the last place. The polynomial is Cephes' expf. A NaN stays a
+/// NaN: if one operand is NaN, V::min and V::max return the second operand.
 template <typename V>
 typename V::Value exponential(typename V::Value x) {
   const auto bounded = V::min(V::all(88.0F), V::max(V::all(-87.3F), x));
@@ -31,7 +32,7 @@ typename V::Value exponential(typename V::Value x) {
 
 template <typename V>
 void vector_rms_norm(const float* row, const float* weight, std::int64_t n, float epsilon, float* out) {
-  constexpr int chains = 4;  // hides the latency of the sums
+  constexpr int chains = 4;  // Several chains hide the latency of the sums.
   typename V::Value squares[chains] = {V::zero(), V::zero(), V::zero(), V::zero()};
   std::int64_t i = 0;
   for (; i + chains * V::width <= n; i += chains * V::width)
@@ -55,7 +56,7 @@ struct Silu {
   }
 };
 
-/// GELU by its tanh approximation, which is x · σ(2u).
+/// GELU by its tanh approximation, which equals x · σ(2u).
 template <typename V>
 struct GeluTanh {
   static typename V::Value of(typename V::Value x) {
@@ -76,7 +77,7 @@ void vector_gate(float* gate, const float* up, std::int64_t n) {
         V::mul(Activation::of(V::load_first(gate + i, n - i, 0.0F)), V::load_first(up + i, n - i, 0.0F)));
 }
 
-/// cap · tanh(value / cap); tanh y = 1 − 2 / (exp 2y + 1).
+/// Computes cap · tanh(value / cap), with tanh y = 1 − 2 / (exp 2y + 1).
 template <typename V>
 typename V::Value soft_capped(typename V::Value value, float cap) {
   const auto twice = V::mul(V::all(2.0F), V::div(value, V::all(cap)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The table of a whole kernel set from one vector type.
+// Makes the table of a whole kernel set from one vector type.
 
 #include <string_view>
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The weight-streaming product, for any instruction set that has a Dot: how a step of weights along k meets a
-// step of activations.
+// The weight-streaming product, for any instruction set that has a Dot type, which multiplies a step of
+// weights along k with a step of activations.
 //
 //   Math     out[row][o] (+)= Σ_k w[o][k] · x[row][k] + bias[o]
 //   Order    every element has one vector accumulator over all of k and one fixed tree at its end; blocks of
-//            outputs and rows only decide which accumulators are alive together
-//   Memory   weights are read from memory once for up to 64 rows, and what is needed next is prefetched while
-//            the present is multiplied. One or two rows: block by block of weight rows, the next block in
-//            address order, one sequential stream a thread, which memory serves faster than rows side by
-//            side. More rows: their activations would fall out of the first cache before they are used again,
-//            so k is cut into chunks, a group of blocks shares a chunk's activations, and sums rest in memory
-//            between chunks, as vectors, so that the cut changes no bit.
+//            outputs and rows only decide which accumulators are live at the same time
+//   Memory   weights are read from memory once for up to 64 rows, and the next ones are prefetched while the
+//            current ones are multiplied. One or two rows: blocks of weight rows follow in address order, as
+//            one sequential stream per thread, which memory serves faster than rows side by side. More rows:
+//            their activations would be evicted from the first-level cache before they are used again. So k
+//            is divided into chunks, and a group of blocks shares a chunk's activations. Between chunks, sums
+//            are stored in memory as vectors, so that the division changes no bit.
 
 #include <immintrin.h>
 #include <cstddef>
@@ -22,13 +22,13 @@
 
 namespace draftscope::engine::cpu {
 
-/// fp32 activations against weights widened to fp32.
+/// Multiplies fp32 activations with weights widened to fp32.
 template <typename Vector, DType dtype>
 struct WideningDot {
   using Sums = Vector;
   using Weight = typename Vector::Value;
   using Activation = typename Vector::Value;
-  static constexpr int step = Vector::width;  ///< values of k
+  static constexpr int step = Vector::width;  ///< values of k per step
   static constexpr std::int64_t weight_bytes = static_cast<std::int64_t>(dtype_bytes(dtype));
   static constexpr std::int64_t activation_bytes = sizeof(float);
   static constexpr int max_accumulators = Vector::width == 16 ? 24 : 12;
@@ -42,8 +42,8 @@ struct WideningDot {
   static Weight multiply_add(Weight sum, Weight w, Activation x) { return Vector::fma(w, x, sum); }
 };
 
-/// Bytes from one row of activations to the next: whole steps, zeros at the end, and never a multiple of 4
-/// KiB, which would put the same k of all rows into one set of the first cache.
+/// Bytes from one row of activations to the next: whole steps, padded with zeros. It is never a multiple of 4
+/// KiB, which would map the same k of all rows to one set of the first-level cache.
 template <typename Dot>
 [[nodiscard]] std::int64_t activation_row_bytes(std::int64_t depth) {
   constexpr std::int64_t page = 4096;
@@ -57,13 +57,15 @@ std::size_t set_bytes_of(std::int32_t rows, std::int64_t depth) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(activation_row_bytes<Dot>(depth));
 }
 
-/// Steps of k after which sums of many rows rest in memory and the next outputs take their turn: the rows'
-/// activations of that many steps stay in the first cache.
+/// Steps of k after which sums of many rows are stored in memory and the next outputs are computed. The rows'
+/// activations of this many steps stay in the first-level cache.
 inline constexpr std::int64_t chunk_steps = 32;
-/// Blocks of outputs that share a chunk of activations, and tiles of rows that share a chunk of weights.
+/// Number of blocks of outputs that share a chunk of activations, and of tiles of rows that share a chunk of
+/// weights.
 inline constexpr int group_blocks = 8;
 inline constexpr std::int32_t group_tiles = 8;
-/// A group and the next one, which is on its way, fit into the second cache.
+/// Max bytes of a group, so that it and the next one, which is being fetched, fit into the second-level
+/// cache.
 inline constexpr std::int64_t group_bytes = 256 * 1024;
 
 /// Places of the lines that will be needed next: line (step, output) of a piece of the same size.
@@ -77,15 +79,15 @@ struct Prefetch {
 struct Piece {
   const std::byte* weights = nullptr;
   const std::byte* activations = nullptr;
-  std::int64_t weight_row = 0;      ///< bytes
-  std::int64_t activation_row = 0;  ///< bytes
+  std::int64_t weight_row = 0;      ///< stride in bytes
+  std::int64_t activation_row = 0;  ///< stride in bytes
   std::int64_t steps = 0;
   std::int64_t rest = 0;  ///< values of k after the whole steps
   Prefetch prefetch;
 };
 
-/// `prefetched` lines are asked for in each step. Always inlined: as a call its sums would live in memory,
-/// which takes twice as long.
+/// Multiplies a piece and prefetches `prefetched` lines in each step. Always inlined: in a call its sums
+/// would live in memory, which takes twice as long.
 template <typename Dot, int outputs, int rows, int prefetched>
 [[gnu::always_inline]] inline void add_piece(const Piece& piece,
                                              typename Dot::Sums::Value (&sums)[outputs * rows]) {
@@ -95,7 +97,7 @@ template <typename Dot, int outputs, int rows, int prefetched>
     typename Dot::Weight w[outputs];
     for (int o = 0; o < outputs; ++o) {
       w[o] = Dot::weight(piece.weights + o * piece.weight_row + s * weight_step);
-      asm("" : "+v"(w[o]));  // GCC would read weights again for every row, mostly across two cache lines
+      asm("" : "+v"(w[o]));  // GCC would read weights again for every row, mostly across two cache lines.
     }
     if constexpr (prefetched > 0)
       for (int o = 0; o < prefetched; ++o)
@@ -119,8 +121,9 @@ template <typename Dot, int outputs, int rows, int prefetched>
   }
 }
 
-/// Weight rows multiplied together for a number of activation rows: as many sums as registers hold, for more
-/// than two rows as few weight rows as keep the multipliers busy, since memory serves few streams faster.
+/// Number of weight rows that are multiplied together for a number of activation rows. For one or two rows,
+/// as many sums as registers have room for. For more rows, as few weight rows as keep the multipliers busy,
+/// since memory serves few streams faster.
 template <typename Dot>
 constexpr int outputs_at_once(int rows) {
   const int fit = Dot::max_accumulators / rows;
@@ -128,8 +131,8 @@ constexpr int outputs_at_once(int rows) {
   return fit > most ? most : (fit < 1 ? 1 : fit);
 }
 
-/// Element by element: wider copies on the way would be read again in other pieces than they were written in,
-/// and wait for the cache.
+/// Copies sums element by element: a wider copy would be read again in pieces other than it was written in,
+/// and that read waits for the cache.
 template <int outputs, int rows, bool biased, bool accumulating>
 void finish_as(const ProductTask& task, std::int64_t first_output, std::int32_t first_row,
                const float* __restrict sums) {
@@ -157,7 +160,7 @@ void finish(const ProductTask& task, std::int64_t first_output, std::int32_t fir
     finish_as<outputs, rows, false, false>(task, first_output, first_row, sums);
 }
 
-/// Up to a few rows, whose activations stay in the first cache by themselves: one pass over all of k.
+/// Computes a few rows, whose activations stay in the first-level cache anyway, in one pass over all of k.
 template <typename Dot, int outputs, int rows>
 void multiply_whole(const ProductTask& task, std::int64_t output, std::int32_t first_row) {
   constexpr std::int64_t weight_step = Dot::step * Dot::weight_bytes;
@@ -180,12 +183,13 @@ void multiply_whole(const ProductTask& task, std::int64_t output, std::int32_t f
   finish<outputs, rows>(task, output, first_row, dots);
 }
 
-/// Sums that rest in memory between chunks.
+/// Sums that are stored in memory between chunks.
 template <typename Dot, int outputs, int rows>
 using Resting = typename Dot::Sums::Value[group_tiles][group_blocks][outputs * rows];
 
-/// One chunk of k for one block of outputs and one tile of rows: the last chunk finishes the sums, others
-/// leave them resting. `next` is what to prefetch meanwhile, `lines` of each step: all, one or none.
+/// Computes one chunk of k for one block of outputs and one tile of rows. The last chunk finishes the sums,
+/// other chunks leave them in memory. `next` is the place to prefetch from, and `lines` the number of lines
+/// per step: all, one or none.
 template <typename Dot, int outputs, int rows, int tile_rows>
 void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t first_row, std::int64_t chunk,
                     const std::byte* next, int lines, typename Dot::Sums::Value (&resting)[outputs * rows]) {
@@ -225,8 +229,8 @@ void multiply_chunk(const ProductTask& task, std::int64_t output, std::int32_t f
   finish<outputs, tile_rows>(task, output, first_row, dots);
 }
 
-/// Outputs [begin, end) for tiles of rows from first_row on; the first `large` tiles have `rows` rows, the
-/// others one fewer.
+/// Computes outputs [begin, end) for tiles of rows from first_row on. The first `large` tiles have `rows`
+/// rows, the others one fewer.
 template <typename Dot, int outputs, int rows>
 void multiply_tiles(const ProductTask& task, std::int64_t begin, std::int64_t end, std::int32_t first_row,
                     std::int32_t tiles, std::int32_t large) {
@@ -241,8 +245,8 @@ void multiply_tiles(const ProductTask& task, std::int64_t begin, std::int64_t en
   for (std::int64_t group = begin; group < end; group += at_once * outputs) {
     const std::int64_t left = (end - group) / outputs;
     const int blocks = static_cast<int>(left < at_once ? left : at_once);
-    // The next group's lines, in address order, spread evenly over this group's pieces: those of every tile
-    // where there are enough.
+    // Prefetch the next group's lines in address order, spread evenly over this group's pieces: over those of
+    // every tile if there are enough.
     const bool spread = tiles >= outputs;
     const std::byte* ahead = task.weights + group * task.depth * Dot::weight_bytes + blocks * block_bytes;
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) {

@@ -40,8 +40,9 @@ dnnl::matmul make_primitive(const dnnl::engine& engine, const Descriptions& desc
 #endif
 }
 
-/// oneDNN runs on as many OpenMP threads as its caller may start. The function is looked up in the runtime
-/// that oneDNN itself brought along, whichever it is; a build of oneDNN without OpenMP has nothing to limit.
+/// Limits oneDNN to the calling thread, since it otherwise runs on as many OpenMP threads as its caller may
+/// start. The function is looked up in the OpenMP runtime that oneDNN has loaded, whichever it is. A build of
+/// oneDNN without OpenMP has nothing to limit.
 void keep_to_this_thread() {
   static const auto set_num_threads =
       reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
@@ -53,7 +54,7 @@ float element(const std::byte* values, std::int64_t i, memory::data_type type) {
   return bf16_to_float(load_unaligned<std::uint16_t>(values + 2 * i));
 }
 
-/// Product that oneDNN refuses. Throws nothing, as the body of a thread team must.
+/// Computes a product that oneDNN refuses. Throws nothing, as required of the body of a thread team.
 void plain_product(const WideTask& task, memory::data_type type) {
   for (std::int64_t row = 0; row < task.rows; ++row)
     for (std::int64_t o = 0; o < task.outputs; ++o) {
@@ -77,7 +78,7 @@ class OneDnnProducts final : public WideProducts {
     Lane& lane = lanes_[static_cast<std::size_t>(thread)];
     const Shape shape{task.rows, task.outputs, task.depth, task.out_stride};
     const auto at = [&](const memory::desc& description, const void* data) {
-      return memory(description, engine_, const_cast<void*>(data));  // the C++ API has no memory of const
+      return memory(description, engine_, const_cast<void*>(data));  // The C++ API has no const memory.
     };
     try {
       const Descriptions described = describe(type_, shape);
@@ -88,7 +89,7 @@ class OneDnnProducts final : public WideProducts {
                                           {DNNL_ARG_WEIGHTS, at(described.weights, task.weights)},
                                           {DNNL_ARG_DST, at(described.out, task.out)}});
       lane.stream.wait();
-    } catch (const std::exception&) {  // of oneDNN, or no memory
+    } catch (const std::exception&) {  // exception of oneDNN, or out of memory
       plain_product(task, type_);
     }
   }
@@ -106,7 +107,8 @@ class OneDnnProducts final : public WideProducts {
 }  // namespace
 
 std::unique_ptr<WideProducts> make_wide_products(DType dtype, std::int32_t threads) {
-  // oneDNN multiplies fp16 on few processors, and emulates bf16 without VDPBF16PS slower than we widen it.
+  // oneDNN supports fp16 on few processors. Without VDPBF16PS it emulates bf16, which is slower than our
+  // widening.
   if (dtype == DType::f16 || (dtype == DType::bf16 && !instruction_sets().avx512_bf16)) return nullptr;
   const auto type = dtype == DType::f32 ? memory::data_type::f32 : memory::data_type::bf16;
   try {

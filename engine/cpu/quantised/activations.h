@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Activations that meet packed weights: a row is rounded once a product to signed bytes, 32 values a scale.
-// One set serves all formats. Every instruction set makes the same bits.
+// Activations for packed weights: per product, a row is rounded once to signed bytes, with one scale per 32
+// values. One set serves all formats. Every instruction set gives the same bits.
 
 #include <bit>
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace draftscope::engine::cpu {
 
-/// x = scale · quant. A block that holds a NaN or an infinity has the scale NaN and quants 0.
+/// x = scale · quant. A block that contains a NaN or an infinity has the scale NaN and quants 0.
 struct ActivationBlock {
   std::int8_t quants[block_depth];
   float scale;                      ///< absmax / 127
@@ -24,29 +24,28 @@ struct ActivationBlock {
 };
 static_assert(sizeof(ActivationBlock) == 48);
 
-/// From one row of a set to the next; never a multiple of 4 KiB, which would put the same k of all rows into
-/// one set of the first cache.
+/// Bytes from one row of a set to the next. It is never a multiple of 4 KiB, which would map the same k of
+/// all rows to one set of the first-level cache.
 [[nodiscard, gnu::always_inline]] inline std::int64_t activation_blocks_bytes(std::int64_t depth) {
   constexpr std::int64_t page = 4096;
-  constexpr std::int64_t unit = blocks_of_two_levels * block_depth;  // all formats read whole units
+  constexpr std::int64_t unit = blocks_of_two_levels * block_depth;  // All formats read whole units.
   const std::int64_t bytes = (depth + unit - 1) / unit * blocks_of_two_levels * std::int64_t{48};
   return bytes % page == 0 ? bytes + 192 : bytes;
 }
 
-/// Bytes of a set of `rows` rows.
 [[nodiscard]] inline std::size_t activation_set_bytes(std::int32_t rows, std::int64_t depth) {
   return static_cast<std::size_t>(rows) * static_cast<std::size_t>(activation_blocks_bytes(depth));
 }
 
-/// How a block is rounded, given the largest of its values' bits without their signs.
+/// How a block is rounded, given the max of its values' bits without their signs.
 struct Rounding {
   float scale;
-  float inverse;  ///< 0: all quants are 0
+  float inverse;  ///< 0 = all quants are 0
 };
 
 [[nodiscard, gnu::always_inline]] inline Rounding rounding_of(std::uint32_t largest_bits) {
   constexpr std::uint32_t infinity = 0x7f800000U;
-  constexpr float smallest = 1e-30F;  // below, the inverse would overflow
+  constexpr float smallest = 1e-30F;  // For smaller values the inverse would overflow.
   if (largest_bits >= infinity) return {std::bit_cast<float>(0x7fc00000U), 0.0F};
   const float largest = std::bit_cast<float>(largest_bits);
   if (largest < smallest) return {0.0F, 0.0F};

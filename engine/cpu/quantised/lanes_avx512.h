@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Sixteen outputs a vector, for the sets with VPDPBUSD and without. Included only by files compiled for
+// Vectors of sixteen outputs, for the sets with and without VPDPBUSD. Included only by files compiled for
 // AVX-512.
 
 #include <immintrin.h>
@@ -12,7 +12,7 @@
 
 namespace draftscope::engine::cpu {
 
-/// Operations that both have. Always inlined, since two files compile it for different processors.
+/// Operations that both sets share. Always inlined, since two files compile them for different processors.
 struct LanesOfSixteen {
   using Ints = __m512i;
   using Floats = __m512;
@@ -21,7 +21,7 @@ struct LanesOfSixteen {
 
   [[gnu::always_inline]] static Ints load(const std::byte* p) { return _mm512_loadu_si512(p); }
   [[gnu::always_inline]] static Ints bit_or(Ints a, Ints b) { return _mm512_or_si512(a, b); }
-  /// `bits` bits of each byte, from bit `from` on, moved to bit `to`.
+  /// Moves `bits` bits of each byte from bit `from` to bit `to`.
   template <int from, int bits, int to>
   [[gnu::always_inline]] static Ints bits_at(Ints w) {
     if constexpr (from > to) w = _mm512_srli_epi16(w, from - to);
@@ -35,7 +35,7 @@ struct LanesOfSixteen {
   [[gnu::always_inline]] static Floats halves(const std::byte* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
-  /// Sixteen signed bytes.
+  /// Loads sixteen signed bytes.
   [[gnu::always_inline]] static Floats bytes(const std::byte* p) {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
   }
@@ -62,7 +62,7 @@ struct LanesOfSixteen {
                                                  _mm512_and_si512(_mm512_castps_si512(second), magnitude))));
     const Rounding rounding = rounding_of(largest);
     const __m512 inverse = _mm512_set1_ps(rounding.inverse);
-    const __mmask16 keep = rounding.inverse != 0.0F ? 0xffff : 0;  // NaN · 0 is no zero
+    const __mmask16 keep = rounding.inverse != 0.0F ? 0xffff : 0;  // NaN · 0 is not zero.
     const __m512i a = _mm512_maskz_cvtps_epi32(keep, _mm512_mul_ps(first, inverse));
     const __m512i b = _mm512_maskz_cvtps_epi32(keep, _mm512_mul_ps(second, inverse));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(block.quants), _mm512_cvtepi32_epi8(a));
@@ -71,9 +71,10 @@ struct LanesOfSixteen {
   }
 };
 
-/// VPMADDUBSW adds two products in 16 bits, which holds all but those of 8 unsigned bits.
+/// Lanes without VPDPBUSD. VPMADDUBSW adds two products in 16 bits, which has room for all weights except
+/// those of 8 unsigned bits.
 struct LanesAvx512 : LanesOfSixteen {
-  /// Weights of 8 bits become signed; their signs go to the activations.
+  /// Weights of 8 bits become signed; their signs move to the activations.
   template <bool is_signed>
   struct WeightOf {
     Ints magnitude;

@@ -35,7 +35,7 @@ void quantise_rows(const PackedTensor& tensor, std::int64_t first, std::int64_t 
 /// Moves stored blocks to their places.
 void move_rows(const PackedTensor& tensor, std::int64_t first, std::int64_t end) {
   const std::int64_t depth = tensor.source.columns;
-  const std::int64_t blocks = depth / block_depth;  // stored rows are whole ones
+  const std::int64_t blocks = depth / block_depth;  // Stored rows consist of whole blocks.
   for (std::int64_t output = first; output < end; ++output) {
     const std::byte* row = tensor.source.data + static_cast<std::size_t>(output) * tensor.source.row_bytes();
     for (std::int64_t block = 0; block < blocks; ++block)
@@ -51,7 +51,7 @@ bool is_stored_so(const PackedTensor& tensor) {
 
 void pack_matrices(const std::vector<PackedTensor>& tensors) {
   constexpr std::int64_t part_weights = std::int64_t{1} << 20;
-  // Groups are packed by one thread each: their outputs share bytes.
+  // Each group is packed by one thread, since its outputs share bytes.
   struct Groups {
     std::int64_t rows, columns;
   };

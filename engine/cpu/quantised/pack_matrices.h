@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From tensors to the layout of packed matrices, on all processors.
+// Converts tensors to the layout of packed matrices, on all processors.
 
 #include <draftscope/engine/checkpoint.h>
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace draftscope::engine::cpu {
 
-/// A tensor to pack: one that is stored in blocks of the layout's format has its blocks moved as they are,
-/// any other is rounded to a format of one level.
+/// A tensor to pack. If it is stored in blocks of the layout's format, its blocks are moved as they are; any
+/// other tensor is rounded to a format of one level.
 struct PackedTensor {
   TensorView source;
   const PackedLayout* layout = nullptr;
   std::byte* data = nullptr;          ///< zeroed memory of packed_bytes()
-  std::span<const float> importance;  ///< weight of an error in each column; empty = unknown
+  std::span<const float> importance;  ///< importance of an error in each column; empty = unknown
 };
 
 void pack_matrices(const std::vector<PackedTensor>& tensors);

@@ -8,13 +8,13 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-/// Where the parts of one output's block are, from the group's unit on.
+/// Offsets of the parts of one output's block, from the group's unit on.
 struct BlockPlace {
   std::int64_t unit;
   std::int64_t scale, minimum;  ///< fp16
   std::int64_t own_scale,
-      own_minimum;      ///< offsets in the first half; those in the second half lie group_outputs later
-  std::int64_t quants;  ///< the output's bytes of the first plane
+      own_minimum;      ///< offsets in the first half; in the second half they are larger by group_outputs
+  std::int64_t quants;  ///< bytes of the output in the first plane
 };
 
 BlockPlace place_of(const PackedLayout& layout, std::int64_t depth, std::int64_t output, std::int64_t block) {
@@ -32,7 +32,7 @@ BlockPlace place_of(const PackedLayout& layout, std::int64_t depth, std::int64_t
   return place;
 }
 
-/// Byte of a plane and the bit in it where `bits` bits of value k of the block begin.
+/// Byte of a plane, and the bit in it, where the `bits` bits of value k of the block begin.
 struct BitPlace {
   std::int64_t byte;
   int shift;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Products of packed weights with rounded activations, as one pair of function pointers an instruction set.
+// Products of packed weights with rounded activations, as one pair of function pointers per instruction set.
 //
-// Order of summation, the same in every set, so that all give the same bits: blocks of 32 along k ascending,
-// one fp32 sum an element. A block adds fma(step · activation scale, Σ quants · quants, sum) for each of its
-// steps, the integer sum exact, and then fma(minimum, activation sum, sum) where the format has minima. An
-// element is thus a function of its weight row and its activation row alone.
+// Order of summation, identical in every set, so that all give the same bits: blocks of 32 along k ascending,
+// one fp32 sum per element. For each of its steps, a block adds fma(step · activation scale, Σ quants ·
+// quants, sum), where the integer sum is exact. If the format has minima, it then adds fma(minimum,
+// activation sum, sum). An element is thus a function of only its weight row and its activation row.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct PackedTask {
   const std::byte* activations = nullptr;  ///< a set filled by PackedProducts::pack
   const float* bias = nullptr;             ///< [outputs], or null
   std::int32_t rows = 0;
-  bool accumulate = false;  ///< add to what `out` holds
+  bool accumulate = false;  ///< whether to add to the contents of `out`
   float* out = nullptr;     ///< element (row, o) at row * out_stride + o
   std::int64_t out_stride = 0;
 };
@@ -32,7 +32,7 @@ struct PackedProducts {
   std::string_view name;
   /// Rounds a row into place `index` of a set of activation_set_bytes() bytes.
   void (*pack)(const float* row, std::int32_t index, std::int64_t depth, std::byte* set) = nullptr;
-  /// Outputs [begin, end).
+  /// Computes outputs [begin, end).
   void (*product)(const PackedTask& task, std::int64_t begin, std::int64_t end) = nullptr;
 };
 
@@ -44,7 +44,8 @@ struct PackedProducts {
 /// Products that this processor and operating system can run, slowest first.
 [[nodiscard]] std::vector<const PackedProducts*> available_packed_products();
 
-/// Writes a tile's sums, [rows][16], of the group that begins at `first_output`: outputs [begin, end) alone.
+/// Writes the sums of a tile, [rows][16], for the group that begins at `first_output`. Writes only outputs
+/// [begin, end).
 [[gnu::always_inline]] inline void finish_group(const PackedTask& task, std::int64_t first_output,
                                                 std::int64_t begin, std::int64_t end, std::int32_t first_row,
                                                 std::int32_t rows, const float* sums) {

@@ -18,7 +18,7 @@ struct LanesAvx2 {
 
   static Ints load(const std::byte* p) { return _mm256_loadu_si256(reinterpret_cast<const Ints*>(p)); }
   static Ints bit_or(Ints a, Ints b) { return _mm256_or_si256(a, b); }
-  /// `bits` bits of each byte, from bit `from` on, moved to bit `to`.
+  /// Moves `bits` bits of each byte from bit `from` to bit `to`.
   template <int from, int bits, int to>
   static Ints bits_at(Ints w) {
     if constexpr (from > to) w = _mm256_srli_epi16(w, from - to);
@@ -32,7 +32,7 @@ struct LanesAvx2 {
   static Floats halves(const std::byte* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
-  /// Eight signed bytes.
+  /// Loads eight signed bytes.
   static Floats bytes(const std::byte* p) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
   }
@@ -42,8 +42,8 @@ struct LanesAvx2 {
   static Floats fma(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
   static void store(float* p, Floats x) { _mm256_storeu_ps(p, x); }
 
-  /// VPMADDUBSW adds two products in 16 bits, which holds all but those of 8 unsigned bits: weights of 8 bits
-  /// become signed, and their signs go to the activations.
+  /// VPMADDUBSW adds two products in 16 bits, which has room for all weights except those of 8 unsigned bits.
+  /// Weights of 8 bits become signed, and their signs move to the activations.
   template <bool is_signed>
   struct WeightOf {
     Ints magnitude;
@@ -84,7 +84,7 @@ struct LanesAvx2 {
     for (const std::uint32_t magnitude : magnitudes) most = magnitude > most ? magnitude : most;
     const Rounding rounding = rounding_of(most);
     const __m256 inverse = _mm256_set1_ps(rounding.inverse);
-    const __m256i keep = _mm256_set1_epi32(rounding.inverse != 0.0F ? -1 : 0);  // NaN · 0 is no zero
+    const __m256i keep = _mm256_set1_epi32(rounding.inverse != 0.0F ? -1 : 0);  // NaN · 0 is not zero.
     alignas(32) std::int32_t quants[block_depth];
     for (int i = 0; i < 4; ++i)
       _mm256_store_si256(reinterpret_cast<__m256i*>(quants + 8 * i),

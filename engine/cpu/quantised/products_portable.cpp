@@ -32,7 +32,7 @@ void pack(const float* row, std::int32_t index, std::int64_t depth, std::byte* s
   round_row(row, index, depth, set, round_block);
 }
 
-/// Adds one block of one output.
+/// Adds one block of one output to the sum.
 float add_block(const PackedLayout& layout, const QuantisedBlock& w, const ActivationBlock& x, float sum) {
   const float scale = f16_to_float(w.scale);
   const int steps = layout.own_scales == 2 ? 2 : 1;

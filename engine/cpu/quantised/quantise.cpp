@@ -9,14 +9,14 @@
 namespace draftscope::engine::cpu {
 namespace {
 
-// Sums have lanes of their own, so that compilers may keep them in vectors.
+// Sums have separate lanes, so that compilers may use vectors.
 constexpr std::size_t lanes = 8;
 using Lanes = std::array<float, lanes>;
 
 constexpr std::uint16_t half_nan = 0x7e00;
 
 struct Range {
-  float low, high;  ///< range of quants less their zero point
+  float low, high;  ///< range of quants minus their zero point
 };
 
 Range range_of(const PackedLayout& layout) {
@@ -25,13 +25,13 @@ Range range_of(const PackedLayout& layout) {
   return {-zero, static_cast<float>((1 << layout.bits()) - 1) - zero};
 }
 
-/// w = step · q + offset.
+/// A line w = step · q + offset.
 struct Line {
   float step = 0.0F;
   float offset = 0.0F;
 };
 
-/// To the nearest whole number, ties to even, for |x| < 2²²: loops of it become vectors.
+/// Rounds to the nearest whole number, ties to even, for |x| < 2²²; loops over it become vector code.
 float nearest(float x) {
   constexpr float magic = 12582912.0F;
   return (x + magic) - magic;
@@ -57,8 +57,9 @@ float total(const Lanes& sums) {
   return sum;
 }
 
-/// Weight of an error in each of a block's values. With minima small weights matter as much as large ones:
-/// were they neglected, those near zero would all be off by the same, and sums of many by a lot.
+/// Weight of an error in each of a block's values. In formats with minima, small weights matter as much as
+/// large ones. If they were neglected, those near zero would all have the same error, and sums of many a
+/// large one.
 std::array<float, block_depth> error_weights(const float* x, bool has_minima) {
   std::array<float, block_depth> weights;
   for (std::size_t k = 0; k < block_depth; ++k) weights[k] = has_minima ? 1.0F : x[k] * x[k];
@@ -82,7 +83,7 @@ struct Fit {
   float explained = 0.0F;  ///< explained part of the weighted squares, up to a constant
 };
 
-/// The best line for the quants that `line` makes.
+/// Finds the best line for the quants that `line` gives.
 Fit refit(const float* x, const float* importance, const Line& line, const Range& range, bool has_minima) {
   const float inverse = inverse_of(line);
   Lanes w{};
@@ -117,7 +118,7 @@ Fit refit(const float* x, const float* importance, const Line& line, const Range
   return {{step, offset}, step * products + offset * values};
 }
 
-/// By the values' range alone.
+/// The line given by only the values' range.
 Line plain_line(const PackedLayout& layout, const float* x, std::int64_t count) {
   const Range range = range_of(layout);
   float low = x[0];
@@ -128,7 +129,7 @@ Line plain_line(const PackedLayout& layout, const float* x, std::int64_t count) 
   }
   if (layout.has_minima) return {(high - low) / range.high, low};
   const float largest = -low > high ? low : high;
-  // The largest value is at the end that reaches further: below.
+  // The largest value is mapped to the end that reaches further: the lower one.
   return {largest / range.low, 0.0F};
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The product of packed_products.h for any instruction set that has Lanes: how a vector of weights of one
-// quad meets four activations. A group of weights is one sequential stream, read from memory once for up to
-// Lanes::max_rows rows, and from the caches again for more.
+// The product of packed_products.h for any instruction set that has a Lanes type, which multiplies a vector
+// of weights of one quad with four activations. A group of weights is one sequential stream. It is read from
+// memory once for up to Lanes::max_rows rows, and from the caches again for more.
 
 #include <immintrin.h>
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace draftscope::engine::cpu {
 
-/// How far ahead of the multiplied bytes the next ones are asked for: the stream goes on with the next group,
-/// and hardware of its own accord stops at each page.
+/// Prefetch distance in bytes. The stream continues into the next group, whereas the hardware prefetcher
+/// stops at each page.
 inline constexpr std::int64_t packed_prefetch_bytes = 4096;
 
-/// The weights of a quad, still unsigned.
+/// Unpacks the weights of a quad, still unsigned.
 template <typename Lanes, int place, int quad>
 [[gnu::always_inline]] inline typename Lanes::Ints quad_of(const std::byte* quants) {
   constexpr PackedLayout layout = packed_layouts[place];
@@ -42,7 +42,7 @@ template <typename Lanes, int place, int rows, int quad>
   for (int row = 0; row < rows; ++row) dots[row] = Lanes::dot(dots[row], w, x + row * x_row + 4 * quad);
 }
 
-/// A block's part of Lanes::width outputs, added to the sums of all rows.
+/// Adds a block's part of Lanes::width outputs to the sums of all rows.
 template <typename Lanes, int place, int rows>
 [[gnu::always_inline]] inline void add_block(const std::byte* unit, std::int64_t sub, std::int64_t lane,
                                              const std::byte* x, std::int64_t x_row,
@@ -114,7 +114,7 @@ template <typename Lanes, int place, int rows>
   }
 }
 
-/// Sums of a group, [rows][16].
+/// Computes the sums of a group, [rows][16].
 template <typename Lanes, int place, int rows>
 void multiply_group(const std::byte* group, std::int64_t blocks, const std::byte* x, std::int64_t x_row,
                     float* out) {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Attention of up to 64 rows over the cache, split along the keys (attention_plan.h). What it keeps of each
-// split or run is put together after a barrier of the grid (attention_combine.h).
+// Attention of up to 64 rows over the cache, split along the keys (attention_plan.h). Its sums of each split
+// or run are combined after a grid barrier (attention_combine.h).
 //
-// A row's keys are numbered in path order and cut into splits of 256, each split into eight runs of 32, one a
-// warp. Where a cut falls depends on a key's number alone; runs are combined in order, then a group's splits,
-// then groups. So a row's bits depend on its own keys only, and a branch of a tree equals the same tokens as
-// a chain.
+// A row's keys are numbered in path order and cut into splits of 256. Each split has eight runs of 32 keys,
+// one per warp. The cuts depend on key numbers alone; runs are combined in order, then a group's splits, then
+// groups. So a row's bits depend only on its own keys, and a branch of a tree equals the same tokens as a
+// chain.
 //
 // An item takes up to two tiles of 16 queries: the query heads of a K/V head's group, and several rows as
-// long as key j is the same cache row for all of them. Tensor cores multiply queries with keys and weights
-// with values. A run's keys are loaded into registers once and multiplied with each tile; so are its values,
-// which are unpacked once. They need no transposition: a lane loads four dimensions of each of its keys, and
-// calls them one column of four mma. A warp's keys are all asked for at once, then its values; these are on
-// their way into the second cache by then, and so are the keys of an item's next split.
+// long as key j is the same cache row for all of them. Tensor cores multiply queries by keys and weights by
+// values. A run's keys are loaded into registers once and multiplied with each tile; its values are likewise
+// unpacked once. They need no transposition: a lane loads four dimensions of each of its keys and treats them
+// as one column of four mma. A warp requests all of its keys at once, then its values, which are already on
+// their way into the L2 cache. So are the keys of the item's next split.
 //
-// Where items are few, a warp takes a run by itself, of one tile, and no block waits for it.
+// Where items are few, a warp computes a run of one tile independently, and no block waits for it.
 
 #include "attention_combine.h"
 #include "run_softmax.h"
@@ -26,26 +26,26 @@ namespace draftscope::engine::cuda {
 template <typename Element, int head_dim>
 class Attention {
   static constexpr int blocks = head_dim / dimension_block;
-  static constexpr int run_tiles = warp_keys / 8;    ///< tiles of eight keys, as an mma takes them
-  static constexpr int run_halves = warp_keys / 16;  ///< halves of sixteen keys
+  static constexpr int run_tiles = warp_keys / 8;    ///< Tiles of eight keys, as an mma takes them.
+  static constexpr int run_halves = warp_keys / 16;  ///< Halves of sixteen keys.
   static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
   using Combine = AttentionCombine<Element, head_dim>;
   using Sum = typename Combine::Sum;
 
  public:
-  /// Rows of a plan, whose items have no more tiles than attention_shared_bytes() was told.
+  /// Computes all items of a plan. No item may have more tiles than attention_shared_bytes() was given.
   DRAFTSCOPE_DEVICE static void run(const PassView& p, const AttentionPlan& plan) {
     const int items = plan.items() * p.model.n_kv_heads;
     if (plan.is_by_runs) {
-      // A run goes to another block than the one before it.
+      // Consecutive runs go to different blocks.
       for (int task = block_index() + thread_index() / warp_threads * block_count();
            task < items * attention_warps; task += block_count() * attention_warps) {
         ItemWork& work = shared_work(thread_index() / warp_threads);
         begin_item(p, plan, work, task / attention_warps);
         synchronise_lanes();
         Attention(p, plan, work, task % attention_warps).attend_run();
-        synchronise_lanes();  // the work has been read
+        synchronise_lanes();  // All lanes have read the work.
       }
       return;
     }
@@ -53,24 +53,24 @@ class Attention {
       if (thread_index() < warp_threads) begin_item(p, plan, shared_work(0), item);
       synchronise();
       Attention(p, plan, shared_work(0), thread_index() / warp_threads).attend();
-      synchronise();  // the item has been read
+      synchronise();  // All threads have read the item.
     }
   }
 
  private:
-  /// An item, as all threads that compute it know it.
+  /// An item as seen by all threads that compute it.
   struct ItemWork {
     AttentionItem item;
     int kv_head;
     KeyRun keys;
-    int max_keys, min_keys;  ///< most and fewest keys of the rows of an item
+    int max_keys, min_keys;  ///< Maximum and minimum keys over the rows of an item.
   };
   static_assert(sizeof(ItemWork) <= warp_work_bytes);
   DRAFTSCOPE_DEVICE static ItemWork& shared_work(int warp) {
     return *reinterpret_cast<ItemWork*>(shared_memory() + warp * warp_work_bytes);
   }
 
-  /// By one warp: a lane looks at a row of the item.
+  /// Called by one warp, in which each lane inspects a row of the item.
   DRAFTSCOPE_DEVICE static void begin_item(const PassView& p, const AttentionPlan& plan, ItemWork& work,
                                            int index) {
     static_assert(max_item_tiles * tile_queries <= warp_threads);
@@ -91,7 +91,8 @@ class Attention {
     work = {item, index / plan.items(), item.is_shared ? KeyRun{0, most, 0, 0} : row->keys, most, least};
   }
 
-  /// In an mma, lane 4·g + t holds queries g and g + 8 of a tile. `run`: of a split, that this warp takes.
+  /// In an mma, lane 4·g + t holds queries g and g + 8 of a tile. `run` is the run of a split that this warp
+  /// takes.
   DRAFTSCOPE_DEVICE Attention(const PassView& p, const AttentionPlan& plan, const ItemWork& work, int run)
       : p_(p),
         plan_(plan),
@@ -108,11 +109,11 @@ class Attention {
     values_ = layer.values + plane;
   }
 
-  /// A run by itself: its sums of values, maxima and sums of weights are kept as they are.
+  /// Computes a single run and stores its sums of values, maxima and sums of weights uncombined.
   DRAFTSCOPE_DEVICE void attend_run() const {
     const int first_key = work_.item.split * split_keys + warp_ * warp_keys;
     if (first_key >= work_.max_keys) return;
-    // All that registers hold is asked for at once: while weights stream, memory takes long to answer.
+    // Request everything that fits in registers at once, since memory latency is long while weights stream.
     Chunk queries[blocks][2];
 #pragma unroll
     for (int block = 0; block < blocks; ++block) load_query(block, 0, queries[block]);
@@ -160,7 +161,7 @@ class Attention {
 
   DRAFTSCOPE_DEVICE void attend() {
     const int n_splits = work_.item.splits;
-    Sum group = Sum::none();  // its values wait in shared memory
+    Sum group = Sum::none();  // Its values wait in shared memory.
 #pragma unroll 1
     for (int i = 0; i < n_splits; ++i) {
       const int first_key = (work_.item.split + i) * split_keys + warp_ * warp_keys;
@@ -172,8 +173,8 @@ class Attention {
     }
   }
 
-  /// Weighs the values of the blocks of dimensions from `first` on, for the item's `i`-th split. Registers
-  /// have room for two blocks at a time.
+  /// Applies the weights to the values of the blocks of dimensions from `first` on, for the item's `i`-th
+  /// split. Registers have room for two blocks at a time.
   template <int first>
   DRAFTSCOPE_DEVICE void mix_blocks(int first_key, int i, Sum& statistics, Sum& group) const {
     constexpr int n_blocks = first + 2 <= blocks ? 2 : 1;
@@ -181,13 +182,13 @@ class Attention {
     HalfChunk values[n_blocks][run_halves][4];
     load_values<first>(first_key, values);
     if constexpr (first == 0) {
-      synchronise();  // the runs' maxima and sums are there
+      synchronise();  // The maxima and sums of the runs are complete.
       statistics = find_factors();
     }
     Sum added = group;
 #pragma unroll
     for (int block = first; block < first + n_blocks; ++block) {
-      if (block > 0) synchronise();  // the block before has been read
+      if (block > 0) synchronise();  // The previous block has been read.
       mix(values[block - first], has_keys);
       synchronise();
       if (!combines()) continue;
@@ -213,7 +214,7 @@ class Attention {
     if (dimension == 0) combine_.keep_statistics(work_.item.split, index, sum.maximum, sum.sum);
   }
 
-  /// Adds a split's sum after those of its group, whose maximum and sum are `group`'s.
+  /// Adds a split's sum to the sums of its group; `group` has the maximum and sum of weights so far.
   DRAFTSCOPE_DEVICE void add_to_group(int block, const Sum& group, bool is_first, Sum& added) const {
     FloatChunk& waiting =
         group_values()[block * plan_.item_tiles * tile_queries * attention_warps + thread_index()];
@@ -225,12 +226,13 @@ class Attention {
     added = sum;
   }
 
-  /// Whether a run's keys are all there and are consecutive rows of the cache.
+  /// Whether all keys of a run exist and are consecutive rows of the cache.
   DRAFTSCOPE_DEVICE bool is_contiguous(int first_key) const {
     return first_key + warp_keys <= work_.keys.end - work_.keys.begin;
   }
 
-  /// Cache row of key `j`. Past the end it is the last key's, whose values are fit for a weight of zero.
+  /// Cache row of key `j`. Past the end it is the row of the last key, whose values may safely get a weight
+  /// of zero.
   DRAFTSCOPE_DEVICE int cache_row(int j) const {
     const KeyRun& keys = work_.keys;
     const int key = j < work_.max_keys ? j : work_.max_keys - 1;
@@ -238,7 +240,7 @@ class Attention {
     return key < run ? keys.begin + key : p_.work.extra_keys[keys.extra_begin + (key - run)];
   }
 
-  /// Asks that a run's rows of keys, or of values, be brought into the second cache.
+  /// Prefetches a run's rows of keys or values into the L2 cache.
   DRAFTSCOPE_DEVICE void fetch(const std::uint16_t* plane, int first_key) const {
     if (!is_contiguous(first_key)) return;
     constexpr int sector_bytes = 32;
@@ -249,8 +251,8 @@ class Attention {
     for (int at = 0; at < warp_keys * head_dim * 2; at += warp_threads * sector_bytes) begin_fetch(from + at);
   }
 
-  /// Multiplies a run's keys with the item's queries, and leaves the weights that follow and their statistics
-  /// in shared memory. The item's first split brings the queries there.
+  /// Multiplies a run's keys by the item's queries, and stores the resulting weights and their statistics in
+  /// shared memory. The item's first split also loads the queries there.
   DRAFTSCOPE_DEVICE void weigh(int first_key, bool has_keys, bool is_first) const {
     Chunk held[run_tiles][blocks];
     load_keys(first_key, held);
@@ -289,7 +291,7 @@ class Attention {
             reinterpret_cast<const Chunk*>(from + (rows[tile] * head_dim + block * dimension_block)));
   }
 
-  /// Key of a run whose value is `i`-th of a lane's four in one of its halves.
+  /// Key within a run that belongs to the `i`-th of a lane's four values in one of the run's halves.
   DRAFTSCOPE_DEVICE int value_key(int half, int i) const {
     return half * 16 + t_ * 2 + i / 2 * 8 + i % 2;
   }
@@ -319,14 +321,14 @@ class Attention {
     return reinterpret_cast<Chunk*>(shared_memory() + block_work_bytes);
   }
   DRAFTSCOPE_DEVICE void share_queries() const {
-    // A warp a tile and block of dimensions.
+    // Each warp loads one tile and block of dimensions at a time.
     for (int i = warp_; i < tiles_ * blocks; i += attention_warps) {
       Chunk held[2];
       load_query(i % blocks, i / blocks, held);
       put_queries(shared_queries() + i * 2 * warp_threads + lane_, held[0], held[1]);
     }
   }
-  /// A lane's dimensions of a block, of queries g and g + 8 of a tile.
+  /// Loads a lane's dimensions of a block, for queries g and g + 8 of a tile.
   DRAFTSCOPE_DEVICE void load_query(int block, int tile, Chunk (&held)[2]) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -338,7 +340,7 @@ class Attention {
                                            block * dimension_block + t_ * 8));
     }
   }
-  /// Sixteen keys' values, as two mma take them.
+  /// Sixteen queries' dimensions, as two mma take them.
   struct QueryHalves {
     Chunk halves[2];
   };
@@ -369,7 +371,7 @@ class Attention {
     }
   }
 
-  /// The run's weights of a tile, where all of its keys are every query's, or where some are not.
+  /// Turns the run's scores for a tile into weights. `is_whole`: every query has all of the run's keys.
   DRAFTSCOPE_DEVICE RunStatistics turn_into_weights(float (&scores)[run_tiles][4], bool is_whole,
                                                     int first_key, int tile) const {
     const float scale = p_.model.attention_scale * log2_of_e;
@@ -385,7 +387,7 @@ class Attention {
     });
   }
 
-  /// Weights as an mma takes them, [tile][warp][half of a run][lane]: each lane reads its own.
+  /// Weights as an mma takes them, [tile][warp][half of a run][lane]: each lane reads only its own.
   DRAFTSCOPE_DEVICE Chunk* shared_weights(int tile) const {
     return shared_queries() + plan_.item_tiles * blocks * 2 * warp_threads +
            (tile * attention_warps + warp_) * run_halves * warp_threads + lane_;
@@ -407,8 +409,8 @@ class Attention {
     return packed;
   }
 
-  /// Maxima and sums of the runs, [query of the item][run][2], after all tiles' weights; then factors
-  /// [query][run].
+  /// Maxima and sums of the runs, [query of the item][run][2], stored after all tiles' weights; later the
+  /// factors, [query][run].
   DRAFTSCOPE_DEVICE float* shared_statistics() const {
     return reinterpret_cast<float*>(
         shared_queries() + plan_.item_tiles * (blocks * 2 + attention_warps * run_halves) * warp_threads);
@@ -426,7 +428,7 @@ class Attention {
     }
   }
 
-  /// Eight threads per query combine runs; each has four dimensions of a block.
+  /// Whether this thread combines runs: eight threads do so per query, each for four dimensions of a block.
   DRAFTSCOPE_DEVICE bool combines() const {
     return thread_index() < tiles_ * tile_queries * attention_warps;
   }
@@ -437,8 +439,8 @@ class Attention {
     return thread_index() % attention_warps * Combine::lane_values;
   }
 
-  /// Factors that bring the runs of a query to their common maximum: a thread a run. Returns that maximum and
-  /// the sum of weights of the thread's query.
+  /// Computes the factors that rescale the runs of a query to their common maximum, one thread per run.
+  /// Returns that maximum and the sum of weights for the thread's query.
   DRAFTSCOPE_DEVICE Sum find_factors() const {
     Sum result = Sum::none();
     if (!combines()) return result;
@@ -457,7 +459,7 @@ class Attention {
   DRAFTSCOPE_DEVICE float* shared_sums(int run) const {
     return shared_factors() + plan_.item_tiles * tile_queries * (attention_warps + run * run_sum_stride);
   }
-  /// The values of a group so far, [block][thread], which lie after the sums.
+  /// Values of a group so far, [block][thread]; they lie after the sums.
   DRAFTSCOPE_DEVICE FloatChunk* group_values() const {
     return reinterpret_cast<FloatChunk*>(shared_sums(attention_warps));
   }
@@ -489,7 +491,7 @@ class Attention {
     }
   };
 
-  /// A run's weights times its values, of one block of dimensions.
+  /// Multiplies a run's weights by its values, for one block of dimensions.
   DRAFTSCOPE_DEVICE void mix(const HalfChunk (&held)[run_halves][4], bool has_keys) const {
     const UnpackedValues unpacked(held);
 #pragma unroll 1
@@ -509,7 +511,7 @@ class Attention {
     }
   }
 
-  /// The combined sums of all runs, in order, for the thread's query and dimensions.
+  /// Sums all runs, in order, for the thread's query and dimensions.
   DRAFTSCOPE_DEVICE Sum combined_runs(const Sum& statistics) const {
     Sum result = statistics;
     FloatChunk factors[2];
@@ -532,8 +534,8 @@ class Attention {
   Combine combine_;
   int warp_, lane_, g_, t_;
   int tiles_;
-  const std::uint16_t* keys_;    ///< [cache_rows][head_dim], of the K/V head
-  const std::uint16_t* values_;  ///< likewise
+  const std::uint16_t* keys_;    ///< [cache_rows][head_dim] of the K/V head
+  const std::uint16_t* values_;  ///< [cache_rows][head_dim] of the K/V head
 };
 
 }  // namespace draftscope::engine::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Combines the sums of attention, one warp per query, once all of its runs or splits are stored.
+// Combines the sums of attention, one warp per query, after all of its runs or splits are stored.
 
 #include "attention_plan.h"
 #include "product_ops.h"
@@ -13,14 +13,14 @@ DRAFTSCOPE_DEVICE int key_count(const KeyRun& keys) {
   return keys.end - keys.begin + (keys.extra_end - keys.extra_begin);
 }
 
-/// Runs' statistics, [run of a split].
+/// Statistics by run of a split.
 struct SplitStatistics {
   float maximum[attention_warps];
   float sum[attention_warps];
 };
 
-/// Factors that bring a split's runs to their common maximum, which `maximum` becomes, and the sum of their
-/// weights.
+/// Computes the factors that rescale a split's runs to their common maximum, and the sum of their weights.
+/// `maximum` becomes the common maximum.
 DRAFTSCOPE_DEVICE float bring_together(SplitStatistics& runs, float& maximum) {
   maximum = runs.maximum[0];
   for (int run = 1; run < attention_warps; ++run) maximum = fmaxf(maximum, runs.maximum[run]);
@@ -33,11 +33,11 @@ DRAFTSCOPE_DEVICE float bring_together(SplitStatistics& runs, float& maximum) {
   return runs.sum[0];
 }
 
-/// Where sums are stored until they are combined, and how they are combined.
+/// Defines where sums are stored until they are combined, and how they are combined.
 template <typename Element, int head_dim>
 class AttentionCombine {
  public:
-  static constexpr int lane_values = 4;  ///< dimensions that a thread adds
+  static constexpr int lane_values = 4;  ///< Dimensions that a thread adds.
   using Sum = SoftmaxSum<lane_values>;
 
   DRAFTSCOPE_DEVICE AttentionCombine(const PassView& p, const AttentionPlan& plan, int kv_head)
@@ -54,7 +54,7 @@ class AttentionCombine {
     }
   }
 
-  /// One query's dimensions in a buffer of all rows' queries, or of what becomes of them.
+  /// Dimensions of one query in a buffer of the queries, or attention results, of all rows.
   template <typename T>
   DRAFTSCOPE_DEVICE T* query(T* rows, int index) const {
     const std::int64_t row = p_.row_begin + index / plan_.group;
@@ -62,7 +62,7 @@ class AttentionCombine {
     return rows + (row * p_.model.n_heads + head) * head_dim;
   }
 
-  /// Place of a query's sums of a split, or of a run.
+  /// Place of a query's sums for a split or run.
   DRAFTSCOPE_DEVICE std::int64_t place(int unit, int index) const {
     const std::int64_t units = max_kept_sums(p_.model.cache_rows);
     return (kv_head_ * units + unit) * (max_attention_rows * plan_.group) + index;
@@ -116,7 +116,7 @@ class AttentionCombine {
     return result;
   }
 
-  /// Sum of one group's splits of a query.
+  /// Sums the splits of one group for a query.
   DRAFTSCOPE_DEVICE Sum of_group(int group, int keys, int index, int dimension) const {
     const int first = group * split_group;
     Sum result = Sum::none();
@@ -141,7 +141,7 @@ class AttentionCombine {
     return result;
   }
 
-  /// Called by a warp.
+  /// Combines the sums of one query. Called by a warp.
   DRAFTSCOPE_DEVICE void put_together(int index) const {
     const int dimension = thread_index() % warp_threads * lane_values;
     if (dimension >= head_dim) return;

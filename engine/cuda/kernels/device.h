@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The device's vocabulary for kernels. Kernels are plain function templates over this vocabulary, so that
-// nvcc compiles them for a GPU and any C++ compiler compiles them against an emulation of one
-// (tests/without_gpu), which runs every thread of a block on the host: the same source is checked where there
-// is no GPU.
+// The device's vocabulary for kernels. Kernels are plain function templates over this vocabulary. So nvcc
+// compiles them for a GPU, and any C++ compiler compiles them against an emulation of one
+// (tests/without_gpu). The emulation runs every thread of a block on the host, so that the same source is
+// checked without a GPU.
 //
 // All indices are one-dimensional. Collectives (`shuffle_xor`, `multiply_accumulate`, `synchronise_lanes`)
 // are called by all 32 threads of a warp, `synchronise` by all threads of a block.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The vocabulary of device.h on a GPU of compute capability 8.0 or later.
+// Implements the vocabulary of device.h on a GPU of compute capability 8.0 or later.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #define DRAFTSCOPE_DEVICE __device__ __forceinline__
-/// A function that is not inlined, so that a kernel of many operations takes the compiler less time.
+/// Marks a function that is not inlined, which shortens compilation of a kernel of many operations.
 #define DRAFTSCOPE_DEVICE_CALL __device__ __noinline__
 
 namespace draftscope::engine::cuda {
@@ -29,15 +29,15 @@ DRAFTSCOPE_DEVICE int block_threads() {
 }
 
 DRAFTSCOPE_DEVICE std::byte* shared_memory() {
-  extern __shared__ __align__(16) std::byte draftscope_shared_memory[];  // chunks are read from it
+  extern __shared__ __align__(16) std::byte draftscope_shared_memory[];  // Chunks are read from it.
   return draftscope_shared_memory;
 }
 
 DRAFTSCOPE_DEVICE void synchronise() {
   __syncthreads();
 }
-/// A barrier of a warp. After it all lanes see what each wrote to shared memory, and copies that one waited
-/// for.
+/// A barrier of a warp. After it, all lanes see what each lane wrote to shared memory, including copies that
+/// a lane waited for.
 DRAFTSCOPE_DEVICE void synchronise_lanes() {
   __syncwarp();
 }
@@ -47,12 +47,12 @@ DRAFTSCOPE_DEVICE std::uint32_t float_bits(float value) {
 DRAFTSCOPE_DEVICE float bits_float(std::uint32_t bits) {
   return __uint_as_float(bits);
 }
-/// Byte `i` of `bytes` as byte `to` of `word`, which is 0 there; both constants.
+/// Puts byte `i` of `bytes` into byte `to` of `word`, which must be 0 there; both indices are constants.
 DRAFTSCOPE_DEVICE std::uint32_t place_byte(std::uint32_t bytes, int i, int to, std::uint32_t word) {
   const auto others = 0x7654U & ~(0xfU << 4 * to);
   return __byte_perm(bytes, word, others | static_cast<std::uint32_t>(i) << 4 * to);
 }
-/// `bits & mask | base`, both constants, in one instruction.
+/// Computes `bits & mask | base` in one instruction; mask and base are constants.
 DRAFTSCOPE_DEVICE std::uint32_t masked_above(std::uint32_t bits, std::uint32_t mask, std::uint32_t base) {
   std::uint32_t result;
   asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(result) : "r"(bits), "r"(mask), "r"(base));
@@ -63,21 +63,23 @@ DRAFTSCOPE_DEVICE float multiply_add(float a, float b, float c) {
   return __fmaf_rn(a, b, c);
 }
 
-/// 2 to the power of `value`, in the device's own approximation; what would be subnormal is 0.
+/// 2 to the power of `value`, in the device's own approximation; subnormal results become 0.
 DRAFTSCOPE_DEVICE float exponential_of_two(float value) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
   return result;
 }
 
-/// The lower halves of two words as one word, the first word's half below; likewise the upper halves.
+/// Combines the lower halves of two words into one word, the first word's half below; likewise the upper
+/// halves.
 DRAFTSCOPE_DEVICE std::uint32_t low_halves(std::uint32_t low, std::uint32_t high) {
   return __byte_perm(low, high, 0x5410);
 }
 DRAFTSCOPE_DEVICE std::uint32_t high_halves(std::uint32_t low, std::uint32_t high) {
   return __byte_perm(low, high, 0x7632);
 }
-/// The lower half of a word, or the upper one, as both of another: arithmetic on pairs reads it in its place.
+/// Repeats the lower or upper half of a word in both halves of a word; arithmetic on pairs can read it
+/// directly.
 DRAFTSCOPE_DEVICE std::uint32_t low_half_twice(std::uint32_t word) {
   std::uint32_t twice;
   asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; mov.b32 %0, {low, low}; }" : "=r"(twice) : "r"(word));
@@ -101,8 +103,8 @@ DRAFTSCOPE_DEVICE int shuffle_xor(int value, int mask) {
   return __shfl_xor_sync(0xffffffffU, value, mask);
 }
 
-/// Counts `n` arrivals; returns how many came before. What a block wrote before a barrier and one of its
-/// threads' arrival, all see that read after the arrival that counts it and a barrier.
+/// Counts `n` arrivals and returns how many came before. The arrival publishes what the thread's block wrote
+/// before a preceding barrier. A block sees it after a later arrival of its own and a barrier.
 DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter, unsigned n) {
   unsigned before;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;"
@@ -112,8 +114,8 @@ DRAFTSCOPE_DEVICE unsigned arrive(unsigned* counter, unsigned n) {
   return before;
 }
 
-/// 16 or 8 bytes of device memory in one load, after those that were called for before: another load the
-/// compiler may cut into words, or bring no earlier than its use.
+/// Loads 16 or 8 bytes of device memory in one instruction, in program order. The compiler may split a plain
+/// load into words, or delay it until its use.
 template <typename T>
 DRAFTSCOPE_DEVICE T load_whole(const T* address) {
   static_assert(sizeof(T) == 16 || sizeof(T) == 8);
@@ -128,7 +130,7 @@ DRAFTSCOPE_DEVICE T load_whole(const T* address) {
   return value;
 }
 
-/// 16 bytes of device or shared memory, or zeros if they are not present; without a branch.
+/// Loads 16 bytes of device or shared memory, or zeros if they are not present, without a branch.
 template <typename T>
 DRAFTSCOPE_DEVICE T load_if(bool present, const T* address) {
   static_assert(sizeof(T) == 16);
@@ -142,34 +144,35 @@ DRAFTSCOPE_DEVICE T load_if(bool present, const T* address) {
   return value;
 }
 
-/// Starts a copy of 16 bytes from device memory into shared memory, past the first cache; of zeros, if
-/// `present` is false. Copies run while the thread goes on, and arrive for the thread that started them, in
-/// groups: see wait_for_copies(). Their place is not read or written in between.
+/// Starts a copy of 16 bytes from device memory into shared memory, bypassing the L1 cache; it copies zeros
+/// if `present` is false. Copies run while the thread continues and arrive for the thread that started them,
+/// in groups: see wait_for_copies(). Until then their destination must be neither read nor written.
 DRAFTSCOPE_DEVICE void begin_copy(std::byte* to, const std::byte* from, bool present) {
   asm volatile("cp.async.cg.shared.global.L2::256B [%0], [%1], 16, %2;" ::"r"(
                    static_cast<std::uint32_t>(__cvta_generic_to_shared(to))),
                "l"(from), "r"(present ? 16 : 0)
                : "memory");
 }
-/// Ends a group of copies: those that the thread started since the previous group, perhaps none.
+/// Ends a group of copies: all that the thread started since the previous group, possibly none.
 DRAFTSCOPE_DEVICE void end_copy_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-/// Waits for all of the thread's groups but the last `left`.
+/// Waits for all of the thread's groups except for the last `left`.
 template <int left>
 DRAFTSCOPE_DEVICE void wait_for_copies() {
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
 }
 
-/// An mbarrier in shared memory: counts arrivals and bytes. Its phases alternate in parity, the first has 0.
+/// An mbarrier in shared memory, which counts arrivals and bytes. Its phases alternate in parity; the first
+/// has parity 0.
 struct alignas(8) CopyBarrier {
   std::uint64_t state;
 };
 DRAFTSCOPE_DEVICE std::uint32_t shared_address(const void* place) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));
 }
-/// By one thread, ahead of a barrier of the block. `arrivals` end a phase, together with all bytes on their
-/// way to it.
+/// Called by one thread, before a barrier of the block. A phase ends after `arrivals` arrivals and all bytes
+/// that are on their way to it.
 DRAFTSCOPE_DEVICE void init_barrier(CopyBarrier* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 #if __CUDA_ARCH__ >= 900
@@ -182,9 +185,9 @@ inline constexpr unsigned piece_arrivals = 1;
 #else
 inline constexpr unsigned piece_arrivals = 32;
 #endif
-/// By all lanes of a warp: starts a copy of `bytes`, a multiple of 16, from device memory to shared memory,
-/// both aligned to 16: by the bulk copy engine, or by the lanes where there is none. The phase of `filled`
-/// ends once the bytes are there. They are the first to leave the second cache (9.0 and later).
+/// Called by all lanes of a warp: starts a copy of `bytes`, a multiple of 16, from device to shared memory,
+/// both aligned to 16. The bulk copy engine copies them, or the lanes where there is none. The phase of
+/// `filled` ends once the bytes have arrived. They are evicted first from the L2 cache (9.0 and later).
 DRAFTSCOPE_DEVICE void begin_piece(std::byte* to, const std::byte* from, unsigned bytes,
                                    CopyBarrier* filled) {
   const std::uint32_t barrier = shared_address(filled);
@@ -224,13 +227,13 @@ DRAFTSCOPE_DEVICE void wait_for_phase(CopyBarrier* barrier, unsigned parity) {
     if (ended != 0) return;
   }
 }
-/// A hint: asks that 32 bytes of device memory be brought into the L2 cache. Nobody waits for them.
+/// A hint that requests 32 bytes of device memory into the L2 cache. Nobody waits for them.
 DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
 #endif
 }
-/// Copies `bytes` bytes, a multiple of 16 from an address aligned to 16.
+/// Requests `bytes` bytes into the L2 cache, a multiple of 16 from an address aligned to 16.
 DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(from)),
@@ -238,15 +241,15 @@ DRAFTSCOPE_DEVICE void begin_fetch(const std::byte* from, unsigned bytes) {
 #endif
 }
 
-/// Nanoseconds of the device's own clock.
+/// Reads the device's own clock, in nanoseconds.
 DRAFTSCOPE_DEVICE std::uint64_t device_clock_ns() {
   std::uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
 
-/// Waits until `n` arrivals have been counted (arrive()) since the counter was 0. What the arriving blocks
-/// wrote before, this thread sees after it, and its block after a barrier. False after a second.
+/// Waits until `n` arrivals have been counted (arrive()) since the counter was 0. This thread then sees what
+/// the arriving blocks wrote before, and its block does after a barrier. False after a second.
 DRAFTSCOPE_DEVICE bool wait_for_arrivals(const unsigned* counter, unsigned n) {
   constexpr std::uint64_t second = 1'000'000'000;
   const std::uint64_t begin = device_clock_ns();
@@ -265,25 +268,25 @@ struct Bf16 {
   DRAFTSCOPE_DEVICE static std::uint16_t from_float(float value) {
     return __bfloat16_as_ushort(__float2bfloat16_rn(value));
   }
-  /// `low` in the lower half.
+  /// `low` goes into the lower half.
   DRAFTSCOPE_DEVICE static std::uint32_t pair_from_floats(float low, float high) {
     std::uint32_t pair;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
   }
-  /// a · b + c, and a · b, of the numbers of two pairs each: rounded once, subnormal numbers kept.
+  /// a · b + c, and a · b, on two pairs of numbers: rounded once, subnormal numbers kept.
   DRAFTSCOPE_DEVICE static std::uint32_t multiply_add_pairs(std::uint32_t a, std::uint32_t b,
                                                             std::uint32_t c) {
     std::uint32_t result;
     asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
     return result;
   }
-  /// Adds −0 to each product: an instruction that multiplies alone needs compute capability 9.0.
+  /// Adds −0 to each product, since a plain multiplication instruction needs compute capability 9.0.
   DRAFTSCOPE_DEVICE static std::uint32_t multiply_pairs(std::uint32_t a, std::uint32_t b) {
     constexpr std::uint32_t minus_zeros = 0x80008000U;
     return multiply_add_pairs(a, b, minus_zeros);
   }
-  /// 16 × 8 sums += (16 × 16) · (16 × 8), fragments as PTX lays them out for mma.m16n8k16.
+  /// 16 × 8 sums += (16 × 16) · (16 × 8), with fragments as PTX lays them out for mma.m16n8k16.
   DRAFTSCOPE_DEVICE static void multiply_accumulate(float (&sum)[4], std::uint32_t a0, std::uint32_t a1,
                                                     std::uint32_t a2, std::uint32_t a3, std::uint32_t b0,
                                                     std::uint32_t b1) {

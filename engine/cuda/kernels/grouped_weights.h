@@ -2,16 +2,16 @@
 #pragma once
 
 // Formats whose weights share scales in groups of k, as they lie in device memory (grouped_layout.h). A lane
-// makes plain numbers of its codes: the fp32 value that the file's format stands for, rounded once to the
-// activations' type. It is the number that the widened file would have, and so are its sums.
+// turns its codes into plain numbers: the fp32 value that the file's format stands for, rounded once to the
+// activations' type. The numbers, and so their sums, equal those of the widened file.
 //
-// A code c of Q8_0 or Q4_K is moved to where a number of fp32 ends in it: base + c, exactly. (base + c) ·
-// scale − (base + zero) · scale is then one fused step, in which only the result is rounded, and that is
-// exact: base + zero has 9 bits, a scale 11, the result 19. Codes of 4 bits that have a zero point become
-// numbers in pairs (CodeScale). A code of e4m3 becomes the fp16 number that is 2^-8 of it, whose product with
-// 2^8 · scale is rounded to fp32 as the widened file's is.
+// A code c of Q8_0 or Q4_K is moved to the last bits of an fp32 number, which gives base + c exactly. Then
+// (base + c) · scale − (base + zero) · scale is one fused step, which rounds only the result. That is exact:
+// base + zero has 9 bits, a scale 11, the result 19. Codes of 4 bits that have a zero point become numbers in
+// pairs (CodeScale). A code of e4m3 becomes the fp16 number that is 2^-8 of it, whose product with
+// 2^8 · scale is rounded to fp32 as in the widened file.
 //
-// A zero may have another sign than the widened file's. Sums begin at +0, which no zero of either sign
+// A zero may have another sign than in the widened file. Sums begin at +0, which no zero of either sign
 // changes.
 
 #include "device.h"
@@ -20,16 +20,16 @@
 
 namespace draftscope::engine::cuda {
 
-/// 128 + the low half of byte `i`, whose high half is 0.
+/// Returns 128 + the low half of byte `i`, whose high half is 0.
 DRAFTSCOPE_DEVICE float above_128(std::uint32_t bytes, int i) {
   return bits_float(place_byte(bytes, i, 2, 0x43000000U));
 }
-/// 32768 + byte `i`.
+/// Returns 32768 + byte `i`.
 DRAFTSCOPE_DEVICE float above_32768(std::uint32_t bytes, int i) {
   return bits_float(place_byte(bytes, i, 1, 0x47000000U));
 }
 
-/// fp16 scales of groups of 32: two a word.
+/// fp16 scales of groups of 32, two per word.
 template <int groups>
 struct HalfScales {
   std::uint32_t words[groups / 2];
@@ -39,7 +39,7 @@ struct HalfScales {
   }
 };
 
-/// The scales of the run at `depth`, out of those of 256 values of k.
+/// Selects the scales of the run at `depth` from the scales of 256 values of k.
 template <int groups>
 DRAFTSCOPE_DEVICE HalfScales<groups> half_scales(const std::byte* scales, int depth) {
   HalfScales<groups> result;
@@ -49,7 +49,8 @@ DRAFTSCOPE_DEVICE HalfScales<groups> half_scales(const std::byte* scales, int de
   return result;
 }
 
-/// Pair `i` of a part's codes of 4 bits, those of odd pairs 16 times as large, above the bits of `base`.
+/// Extracts pair `i` of a part's codes of 4 bits above the bits of `base`; codes of odd pairs are 16 times as
+/// large.
 DRAFTSCOPE_DEVICE std::uint32_t code_pair(std::uint32_t codes, int i, std::uint32_t base) {
   return masked_above(i < 2 ? codes : codes >> 8, i % 2 == 0 ? 0x000f000fU : 0x00f000f0U, base);
 }
@@ -58,12 +59,12 @@ DRAFTSCOPE_DEVICE std::uint32_t code_pair(std::uint32_t codes, int i, std::uint3
 template <typename Element>
 struct CodeScale;
 
-/// Codes that take the last bits of fp16's 1024 are 1024 + c or 1024 + 16c. The steps from there to c − zero
-/// are exact, for no number on the way has more than 11 bits. The product with the scale is the only one that
-/// rounds, subnormal results included. A run holds one register: the widest kernels have none for a second.
+/// Codes in the last bits of fp16's 1024 are 1024 + c or 1024 + 16c. The steps from there to c − zero are
+/// exact, since no intermediate number has more than 11 bits. Only the product with the scale rounds,
+/// subnormal results included. A run takes one register: the widest kernels have no room for a second.
 template <>
 struct CodeScale<F16> {
-  std::uint32_t word;  ///< the scale, and −(1024 + zero) above it
+  std::uint32_t word;  ///< The scale, and −(1024 + zero) above it.
 
   /// The scale and zero point of a run of int4.
   DRAFTSCOPE_DEVICE static CodeScale of_run(std::uint32_t word) {
@@ -87,15 +88,15 @@ struct CodeScale<F16> {
   }
 };
 
-/// Codes as they lie are bf16's c · 2^-133 or c · 2^-129: below 2^-125 its numbers are 2^-133 apart. The step
+/// Unchanged codes are bf16's c · 2^-133 or c · 2^-129: below 2^-125 its numbers are 2^-133 apart. The step
 /// from there to (c − zero) / 64 is exact: zero points are 0 … 16, so that c − zero has 4 bits, or is −16. A
-/// scale has 11 bits at most, bf16 has 8: what the nearest bf16 number lacks is up to 4 of the scale's last
-/// bit, so that its product has 6 bits and is exact, too. The fused step that adds the other product is the
-/// only one that rounds.
+/// scale has at most 11 bits and bf16 has 8: the difference to the nearest bf16 number is up to 4 of the
+/// scale's last bit. So the difference's product has 6 bits and is exact, too. Only the fused step that adds
+/// the other product rounds.
 template <>
 struct CodeScale<Bf16> {
-  std::uint32_t scales;       ///< the bf16 number nearest to 64 times the scale, twice
-  std::uint32_t rests;        ///< what it lacks, twice
+  std::uint32_t scales;       ///< The bf16 number nearest to 64 times the scale, twice.
+  std::uint32_t rests;        ///< The difference from that number to 64 times the scale, twice.
   std::uint32_t minus_zeros;  ///< −zero / 64, twice
 
   DRAFTSCOPE_DEVICE static CodeScale of(float scale, std::uint32_t minus_zeros) {
@@ -122,7 +123,7 @@ struct CodeScale<Bf16> {
   }
 };
 
-/// The common part of all formats with groups.
+/// Shared base of all formats with groups.
 template <typename Element, GroupedLayout grouped>
 struct GroupedWeights {
   using Activation = Element;
@@ -135,13 +136,13 @@ struct GroupedWeights {
   using Scales = HalfScales<parts>;
   static constexpr int scale_words = grouped.scale_words;
   static_assert(scale_words <= max_scale_words);
-  /// Makes the words that a piece has of a row's run, from the 16 bytes of its scales.
+  /// Writes a piece's scale words for a row's run, read from the 16 bytes of the row's scales.
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     static_assert(scale_words == parts / 2);
     const HalfScales<parts> run = half_scales<parts>(from, depth);
     for (int i = 0; i < parts / 2; ++i) to[i] = run.words[i];
   }
-  /// Makes what a lane needs of those words.
+  /// Computes the scales that a lane needs from those words.
   DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) {
     Scales result;
     for (int i = 0; i < parts / 2; ++i) result.words[i] = words[i];
@@ -153,7 +154,7 @@ struct GroupedWeights {
   }
 };
 
-/// GGUF's Q8_0: signed bytes, held 128 higher.
+/// GGUF's Q8_0: signed bytes, stored with 128 added.
 struct Q8_0Weights : GroupedWeights<Bf16, q8_0_layout> {
   DRAFTSCOPE_DEVICE static Part part(const Chunk& held, int index, const Scales& scales) {
     constexpr float base_and_zero = 32768.0F + 128.0F;
@@ -179,10 +180,10 @@ struct Q4_0Weights : GroupedWeights<Bf16, q4_0_layout> {
   }
 };
 
-/// 4 bits less a zero point: AWQ's and GPTQ's matrices, in groups of 128 or of several times that.
+/// 4 bits less a zero point: matrices of AWQ and GPTQ, in groups of 128 or a multiple of it.
 template <typename Element>
 struct Int4Weights : GroupedWeights<Element, int4_layout> {
-  using Scales = CodeScale<Element>;  ///< for all of a run
+  using Scales = CodeScale<Element>;  ///< One for the whole run.
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     to[0] = reinterpret_cast<const std::uint32_t*>(from)[depth / int4_layout.run_depth()];
   }
@@ -192,10 +193,10 @@ struct Int4Weights : GroupedWeights<Element, int4_layout> {
   }
 };
 
-/// Scales and minima of a run's four parts in Q4_K, a byte each, and the fp16 numbers that they are multiples
-/// of.
+/// Scales and minima of a run's four parts in Q4_K, one byte each, and the fp16 numbers that they are
+/// multiples of.
 struct SixBitScales {
-  std::uint32_t steps;  ///< the step of scales low, of minima high
+  std::uint32_t steps;  ///< The step of the scales in the low half, of the minima in the high half.
   std::uint32_t scales, minima;
   DRAFTSCOPE_DEVICE float scale(int part) const {
     const float step = F16::to_float(static_cast<std::uint16_t>(steps & 0xffffU));
@@ -207,10 +208,10 @@ struct SixBitScales {
   }
 };
 
-/// GGUF's Q4_K: 4 bits times a scale, less a minimum, both multiples of 256 weights' own. Scales and minima
-/// are exact, 17 bits each, and so is a code times a scale: one fused step rounds what the file's widening
-/// rounds. Each of the four lanes that share a row has the scale and minimum of one part: all four parts'
-/// would be more than a lane has registers for.
+/// GGUF's Q4_K: 4 bits times a scale, less a minimum; both are multiples of numbers per 256 weights. Scales
+/// and minima are exact with 17 bits each, and so is a code times a scale: one fused step rounds as the
+/// file's widening does. Each of the four lanes that share a row has the scale and minimum of one part, since
+/// all four parts would not fit in a lane's registers.
 struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
   struct Scales {
     float scale, minus_minimum;
@@ -235,7 +236,7 @@ struct Q4_KWeights : GroupedWeights<Bf16, q4_k_layout> {
     for (int i = 0; i < 4; ++i) {
       const std::uint32_t bytes = codes >> i % 2 * 4 & 0x0f0f0f0fU;
       const int first = i / 2;
-      // A minimum is no multiple of a scale: codes cannot stay 128 higher.
+      // A minimum is not a multiple of a scale, so codes cannot keep the added 128.
       result.pairs[i] =
           Bf16::pair_from_floats(multiply_add(above_128(bytes, first) - 128.0F, scale, minus_minimum),
                                  multiply_add(above_128(bytes, first + 2) - 128.0F, scale, minus_minimum));
@@ -257,14 +258,14 @@ struct BlockScale {
   float times_256;
 };
 
-/// e4m3 with a scale for blocks of rows and depth, as folders of fp8 have it.
+/// e4m3 with a scale per block of rows and depth, as in fp8 model folders.
 struct BlockFp8Weights : GroupedWeights<Bf16, fp8_block_layout> {
   using Scales = BlockScale;
   DRAFTSCOPE_DEVICE static void put_run_scales(const std::byte* from, int depth, std::uint32_t* to) {
     to[0] = float_bits(reinterpret_cast<const float*>(from)[depth / fp8_block_depth]);
   }
   DRAFTSCOPE_DEVICE static Scales run_scales(const std::uint32_t* words) { return {bits_float(words[0])}; }
-  /// Two values of 2^-8 in fp16.
+  /// Scales two fp16 values, which are 2^-8 of the weights.
   DRAFTSCOPE_DEVICE static std::uint32_t scaled(std::uint32_t halves, float scale) {
     return Bf16::pair_from_floats(F16::to_float(static_cast<std::uint16_t>(halves & 0xffffU)) * scale,
                                   F16::to_float(static_cast<std::uint16_t>(halves >> 16)) * scale);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A product's matrices in the order in which warps read them (piece_layout.h): from rows or groups as they
-// were uploaded, and back to 16-bit rows for a library's product.
+// Packs a product's matrices in the order in which warps read them (piece_layout.h), from uploaded rows or
+// groups. It also unpacks them to 16-bit rows for a library's product.
 
 #include "grouped_weights.h"
 #include "product_ops.h"
@@ -10,8 +10,8 @@
 
 namespace draftscope::engine::cuda {
 
-/// A block a tile at a time, a warp a part: calls visit(part, run, row_of) for each, where row_of(half, g) is
-/// the row of weights that a lane's chunk `half` of two is of.
+/// Calls visit(part, run, row_of) for each part; a block takes a tile at a time, and a warp a part.
+/// row_of(half, g) is the weight row of a lane's chunk `half` of two.
 template <typename Format, typename Visit>
 DRAFTSCOPE_DEVICE void each_part(const PieceParams& p, const Visit& visit) {
   const PassView view{p.pass.model, p.pass.work, p.layer, 0, 0, {}, nullptr};
@@ -47,7 +47,7 @@ struct PackPieces {
       Chunk chunks[lane_rows];
       for (int i = 0; i < lane_rows; ++i) {
         const WeightRow of = row_of(i, g);
-        // Rows that a matrix does not have get the numbers of its last row; their sums are not used.
+        // Rows past the end of a matrix get the numbers of its last row; their sums are not used.
         const std::int64_t row = of.row < of.outputs ? of.row : of.outputs - 1;
         const std::byte* const matrix = p.rows[of.matrix];
         chunks[i] = {};
@@ -70,7 +70,7 @@ struct PackPieces {
   }
 };
 
-/// Numbers of fp8 lack their output's scale, which sums are multiplied with.
+/// The numbers of fp8 do not include their output's scale, which is applied to sums instead.
 template <typename Format>
 struct UnpackPieces {
   using Params = PieceParams;
@@ -99,7 +99,7 @@ struct UnpackPieces {
                                       (i * scale_rows + g) * Format::scale_words);
 #pragma unroll
         for (int index = 0; index < Format::parts; ++index) {
-          const Part numbers = Format::part(held[i], index, scales);  // by all lanes together
+          const Part numbers = Format::part(held[i], index, scales);  // Computed by all lanes together.
           const int k = run * Format::stage_depth + Format::lane_depth(t, index);
           if (k >= p.depth || of.row >= of.outputs) continue;
           *reinterpret_cast<Chunk*>(p.numbers + (std::int64_t{firsts[of.matrix]} + of.row) * p.depth + k) = {

@@ -23,15 +23,15 @@ inline constexpr PassExtent extent_of(const PassState& state) {
   return {state.rows, state.first_row, state.shared_keys, state.max_keys, state.head_from};
 }
 
-/// A pass as the kernels' parts see it.
+/// A pass as seen by the parts of kernels.
 struct PassView {
   const DeviceModel& model;
   const Workspace& work;
   const DeviceLayer& layer;
-  std::int32_t row_begin;  ///< first row that is computed
+  std::int32_t row_begin;  ///< First row that is computed.
   std::int32_t want_logits;
   PassExtent extent;
-  const PassRow* row;  ///< from row_begin on
+  const PassRow* row;  ///< Starts at row_begin.
 };
 
 struct TopParams {
@@ -40,7 +40,7 @@ struct TopParams {
   HeadResult* top;  ///< [head rows][k]
 };
 
-/// States of the bank that are moved (move_states), from and to, or compared (compare_states).
+/// States of the bank: source and destination of a move (move_states), or a pair to compare (compare_states).
 struct NumberPair {
   std::int32_t first, second;
 };
@@ -49,7 +49,7 @@ struct BankParams {
   PassParams pass;
   std::int32_t n;
   const NumberPair* pairs;
-  float* cosines;  ///< output of compare_states
+  float* cosines;  ///< Output of compare_states.
 };
 
 /// The norm before a sublayer or the head.
@@ -63,7 +63,7 @@ struct WideParams {
   Norm norm;
 };
 
-/// K/V of cache row `from` moves to row `to`, in all layers; in order.
+/// Moves K/V of cache row `from` to row `to` in all layers; moves apply in order.
 struct RowMove {
   std::int32_t from, to;
 };

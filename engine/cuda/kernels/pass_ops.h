@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The parts of a pass beside products and attention: inputs, the head's result, the step from one draft token
-// to the next, top-k; and, for wide passes whose products are a library's, what follows a product, which
-// programs have inside it (product_ops.h).
+// The parts of a pass other than products and attention: inputs, the head's result, the step from one draft
+// token to the next, and top-k. Wide passes use a library's products, so what follows a product is here, too;
+// programs have it inside the product (product_ops.h).
 
 #include "attention.h"
 
 namespace draftscope::engine::cuda {
 
-/// Address of a state of the bank. The states that rounds keep come first.
+/// Address of a state of the bank. The states that rounds store come first.
 DRAFTSCOPE_DEVICE float* kept_state(const Workspace& work, int d_model, int number) {
   const std::int64_t beyond = std::int64_t{number} - work.n_round_states;
   return beyond < 0 ? work.round_states + std::int64_t{number} * d_model
                     : work.state->bank + beyond * d_model;
 }
 
-/// Starts the residual stream, one block per row: from the embedding of a token, from an uploaded state, or
-/// from one of the bank.
+/// Starts the residual stream, one block per row, from a token's embedding, an uploaded state or a state of
+/// the bank.
 template <typename Element>
 DRAFTSCOPE_DEVICE void load_inputs(const PassView& p) {
   if (block_index() == 0 && thread_index() == 0 && p.work.state->drafted == 0)
@@ -35,7 +35,8 @@ DRAFTSCOPE_DEVICE void load_inputs(const PassView& p) {
   }
 }
 
-/// Normalises, rotates and stores the queries and keys that a product left in `wide`: a warp a head of a row.
+/// Normalises, rotates and stores the queries and keys that a product left in `wide`; a warp takes one head
+/// of a row.
 template <typename Element>
 DRAFTSCOPE_DEVICE void normalise_heads(const PassView& p) {
   const DeviceModel& model = p.model;
@@ -51,7 +52,7 @@ DRAFTSCOPE_DEVICE void normalise_heads(const PassView& p) {
     const bool is_query = head < model.n_heads;
     const int first_head = is_query ? 0 : model.n_heads;
     const bool whole = model.normalises_qk == 2;
-    // Each head sums the whole projection for itself, which is cheaper than a barrier.
+    // Each head sums the whole projection redundantly, which is cheaper than a barrier.
     const int from = (whole ? first_head : head) * model.head_dim;
     const int depth = (whole ? (is_query ? model.n_heads : model.n_kv_heads) : 1) * model.head_dim;
     const float* sums = p.work.wide + row * width;
@@ -69,7 +70,7 @@ DRAFTSCOPE_DEVICE void normalise_heads(const PassView& p) {
 }
 
 /// Normalises the outputs of a sublayer that its last product left in `wide`, and adds them to the residual
-/// stream: a block a row.
+/// stream; one block per row.
 DRAFTSCOPE_DEVICE void add_outputs(const PassView& p, Norm sublayer) {
   const DeviceModel& model = p.model;
   const bool of_attention = sublayer == Norm::attention;
@@ -84,7 +85,7 @@ DRAFTSCOPE_DEVICE void add_outputs(const PassView& p, Norm sublayer) {
       const float value = completed(matrix, i, sums[i]);
       squares += value * value;
     }
-    synchronise();  // the row before has been read
+    synchronise();  // The previous row has been read.
     const float scale = rms_factor(squares, model.d_model, model.rms_epsilon, warp_sums);
     float* residual = p.work.residual + std::int64_t{row} * model.d_model;
     for (int i = thread_index(); i < model.d_model; i += block_threads())
@@ -99,7 +100,7 @@ DRAFTSCOPE_DEVICE HeadPartial merged_row(const PassView& p, int head_row) {
   const HeadPartial* partials = p.work.head_partials + std::int64_t{head_row} * tiles;
   const HeadPartial none{lowest_logit, p.model.vocab, 0.0F};
   HeadPartial mine = none;
-  constexpr int at_once = 8;  // loads that are on their way together
+  constexpr int at_once = 8;  // Loads that are in flight together.
   for (int first = thread_index(); first < tiles; first += at_once * row_threads) {
     HeadPartial held[at_once];
 #pragma unroll
@@ -119,7 +120,7 @@ DRAFTSCOPE_DEVICE HeadPartial merged_row(const PassView& p, int head_row) {
   return shared[0];
 }
 
-/// Best token and its probability of every head row.
+/// Computes the best token and its probability for every head row.
 DRAFTSCOPE_DEVICE void finish_head(const PassView& p) {
   const PassState& state = *p.work.state;
   for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {
@@ -132,8 +133,8 @@ DRAFTSCOPE_DEVICE void finish_head(const PassView& p) {
   }
 }
 
-/// Records the token, decides whether the draft goes on, and makes the token the next step's input. A step
-/// whose logits make no distribution has no token and is the last one. Called by one thread.
+/// Records the token, decides whether the draft continues, and makes the token the next step's input. A step
+/// whose logits form no distribution has no token and is the last one. Called by one thread.
 DRAFTSCOPE_DEVICE void take_drafted(PassState& state, const DraftedToken& drafted) {
   if (!(drafted.probability >= 0.0F)) {
     state.stopped = 1;
@@ -164,8 +165,8 @@ DRAFTSCOPE_DEVICE void finish_draft_step(const PassView& p) {
   if (thread_index() == 0) end_draft_step(*p.work.state, {best.token, best.logit, best.probability, 1.0, 0});
 }
 
-/// Stores the residual stream, one block per row: at the row's place after the root of a round or after the
-/// first row of a pass, or at its number in the bank.
+/// Stores the residual stream, one block per row. The place of a row is relative to a round's root or a
+/// pass's first row, or is its number in the bank.
 DRAFTSCOPE_DEVICE void keep_states(const PassView& p, float* to, std::int32_t boundary) {
   const PassState& state = *p.work.state;
   const std::int64_t d_model = p.model.d_model;
@@ -214,8 +215,8 @@ DRAFTSCOPE_DEVICE void compare_states(const BankParams& p) {
   }
 }
 
-/// Turns a finished draft into a pass over its last token alone, which has not been through the layers below
-/// the exit: the root's, where nothing was drafted. One block.
+/// Turns a finished draft into a pass over its last token alone, or the root if nothing was drafted. This
+/// token has not been through the layers below the exit. Run by one block.
 DRAFTSCOPE_DEVICE void begin_last_token(const PassView& p) {
   if (thread_index() != 0) return;
   PassState& state = *p.work.state;
@@ -230,7 +231,7 @@ DRAFTSCOPE_DEVICE void begin_last_token(const PassView& p) {
   state.stopped = 0;
 }
 
-/// Turns a finished draft into the chain that verifies it: the root and every draft token. One block.
+/// Turns a finished draft into the chain that verifies it: the root and every draft token. Run by one block.
 DRAFTSCOPE_DEVICE void begin_verification(const PassView& p) {
   PassState& state = *p.work.state;
   const bool above = state.above_exit != 0;
@@ -247,8 +248,8 @@ DRAFTSCOPE_DEVICE void begin_verification(const PassView& p) {
   state.stopped = 0;
 }
 
-/// The k best of every head row from stored logits, by k searches for the best after the last: a block a
-/// row.
+/// Selects the k best tokens of every head row from stored logits, by k searches for the best after the last;
+/// one block per row.
 DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
   struct Candidate {
     float logit;
@@ -270,7 +271,7 @@ DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
             is_better(logit, token, mine.logit, mine.token))
           mine = {logit, token};
       }
-      synchronise();  // the last rank has been read
+      synchronise();  // The last rank has been read.
       shared[thread_index()] = mine;
       for (int half = row_threads / 2; half > 0; half /= 2) {
         synchronise();
@@ -285,7 +286,7 @@ DRAFTSCOPE_DEVICE void select_top(const TopParams& p) {
         p.top[std::int64_t{row} * p.k + rank] = {last.token < vocab ? last.token : 0, last.logit,
                                                  statistics.probability >= 0.0F
                                                      ? expf(last.logit - statistics.maximum) / statistics.sum
-                                                     : statistics.probability,  // a NaN for all of them
+                                                     : statistics.probability,  // A NaN for every rank.
                                                  statistics.maximum, statistics.sum};
     }
     synchronise();
@@ -309,11 +310,11 @@ DRAFTSCOPE_DEVICE void move_cache_rows(const MoveParams& p) {
   }
 }
 
-/// Normalised rows in 16 bits for a product that does not normalise its own, a library's or one of many rows:
-/// a block a row. They are rows [row_begin, row_begin + rows) of the pass.
+/// Stores normalised rows in 16 bits for a library's product, or one of many rows, which does not normalise
+/// its inputs. A block takes one row. The rows are [row_begin, row_begin + rows) of the pass.
 template <typename Element>
 DRAFTSCOPE_DEVICE void normalise_rows(const PassView& p, int rows, Norm sublayer) {
-  static_assert(row_threads == product_threads);  // so that bits are those of rows that a product stages
+  static_assert(row_threads == product_threads);  // Otherwise bits differ from rows that a product stages.
   const std::int64_t depth = p.model.d_model;
   const RowNorm<Element> norm(norm_weights(p, sublayer), p.model.d_model, p.model.rms_epsilon);
   const int left = rows - block_index();
@@ -330,8 +331,8 @@ DRAFTSCOPE_DEVICE PassView view_of(const WideParams& p) {
   return {p.pass.model, p.pass.work, p.layer, 0, 0, extent_of(*p.pass.work.state), p.pass.work.state->row};
 }
 
-/// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v], as QkvOp::finish does its own
-/// sums: a thread a pair of dimensions. Queries and keys that a norm follows stay there.
+/// Rotates and stores what a wide qkv product left in `wide`, [rows][q, k, v], as QkvOp::finish does with its
+/// own sums. A thread takes a pair of dimensions. Queries and keys that need a norm stay in `wide`.
 template <typename Format>
 DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
   const PassView view = view_of(p);
@@ -352,7 +353,7 @@ DRAFTSCOPE_DEVICE void finish_wide_qkv(const WideParams& p) {
     }
 }
 
-/// Gates what a wide product of gate and up left in `wide`, [rows][2][d_ff].
+/// Applies the gate to what a wide product of gate and up left in `wide`, [rows][2][d_ff].
 template <typename Format>
 DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
   const PassView view = view_of(p);
@@ -364,7 +365,7 @@ DRAFTSCOPE_DEVICE void finish_wide_gate(const WideParams& p) {
     }
 }
 
-/// Adds the result of a wide product, in `wide`, [rows][d_model], to the residual stream.
+/// Adds the result of a wide product in `wide`, [rows][d_model], to the residual stream.
 DRAFTSCOPE_DEVICE void add_wide(const WideParams& p) {
   const DeviceModel& model = p.pass.model;
   const DeviceMatrix& matrix = p.norm == Norm::attention ? p.layer.o : p.layer.down;

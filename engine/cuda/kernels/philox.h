@@ -10,10 +10,11 @@
 
 namespace draftscope::engine::cuda {
 
-/// The numbers of DrawPurpose.
+/// Has the numbers of DrawPurpose.
 enum class DrawFor : std::uint32_t { target = 0, draft = 1, accept = 2, noise = 3 };
 
-/// Uniform in [0, 1) with 53 bits, as SeededChooser has it. `branch` as in Draw: for noise, which token.
+/// Draws a uniform number in [0, 1) with 53 bits, as SeededChooser does. `branch` is that of Draw; for noise
+/// it is the token.
 DRAFTSCOPE_DEVICE double uniform_draw(std::uint64_t seed, std::uint64_t stream, std::int32_t position,
                                       DrawFor purpose, std::int32_t branch = 0) {
   std::uint32_t counter[4] = {

@@ -3,16 +3,16 @@
 
 // Attention of wide passes (prefill): many rows of one chain, each with the keys of a range of cache rows.
 //
-// A block takes 128 queries of a K/V head, the heads of its group and as many rows as that makes; a warp 16
-// of them, whose sums it keeps in registers with their running maximum. Keys come 32 at a time through a ring
-// in shared memory, three tiles deep, and serve all of the block's queries there: tile i + 2 is sent for when
-// all have read tile i - 1. No sums leave the block. A warp passes over tiles that none of its queries has
-// keys of, and looks at single keys only where some of its queries have some of a tile's.
+// A block takes 128 queries of a K/V head: the heads of its group and as many rows as fit. A warp takes 16 of
+// them, whose sums it keeps in registers with their running maximum. Keys arrive 32 at a time through a ring
+// in shared memory, three tiles deep, and serve all of the block's queries: tile i + 2 is requested when all
+// have read tile i - 1. No sums leave the block. A warp skips tiles whose keys none of its queries has. It
+// checks single keys only where some of its queries have part of a tile.
 //
-// Tiles are cut at multiples of 32 cache rows, and are added in their order: a row's bits depend on its own
-// query and keys alone, not on the other rows of the pass nor on where the prompt was cut. They are not those
-// of the kernel of decode passes (attention.h), which adds in another order: no backend promises that of
-// passes of more than max_invariant_rows() rows, whose products are a library's.
+// Tiles are cut at multiples of 32 cache rows and are added in order. So a row's bits depend on its own query
+// and keys alone, not on the other rows of the pass nor on where the prompt was cut. They differ from the
+// bits of decode passes (attention.h), which add in another order. No backend promises equal bits for passes
+// of more than max_invariant_rows() rows, whose products a library computes.
 
 #include "attention_plan.h"
 #include "product_ops.h"
@@ -23,8 +23,8 @@ namespace draftscope::engine::cuda {
 template <typename Element, int head_dim>
 class PrefillAttention {
   static constexpr int blocks = head_dim / dimension_block;
-  static constexpr int tile_columns = prefill_keys / 8;  ///< columns of eight keys, as an mma takes them
-  static constexpr int tile_halves = prefill_keys / 16;  ///< halves of sixteen keys
+  static constexpr int tile_columns = prefill_keys / 8;  ///< Columns of eight keys, as an mma takes them.
+  static constexpr int tile_halves = prefill_keys / 16;  ///< Halves of sixteen keys.
   static constexpr int row_chunks = head_dim * 2 / static_cast<int>(sizeof(Chunk));
   static_assert(head_dim % dimension_block == 0 && head_dim <= max_head_dim);
 
@@ -45,15 +45,15 @@ class PrefillAttention {
     int begin, end;
   };
 
-  /// Work of a block, as all of its threads know it, at the start of its shared memory.
+  /// The work of a block as seen by all of its threads, at the start of its shared memory.
   struct BlockWork {
-    int group;                    ///< query heads of a K/V head
-    int first_head;               ///< first head of the group
+    int group;                    ///< Query heads per K/V head.
+    int first_head;               ///< First head of the group.
     int first_query;              ///< row · group + head within the group
-    int n_queries;                ///< queries of the pass
-    Range keys;                   ///< keys that one of the block's queries has
-    const std::byte* key_rows;    ///< [cache_rows][head_dim], of the K/V head
-    const std::byte* value_rows;  ///< likewise
+    int n_queries;                ///< Queries of the pass.
+    Range keys;                   ///< Keys that at least one of the block's queries has.
+    const std::byte* key_rows;    ///< [cache_rows][head_dim] of the K/V head
+    const std::byte* value_rows;  ///< [cache_rows][head_dim] of the K/V head
   };
   static_assert(sizeof(BlockWork) <= block_work_bytes);
   DRAFTSCOPE_DEVICE static BlockWork& block_work() { return *reinterpret_cast<BlockWork*>(shared_memory()); }
@@ -91,7 +91,7 @@ class PrefillAttention {
   DRAFTSCOPE_DEVICE static int least(int a, int b) { return a < b ? a : b; }
   DRAFTSCOPE_DEVICE static int most(int a, int b) { return a > b ? a : b; }
 
-  /// In an mma, lane 4·g + t holds queries g and g + 8 of the warp's.
+  /// In an mma, lane 4·g + t holds queries g and g + 8 of the warp.
   DRAFTSCOPE_DEVICE explicit PrefillAttention(const PassView& p)
       : p_(p), block_(block_work()), lane_(thread_index() % warp_threads), g_(lane_ / 4), t_(lane_ % 4) {
     const int first = block_.first_query + thread_index() / warp_threads * tile_queries + g_;
@@ -108,11 +108,11 @@ class PrefillAttention {
     if (lane_ == 0) warp_keys() = all;
   }
 
-  /// A query. In the place of one that does not exist stands the last of the pass, whose result is not
+  /// Limits a query to the pass: its last query replaces any that does not exist, and that result is not
   /// stored.
   DRAFTSCOPE_DEVICE int read_query(int query) const { return least(query, block_.n_queries - 1); }
 
-  /// The block's queries: the lane's first here, its second eight further.
+  /// The lane's first query of the block; its second one lies eight further.
   struct Query {
     int index;
     Range keys;
@@ -124,7 +124,7 @@ class PrefillAttention {
            thread_index() / warp_threads * tile_queries + g_;
   }
 
-  /// Keys that one of the warp's queries has.
+  /// Keys that at least one of the warp's queries has.
   DRAFTSCOPE_DEVICE Range& warp_keys() const {
     return reinterpret_cast<Range*>(shared_memory() + block_work_bytes +
                                     sizeof(Query) * prefill_queries)[thread_index() / warp_threads];
@@ -139,7 +139,7 @@ class PrefillAttention {
     int stage = 0;
     for (; key < block_.keys.end; key += prefill_keys) {
       wait_for_copies<prefill_stages - 2>();
-      synchronise();  // all of the tile is there, and the one before it has been read
+      synchronise();  // All of the tile has arrived, and the previous one has been read.
       bring_tile(key + (prefill_stages - 1) * prefill_keys, stage == 0 ? prefill_stages - 1 : stage - 1);
       if (key < warp_keys().end && key + prefill_keys > warp_keys().begin) add_tile(key, stage);
       stage = stage == prefill_stages - 1 ? 0 : stage + 1;
@@ -147,7 +147,7 @@ class PrefillAttention {
     finish();
   }
 
-  /// The warp's queries as an mma's lanes take them, [warp][block][mma][lane]: each lane reads its own.
+  /// The warp's queries as an mma's lanes take them, [warp][block][mma][lane]: each lane reads only its own.
   DRAFTSCOPE_DEVICE Chunk* queries() const {
     return reinterpret_cast<Chunk*>(shared_memory() + prefill_work_bytes) +
            thread_index() / warp_threads * blocks * 2 * warp_threads + lane_;
@@ -160,20 +160,20 @@ class PrefillAttention {
       put_queries(queries() + block * 2 * warp_threads, load_whole(upper + block * 4 + t_),
                   load_whole(lower + block * 4 + t_));
   }
-  /// One query's dimensions in a buffer of all rows' queries, or of what becomes of them.
+  /// Dimensions of one query in a buffer of the queries, or attention results, of all rows.
   template <typename T>
   DRAFTSCOPE_DEVICE T* head_of(T* rows, int query) const {
     const std::int64_t row = query / block_.group;
     return rows + (row * p_.model.n_heads + block_.first_head + query % block_.group) * head_dim;
   }
 
-  /// The maxima of the lane's two queries, and its own part of their sums of weights; each lane's its own.
+  /// The maxima of the lane's two queries, and the lane's part of their sums of weights; one per lane.
   DRAFTSCOPE_DEVICE FloatChunk& softmax() const {
     return reinterpret_cast<FloatChunk*>(shared_memory() + prefill_work_bytes +
                                          prefill_queries * head_dim * 2)[thread_index()];
   }
 
-  /// A tile of the ring: keys, then values, each row at a stride that lets lanes read without conflicts.
+  /// A tile of the ring: keys, then values, each row at a stride that lets lanes read without bank conflicts.
   DRAFTSCOPE_DEVICE std::byte* tile_keys(int stage) const {
     return shared_memory() + prefill_work_bytes + prefill_queries * head_dim * 2 +
            attention_threads * static_cast<int>(sizeof(FloatChunk)) + stage * prefill_stage_bytes(head_dim);
@@ -182,8 +182,8 @@ class PrefillAttention {
     return tile_keys(stage) + prefill_keys * staged_row_bytes(head_dim);
   }
 
-  /// Starts the copies of a tile, a chunk a thread and turn. What no query of the block has becomes zeros: it
-  /// has no weight, and may be a NaN.
+  /// Starts the copies of a tile, a chunk per thread and turn. Keys that no query of the block has become
+  /// zeros: their weight is zero, but the memory may hold a NaN.
   DRAFTSCOPE_DEVICE void bring_tile(int first_key, int stage) const {
     constexpr int chunks = prefill_keys * row_chunks;
     if (first_key < block_.keys.end)
@@ -243,7 +243,7 @@ class PrefillAttention {
   DRAFTSCOPE_DEVICE void multiply(int stage, float (&scores)[tile_columns][4]) const {
     const std::byte* keys =
         tile_keys(stage) + g_ * staged_row_bytes(head_dim) + t_ * static_cast<int>(sizeof(Chunk));
-#pragma unroll 1  // more at once would not fit the registers
+#pragma unroll 1  // Unrolling would not fit in the registers.
     for (int block = 0; block < blocks; ++block) {
       const Chunk halves[2] = {queries()[block * 2 * warp_threads],
                                queries()[(block * 2 + 1) * warp_threads]};
@@ -260,7 +260,7 @@ class PrefillAttention {
     }
   }
 
-  /// Scores of keys that a query does not have become those of no weight.
+  /// Replaces scores of keys that a query does not have by the score of weight zero.
   DRAFTSCOPE_DEVICE void hide_absent(int key, float (&scores)[tile_columns][4]) const {
     const Range ranges[2] = {own()[0].keys, own()[8].keys};
     if (key >= most(ranges[0].begin, ranges[1].begin) &&
@@ -275,7 +275,7 @@ class PrefillAttention {
       }
   }
 
-  /// Rescales the sums so far to new maxima. Where a maximum stays the same, nothing changes.
+  /// Rescales the sums so far to new maxima. An unchanged maximum changes nothing.
   DRAFTSCOPE_DEVICE void move_maxima(const float (&factors)[2]) {
     if (factors[0] == 1.0F && factors[1] == 1.0F) return;
 #pragma unroll
@@ -284,7 +284,8 @@ class PrefillAttention {
       for (int i = 0; i < 4; ++i) mixed_[column][i] *= factors[i / 2];
   }
 
-  /// A lane reads four dimensions of each of its keys, and calls them one column of four mma (attention.h).
+  /// A lane reads four dimensions of each of its keys and treats them as one column of four mma
+  /// (attention.h).
   DRAFTSCOPE_DEVICE void mix(int stage, const std::uint32_t (&weights)[tile_halves][4]) {
     const std::byte* values = tile_values(stage) + t_ * 2 * prefill_value_bytes(head_dim) +
                               g_ * static_cast<int>(sizeof(HalfChunk));
@@ -332,12 +333,12 @@ class PrefillAttention {
     }
   }
 
-  /// Factor that makes a product an exponent of two.
+  /// Factor that turns a product into an exponent of two.
   DRAFTSCOPE_DEVICE float scale() const {
     return p_.model.attention_scale * log2_of_e;
   }
 
-  /// Far below every score; a weight that follows from it is 0.
+  /// Far below every score; its weight is 0.
   static constexpr float no_score = -INFINITY;
 
   const PassView& p_;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The products of a layer and the head: which rows of weights a tile of 16 outputs takes, and what becomes of
-// its sums. What a product is followed by (rotation and the K/V write, the gate, the residual sum, a tile's
-// maximum) happens before they leave the block.
+// The products of a layer and the head: which rows of weights a tile of 16 outputs takes, and how its sums
+// are processed. The operation after a product (rotation and the K/V write, the gate, the residual sum, a
+// tile's maximum) is done before sums leave the block.
 //
 // clang-format off
 //   | member                                         | meaning                                                                  |
 //   | ---------------------------------------------- | ------------------------------------------------------------------------ |
-//   | weight_row(p, half, tile, r)                   | row r of a half of a tile: of which of the product's matrices            |
+//   | weight_row(p, half, tile, r)                   | row r of a half of a tile, and the product's matrix that it is in        |
 //   | finish(p, tile, r, row, present, upper, lower) | takes output r of both halves of a tile for one row; all lanes of a warp |
-//   |                                                | call it together, 8 lanes a row                                          |
+//   |                                                | call it together, 8 lanes per row                                        |
 // clang-format on
 
 #include "params.h"
@@ -19,20 +19,20 @@
 
 namespace draftscope::engine::cuda {
 
-/// Row `row` of one of a product's matrices. A matrix has a row per output; beyond them there is none.
+/// Row `row` of one of a product's matrices. A matrix has one row per output and none beyond.
 struct WeightRow {
   std::int32_t matrix;
   std::int32_t row;
   std::int32_t outputs;
 };
 
-/// Weights of the norm ahead of a sublayer or the head, or null.
+/// Weights of the norm before a sublayer or the head, or null.
 DRAFTSCOPE_DEVICE const float* norm_weights(const PassView& p, Norm sublayer) {
   if (sublayer == Norm::head) return p.model.final_norm;
   return sublayer == Norm::attention ? p.layer.attention_norm : p.layer.mlp_norm;
 }
 
-/// Makes a sum a result: multiplies it with its channel's scale and adds the bias.
+/// Completes a sum: multiplies it by its channel's scale and adds the bias.
 DRAFTSCOPE_DEVICE float completed(const DeviceMatrix& matrix, int output, float sum) {
   if (matrix.scale != nullptr) sum *= matrix.scale[output];
   return matrix.bias != nullptr ? sum + matrix.bias[output] : sum;
@@ -51,20 +51,20 @@ struct HeadPair {
   bool rotates;
 };
 
-/// Pair `i` of head_dim / 2: those that rotate together first, then the rest.
+/// Pair `i` of head_dim / 2: pairs that rotate come first, then the rest.
 DRAFTSCOPE_DEVICE HeadPair pair_of(const DeviceModel& model, int i) {
   if (i < model.rotary_pairs) return {i, i + model.rotary_pairs, true};
   const int first = model.rotary_pairs + i;
   return {first, first + model.head_dim / 2 - model.rotary_pairs, false};
 }
 
-/// Numbers in device memory that the end of an output needs. They are loaded before its tile is multiplied,
-/// because memory takes long to answer while weights stream.
+/// Numbers in device memory that completing an output needs. They are loaded before its tile is multiplied,
+/// because memory latency is long while weights stream.
 struct Early {
   float first = 0.0F, second = 0.0F;
 };
 
-/// Whether pair `i` of a head is rotated. `head` counts q's, k's, then v's.
+/// Whether pair `i` of a head is rotated. `head` counts the heads of q, then k, then v.
 DRAFTSCOPE_DEVICE bool rotates(const PassView& p, int head, int i) {
   return head < p.model.n_heads + p.model.n_kv_heads && i < p.model.rotary_pairs && p.layer.rotates != 0;
 }
@@ -99,13 +99,13 @@ DRAFTSCOPE_DEVICE void store_pair(const PassView& p, int row, int head, int i, f
   out[pair.second] = Element::from_float(b);
 }
 
-/// q, k and v in one product, or those of them that are in the format. A tile pairs the dimensions of a head
-/// that rotate together. Where a norm follows, q and k are left in `wide`.
+/// q, k and v in one product, as far as they are in the format. A tile pairs the dimensions of a head that
+/// rotate together. Where a norm follows, q and k are left in `wide`.
 template <typename Format>
 struct QkvOp {
   struct HeadPlace {
-    int head;       ///< among q's, k's, then v's
-    int dimension;  ///< the dimension of r = 0 in the upper half
+    int head;       ///< Head index over q, then k, then v.
+    int dimension;  ///< The dimension of r = 0 in the upper half.
   };
   DRAFTSCOPE_DEVICE static HeadPlace place(const PassView& p, int tile) {
     const int tiles_per_head = p.model.head_dim / tile_outputs;
@@ -192,8 +192,8 @@ DRAFTSCOPE_DEVICE float swiglu(float gate, float up) {
   return gate / (1.0F + expf(-gate)) * up;
 }
 
-/// gate and up, which are in one format, in one product: the upper half of a tile holds gate's rows, the
-/// lower half the same rows of up.
+/// gate and up, which share a format, in one product: the upper half of a tile holds rows of gate, the lower
+/// half the same rows of up.
 template <typename Format>
 struct GateUpOp {
   DRAFTSCOPE_DEVICE static WeightRow weight_row(const PassView& p, int half, int tile, int r) {
@@ -209,15 +209,15 @@ struct GateUpOp {
   }
 };
 
-/// A candidate is better if its logit is higher or, of equal logits, its token id lower.
+/// A candidate is better if its logit is higher or, at equal logits, its token id lower.
 DRAFTSCOPE_DEVICE bool is_better(float logit, int token, float than_logit, int than_token) {
   return logit > than_logit || (logit == than_logit && token < than_token);
 }
 
-/// Below every logit that counts. The softmax's share of −∞ is taken from here, where −∞ − −∞ would be a NaN.
+/// Below every logit that counts. It replaces −∞ in the softmax's sum, where −∞ − −∞ would be a NaN.
 constexpr float lowest_logit = -3.402823466e38F;
 
-/// A NaN stays a NaN.
+/// Raises a logit to at least lowest_logit; a NaN stays a NaN.
 DRAFTSCOPE_DEVICE float at_least_lowest(float logit) {
   return logit < lowest_logit ? lowest_logit : logit;
 }
@@ -225,7 +225,7 @@ DRAFTSCOPE_DEVICE float at_least_lowest(float logit) {
 /// Combines the statistics of two tiles. A NaN among the logits makes the sum a NaN.
 DRAFTSCOPE_DEVICE HeadPartial merged(const HeadPartial& a, const HeadPartial& b) {
   const bool b_is_better = is_better(b.maximum, b.token, a.maximum, a.token);
-  // Values, not references: those would have to lie in memory.
+  // These are values, since references would force them into memory.
   const float maximum = b_is_better ? b.maximum : a.maximum;
   const float lower = b_is_better ? a.maximum : b.maximum;
   const float sum = b_is_better ? b.sum : a.sum;
@@ -233,7 +233,7 @@ DRAFTSCOPE_DEVICE HeadPartial merged(const HeadPartial& a, const HeadPartial& b)
   return {maximum, b_is_better ? b.token : a.token, sum + rest * expf(lower - maximum)};
 }
 
-/// Best token and its probability, a NaN if the row's logits make no distribution (has_distribution() of
+/// Best token and its probability, a NaN if the row's logits form no distribution (has_distribution() of
 /// draftscope/engine/backend.h).
 DRAFTSCOPE_DEVICE HeadResult result_of(const HeadPartial& best, int vocab) {
   const bool is_finite = best.maximum > lowest_logit && best.maximum <= -lowest_logit;

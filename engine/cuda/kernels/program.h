@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A pass or a round as one kernel. A block a multiprocessor walks a program, a list of operations in device
-// memory; all blocks are resident (a cooperative launch), and meet after each operation. What was a launch is
-// an entry of the list: which sublayers run, up to where, on which weights and for which rows is data.
+// A pass or a round as one kernel. One block per multiprocessor walks a program, a list of operations in
+// device memory. All blocks are resident (a cooperative launch) and synchronise after each operation. An
+// entry of the list takes the place of a launch: which sublayers run, up to where, on which weights and for
+// which rows is data.
 //
 //   Operation   a sublayer's product, attention, a norm or a step of a round, with all that it needs of its
 //               layer. A model's operations are written once
-//   Program     places among them in order. The first ones, up to loop_end, may be a draft step, which is run
-//               until the draft ends; nothing else goes back
-//   Plain path  the same operations, a launch each: a program of which a launch runs one entry. Parts of a
-//               wide pass are launched so, too, and a round in parts where no kernel has code for all of its
-//               weights (program_runner.h)
+//   Program     an ordered list of operations by their places. The first ones, up to loop_end, may be a draft
+//               step, which is repeated until the draft ends; there is no other loop
+//   Plain path  the same operations with one launch each: a program of which a launch runs one entry. Parts
+//               of a wide pass are launched like this, too. So is a round, in parts, if no kernel has code
+//               for all of its weights (program_runner.h)
 //
-// Each of a block's eight warps has the weights of all products copied into a ring of its own, past barriers
-// (weight_stream.h). A draft is taken to be as long as it may be; where one ends sooner, warps forget what
+// Each of a block's eight warps has the weights of all products copied into its own ring, across barriers
+// (weight_stream.h). A draft is assumed to have its maximum length; if it ends earlier, warps discard what
 // was copied for its next step.
 
 #include <type_traits>
@@ -30,26 +31,26 @@ namespace draftscope::engine::cuda {
 /// How far a block has come. One thread writes it between two barriers of the block.
 struct Walk {
   std::int32_t entry;
-  std::int32_t expected;        ///< the next entry, as long as a draft goes on
-  std::int32_t turn;            ///< index in ProgramBlock::operations: where the entry's operation lies
-  unsigned met;                 ///< operations before it
-  std::int32_t is_as_expected;  ///< the entry is the one that was expected before
-  std::int32_t changed_state;   ///< the operation before it did
+  std::int32_t expected;        ///< The next entry, as long as a draft goes on.
+  std::int32_t turn;            ///< Index in ProgramBlock::operations of the entry's operation.
+  unsigned met;                 ///< Operations before this one.
+  std::int32_t is_as_expected;  ///< Whether the entry is the one that was expected.
+  std::int32_t changed_state;   ///< Whether the previous operation changed the state.
   std::int32_t is_over;
-  std::uint64_t begin_ns;  ///< when the operation began, if it is timed
+  std::uint64_t begin_ns;  ///< Start of the operation, if it is timed.
 };
 
-/// A block's shared memory between an operation's scratch and the rings. All that operations read of their
-/// arguments is here: what lies in device memory, streaming weights may have driven out of the second cache.
+/// A block's shared memory between an operation's scratch and the rings. It includes all arguments that
+/// operations read, because streaming weights may evict device memory from the L2 cache.
 struct ProgramBlock {
   CopyBarrier filled[product_slices][max_ring_places];
   StreamedProducts products;
-  WeightStream streams[product_slices];  ///< a stream a warp, as it is between two products
+  WeightStream streams[product_slices];  ///< One stream per warp, as it is between two products.
   ProgramParams p;
   PassExtent extent;
-  PassRow row[max_decode_rows];  ///< from row_begin on, if the pass has no more
+  PassRow row[max_decode_rows];  ///< Rows from row_begin on, if the pass has no more than fit.
   AttentionPlan plan;
-  Operation operations[2];  ///< the one that runs, and the next
+  Operation operations[2];  ///< The running operation and the next one.
   std::int32_t rows;
   Walk walk;
 };
@@ -75,18 +76,17 @@ class Program {
   }
 
  private:
-  // Functions that the compiler looks at by themselves (DRAFTSCOPE_DEVICE_CALL) are told where in shared
-  // memory the block's begins. Between two operations nothing else is in registers: those are the
-  // operations'.
+  // Functions that are compiled separately (DRAFTSCOPE_DEVICE_CALL) get the offset of the block in shared
+  // memory. Between two operations no other value stays in a register, since operations need them all.
 
   DRAFTSCOPE_DEVICE static ProgramBlock& block_at(int at) {
     return *reinterpret_cast<ProgramBlock*>(shared_memory() + at);
   }
-  /// [products of the launch], after the block.
+  /// [products of the launch], after the block
   DRAFTSCOPE_DEVICE static StreamedTiles* products_of(ProgramBlock& block) {
     return reinterpret_cast<StreamedTiles*>(reinterpret_cast<std::byte*>(&block) + program_state_bytes);
   }
-  /// Entries of the launch, [entry − first], after the products.
+  /// [entry − first], the entries of the launch, after the products
   DRAFTSCOPE_DEVICE static ProgramEntry* entries_of(ProgramBlock& block, int n_products) {
     return reinterpret_cast<ProgramEntry*>(products_of(block) + n_products);
   }
@@ -94,8 +94,7 @@ class Program {
     return entries_of(block, block.p.n_products)[entry - block.p.first];
   }
 
-  /// Brings the launch's arguments and its first operation into shared memory, and asks for the first
-  /// weights.
+  /// Loads the launch's arguments and its first operation into shared memory, and requests the first weights.
   DRAFTSCOPE_DEVICE static void begin(const ProgramParams& p, int at) {
     ProgramBlock& block = block_at(at);
     const int warp = thread_index() / warp_threads;
@@ -131,7 +130,7 @@ class Program {
     fetch(block, p.first, 0);
     wait_for_copies<0>();
     synchronise();
-    // What changes the state may already run in another block.
+    // An operation that changes the state may already run in another block.
     const OperationKind first = block.operations[0].kind;
     if (!changes_rows(first) && !ends_draft_step(first)) bring_state(block);
     fetch_expected(block);
@@ -155,7 +154,7 @@ class Program {
     fetch_expected(block);
     return true;
   }
-  /// Finds and brings the operation that is expected after the one that is about to run.
+  /// Finds and loads the operation that is expected after the one that is about to run.
   DRAFTSCOPE_DEVICE static void fetch_expected(ProgramBlock& block) {
     const int expected = expected_next(block);
     if (thread_index() == 0) block.walk.expected = expected;
@@ -175,19 +174,19 @@ class Program {
   DRAFTSCOPE_DEVICE static WeightStream& stream_of(ProgramBlock& block) {
     return block.streams[thread_index() / warp_threads];
   }
-  /// Drops the pieces that were asked for on behalf of steps that the draft did not take.
+  /// Drops the pieces that were requested for draft steps that were not taken.
   DRAFTSCOPE_DEVICE_CALL static void end_draft(int at) {
     WeightStream weights = stream_of(block_at(at));
     weights.end_draft();
     weights.keep(stream_of(block_at(at)));
   }
-  /// Waits for what is still on its way, where the draft or the program ended sooner than it might have.
+  /// Waits for copies in flight, after the draft or the program ended earlier than it might have.
   DRAFTSCOPE_DEVICE_CALL static void forget(int at) {
     WeightStream weights = stream_of(block_at(at));
     weights.forget();
   }
 
-  /// Brings what operations read of the pass's state, and plans attention.
+  /// Loads the state of the pass that operations read, and plans attention.
   DRAFTSCOPE_DEVICE static void bring_state(ProgramBlock& block) {
     const ProgramParams& p = block.p;
     const DeviceModel& model = p.pass.model;
@@ -208,7 +207,8 @@ class Program {
     synchronise();
   }
 
-  /// Brings the operation of an entry to this block; it is there after the next wait for copies and barrier.
+  /// Starts to copy an entry's operation to this block; it has arrived after the next wait for copies and
+  /// barrier.
   DRAFTSCOPE_DEVICE static void fetch(ProgramBlock& block, int entry, int turn) {
     const auto* from =
         reinterpret_cast<const std::byte*>(block.p.operations + (entry_of(block, entry) & entry_place));
@@ -218,7 +218,7 @@ class Program {
     end_copy_group();
   }
 
-  /// Records that this block is done with an operation.
+  /// Records when this block finished an operation.
   DRAFTSCOPE_DEVICE static void note_time(const ProgramBlock& block) {
     const Timeline& timeline = block.p.timeline;
     const Walk& walk = block.walk;
@@ -227,9 +227,9 @@ class Program {
     if (block_index() == 0) timeline.entries[walk.met] = walk.entry + 1;
   }
 
-  /// By one thread: waits until every block is done with an operation, and finds the next one. What it reads
-  /// the next operation may write: rows are read after what changes them alone, and a draft's end from a word
-  /// of its own.
+  /// Called by one thread: waits until every block has finished an operation, and finds the next one. The
+  /// next operation may write to the state concurrently. So rows are read only after an operation that
+  /// changes them, and the end of a draft has its own word.
   DRAFTSCOPE_DEVICE static void meet(ProgramBlock& block) {
     const ProgramParams& p = block.p;
     Walk& walk = block.walk;
@@ -253,12 +253,12 @@ class Program {
     if (walk.entry >= p.last) return leave(block);
     walk.turn ^= 1;
     walk.is_as_expected = walk.entry == walk.expected ? 1 : 0;
-    // After a draft's last step its end is what changes the state next.
+    // After a draft's last step, the end of the draft is the next operation that changes the state.
     walk.changed_state = changes_rows(kind) || (ends_draft_step(kind) && goes_back) ? 1 : 0;
     if (p.timeline.times != nullptr) walk.begin_ns = device_clock_ns();
   }
 
-  /// The last block that comes here leaves the counter as it was found.
+  /// Ends a program. The last block to arrive restores the counter to its initial value.
   DRAFTSCOPE_DEVICE static void leave(ProgramBlock& block) {
     Walk& walk = block.walk;
     walk.is_over = 1;
@@ -320,7 +320,7 @@ class Program {
         if (block_index() == 0) run_sampling(at, turn);
     }
   }
-  /// Runs a step of a round. All but warp_rows are run by one block.
+  /// Runs a step of a round. All kinds except for warp_rows are run by one block.
   DRAFTSCOPE_DEVICE_CALL static void run_sampling(int at, int turn) {
     const Operation& op = block_at(at).operations[turn];
     const PassView view = view_of(block_at(at), op, 0);
@@ -368,13 +368,14 @@ class Program {
   DRAFTSCOPE_DEVICE static int first_of_turn(ProgramEntry entry) {
     return (entry & entry_upper_rows) != 0 ? max_product_rows : 0;
   }
-  /// The rows that a product takes in this turn: fewer, or none, if a round has fewer than it might have.
+  /// Number of rows that a product takes in this turn: fewer, or none, if a round has fewer rows than it
+  /// might have.
   DRAFTSCOPE_DEVICE static int rows_of_turn(const ProgramBlock& block, ProgramEntry entry) {
     const int left = block.rows - first_of_turn(entry);
     return left < max_product_rows ? left : max_product_rows;
   }
 
-  /// A function for both kinds of weights: what more functions keep of each other's registers goes to memory.
+  /// Both kinds of weights share a function: more functions would spill each other's registers to memory.
   template <int column_tiles>
   DRAFTSCOPE_DEVICE_CALL static void multiply(int at, int turn, ProgramEntry entry) {
     ProgramBlock& block = block_at(at);
@@ -399,7 +400,7 @@ class Program {
       std::byte* const staged = shared_memory() + streamed_partial_bytes;
       job.row_bytes = staged_row_bytes(op.depth);
       const RowNorm<Element> norm(norm_weights(view, op.norm), op.depth, view.model.rms_epsilon);
-      // The slices' sums' memory, which nothing needs yet.
+      // This memory is for the slices' sums and is not in use yet.
       norm.bring(
           rows, reinterpret_cast<float*>(shared_memory()),
           [&](int row) { return work.residual + (first_row + row) * op.depth; },
@@ -418,8 +419,8 @@ class Program {
                                                            ProductEnds<Weights>{at, turn, entry});
   }
 
-  /// The ends of a product's tiles (streamed_product.h, product_ops.h). Each of its functions makes a view of
-  /// the pass anew: what that reads takes no registers while pieces are multiplied.
+  /// The ends of a product's tiles (streamed_product.h, product_ops.h). Each function makes a new view of the
+  /// pass, so that it takes no registers while pieces are multiplied.
   template <typename Weights>
   struct ProductEnds {
     int at, turn;
@@ -458,7 +459,8 @@ class Program {
     }
   };
 
-  /// Heads of a product that has some of a layer's are counted among all.
+  /// Visits the qkv product. If only some of a layer's heads are in a product, they are still counted over
+  /// all heads.
   template <typename Weights, typename Visit>
   DRAFTSCOPE_DEVICE static auto visit_qkv(const PassView& view, const Visit& visit) {
     if constexpr (std::is_same_v<Weights, PlainWeights<Bf16>>)
@@ -467,8 +469,8 @@ class Program {
     return visit(QkvOp<Weights>());
   }
 
-  /// Asks that the keys and values which attention is about to read be brought into the second cache, while
-  /// memory has time for them. By a warp of each block.
+  /// Prefetches the keys and values that attention is about to read into the L2 cache, while memory has time.
+  /// Called by a warp of each block.
   DRAFTSCOPE_DEVICE static void fetch_cache(const PassView& view) {
     const KeyRun keys = view.row[0].keys;
     const int row_bytes = view.model.head_dim * static_cast<int>(sizeof(std::uint16_t));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// RMS norms of rows of the residual stream, by all threads of a block: each takes runs of four values, a
-// block's width apart, and keeps those of a row of up to 4,096 values in registers between the two looks at
-// them. Squares are summed by thread, by warp, then over the warps in order: a row's bits depend on its
-// values and the block's width alone.
+// RMS norms of rows of the residual stream, by all threads of a block. Each thread takes runs of four values,
+// a block's width apart. It keeps up to 4,096 values of a row in registers between the two passes over it.
+// Squares are summed by thread, by warp, then over the warps in order: a row's bits depend on its values and
+// the block's width alone.
 
 #include "device.h"
 
@@ -26,7 +26,7 @@ DRAFTSCOPE_DEVICE float row_square_sum(const float* row, int depth) {
 }
 
 /// 1 / the root mean square of a row. Each thread of the block passes its part of the sum of squares; all
-/// threads call this and get the result. `warp_sums` is shared memory for a float per warp that is free.
+/// threads call this and get the result. `warp_sums` is unused shared memory for one float per warp.
 DRAFTSCOPE_DEVICE float rms_factor(float squares, int depth, float epsilon, float* warp_sums) {
   for (int mask = 16; mask > 0; mask /= 2) squares += shuffle_xor(squares, mask);
   if (thread_index() % warp_threads == 0) warp_sums[thread_index() / warp_threads] = squares;
@@ -45,15 +45,16 @@ class RowNorm {
   };
 
  public:
-  /// Reads what it can keep of `norm`, the norm's weights; null only rounds. `depth` is a multiple of 8.
+  /// Loads as much of the norm's weights `norm` as fits in registers; a null norm only rounds. `depth` is a
+  /// multiple of 8.
   DRAFTSCOPE_DEVICE RowNorm(const float* norm, int depth, float epsilon)
       : norm_(norm), depth_(depth), epsilon_(epsilon), weights_{} {
     if (norm != nullptr) weights_ = kept(norm);
   }
 
-  /// Brings rows 0 … n - 1 from `from(row)`, fp32, to `to(row)`, 16 bits, both aligned to 16 bytes. All
-  /// threads of a block call it; `warp_sums` is shared memory for two floats a warp. The next row is on its
-  /// way while one is summed.
+  /// Normalises rows 0 … n - 1 from `from(row)`, fp32, to `to(row)`, 16 bits, both aligned to 16 bytes. All
+  /// threads of a block call it; `warp_sums` is shared memory for two floats per warp. The next row is loaded
+  /// while one is summed.
   template <typename From, typename To>
   DRAFTSCOPE_DEVICE void bring(int n, float* warp_sums, const From& from, const To& to) const {
     if (n == 0) return;

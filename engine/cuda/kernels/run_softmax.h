@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Softmax of a tile's queries over a run of keys, by the warp that holds their scores: lane 4·g + t those of
-// queries g and g + 8, as an mma leaves them. Unnormalised, in exponents of two.
+// Softmax of a tile's queries over a run of keys, by the warp that holds their scores. Lane 4·g + t has the
+// scores of queries g and g + 8, as an mma leaves them. The results are unnormalised, in exponents of two.
 
 #include "softmax_sum.h"
 
@@ -11,11 +11,11 @@ namespace draftscope::engine::cuda {
 /// Maxima and sums of weights of a lane's two queries.
 struct RunStatistics {
   float maximum[2] = {lowest_score, lowest_score};
-  float sum[2] = {};  ///< sums of the weights
+  float sum[2] = {};  ///< Sums of the weights.
 };
 
-/// Turns scores into weights. `scale` makes an exponent of a score; `is_present(tile of eight keys, i)` says
-/// whether a query has the key of one of a lane's four scores: where not, its weight is 0.
+/// Turns scores into weights. `scale` turns a score into an exponent. `is_present(tile of eight keys, i)`
+/// says whether a query has the key of one of a lane's four scores; if not, its weight is 0.
 template <int tiles, typename IsPresent>
 DRAFTSCOPE_DEVICE RunStatistics run_softmax(float (&scores)[tiles][4], float scale,
                                             const IsPresent& is_present) {

@@ -2,15 +2,15 @@
 #pragma once
 
 // Sampling without the host: the distributions of draftscope/engine/sampling.h (temperature, top-k, top-p;
-// ties for the lower token) and its rejection rule, over logits in device memory.
+// ties go to the lower token) and its rejection rule, over logits in device memory.
 //
 // A warped distribution is never written down. It is a row of logits, the worst token that is kept and the
 // sum of the kept weights; everything else follows. The worst token is found by the ordered bits of its
-// logit, four at a time from the highest: eight passes over the row, each of which adds up what tokens weigh
-// by their next four bits, a thread in a column of its own. All sums have a fixed order, so that a row's
+// logit, four at a time from the highest. That takes eight passes over the row. Each sums the weights of
+// tokens by their next four bits, with one column per thread. All sums have a fixed order, so that a row's
 // result does not depend on anything but the row.
 //
-// Coupled rounds (SamplingOptions::coupled) choose by noise that target and draft share, and a draft token is
+// Coupled rounds (SamplingOptions::coupled) choose by noise that target and draft share. A draft token is
 // accepted if the target's choice is the same; the draft's distribution plays no part in the verdict.
 
 #include "pass_ops.h"
@@ -18,7 +18,7 @@
 
 namespace draftscope::engine::cuda {
 
-/// Bits whose order is that of the numbers.
+/// Bits whose order is the order of the numbers.
 DRAFTSCOPE_DEVICE std::uint32_t ordered_bits(float value) {
   const std::uint32_t bits = float_bits(value);
   return (bits >> 31U) != 0 ? ~bits : bits | 0x80000000U;
@@ -56,7 +56,8 @@ DRAFTSCOPE_DEVICE TokenRun run_of_warp(const TokenRun& run, int warp) {
   return {begin < run.end ? begin : run.end, begin + each < run.end ? begin + each : run.end};
 }
 
-/// Calls `look` with every token of a run, each by one thread of the block; neighbours look at neighbours.
+/// Calls `look` with every token of a run, each by one thread of the block; neighbouring threads get
+/// neighbouring tokens.
 template <typename Look>
 DRAFTSCOPE_DEVICE void each_token(const TokenRun& run, const Look& look) {
   const TokenRun mine = run_of_warp(run, thread_index() / warp_threads);
@@ -65,16 +66,17 @@ DRAFTSCOPE_DEVICE void each_token(const TokenRun& run, const Look& look) {
     look(token);
 }
 
-/// Sum over a warp's lanes, in a fixed order; all get it.
+/// Sums over a warp's lanes in a fixed order; all lanes get the result.
 DRAFTSCOPE_DEVICE double warp_sum(double mine) {
   for (int mask = 16; mask > 0; mask /= 2) mine += shuffle_xor(mine, mask);
   return mine;
 }
 
-/// Sum over a block's threads, in a fixed order; all get it. `shared` holds a double a warp.
+/// Sums over a block's threads in a fixed order; all threads get the result. `shared` has room for one double
+/// per warp.
 DRAFTSCOPE_DEVICE double block_sum(double mine, double* shared) {
   mine = warp_sum(mine);
-  synchronise();  // what was there before has been read
+  synchronise();  // The previous content has been read.
   if (thread_index() % warp_threads == 0) shared[thread_index() / warp_threads] = mine;
   synchronise();
   double sum = 0.0;
@@ -82,8 +84,8 @@ DRAFTSCOPE_DEVICE double block_sum(double mine, double* shared) {
   return sum;
 }
 
-/// Where a running sum over parts first exceeds `at`: the part, and the sum of those before it. The last part
-/// of positive measure if rounding lets none; -1 if there is none.
+/// Where a running sum over parts first exceeds `at`: the part, and the sum of all parts before it. If
+/// rounding lets no part exceed it, the last part of positive measure; -1 if there is none.
 struct PartAt {
   int part;
   double before;
@@ -100,8 +102,8 @@ DRAFTSCOPE_DEVICE PartAt part_at(const double* parts, int n, double at, double b
 }
 
 /// The token at which the running sum of `measure` over all tokens, by ascending id, first exceeds its share
-/// `at_share` of the whole (the last one of positive measure if rounding lets none); all threads get it. -1
-/// if there is none of positive measure. Each look narrows the run to an eighth, the last to a token.
+/// `at_share` of the whole. If rounding lets no token exceed it, the last one of positive measure; -1 if
+/// there is none. All threads get the result. Each step narrows the run to an eighth, the last to a token.
 template <typename Measure>
 DRAFTSCOPE_DEVICE int token_at(int vocab, double at_share, double* shared, const Measure& measure) {
   constexpr int warps = row_threads / warp_threads;
@@ -111,7 +113,7 @@ DRAFTSCOPE_DEVICE int token_at(int vocab, double at_share, double* shared, const
   for (bool is_first = true; is_first || run.end - run.begin > warp_threads; is_first = false) {
     double mine = 0.0;
     each_token(run, [&](int token) { mine += measure(token); });
-    const double total = block_sum(mine, shared);  // leaves the warps' sums in `shared`
+    const double total = block_sum(mine, shared);  // It leaves the warps' sums in `shared`.
     if (is_first) at = at_share * total;
     const PartAt chosen = part_at(shared, warps, at, before);
     if (chosen.part < 0) return -1;
@@ -130,20 +132,20 @@ inline constexpr int digit_bits = 4;
 inline constexpr int digits = 1 << digit_bits;
 
 /// Narrows `warped` to the smallest set of its best tokens whose measure (1 each, or their weights) reaches
-/// `goal`. `shared` holds sampling_shared_bytes.
+/// `goal`. `shared` has sampling_shared_bytes.
 template <typename Measure>
 DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shared, const Measure& measure) {
   const TokenRun all{0, warped.vocab};
-  double* totals = shared + digits * row_threads;  // after the threads' columns, [digit][thread]
+  double* totals = shared + digits * row_threads;  // They lie after the threads' columns, [digit][thread].
   std::uint32_t cut = 0;
-  double above = 0.0;  // measure of the tokens above all that begin with the digits of `cut`
+  double above = 0.0;  // Measure of the tokens above all that begin with the digits of `cut`.
   double at_cut = 0.0;
   for (int shift = 32 - digit_bits; shift >= 0; shift -= digit_bits) {
     synchronise();
     for (int digit = 0; digit < digits; ++digit) shared[digit * row_threads + thread_index()] = 0.0;
     each_token(all, [&](int token) {
       const std::uint32_t bits = ordered_bits(warped.logits[token]);
-      // In two steps: a shift by all 32 bits has no meaning.
+      // Two shifts are needed, since a shift by all 32 bits is undefined.
       if ((bits ^ cut) >> shift >> digit_bits != 0) return;
       const auto digit = static_cast<int>(bits >> shift & (digits - 1U));
       shared[digit * row_threads + thread_index()] += measure(token);
@@ -159,7 +161,8 @@ DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shar
       if (lane == 0) totals[digit] = mine;
     }
     synchronise();
-    // The highest digit down to which the goal is reached; the lowest that there is, if rounding lets none.
+    // Choose the highest digit down to which the goal is reached, or the lowest one present if rounding lets
+    // none.
     double reached = above;
     int chosen = 0;
     for (int digit = digits - 1; digit >= 0; --digit) {
@@ -182,9 +185,10 @@ DRAFTSCOPE_DEVICE void keep_best(WarpedLogits& warped, double goal, double* shar
   if (ties <= 0.0) return;
   double needed = ceil((goal - above) / (at_cut / ties));
   needed = needed < 1.0 ? 1.0 : needed;
-  // All of the tokens that were kept so far.
+  // By default all tokens that were kept so far.
   int last = cut == warped.row.cut ? warped.row.cut_token : warped.vocab;
-  // Halfway below the last needed one: counts are whole numbers, whatever the shares round to.
+  // The target is half a token below the last needed count, since counts are whole numbers however shares
+  // round.
   if (needed < ties) last = token_at(warped.vocab, (needed - 0.5) / ties, shared, tied);
   warped.row.cut = cut;
   warped.row.cut_token = last;
@@ -220,9 +224,9 @@ DRAFTSCOPE_DEVICE double draw_of(const PassState& state, std::int32_t position, 
   return uniform_draw(state.sampling.seed, state.sampling.stream, position, purpose);
 }
 
-/// coupled_token() of draftscope/engine/sampling.h: the kept token of the least −log(1 − u) / p, the lower
-/// one of equals. In double precision, unlike draws: the text is a function of key and target only if rounds
-/// of the host choose alike, and p needs no sum here. All threads get it.
+/// coupled_token() of draftscope/engine/sampling.h: the kept token with the minimum −log(1 − u) / p; ties go
+/// to the lower token. In double precision, unlike draws: the text is a function of key and target only if
+/// rounds of the host choose alike, and p needs no sum here. All threads get the result.
 DRAFTSCOPE_DEVICE int coupled_choice(const WarpedLogits& warped, const SamplingState& sampling,
                                      std::int32_t position) {
   struct Arrival {
@@ -259,7 +263,7 @@ DRAFTSCOPE_DEVICE int coupled_choice(const WarpedLogits& warped, const SamplingS
 }
 
 /// finish_draft_step() with the token drawn from the warped distribution; its confidence stays the best
-/// token's probability. Logits are kept for the verdict, where it needs them. One block.
+/// token's probability. Logits are stored if the verdict needs them. Run by one block.
 DRAFTSCOPE_DEVICE void finish_sampled_step(const PassView& p) {
   PassState& state = *p.work.state;
   const int vocab = p.model.vocab;
@@ -276,14 +280,14 @@ DRAFTSCOPE_DEVICE void finish_sampled_step(const PassView& p) {
                             : token_at(vocab, draw_of(state, position, DrawFor::draft), shared_doubles(),
                                        [&](int t) { return draft.weight(t); });
   if (thread_index() != 0) return;
-  // Where logits make no distribution, no token may have been chosen.
+  // If logits form no distribution, no token may have been chosen.
   if (!(best.probability >= 0.0F)) return end_draft_step(state, {0, 0.0F, best.probability, 0.0, 0});
   p.work.draft_rows[state.drafted] = draft.row;
   end_draft_step(state, {token, p.work.logits[token], best.probability, draft.probability(token), 0});
 }
 
-/// The warped distribution of every head row, and in a coupled round the target's token after it: a block a
-/// row.
+/// Computes the warped distribution of every head row, and in a coupled round the target's next token; one
+/// block per row.
 DRAFTSCOPE_DEVICE void warp_rows(const PassView& p) {
   const PassState& state = *p.work.state;
   for (int row = block_index(); row < state.rows - state.head_from; row += block_count()) {

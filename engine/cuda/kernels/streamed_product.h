@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A product of weights that come through rings (weight_stream.h) with up to 32 rows of activations. Tensor
-// cores multiply, with the rows as the short side, so that eight rows cost what one costs.
+// A product of weights that arrive through rings (weight_stream.h) with up to 32 rows of activations. Tensor
+// cores multiply, with the rows as the short side, so that eight rows cost as much as one.
 //
-// A block takes each `blocks`-th tile of 16 outputs, or each `blocks`-th two, where rows are many and their
-// activations would else be loaded twice as often. Each of its eight warps multiplies a slice of the depth;
-// slices are added in a fixed order, and a column of an mma depends on its own row of activations alone. So a
-// row's bits depend neither on the other rows nor on how many blocks there are, nor on the ring.
+// A block takes every `blocks`-th tile of 16 outputs. Where rows are many it takes every `blocks`-th pair of
+// tiles, since their activations would otherwise be loaded twice as often. Each of its eight warps multiplies
+// a slice of the depth; slices are added in a fixed order, and a column of an mma depends on its own row of
+// activations alone. So a row's bits depend neither on the other rows nor on the number of blocks, nor on the
+// ring.
 
 #include "grouped_weights.h"
 #include "piece_layout.h"
@@ -22,22 +23,22 @@ struct StreamedJob {
   std::int32_t tiles;
   std::int32_t depth;
   std::int32_t rows;
-  const std::byte* first_row;  ///< activations, 16-bit values [depth]; in device or shared memory
-  std::int32_t row_bytes;      ///< from one row to the next
+  const std::byte* first_row;  ///< Activations, 16-bit values [depth]; in device or shared memory.
+  std::int32_t row_bytes;      ///< Distance from one row to the next.
 };
 
-/// `column_tiles`: the most that the code computes, of eight rows each. `max_parts`: of a piece.
+/// Multiplies up to `column_tiles` column tiles of eight rows each. `max_parts` is the maximum per piece.
 template <typename Format, int column_tiles, int max_parts>
 class StreamedProduct {
   using Activation = typename Format::Activation;
   using Scales = typename Format::Scales;
   static constexpr int row_tiles =
-      column_tiles == 1 ? 1 : max_row_tiles;  ///< row tiles that a block takes at once
+      column_tiles == 1 ? 1 : max_row_tiles;  ///< Row tiles that a block takes at once.
   static constexpr int parts = Format::parts;
-  /// Registers of a thread that `runs` runs of activations take, beside the sums.
+  /// Registers of a thread for the sums and for `runs` runs of activations.
   static constexpr int registers_of(int runs) { return column_tiles * (4 * row_tiles + 4 * parts * runs); }
-  /// Runs whose activations are asked for ahead, as far as registers hold them: the second cache takes as
-  /// long to answer as some runs last.
+  /// Runs whose activations are prefetched, as far as registers allow: the latency of the L2 cache is as long
+  /// as some runs take.
   static constexpr int ahead_runs = [] {
     for (int runs = max_parts; runs > 0; runs /= 2)
       if (registers_of(runs) <= 48) return runs;
@@ -47,10 +48,10 @@ class StreamedProduct {
   using Sums = float[row_tiles][column_tiles][4];
 
  public:
-  /// `stream`: the warp's, in shared memory. `ends.finish(tile, r, column, is_present, upper, lower, early)`
-  /// takes output r of both halves of a tile for one row; all lanes of a warp call it together, 8 lanes a
-  /// row. `early` is what ends.bring(tile, r, column) said before the tile was multiplied, if the row is
-  /// present.
+  /// `stream` is the warp's stream in shared memory. `ends.finish(tile, r, column, is_present, upper, lower,
+  /// early)` takes output r of both halves of a tile for one row; all lanes of a warp call it together, 8
+  /// lanes per row. `early` is the result of ends.bring(tile, r, column) before the tile was multiplied, if
+  /// the row is present.
   template <typename Ends>
   DRAFTSCOPE_DEVICE static void run(const StreamedJob& job, WeightStream& stream, const Ends& ends) {
     StreamedProduct product(job);
@@ -63,7 +64,7 @@ class StreamedProduct {
         if (of.is_finished_here && of.is_present) early[column_tile] = ends.bring(of.tile, of.r, of.column);
       }
       Sums sums = {};
-      WeightStream weights = stream;  // in registers, while they multiply
+      WeightStream weights = stream;  // It stays in registers while they multiply.
       product.multiply(weights, sums);
       weights.keep(stream);
 #pragma unroll
@@ -78,14 +79,14 @@ class StreamedProduct {
   }
 
  private:
-  /// This lane's chunks of a part of a tile, and what scales they have.
+  /// This lane's chunks of a part of a tile, and their scales.
   struct Held {
     Chunk chunks[lane_rows];
     Scales scales[lane_rows];
   };
   /// A part of a tile, decoded to numbers.
   struct Numbers {
-    Part halves[2];  ///< a part of this lane's row of each half
+    Part halves[2];  ///< A part of this lane's row for each half.
   };
 
   DRAFTSCOPE_DEVICE explicit StreamedProduct(const StreamedJob& job)
@@ -116,7 +117,7 @@ class StreamedProduct {
       }
     } else {
       const std::byte* part[row_tiles] = {};
-      int left = 0;  // parts of the pieces
+      int left = 0;  // Parts of the pieces.
 #pragma unroll 1
       for (int run = 0; run < runs; ++run) {
         if (left == 0) {
@@ -148,14 +149,14 @@ class StreamedProduct {
     }
   }
 
-  /// The next piece of each tile.
+  /// Takes the next piece of each tile.
   DRAFTSCOPE_DEVICE static void take(WeightStream& weights, const std::byte* (&pieces)[row_tiles]) {
 #pragma unroll
     for (int tile = 0; tile < row_tiles; ++tile) pieces[tile] = weights.take(tile);
   }
 
-  /// The next pieces, which begin with run `first`. `most`: their parts, or, unless the piece is
-  /// whole, the most that it may have.
+  /// Multiplies the next pieces, which begin with run `first`. `most` is their number of parts, or its
+  /// maximum unless the piece is whole.
   template <int most, bool is_whole>
   DRAFTSCOPE_DEVICE void multiply_piece(WeightStream& weights, int first, int runs, Ahead& ahead,
                                         Sums& sums) const {
@@ -203,12 +204,12 @@ class StreamedProduct {
     return held;
   }
 
-  /// This lane's values of a part of a run, of the row of its column in a tile of columns.
+  /// This lane's values of a part of a run, for its column's row in a tile of columns.
   [[nodiscard]] DRAFTSCOPE_DEVICE Part row_part(int run, int part, int column_tile,
                                                 bool is_needed = true) const {
     const int k = first_depth_ + run * Format::stage_depth + Format::lane_depth(t_, part);
     const int column = column_tile * mma_rows + g_;
-    // One address and an offset: registers hold no address a column.
+    // One address plus offsets saves a register per column.
     const auto* const at = reinterpret_cast<const Chunk*>(job_.first_row + (column * job_.row_bytes + k * 2));
     const bool is_there = is_needed && column < job_.rows && k < job_.depth;
     const Chunk chunk = load_if(is_there, at);
@@ -256,7 +257,7 @@ class StreamedProduct {
   /// The output of the tiles that this thread finishes, if its warp is one of those that finish outputs.
   struct Output {
     int tile, r, column;
-    bool is_present;  ///< the job has that row
+    bool is_present;  ///< Whether the job has that row.
     bool is_finished_here;
   };
   [[nodiscard]] DRAFTSCOPE_DEVICE Output output_of_thread(int first_tile, int column_tile) const {
@@ -282,8 +283,8 @@ class StreamedProduct {
 
   const StreamedJob& job_;
   int warp_, lane_;
-  int g_;  ///< number, of eight, of the row of weights and of activations that this lane reads
-  int t_;  ///< number among the four lanes that share a row
+  int g_;  ///< Number, of eight, of the row of weights and of activations that this lane reads.
+  int t_;  ///< Number among the four lanes that share a row.
   int first_depth_;
 };
 

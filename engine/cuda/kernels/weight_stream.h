@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The weights of a program's products as they come to one warp, through a ring of its own in shared memory.
-// As soon as the warp has read a piece, it asks for the one that is as far ahead as the ring has places: of
-// the same product, or of one after it, whatever barriers lie between. Of two tiles that a block takes at
-// once, pieces come in turn. What a product's pieces are is in
-// shared memory: a warp that waits for a number from device memory asks for nothing meanwhile.
+// The weights of a program's products as they come to one warp, through its own ring in shared memory. After
+// the warp has read a piece, it requests the piece as far ahead as the ring has places, of the same product
+// or a later one, across barriers. If a block takes two tiles at once, their pieces alternate. The
+// description of a product's pieces is in shared memory, because a warp that waits for a number from device
+// memory requests nothing meanwhile.
 //
-// No warp waits for another here. A separate warp that copies for all others would be the ninth: one quarter
-// of a multiprocessor's registers would have to serve three warps instead of two, which would leave a thread
-// 168 registers instead of 255.
+// No warp waits for another here. A separate warp that copies for all others would be the ninth. Then one
+// quarter of a multiprocessor's registers would have to serve three warps instead of two, with 168 registers
+// per thread instead of 255.
 
 #include "device.h"
 #include "program_params.h"
 
 namespace draftscope::engine::cuda {
 
-/// The products of a program's launch, in order; in shared memory. Places there are offsets, for the compiler
-/// would not know a pointer to be one to it.
+/// The products of a program's launch, in order; in shared memory. Places there are offsets, since the
+/// compiler could not tell that a pointer points to shared memory.
 struct StreamedProducts {
-  std::int32_t tiles;  ///< place of the first one's StreamedTiles
+  std::int32_t tiles;  ///< Place of the first product's StreamedTiles.
   std::int32_t n;
-  std::int32_t of_step;       ///< the first ones, which are a draft step's; 0 = there is no loop
-  std::int32_t draft_length;  ///< the length that a draft is taken to have
+  std::int32_t of_step;       ///< The leading products that belong to a draft step; 0 = there is no loop.
+  std::int32_t draft_length;  ///< Assumed length of a draft.
 };
 
 /// Plain numbers that are the same in all lanes. Between products one lane stores them in shared memory.
 class WeightStream {
  public:
-  /// `products` in shared memory; `filled` and `ring`: the warp's own there, of as many places. By all lanes.
-  /// Asks for the first pieces.
+  /// Initialises the stream and requests the first pieces. `products`, `filled` and `ring` are in shared
+  /// memory; the last two belong to the warp, with as many places as its ring. Called by all lanes.
   DRAFTSCOPE_DEVICE void begin(const StreamedProducts* products, CopyBarrier* filled, std::byte* ring,
                                const RingShape& shape) {
     *this = {};
@@ -49,14 +49,14 @@ class WeightStream {
 
   /// Parts of each piece; a slice's last piece may have fewer.
   [[nodiscard]] DRAFTSCOPE_DEVICE int parts() const { return shape_.parts; }
-  /// The next piece, or the one after it, once it is there.
+  /// Waits for the next piece, or the one `after` pieces later, and returns it.
   DRAFTSCOPE_DEVICE const std::byte* take(int after = 0) {
     const bool wraps = taken_place_ + after >= shape_.places;
     const int place = taken_place_ + after - (wraps ? shape_.places : 0);
     wait_for_phase(filled(place), taken_parity_ ^ (wraps ? 1U : 0U));
     return shared_memory() + ring_ + place * shape_.place_bytes;
   }
-  /// Gives back `pieces` pieces that were taken, once each lane has read what it needs.
+  /// Gives back `pieces` pieces that were taken, after each lane has read what it needs.
   DRAFTSCOPE_DEVICE void give_back(int pieces) {
     synchronise_lanes();
     for (int i = 0; i < pieces; ++i) {
@@ -65,8 +65,8 @@ class WeightStream {
     }
   }
 
-  /// To be called where a draft ended sooner than it might have: drops the pieces that were asked for, and
-  /// goes on after them.
+  /// Must be called where a draft ended earlier than it might have. Drops the pieces that were requested, and
+  /// continues after them.
   DRAFTSCOPE_DEVICE void end_draft() {
     forget();
     of_turn_ = 0;
@@ -76,7 +76,7 @@ class WeightStream {
     steps_ = products().draft_length;
     fill();
   }
-  /// Waits until no copy is on its way.
+  /// Waits until no copy is in flight.
   DRAFTSCOPE_DEVICE void forget() {
     while (under_way_ > 0) {
       (void)take();
@@ -106,7 +106,7 @@ class WeightStream {
     taken_parity_ ^= 1U;
   }
 
-  /// Asks for the next piece, if there is one left; the place that it goes to is free.
+  /// Requests the next piece, if there is one left; its destination is free.
   DRAFTSCOPE_DEVICE void copy() {
     while (runs_left_ == 0)
       if (!begin_turn()) return;
@@ -151,25 +151,25 @@ class WeightStream {
     return true;
   }
 
-  int products_, filled_, ring_;  ///< places in shared memory
+  int products_, filled_, ring_;  ///< Places in shared memory.
   RingShape shape_;
-  // The end that pieces are taken from.
+  // State of the end that pieces are taken from.
   int taken_place_;
   unsigned taken_parity_;
   int under_way_;
-  // The end that pieces are copied to.
+  // State of the end that pieces are copied to.
   int copied_place_;
-  int of_turn_;    ///< number of the next piece's tile among those that a block takes at once
-  int runs_left_;  ///< runs of those tiles that are still to be asked for
+  int of_turn_;    ///< Number of the next piece's tile among those that a block takes at once.
+  int runs_left_;  ///< Runs of those tiles that have not been requested yet.
   int part_bytes_, tile_bytes_;
   int together_;
-  const std::byte* from_;  ///< the first tile's next piece
+  const std::byte* from_;  ///< The first tile's next piece.
   int runs_of_tile_;
   int turns_left_;
-  const std::byte* tile_;  ///< first tile of the next turn
+  const std::byte* tile_;  ///< First tile of the next turn.
   std::int64_t tile_step_;
-  int product_;  ///< the next one
-  int steps_;    ///< draft steps before it
+  int product_;  ///< The next product.
+  int steps_;    ///< Draft steps before the next product.
 };
 
 }  // namespace draftscope::engine::cuda

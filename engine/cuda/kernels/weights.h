@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Formats of weights: how a lane reads them for mma.m16n8k16, whatever they are stored as.
+// Formats of weights: how a lane reads them for mma.m16n8k16, whatever their storage format.
 //
-// The order of summation over k is ours to choose, as long as weights and activations agree. So a lane takes
-// 16 consecutive bytes of a weight row, the widest copy there is, and calls what it got its share of k: of
-// each stage (`stage_depth` values of k), lane t of the four that share a row holds `parts` runs of 8 values,
-// which begin at lane_depth(t, part). A part feeds two mma: its pairs 0 and 1 the first, its pairs 2 and 3
-// the second. Formats with groups (grouped_weights.h) take the same values of k in the same order as plain
-// ones, so that the sums of the same numbers are the same.
+// The order of summation over k is free, as long as weights and activations agree. So a lane takes 16
+// consecutive bytes of a weight row, the widest copy there is, and treats them as its share of k. In each
+// stage (`stage_depth` values of k), lane t of the four that share a row has `parts` runs of 8 values, which
+// begin at lane_depth(t, part). A part feeds two mma: its pairs 0 and 1 the first, its pairs 2 and 3 the
+// second. Formats with groups (grouped_weights.h) take the same values of k in the same order as plain ones,
+// so that the sums of the same numbers are the same.
 
 #include "device.h"
 
@@ -21,10 +21,10 @@ struct Part {
   std::uint32_t pairs[4];
 };
 
-/// No scales: the numbers stand for themselves, or have a scale that their sums are multiplied with.
+/// No scales: the numbers stand for themselves, or have a scale that is applied to their sums.
 struct NoScales {};
 
-/// Interleaves the words of two rows' chunks, and undoes it.
+/// pair() interleaves the words of two rows' chunks, and unpair() undoes it.
 DRAFTSCOPE_DEVICE void pair(Chunk& low, Chunk& high) {
   const Chunk a = low, b = high;
   low = {{a.words[0], b.words[0], a.words[1], b.words[1]}};
@@ -43,7 +43,7 @@ struct PlainWeights {
   static constexpr bool is_grouped = false;
   static constexpr bool is_paired = true;
   static constexpr int value_bytes = 2;
-  static constexpr int scale_words = 0;  ///< words of scales that a row's run takes in a piece
+  static constexpr int scale_words = 0;  ///< Words of scales per run of a row in a piece.
   static constexpr int parts = 1;
   static constexpr int stage_depth = 32;
   DRAFTSCOPE_DEVICE static int lane_depth(int t, int /*part*/) { return t * part_values; }
@@ -56,16 +56,15 @@ struct PlainWeights {
 /// The plain matrices of layers whose others are in groups.
 struct PlainBesideGroups : PlainWeights<Bf16> {};
 
-/// Which of a layer's matrices the kernels of a format multiply, where layers are in two formats
-/// (DeviceMatrix).
+/// Which of a layer's matrices the kernels of a format multiply, for layers in two formats (DeviceMatrix).
 enum class MatrixSupport : std::uint8_t { all, packed_only, plain_only };
 template <typename Format>
 inline constexpr MatrixSupport matrix_support = MatrixSupport::all;
 template <>
 inline constexpr MatrixSupport matrix_support<PlainBesideGroups> = MatrixSupport::plain_only;
 
-/// e4m3 with a scale an output, computed as bf16: the eight bits moved into bf16's places are the value times
-/// 2^-120.
+/// e4m3 with one scale per output, computed as bf16: the eight bits moved into bf16's places are the value
+/// times 2^-120.
 struct Fp8Weights {
   using Activation = Bf16;
   using Scales = NoScales;

@@ -26,7 +26,7 @@ Result<void> check_round_states(const ChainRound& round, const BackendLimits& li
   return {};
 }
 
-/// Error: a round that is its draft alone is none that decoding could go on with.
+/// Error: decoding could not continue from a round that only drafts.
 Result<void> check_unverified(const ChainRound& round, const BackendLimits& limits) {
   const bool is_greedy = round.sampling == nullptr || round.sampling->greedy();
   if (round.draft_length > 0 && round.layers.end == limits.n_layers && round.mask == nullptr &&

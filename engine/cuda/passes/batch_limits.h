@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Refusals of batches and rounds that a model or this device can't run, before anything is launched.
+// Rejects batches and rounds that a model or this device can't run, before anything is launched.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/backend.h>
@@ -13,14 +13,14 @@ struct BackendLimits {
   std::int32_t vocab = 0;
   std::int32_t n_layers = 0;
   std::int32_t cache_rows = 0;
-  std::int32_t positions = 0;       ///< rows of the rotary tables
-  std::int32_t invariant_rows = 0;  ///< Backend::max_invariant_rows()
+  std::int32_t positions = 0;       ///< Rows of the rotary tables.
+  std::int32_t invariant_rows = 0;  ///< From Backend::max_invariant_rows().
 };
 
-/// Fails on a round that the model, the cache or the device's fixed sizes can't hold.
+/// Fails on a round that does not fit the model, the cache or the device's fixed sizes.
 [[nodiscard]] Result<void> check_round(const ChainRound& round, const BackendLimits& limits);
 
-/// Fails on a batch that cpu::check_batch() lets pass but this device's fixed sizes can't hold.
+/// Fails on a batch that cpu::check_batch() accepts but that does not fit this device's fixed sizes.
 [[nodiscard]] Result<void> check_limits(const Batch& batch, const BackendLimits& limits);
 
 }  // namespace draftscope::engine::cuda

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The host's copy of a PassState: filled from a batch or a round before it is uploaded, read after a round.
+// The host's copy of a PassState: filled from a batch or a round before it is uploaded, and read after a
+// round.
 
 #include <draftscope/engine/backend.h>
 #include <span>
@@ -14,11 +15,11 @@ namespace draftscope::engine::cuda {
 /// Fills in the rows of a batch, which have no keys yet.
 void set_rows(const Batch& batch, PassState& state);
 
-/// Fills in the keys of a batch's rows, `ranges` by row.
+/// Fills in the keys of a batch's rows; `ranges` has one entry per row.
 void set_keys(const Batch& batch, std::span<const KeyListRange> ranges, bool has_sliding_window,
               PassState& state);
 
-/// Fills in a round: its root as the first row of the draft, its ends and its sampling.
+/// Fills in a round: its root as the first row of the draft, its end conditions and its sampling.
 void set_round(const ChainRound& round, PassState& state);
 
 [[nodiscard]] bool is_sampled(const ChainRound& round);

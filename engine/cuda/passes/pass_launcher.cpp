@@ -10,7 +10,7 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-constexpr int bank_blocks = 8;  // a multiprocessor
+constexpr int bank_blocks = 8;  // per multiprocessor
 
 }  // namespace
 
@@ -61,7 +61,7 @@ Result<void> PassLauncher::multiply(const PackedLayer& weights, OperationKind ki
   for (const PackedProduct& product : weights) {
     if (product.kind != kind) continue;
     depth = product.depth;
-    // One queue: the product before has read the rows.
+    // There is one queue, so the previous product has already read the rows.
     DRAFTSCOPE_TRY(unpack(gpu_, base_.model, layer, product, base_.work.widened));
   }
   const KernelFormat format = has_f16_activations(formats_.layers) ? KernelFormat::f16 : KernelFormat::bf16;

@@ -15,7 +15,7 @@ namespace draftscope::engine::cuda {
 
 class PassLauncher {
  public:
-  /// `programs`, whose operations a wide pass uses one by one, must outlive it.
+  /// `programs` must outlive it; a wide pass runs its operations one by one.
   PassLauncher(Gpu& gpu, const PassParams& base, const speculation::ModelShape& shape,
                const PassFormats& formats, ProgramRunner& programs)
       : gpu_(gpu),
@@ -25,14 +25,14 @@ class PassLauncher {
         programs_(programs),
         device_(gpu.describe()) {}
 
-  /// One layer's sublayers, for any number of rows.
-  /// `keys_are_ranges`: each row's keys are consecutive cache rows, as a chain's are.
+  /// Runs one layer's sublayers for any number of rows. `keys_are_ranges`: each row's keys are consecutive
+  /// cache rows, as in a chain.
   [[nodiscard]] Result<void> wide_layer(const LayerSlot& slot, const DeviceLayer& layer,
                                         const PackedLayer& weights, std::int32_t rows, bool keys_are_ranges);
   [[nodiscard]] Result<void> select_top(std::int32_t rows, std::int32_t k, HeadResult* top);
-  /// Kernel::move_states or compare_states.
+  /// Runs Kernel::move_states or compare_states.
   [[nodiscard]] Result<void> run_bank(Kernel kernel, std::int32_t n, const NumberPair* pairs, float* cosines);
-  /// `layers` in device memory.
+  /// `layers` is in device memory.
   [[nodiscard]] Result<void> move_cache_rows(const DeviceLayer* layers, std::int32_t n_moves,
                                              const RowMove* moves);
 

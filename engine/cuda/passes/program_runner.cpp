@@ -25,13 +25,13 @@ std::int32_t rounded(std::size_t bytes) {
 /// Maximum over all formats.
 constexpr PieceSize max_pieces{part_bytes_of(max_scale_words), max_copied_code_parts};
 
-/// Whether a block takes two tiles of a product of `rows` rows at once: their activations are loaded once for
-/// both. Of few rows it takes one, so that more blocks have some.
+/// Whether a block takes two tiles of a product of `rows` rows at once, which loads their activations once
+/// for both. With few rows it takes one, so that more blocks have work.
 constexpr bool takes_two_tiles(std::int32_t rows) {
   return rows > mma_rows;
 }
 
-/// The words of the CPU's spans; RoPE, gates and residuals are fused into the products, and most norms.
+/// Uses the names of the CPU's spans. RoPE, gates, residuals and most norms are fused into the products.
 std::string_view name_of(const Operation& operation) {
   switch (operation.kind) {
     case OperationKind::load_inputs:
@@ -70,7 +70,7 @@ std::string_view name_of(const Operation& operation) {
   return "round control";
 }
 
-/// Whether one block does all of it.
+/// Whether one block does the whole operation.
 bool is_of_one_block(OperationKind kind) {
   switch (kind) {
     case OperationKind::finish_draft_step:
@@ -97,7 +97,7 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
   const std::int32_t queries = rows * (shape.n_heads / shape.n_kv_heads);
   const std::size_t staged =
       streamed_partial_bytes + to_size(rows) * to_size(staged_row_bytes(shape.d_model));
-  // On an H200 rings of 64 KB took at most 2 % longer than those of 192 (measured).
+  // On an H200, rings of 64 KB took at most 2 % longer than rings of 192 KB (measured).
   const std::size_t min_ring_bytes = std::min(std::size_t{64} << 10, device.shared_bytes / 2);
   for (std::int32_t tiles = max_item_tiles; tiles > 0 && result.ring.places == 0; --tiles) {
     std::size_t scratch = std::max({streamed_partial_bytes, row_shared_bytes,
@@ -110,8 +110,8 @@ ProgramShape program_shape(const GpuDescription& device, const speculation::Mode
     result.scratch_bytes = rounded(scratch);
     const std::size_t taken = to_size(result.scratch_bytes) + to_size(result.block_bytes);
     const std::size_t left = device.shared_bytes > taken ? device.shared_bytes - taken : 0;
-    // Pieces are as long as leaves room for two of each warp's beside those that it takes at once, or of one
-    // part for two in all.
+    // Pieces are as long as possible, with room for two pieces per warp in addition to those taken at once.
+    // With pieces of one part, room for two in total is enough.
     const std::size_t least = takes_two_tiles(rows) ? 4 : 3;
     for (std::int32_t parts = pieces.parts; parts > 0 && result.ring.places == 0; parts /= 2) {
       const std::int32_t place_bytes = rounded(to_size(parts * pieces.part_bytes));
@@ -195,7 +195,7 @@ ProgramEntry ProgramRunner::add(const Operation& operation, const Described& des
 ProgramEntry ProgramRunner::add(const PackedProduct& product, const DeviceLayer& layer, Norm norm,
                                 std::int32_t index) {
   const bool plain = is_plain(product.format);
-  // The head of layers whose activations are bf16 may be in fp16.
+  // The head may be in fp16 although the layers' activations are bf16.
   const bool is_everywhere = plain && has_f16_activations(product.format) == has_f16_activations(format_);
   return add({.layer = layer,
               .kind = product.kind,
@@ -256,7 +256,7 @@ Result<void> ProgramRunner::upload_operations() {
   return gpu_.synchronise();
 }
 
-/// Sets how products are written from here on, for up to `rows` rows.
+/// Sets how products for up to `rows` rows are written from here on.
 void ProgramRunner::begin_rows(Written& program, std::int32_t rows) const {
   program.stages_rows = program_shape(device_, shape_, rows, max_pieces, program.sampled).stages_rows;
   program.product_flags = static_cast<ProgramEntry>((program.stages_rows ? 0 : entry_reads_normed) |
@@ -409,7 +409,7 @@ bool ProgramRunner::is_product(ProgramEntry entry) const {
   return operations_[entry & entry_place].pieces != nullptr;
 }
 
-/// The one that its operations need a kernel of, if there is one.
+/// The format whose kernel the operations of a part need, if any.
 std::optional<KernelFormat> ProgramRunner::format_of(const Written& program, const Part& part) const {
   for (std::int32_t entry = part.first; entry < part.last; ++entry)
     if (const auto format = described_[program.entries[to_size(entry)] & entry_place].format) return format;
@@ -428,7 +428,7 @@ std::vector<ProgramRunner::Part> ProgramRunner::parts_of(const Written& program)
   };
   for (std::int32_t entry = 0; entry < n; ++entry) {
     const auto needed = described_[program.entries[to_size(entry)] & entry_place].format;
-    // A trace shall tell drafts from verifications.
+    // A trace must distinguish drafts from verifications.
     const bool parts_here = is_plain_ || (needed && format && *needed != *format) ||
                             (entry == program.loop_end && (trace_ != nullptr || !is_step_whole));
     if (entry > 0 && parts_here) begin_part(entry);
@@ -453,7 +453,7 @@ Result<void> ProgramRunner::launch(Written program) {
   const std::vector<Part> parts = parts_of(program);
   const auto of_step = static_cast<std::size_t>(std::count_if(
       parts.begin(), parts.end(), [&](const Part& part) { return part.last <= program.loop_end; }));
-  // A step that is whole goes on by itself.
+  // A step in one part loops on the device.
   const std::int32_t steps = of_step > 1 ? program.draft_length : 1;
   if (timeline_) {
     const std::int32_t again = program.loop_end * std::max(program.draft_length - 1, 0);
@@ -487,14 +487,14 @@ std::vector<NotedOperation> ProgramRunner::noted(const Written& program) const {
   return all;
 }
 
-/// A program of one operation without flags, whose entry lies after the operations.
+/// Launches a program of one operation without flags, whose entry lies after the operations.
 Result<void> ProgramRunner::launch_alone(const Written& program) {
   const auto* const entries = reinterpret_cast<const ProgramEntry*>(operations_memory_.data() +
                                                                     operations_.size() * sizeof(Operation));
   return launch_part(program, {0, 1}, entries + program.entries.front(), false);
 }
 
-/// `entries`: the program's, in device memory.
+/// `entries` are the program's entries in device memory.
 Result<void> ProgramRunner::launch_part(const Written& program, const Part& part, const ProgramEntry* entries,
                                         bool is_noted) {
   const auto operation_at = [&](std::int32_t entry) -> const Operation& {

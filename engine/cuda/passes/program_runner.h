@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Passes and rounds as programs (kernels/program.h): what a model's operations are, where its weights lie in
-// the order in which they are read, and which of them a pass or a round is.
+// Passes and rounds as programs (kernels/program.h): the operations of a model, the order in which their
+// weights lie and are read, and the operations of each pass or round.
 //
-// A program is one launch, but where its operations take weights for which no kernel has code together, in
-// two formats with groups, or in fp16 beside activations in bf16: then each part of one format is. A draft
-// step that is in parts is launched as often as the draft may take steps. With DecodingPasses::plain every
+// A program is one launch, unless its operations take weights for which no kernel has code together. Those
+// are two formats with groups, or fp16 beside bf16 activations. Then each part of one format is a launch. A
+// draft step in parts is launched as often as the draft may take steps. With DecodingPasses::plain every
 // operation is a launch.
 
 #include <draftscope/base/result.h>
@@ -29,7 +29,7 @@ namespace draftscope::engine::cuda {
 
 /// Formats of a pass's matrices.
 struct PassFormats {
-  KernelFormat stored = KernelFormat::bf16;  ///< the embedding
+  KernelFormat stored = KernelFormat::bf16;  ///< Format of the embedding.
   KernelFormat layers = KernelFormat::bf16;
   KernelFormat head = KernelFormat::bf16;
 };
@@ -45,28 +45,28 @@ struct PassForm {
   std::int32_t rows = 1;
   bool head = false;
   bool logits = false;
-  std::optional<speculation::WeightFormat> weights;  ///< the draft's; none = the model's own
-  /// Slots before which states are stored, ascending; the number of slots = after the last one. The n-th of
-  /// them, from 0 on, is stored as boundary n of RoundStates.
+  std::optional<speculation::WeightFormat> weights;  ///< Format of the draft; none = the model's own.
+  /// Slots before which states are stored, ascending; the number of slots = after the last one. The n-th
+  /// entry, from 0 on, is stored as boundary n of RoundStates.
   std::vector<std::int32_t> kept;
-  std::int32_t keys = 0;  ///< maximum of any row
+  std::int32_t keys = 0;  ///< Maximum keys of any row.
 };
 
 /// A round whose draft runs some layers.
 struct RoundForm {
   std::int32_t draft_length = 0;
-  std::optional<speculation::WeightFormat> weights;  ///< the draft's; none = the model's own
+  std::optional<speculation::WeightFormat> weights;  ///< Format of the draft; none = the model's own.
   bool sampled = false;
-  bool above_exit = false;    ///< the verification goes on above the draft's layers, which are the first ones
-  bool keeps_states = false;  ///< whether states of every boundary are kept
+  bool above_exit = false;    ///< The verification continues above the draft's layers, the first ones.
+  bool keeps_states = false;  ///< Whether states of every boundary are stored.
   bool verifies = true;
-  std::int32_t keys = 0;  ///< keys of the root
+  std::int32_t keys = 0;  ///< Keys of the root.
 };
 
-/// Where programs store hidden states: a row at its place after the root of a round, or after the first row
+/// Where programs store hidden states. The place of a row is relative to the root of a round or the first row
 /// of a pass.
 struct RoundStates {
-  float* inputs = nullptr;      ///< states that the verification above an exit starts from, [rows][d_model]
+  float* inputs = nullptr;      ///< States that the verification above an exit starts from, [rows][d_model].
   float* boundaries = nullptr;  ///< [n_layers + 1][rows][d_model]
   std::size_t boundary_values = 0;
   [[nodiscard]] float* boundary(std::int32_t index) const {
@@ -78,21 +78,21 @@ struct RoundStates {
 struct ProgramShape {
   std::int32_t scratch_bytes = 0;
   std::int32_t block_bytes = 0;
-  std::int32_t attention_tiles = 1;  ///< maximum per item of attention
-  RingShape ring{};                  ///< has no places where the device has too little memory
-  bool stages_rows = true;  ///< products that normalise hold their rows; else a norm comes before them
+  std::int32_t attention_tiles = 1;  ///< Maximum per item of attention.
+  RingShape ring{};                  ///< It has no places if the device has too little memory.
+  bool stages_rows = true;  ///< Products that need a norm stage their rows; else a norm comes before.
   std::size_t shared_bytes = 0;
 };
 
 /// The pieces of a program's products.
 struct PieceSize {
-  std::int32_t part_bytes;  ///< maximum of any format
-  std::int32_t parts;       ///< maximum parts per copy: as many as the kernel has code for
+  std::int32_t part_bytes;  ///< Maximum over all formats.
+  std::int32_t parts;       ///< Maximum parts per copy, which the kernel's code limits.
 };
 
-/// Rows are staged where 64 KB are left for the rings,
-/// or half of a block's memory if that is less. `sampled`: the program cuts distributions. `block_bytes`: of
-/// what a launch runs (program_block_bytes()); by default what the model's longest round takes.
+/// Rows are staged where 64 KB are left for the rings, or half of a block's memory if that is less.
+/// `sampled`: the program cuts distributions. `block_bytes` is program_block_bytes() of a launch; by default
+/// the size for the model's longest round.
 [[nodiscard]] ProgramShape program_shape(const GpuDescription& device, const speculation::ModelShape& shape,
                                          std::int32_t rows, const PieceSize& pieces, bool sampled,
                                          std::optional<std::int32_t> block_bytes = {});
@@ -120,7 +120,7 @@ struct RowRange {
 
 class ProgramRunner {
  public:
-  /// Owns only what it allocates. `trace` is told what is launched; it may be null.
+  /// Owns only what it allocates. `trace` receives the launches; it may be null.
   [[nodiscard]] static Result<std::unique_ptr<ProgramRunner>> create(
       Gpu& gpu, const PassParams& base, const speculation::ModelShape& shape, const PassFormats& formats,
       const ModelLayers& layers, const PackedProduct& head, const RoundStates& states, DecodingPasses passes,
@@ -129,20 +129,20 @@ class ProgramRunner {
   /// Adds the layers in another format, for drafts.
   [[nodiscard]] Result<void> add_draft(speculation::WeightFormat weights, const ModelLayers& layers);
 
-  /// After the device has been waited for: an error if a block waited for others for more than a second in
-  /// the program that was launched last.
+  /// Call it after waiting for the device. Fails if a block of the last program waited for others for more
+  /// than a second.
   [[nodiscard]] Result<void> check();
 
-  /// A pass of up to max_decode_rows rows over the slots' layers.
+  /// Launches a pass of up to max_decode_rows rows over the slots' layers.
   [[nodiscard]] Result<void> launch_pass(const PassForm& form, std::span<const LayerSlot> slots);
-  /// A round whose draft takes these slots.
+  /// Launches a round whose draft takes these slots.
   [[nodiscard]] Result<void> launch_round(const RoundForm& form, std::span<const LayerSlot> slots);
 
-  // Parts of a wide pass.
+  // These functions run parts of a wide pass.
   [[nodiscard]] Result<void> load_inputs(std::int32_t rows);
-  /// Does nothing where the layer has no such part.
+  /// Does nothing if the layer has no such part.
   [[nodiscard]] Result<void> run_part(std::int32_t layer, LayerPart part, const RowRange& rows);
-  /// The head, and what becomes of the vocabulary's statistics, for up to max_decode_rows rows.
+  /// Runs the head and the statistics of the vocabulary, for up to max_decode_rows rows.
   [[nodiscard]] Result<void> run_head(const RowRange& rows, bool logits);
 
  private:
@@ -152,25 +152,25 @@ class ProgramRunner {
     OptionalEntry attention_norm, heads, attention, combine_attention, add_attention, mlp_norm, add_mlp;
     std::vector<ProgramEntry> qkv, output, gate_up, down;
   };
-  /// A model's layers on some weights.
+  /// A model's layers with one set of weights.
   using Variant = std::vector<LayerPlaces>;
-  /// An operation's layer and format, which the device is not told.
+  /// An operation's layer and format, which the device does not need.
   struct Described {
     std::int32_t layer = -1;
-    std::optional<KernelFormat> format;  ///< none of what every kernel of the layers has code for
+    std::optional<KernelFormat> format;  ///< None if every kernel of the layers has code for it.
   };
   struct Written {
     std::string_view name;
     std::vector<ProgramEntry> entries;
-    std::int32_t loop_end = 0;  ///< entries before it are a draft step, or it is 0
+    std::int32_t loop_end = 0;  ///< Entries before it are a draft step; 0 = there is none.
     std::int32_t draft_length = 0;
-    RowRange rows{0, 1};     ///< rows at its beginning
-    std::int32_t width = 1;  ///< rows at most
+    RowRange rows{0, 1};     ///< Rows at its start.
+    std::int32_t width = 1;  ///< Maximum rows.
     bool sampled = false;
     bool stages_rows = true;
     ProgramEntry product_flags = 0;
-    bool has_upper_rows = false;  ///< products take two turns
-    std::int32_t keys = 0;        ///< keys that its first attention reads
+    bool has_upper_rows = false;  ///< Products take two turns.
+    std::int32_t keys = 0;        ///< Keys that its first attention reads.
   };
   /// Entries that are one launch.
   struct Part {
@@ -209,23 +209,23 @@ class ProgramRunner {
   Gpu& gpu_;
   PassParams base_;
   speculation::ModelShape shape_;
-  KernelFormat format_ = KernelFormat::bf16;  ///< the layers'
+  KernelFormat format_ = KernelFormat::bf16;  ///< Format of the layers.
   RoundStates states_;
   bool is_plain_;
   profiler::DeviceTrace* trace_;
   GpuDescription device_;
   std::vector<Operation> operations_;
   std::vector<Described> described_;
-  DeviceMemory operations_memory_;  ///< operations, then each one's place as an entry
-  DeviceMemory program_memory_;     ///< ProgramState, then entries, then those that are products
+  DeviceMemory operations_memory_;  ///< Operations, then the place of each one as an entry.
+  DeviceMemory program_memory_;     ///< ProgramState, then entries, then the entries that are products.
   Variant model_;
   std::map<speculation::WeightFormat, Variant> drafts_;
   ProgramEntry load_inputs_ = 0, head_norm_ = 0, head_product_ = 0, finish_head_ = 0, finish_draft_step_ = 0,
                finish_sampled_step_ = 0, begin_last_token_ = 0, begin_verification_ = 0, warp_rows_ = 0,
                judge_draft_ = 0, keep_inputs_ = 0;
-  std::vector<ProgramEntry> keeps_;      ///< by boundary
-  std::vector<ProgramEntry> on_device_;  ///< entries that were uploaded last
-  ProgramState state_{};                 ///< after the last launch
+  std::vector<ProgramEntry> keeps_;      ///< By boundary.
+  std::vector<ProgramEntry> on_device_;  ///< Entries that were uploaded last.
+  ProgramState state_{};                 ///< State after the last launch.
   std::optional<ProgramTimeline> timeline_;
 };
 

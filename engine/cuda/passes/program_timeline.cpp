@@ -10,7 +10,7 @@ namespace draftscope::engine::cuda {
 
 void ClockDifference::add(std::int64_t before_ns, std::int64_t after_ns, std::int64_t first_there_ns,
                           std::int64_t last_there_ns) {
-  constexpr std::int64_t kept_ns = 1'000'000'000;  // clocks drift by some microseconds a second
+  constexpr std::int64_t kept_ns = 1'000'000'000;  // Clocks drift by some microseconds per second.
   const std::int64_t low = before_ns - first_there_ns;
   const std::int64_t high = after_ns - last_there_ns;
   const bool contradicts = low > high_ns_ || high < low_ns_;
@@ -76,7 +76,7 @@ void ProgramTimeline::report() {
 
 void ProgramTimeline::report(const Program& program, std::int64_t waited_ns) {
   rows_.clear();
-  std::int32_t steps = 0;  // of the draft
+  std::int32_t steps = 0;  // Steps of the draft.
   const auto signed_time = [](std::uint64_t time) { return static_cast<std::int64_t>(time); };
   for (const Launch& launch : program.launches)
     for (std::int32_t n = 0; n < launch.operations; ++n) {
@@ -84,7 +84,7 @@ void ProgramTimeline::report(const Program& program, std::int64_t waited_ns) {
       if (entry < 0) break;
       const NotedOperation& noted = program.entries[to_size(entry)];
       if (entry == 0 && noted.phase == traces::Phase::draft) ++steps;
-      // A launch's times are [operation][its own blocks].
+      // A launch's times are [operation][block], with its own number of blocks.
       const OperationTime* const times = program.times.data() + to_size(launch.first) * to_size(stride_) +
                                          to_size(n) * to_size(launch.blocks);
       profiler::TimedOperation row{.name = noted.name, .layer = noted.layer, .phase = noted.phase};

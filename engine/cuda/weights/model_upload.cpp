@@ -19,12 +19,12 @@ namespace draftscope::engine::cuda {
 
 namespace {
 
-/// Bytes of a tensor's numbers, widened if they are packed.
+/// Bytes of a tensor's numbers, after widening if they are packed.
 std::size_t plain_bytes(const TensorView& tensor) {
   return static_cast<std::size_t>(tensor.rows * tensor.columns) * dtype_bytes(tensor.dtype);
 }
 
-/// A layer's matrices on the device, and what they are in the checkpoint.
+/// A layer's matrices on the device and in the checkpoint.
 struct LayerMatrix {
   DeviceMatrix DeviceLayer::*placed;
   TensorView LayerWeights::*source;
@@ -43,7 +43,7 @@ constexpr LayerMatrix layer_matrices[] = {
     {&DeviceLayer::down, &LayerWeights::down, &LayerWeights::down_bias, TensorKind::down,
      OperationKind::down}};
 
-/// The groups that the layers' matrices are stored in, or some of them; none if all are otherwise.
+/// The groups that at least some of the layers' matrices are stored in; none if no matrix is.
 std::optional<KernelFormat> layer_groups(const Checkpoint& checkpoint) {
   for (const LayerWeights& layer : checkpoint.weights.layers)
     for (const LayerMatrix& matrix : layer_matrices)
@@ -51,16 +51,16 @@ std::optional<KernelFormat> layer_groups(const Checkpoint& checkpoint) {
   return std::nullopt;
 }
 
-/// A matrix on its way to its pieces.
+/// A matrix that is being converted to its pieces.
 struct Passing {
   const TensorView* source = nullptr;
   TensorKind kind = TensorKind::embedding;
   std::int32_t layer = -1;
   KernelFormat format = KernelFormat::bf16;
   float* scale = nullptr;
-  int of_product = 0;  ///< among the product's matrices
+  int of_product = 0;  ///< Index among the product's matrices.
 
-  /// As rows or groups, in device memory.
+  /// Bytes in device memory, as rows or groups.
   [[nodiscard]] std::size_t bytes() const {
     const GroupedLayout* const layout = grouped_layout(format);
     if (layout != nullptr) return layout->bytes(source->rows, source->columns);
@@ -74,14 +74,14 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// A product and the matrices that it is made of.
+/// A product and its matrices.
 struct PlacedProduct {
   PackedProduct packed;
   std::vector<Passing> matrices;
 };
 
 /// Products and vectors of a model, or a draft's products, within one block of device memory. Takes the same
-/// pieces in the same order every time; with a null base it only measures.
+/// pieces in the same order on every call; with a null base it only measures.
 class Layout {
  public:
   Layout(const Checkpoint& checkpoint, std::byte* base) : checkpoint_(checkpoint), pieces_(base) {}
@@ -135,7 +135,7 @@ class Layout {
   [[nodiscard]] const Passing& embedding() const { return embedding_; }
   [[nodiscard]] bool is_head_tied() const { return is_head_tied_; }
 
-  /// Bytes of any product's matrices on their way.
+  /// Maximum bytes in transit, over the products' matrices.
   [[nodiscard]] std::size_t passing() const {
     std::size_t most = 0;
     for (const PlacedProduct& product : products_) {
@@ -205,7 +205,7 @@ class Layout {
   std::vector<Vector> vectors_;
 };
 
-/// The first trait that the kernels lack, as a message names it; none if they compute the shape.
+/// The first trait that the kernels lack, as named in messages; none if they compute the shape.
 std::optional<std::string_view> missing_trait(const speculation::ModelShape& shape) {
   const speculation::ArchitectureTraits& traits = shape.traits;
   const speculation::ArchitectureTraits llama;
@@ -221,13 +221,13 @@ std::optional<std::string_view> missing_trait(const speculation::ModelShape& sha
   return std::nullopt;
 }
 
-/// The error of a matrix that has a number which is not finite.
+/// The error for a matrix that has a number which is not finite.
 Result<void> non_finite(const Checkpoint& checkpoint, const Passing& matrix) {
   return fail("model {}: {}, expected finite numbers", checkpoint.shape.name,
               non_finite_weight(checkpoint, matrix.layer < 0 ? checkpoint.shape.n_layers : matrix.layer));
 }
 
-/// The matrix where the host has its numbers: in the checkpoint, or made in `numbers`.
+/// The matrix where the host has its numbers: in the checkpoint, or converted in `numbers`.
 TensorView on_host(const Checkpoint& checkpoint, const Passing& matrix, std::vector<std::byte>& numbers) {
   TensorView source = *matrix.source;
   if (checkpoint.matrices_in_memory) return source;
@@ -242,7 +242,7 @@ TensorView on_host(const Checkpoint& checkpoint, const Passing& matrix, std::vec
   return source;
 }
 
-/// Brings a matrix to the device in its format. Errors: a number is not finite where the format must be.
+/// Uploads a matrix in its format. Error: a number is not finite where the format needs it to be.
 Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix, std::byte* to) {
   std::vector<std::byte> numbers;
   const TensorView source = on_host(checkpoint, matrix, numbers);
@@ -262,7 +262,7 @@ Result<void> bring(Gpu& gpu, const Checkpoint& checkpoint, const Passing& matrix
   return gpu.upload(to, wide.data(), wide.size());
 }
 
-/// Brings every product's weights to their pieces. A tied head is packed from the rows of the embedding.
+/// Uploads every product's weights and packs them. A tied head is packed from the rows of the embedding.
 Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout& layout,
                             const DeviceModel& model, const std::vector<DeviceLayer>& layers) {
   DRAFTSCOPE_TRY_ASSIGN(const DeviceMemory passing,
@@ -272,7 +272,7 @@ Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout
     const std::byte* rows[3]{};
     std::size_t offset = 0;
     for (const Passing& matrix : product.matrices) {
-      // There is one queue, so the product before has been packed by then.
+      // There is one queue, so the previous product has been packed by then.
       std::byte* const to = passing.data() + offset;
       offset += aligned(matrix.bytes());
       rows[matrix.of_product] = to;
@@ -288,7 +288,7 @@ Result<void> bring_products(Gpu& gpu, const Checkpoint& checkpoint, const Layout
   return gpu.synchronise();
 }
 
-/// Error: some of the layers' matrices are in fp8, and some are not.
+/// Error: only some of the layers' matrices are in fp8.
 Result<void> check_one_format(const Checkpoint& checkpoint) {
   const auto& layers = checkpoint.weights.layers;
   const bool fp8 = checkpoint.has_fp8();
@@ -301,7 +301,7 @@ Result<void> check_one_format(const Checkpoint& checkpoint) {
               checkpoint.shape.name);
 }
 
-/// Error: the layers' matrices are in groups that no kernel takes, or in formats that kernels do not take
+/// Error: the layers' matrices are in groups that no kernel takes, or in formats that no kernel takes
 /// together.
 Result<void> check_blocks(const Checkpoint& checkpoint) {
   const auto expected = layer_groups(checkpoint);
@@ -340,7 +340,7 @@ Result<void> check_weights(const Checkpoint& checkpoint, CudaWeights weights) {
 constexpr std::int32_t fp8_granule = 16;
 constexpr std::int32_t plain_granule = 8;
 
-/// Weights of 16 bytes, which the layers' widths must be multiples of; whole groups of formats with groups.
+/// The layers' widths must be multiples of this: 16 bytes of weights, or whole groups of formats with groups.
 std::int32_t width_granule(KernelFormat layers) {
   if (grouped_layout(layers) != nullptr) return part_depth;
   return layers == KernelFormat::fp8 ? fp8_granule : plain_granule;
@@ -391,7 +391,7 @@ Result<void> check_model(const Checkpoint& checkpoint, const CudaOptions& option
     return fail("model {}: head_dim is {}, expected 32, 64, 96 or 128 on a cuda device", shape.name,
                 shape.head_dim);
   DRAFTSCOPE_TRY(check_program_memory(device, shape));
-  // Every tensor's shape and type: the host backend's own checks.
+  // Checks every tensor's shape and type as the host backend does.
   DRAFTSCOPE_TRY(cpu::prepare_model(checkpoint));
   return {};
 }

@@ -18,27 +18,28 @@ namespace draftscope::engine::cuda {
 
 struct UploadedModel {
   speculation::ModelShape shape;
-  KernelFormat stored = KernelFormat::bf16;  ///< the embedding
+  KernelFormat stored = KernelFormat::bf16;  ///< Format of the embedding.
   KernelFormat head = KernelFormat::bf16;
-  KernelFormat layers = KernelFormat::bf16;  ///< the layers' matrices; others may be in bf16 beside it
-  DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in
-  std::vector<DeviceLayer> host_layers;      ///< keys and values are not filled in
-  std::vector<PackedLayer> weights;          ///< by layer
+  KernelFormat layers = KernelFormat::bf16;  ///< Format of the layers' matrices; some may be in bf16.
+  DeviceModel model{};                       ///< cache_rows, cosine and sine are not filled in.
+  std::vector<DeviceLayer> host_layers;      ///< Keys and values are not filled in.
+  std::vector<PackedLayer> weights;          ///< By layer.
   PackedProduct head_weights;
-  DeviceMemory memory;  ///< all of it
+  DeviceMemory memory;  ///< Memory of all weights.
 };
 
-/// The layers once more, their matrices in another format; all else is the model's.
+/// A second copy of the layers with their matrices in another format; everything else is shared with the
+/// model.
 struct UploadedDraftLayers {
   std::vector<DeviceLayer> layers;
   std::vector<PackedLayer> weights;
-  DeviceMemory memory;  ///< weights and their scales
+  DeviceMemory memory;  ///< Weights and their scales.
 };
 
 /// "fp8", "q4_0", "bf16": a format as files and recordings name it.
 [[nodiscard]] std::string_view weights_name(KernelFormat format);
 
-/// The format that the layers' matrices have after upload_model().
+/// The format of the layers' matrices after upload_model().
 [[nodiscard]] KernelFormat layer_format(const Checkpoint& checkpoint, CudaWeights weights);
 
 /// Whether the kernels can run this shape and these types on such a device.
@@ -47,22 +48,22 @@ struct UploadedDraftLayers {
 
 /// Bytes that upload_model() will allocate.
 struct UploadBytes {
-  std::size_t kept = 0;     ///< for the weights that stay
-  std::size_t passing = 0;  ///< for matrices on their way; given back before upload_model() returns
+  std::size_t kept = 0;     ///< For the weights that stay.
+  std::size_t passing = 0;  ///< For matrices in transit; released before upload_model() returns.
 };
 [[nodiscard]] UploadBytes upload_bytes(const Checkpoint& checkpoint, CudaWeights weights);
 
 [[nodiscard]] Result<UploadedModel> upload_model(Gpu& gpu, const Checkpoint& checkpoint, CudaWeights weights);
 
-/// The kernels' name of a format that layers can have for drafts, beside the model's own. Errors: the kernels
-/// do not have the format, the model's layers have activations of another type or are in fp8 themselves, or
-/// their widths do not fit the format.
+/// The kernels' name of a format that draft layers can have beside the model's own. Errors: the kernels lack
+/// the format, the model's layers are in fp8 or have activations of another type, or their widths do not fit
+/// the format.
 [[nodiscard]] Result<KernelFormat> draft_layer_format(const Checkpoint& checkpoint,
                                                       const UploadedModel& model,
                                                       speculation::WeightFormat format);
 
-/// Rounds the layers' matrices from the checkpoint's to a format of draft_layer_format(). Errors: memory is
-/// short, a number is not finite.
+/// Rounds the layers' matrices from the checkpoint's format to a format of draft_layer_format(). Errors:
+/// memory is short, or a number is not finite.
 [[nodiscard]] Result<UploadedDraftLayers> upload_draft_layers(Gpu& gpu, const Checkpoint& checkpoint,
                                                               const UploadedModel& model,
                                                               KernelFormat format);

@@ -26,15 +26,15 @@ namespace {
 static_assert(fp8_block_layout.sharing_rows == fp8_block_outputs && fp8_block_depth == fp8_block_inputs &&
               part_depth == fp8_block_granule);
 
-constexpr std::int64_t rounded_rows = 128;  ///< rows that share a scale where plain numbers are rounded
+constexpr std::int64_t rounded_rows = 128;  ///< Rows that share a scale when plain numbers are rounded.
 
-/// Values of k that share a scale, in one row; codes are filled up with zeros.
+/// Values of k that share a scale, in one row; codes are padded with zeros.
 struct Fp8Group {
   std::array<std::uint8_t, fp8_block_depth> codes{};
   float scale = 0.0F;
 };
 
-/// Whether all its numbers are finite in bf16, too.
+/// Whether all numbers of a group are finite in bf16, too.
 bool is_finite(const Fp8Group& group) {
   std::uint8_t largest = 0;
   for (const std::uint8_t code : group.codes) largest = std::max<std::uint8_t>(largest, code & 0x7fU);
@@ -42,7 +42,7 @@ bool is_finite(const Fp8Group& group) {
   return std::isfinite(bf16_to_float(float_to_bf16(e4m3_value(largest) * group.scale)));
 }
 
-/// A matrix on its way.
+/// A matrix that is being packed.
 class Fp8BlockPacking {
  public:
   explicit Fp8BlockPacking(const TensorView& source)
@@ -50,7 +50,7 @@ class Fp8BlockPacking {
         is_moved_(source.quantised != nullptr && source.quantised->form == PackedForm::fp8),
         out_(fp8_block_layout.bytes(source.rows, source.columns)) {}
 
-  /// Rows [first, end), from a multiple of rounded_rows on. False if a number is not finite.
+  /// Packs rows [first, end), starting at a multiple of rounded_rows. False if a number is not finite.
   bool pack(std::int64_t first, std::int64_t end) { return is_moved_ ? move(first, end) : round(first, end); }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(out_); }
 
@@ -146,14 +146,14 @@ std::optional<Fp8Rows> pack_fp8(const TensorView& matrix) {
   const auto columns = static_cast<std::size_t>(matrix.columns);
   Fp8Rows packed{std::vector<std::byte>(rows * columns), std::vector<float>(rows)};
   if (matrix.is_fp8()) {
-    if (first_non_finite(matrix)) return std::nullopt;  // kernels would take NaN codes for 480
+    if (first_non_finite(matrix)) return std::nullopt;  // Kernels would read NaN codes as 480.
     std::memcpy(packed.codes.data(), matrix.data + matrix.first_row * matrix.columns, packed.codes.size());
     output_scales(*matrix.quantised, matrix.first_row, matrix.rows, packed.scales.data());
     return packed;
   }
   TensorView plain = matrix;
   std::vector<std::byte> wide;
-  if (!matrix.is_plain()) {  // rounded to the widened type first
+  if (!matrix.is_plain()) {  // Its numbers are first rounded to the widened type.
     wide = widened_rows(matrix, 0, matrix.rows);
     plain = {wide.data(), matrix.dtype, matrix.rows, matrix.columns};
   }

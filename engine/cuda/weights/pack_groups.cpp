@@ -37,8 +37,8 @@ bool is_finite(const cpu::QuantisedBlock& block) {
   return std::isfinite(f16_to_float(block.scale)) && std::isfinite(f16_to_float(block.minimum));
 }
 
-// Scales and minima of Q4_K (kernels/grouped_layout.h): 256 weights have two fp16 numbers, and each 32 of
-// them a scale and a minimum of 6 bits, which are multiples of those.
+// Scales and minima of Q4_K (kernels/grouped_layout.h): 256 weights have two fp16 numbers. Each 32 of the
+// weights have a scale and a minimum of 6 bits, which are multiples of these numbers.
 
 constexpr float largest_code = 15.0F;
 constexpr float largest_multiple = 63.0F;
@@ -49,7 +49,7 @@ struct Reach {
   [[nodiscard]] float step() const { return (largest - least) / largest_code; }
 };
 
-/// A NaN among the weights makes it one of NaNs.
+/// Range of the weights and zero; both ends are NaN if a weight is NaN.
 Reach reach_of(std::span<const float> weights) {
   Reach reach;
   for (const float weight : weights) {
@@ -60,16 +60,16 @@ Reach reach_of(std::span<const float> weights) {
   return reach;
 }
 
-/// The nearest of 0 … `most`; 0 of a unit of zero and of what is no number.
+/// The nearest of 0 … `most`; 0 if the unit is zero or the result is not a number.
 float multiple(float value, float unit, float most) {
   if (unit == 0.0F) return 0.0F;
   const float nearest = std::nearbyint(value / unit);
   return nearest > 0.0F ? std::min(nearest, most) : 0.0F;
 }
 
-/// 256 weights rounded: each 32 to sixteen even steps from their least, or from 0, to their largest, whose
-/// sizes are rounded to multiples. Fewer weights are filled up with zeros. Scales that are not finite where a
-/// weight is not, or where fp16 lacks the reach.
+/// Rounds 256 weights: each 32 to sixteen even steps from their minimum, or from 0, to their maximum; the
+/// step sizes are rounded to multiples. Fewer weights are padded with zeros. Scales are not finite if a
+/// weight is not, or if they exceed fp16's range.
 std::array<cpu::QuantisedBlock, cpu::blocks_of_two_levels> round_to_two_levels(
     std::span<const float> weights) {
   std::array<cpu::QuantisedBlock, cpu::blocks_of_two_levels> blocks;
@@ -81,7 +81,7 @@ std::array<cpu::QuantisedBlock, cpu::blocks_of_two_levels> round_to_two_levels(
   float least = 0.0F;
   for (std::size_t part = 0; part < blocks.size(); ++part) {
     const Reach reach = reach_of(part_of(part));
-    step = std::isnan(step) ? step : std::max(reach.step(), step);  // the first of two where one is a NaN
+    step = std::isnan(step) ? step : std::max(reach.step(), step);  // std::max() returns a NaN first value.
     least = std::min(reach.least, least);
   }
   const std::uint16_t unit = float_to_f16(step / largest_multiple);
@@ -103,7 +103,8 @@ std::array<cpu::QuantisedBlock, cpu::blocks_of_two_levels> round_to_two_levels(
   return blocks;
 }
 
-/// Writes what belongs to part `part` of 256 weights into their scale_bytes, zeros where no part was written.
+/// Writes the fields of part `part` of 256 weights into their scale_bytes, which are zeros where no part was
+/// written.
 void put_two_levels(const cpu::QuantisedBlock& block, std::size_t part, std::byte* scales) {
   std::memcpy(scales, &block.scale, sizeof block.scale);
   std::memcpy(scales + sizeof block.scale, &block.minimum, sizeof block.minimum);
@@ -123,13 +124,13 @@ void put_two_levels(const cpu::QuantisedBlock& block, std::size_t part, std::byt
   upper[part - half] = static_cast<std::byte>((scale & 15U) | (minimum & 15U) << 4U);
 }
 
-/// Rows of a matrix on their way.
+/// Rows of a matrix that is being packed.
 class Packing {
  public:
   Packing(const TensorView& source, const cpu::PackedLayout& blocks, const GroupedLayout& layout)
       : source_(source), blocks_(blocks), layout_(layout), out_(layout.bytes(source.rows, source.columns)) {}
 
-  /// False if a group holds what is no finite number.
+  /// Packs a row. False if a group has a number that is not finite.
   bool pack(std::int64_t row) {
     const bool is_moved = source_.blocks != nullptr && source_.blocks->multiplied == blocks_.format;
     return is_moved ? move(row) : round(row);

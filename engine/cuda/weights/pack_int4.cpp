@@ -24,14 +24,15 @@ static_assert(int4_layout.run_depth() == int4_group && part_depth == int4_granul
 constexpr std::int64_t int4_rows_together = 128;
 constexpr std::uint32_t largest_int4 = 15;
 
-/// A run of a row, its codes filled up with zeros.
+/// A run of a row; its codes are padded with zeros.
 struct Int4Run {
   std::array<std::uint8_t, int4_group> numbers{};
   std::uint16_t scale = 0;  ///< fp16
   std::uint32_t zero = 0;
 };
 
-/// The nearest of sixteen even steps; none if a number is not finite, or their reach is not fp16's.
+/// Rounds to the nearest of sixteen even steps; none if a number is not finite, or their range exceeds
+/// fp16's.
 std::optional<Int4Run> rounded_to_int4(std::span<const float> values) {
   float least = 0.0F;
   float largest = 0.0F;
@@ -54,13 +55,13 @@ std::optional<Int4Run> rounded_to_int4(std::span<const float> values) {
   return run;
 }
 
-/// A matrix on its way.
+/// A matrix that is being packed.
 class Int4Packing {
  public:
   explicit Int4Packing(const TensorView& source)
       : source_(source), out_(int4_layout.bytes(source.rows, source.columns)) {}
 
-  /// Rows [first, end). False if a group holds what is no finite number.
+  /// Packs rows [first, end). False if a group has a number that is not finite.
   bool pack(std::int64_t first, std::int64_t end) {
     const bool is_moved = source_.quantised != nullptr && source_.quantised->form != PackedForm::fp8;
     return is_moved ? move(first, end) : round(first, end);

@@ -32,7 +32,7 @@ PieceLayout piece_layout_of(KernelFormat format, std::int32_t depth) {
 
 PackedProduct packed_product(OperationKind kind, KernelFormat format, std::int32_t outputs,
                              std::int32_t depth) {
-  // A tile of gate and up has as many outputs of each as half a tile has.
+  // A tile of gate and up has half a tile of outputs of each.
   return {kind, format, piece_layout_of(format, depth), tiles_of(outputs), depth, nullptr};
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 // Weights in device memory as programs read them: in pieces (kernels/piece_layout.h). There is no second
-// copy: the rows that pieces are made of pass through memory that is given back.
+// copy: the rows that pieces are made of pass through memory that is released afterwards.
 
 #include <vector>
 
@@ -35,7 +35,7 @@ using PackedLayer = std::vector<PackedProduct>;
 
 [[nodiscard]] PieceLayout piece_layout_of(KernelFormat format, std::int32_t depth);
 
-/// A product of `outputs`, without pieces.
+/// Describes a product of `outputs`, without pieces.
 [[nodiscard]] PackedProduct packed_product(OperationKind kind, KernelFormat format, std::int32_t outputs,
                                            std::int32_t depth);
 

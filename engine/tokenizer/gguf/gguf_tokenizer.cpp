@@ -24,7 +24,7 @@ namespace {
 
 // The keys tokenizer.ggml.* that both kinds of tokenizer have.
 
-/// tokenizer.ggml.token_type; the numbers are the format's.
+/// Values of tokenizer.ggml.token_type; the numbers are those of the format.
 enum class TokenType : std::int32_t {
   undefined = 0,
   normal = 1,
@@ -36,12 +36,12 @@ enum class TokenType : std::int32_t {
 };
 
 struct GgufVocabulary {
-  std::vector<std::string_view> tokens;  ///< by id, valid UTF-8; they look into the file
+  std::vector<std::string_view> tokens;  ///< by id, valid UTF-8; they point into the file
   std::vector<TokenType> types;          ///< by id
   std::optional<std::int32_t> bos, eos, unknown;
 
   /// Tokens that are found in the text as a whole: control tokens and the unknown one, which are special, and
-  /// what the user defined.
+  /// user-defined ones.
   [[nodiscard]] std::vector<AddedToken> added_tokens() const;
   [[nodiscard]] bool is_special(std::size_t token) const;
 };
@@ -89,7 +89,8 @@ std::vector<AddedToken> GgufVocabulary::added_tokens() const {
   return added;
 }
 
-/// Errors: no tokens, lists of different lengths, ids beyond the vocabulary, text that is not UTF-8.
+/// Reads the vocabulary. Errors: no tokens, lists of different lengths, ids beyond the vocabulary, text that
+/// is not UTF-8.
 Result<GgufVocabulary> read_vocabulary(const gguf::Metadata& metadata) {
   constexpr std::string_view key = "tokenizer.ggml.tokens";
   GgufVocabulary vocabulary;
@@ -123,10 +124,10 @@ Result<TokenIds> index_tokens(const GgufVocabulary& vocabulary, const gguf::Meta
   return ids;
 }
 
-// SentencePiece makes pieces of 16 characters unless told; every cut of one is looked up.
+// SentencePiece makes pieces of up to 16 characters by default; every division of a piece is looked up.
 constexpr std::size_t max_scored_bytes = 512;
 
-/// Ranks of equal scores are equal.
+/// Ranks of scores; equal scores have equal ranks.
 std::vector<std::uint32_t> ranks_of(const std::vector<double>& scores) {
   std::map<double, std::uint32_t, std::greater<>> ranks;
   for (const double score : scores) ranks.emplace(score, 0);
@@ -138,8 +139,8 @@ std::vector<std::uint32_t> ranks_of(const std::vector<double>& scores) {
   return ranked;
 }
 
-/// Byte-level: tokenizer.ggml.merges, "left right" each, the first first. Errors: another form, a piece that
-/// is no token.
+/// Merges of a byte-level tokenizer from tokenizer.ggml.merges: "left right" each, in order of rank. Errors:
+/// another form, a piece that is no token.
 Result<std::vector<BpeMerge>> listed_merges(const TokenIds& ids, const gguf::Metadata& metadata) {
   constexpr std::string_view key = "tokenizer.ggml.merges";
   DRAFTSCOPE_TRY_ASSIGN(const auto texts, metadata.texts(key));
@@ -168,8 +169,9 @@ Result<std::vector<BpeMerge>> listed_merges(const TokenIds& ids, const gguf::Met
   return merges;
 }
 
-/// SentencePiece: two pieces merge where their text is a token, the highest of tokenizer.ggml.scores first,
-/// the leftmost of equals. Errors: no scores or too few, a token of more than 512 bytes.
+/// Merges of SentencePiece: two pieces merge if their joined text is a token. The highest of
+/// tokenizer.ggml.scores comes first, ties go to the leftmost. Errors: no scores or too few, a token of more
+/// than 512 bytes.
 Result<std::vector<BpeMerge>> scored_merges(const GgufVocabulary& vocabulary, const TokenIds& ids,
                                             const gguf::Metadata& metadata) {
   constexpr std::string_view key = "tokenizer.ggml.scores";
@@ -180,7 +182,7 @@ Result<std::vector<BpeMerge>> scored_merges(const GgufVocabulary& vocabulary, co
     if (std::isnan(scores[i]))
       return fail("{}: {}[{}] is {}, expected a number", metadata.file(), key, i, scores[i]);
   const auto ranks = ranks_of(scores);
-  // Runs of spaces are user-defined in Gemma's vocabulary, and merge.
+  // Runs of spaces are user-defined in Gemma's vocabulary, and still merge.
   const auto is_piece = [&](std::size_t token) {
     const TokenType type = vocabulary.types[token];
     return type == TokenType::normal || type == TokenType::undefined || type == TokenType::user_defined;
@@ -221,7 +223,8 @@ Result<void> read_byte_level(const GgufVocabulary&, const gguf::Metadata& metada
   return {};
 }
 
-/// The stages of Llama 2's tokenizer.json: a space before each stretch of text, unknown characters as bytes.
+/// Sets the stages of Llama 2's tokenizer.json: a space before each stretch of text, unknown characters as
+/// bytes.
 Result<void> read_sentence_pieces(const GgufVocabulary& vocabulary, const gguf::Metadata& metadata,
                                   bool& add_bos, Tokenizer::Implementation& it) {
   constexpr std::string_view whitespace_key = "tokenizer.ggml.remove_extra_whitespaces";

@@ -9,18 +9,19 @@
 namespace draftscope::engine::tokenizer {
 namespace {
 
-/// One after the other: expressions whose matches become pieces of their own, single digits, GPT-2's words.
+/// Steps of a split, in order: expressions whose matches become separate pieces, single digits, GPT-2's
+/// words.
 struct SplitRule {
-  std::array<const char*, 5> expressions{};  ///< null after the last
+  std::array<const char*, 5> expressions{};  ///< null after the last expression
   bool digits = false;
   bool words = false;
-  bool composed = false;  ///< Unicode's NFC comes first
+  bool composed = false;  ///< whether Unicode's NFC comes first
   bool ignore_merges = false;
   bool add_bos = false;
 };
 
-// The expressions are those of the tokenizer.json that each name stands for (ggml's converter names them, its
-// reader cites them); the tests hold them to Hugging Face's tokenizers.
+// The expressions are those of the tokenizer.json that each name represents (ggml's converter names them, its
+// reader cites them). The tests compare them with Hugging Face's tokenizers.
 #define DRAFTSCOPE_WORDS_AND_NUMBERS(digits)                                                         \
   R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)" digits R"(| ?[^\s\p{L}\p{N}]+[\r\n]*)" \
   R"(|\s*[\r\n]+|\s+(?!\S)|\s+)"
@@ -28,7 +29,7 @@ constexpr auto words_and_numbers = DRAFTSCOPE_WORDS_AND_NUMBERS(R"(\p{N}{1,3})")
 constexpr auto words_and_digits = DRAFTSCOPE_WORDS_AND_NUMBERS(R"(\p{N})");
 #undef DRAFTSCOPE_WORDS_AND_NUMBERS
 
-/// Words by their capitals; `suffix` may follow one.
+/// Splits words by their capitals; `suffix` may follow one.
 #define DRAFTSCOPE_CASED_WORDS(suffix, digits)                                                         \
   R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)" suffix             \
   R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)" suffix "|" digits \
@@ -39,7 +40,7 @@ constexpr auto cased_words_and_suffixes =
 #undef DRAFTSCOPE_CASED_WORDS
 
 constexpr auto line_ends = R"([\r\n])";
-/// Letters that have cases, as far as DeepSeek LLM counts them.
+/// Letters that have cases, according to DeepSeek LLM.
 constexpr auto deepseek_llm_words =
     R"(\s?[A-Za-z\u00B5\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u01BA\u01BC-\u01BF\u01C4-\u0293\u0295-\u02AF)"
     R"(\u0370-\u0373\u0376\u0377\u037B-\u037D\u037F\u0386\u0388-\u038A\u038C\u038E-\u03A1\u03A3-\u03F5)"
@@ -54,7 +55,7 @@ constexpr auto deepseek_llm_words =
     "\U00010400-\U0001044F\U000104B0-\U000104D3\U000104D8-\U000104FB\U00010C80-\U00010CB2"
     "\U00010CC0-\U00010CF2\U000118A0-\U000118DF\U0001E900-\U0001E943]+";
 constexpr auto deepseek_llm_signs = R"(\s?[!-/:-~\uFF01-\uFF0F\uFF1A-\uFF5E\u2018-\u201F\u3000-\u3002]+)";
-/// \s+$, which stands at the end of a piece: line ends are pieces of their own.
+/// Stands for \s+$, which occurs at the end of a piece: line ends are separate pieces.
 constexpr auto space_at_end = R"(\s+(?![\s\S]))";
 constexpr auto deepseek_ideographs = R"([\u4E00-\u9FA5\u0800-\u4E00\uAC00-\uD7FF]+)";
 constexpr auto three_digits = R"(\p{N}{1,3})";
@@ -66,7 +67,7 @@ constexpr auto deepseek_v3_words =
 constexpr SplitRule gpt2{.words = true};
 constexpr SplitRule digits_and_words{.digits = true, .words = true};
 constexpr SplitRule llama3{.expressions = {words_and_numbers}, .ignore_merges = true, .add_bos = true};
-/// Llama 3's pieces without its first token: SmolLM3 has it.
+/// Llama 3's pieces without its first token; SmolLM3 uses them.
 constexpr SplitRule smaug{.expressions = {words_and_numbers}, .ignore_merges = true};
 constexpr SplitRule dbrx{.expressions = {words_and_numbers}};
 constexpr SplitRule qwen2{.expressions = {words_and_digits}, .composed = true};
@@ -78,7 +79,7 @@ constexpr SplitRule deepseek_llm{
 constexpr SplitRule deepseek_coder{
     .expressions = {line_ends, R"(\s?\p{L}+)", R"(\s?\p{P}+)", deepseek_ideographs}, .digits = true};
 constexpr SplitRule deepseek_v3{.expressions = {three_digits, ideographs_and_kana, deepseek_v3_words}};
-/// The rule of ggml's reader for files that name no other.
+/// The rule that ggml's reader uses for files without a name.
 constexpr SplitRule ggml_default{
     .expressions = {R"([\p{P}\$\+<=>\^~\|]+)",
                     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))", R"(\p{N}+)",

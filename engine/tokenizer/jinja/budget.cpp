@@ -21,7 +21,7 @@ Result<void> Budget::room(std::size_t bytes) const {
 
 template <typename Content>
 Result<Value> Budget::hold(Content content, std::size_t bytes) {
-  bytes += sizeof(Shared<Content>) + 2 * sizeof(void*);  // and the counts of who shares it
+  bytes += sizeof(Shared<Content>) + 2 * sizeof(void*);  // Includes the reference counts.
   DRAFTSCOPE_TRY(room(bytes));
   Value value(std::move(content), Charge(bytes, held_bytes_));
   if (value.depth() > limits_.depth)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What one rendering may take. A chat template is a program that comes with a model from anywhere.
+// Limits of one rendering. A chat template is a program that comes with a model from an unknown source.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -13,31 +13,31 @@
 
 namespace draftscope::engine::jinja {
 
-/// A published template takes about 100 steps for each message and holds a few times the conversation.
+/// A published template takes about 100 steps per message and uses memory of a few times the conversation.
 struct Limits {
   std::size_t steps = 50'000'000;
   std::size_t value_bytes = std::size_t{256} << 20U;
-  int depth = 100;  ///< nesting of lists and dictionaries, which are freed by recursion
+  int depth = 100;  ///< nesting of lists and dictionaries, which are freed recursively
   std::size_t output_bytes = std::size_t{16} << 20U;
 };
 
-/// No text grows past this.
+/// Max bytes of a text.
 inline constexpr std::size_t longest_text = std::size_t{16} << 20U;
 
-/// Counts what a rendering takes. It must outlive the values that it makes.
+/// Counts the resources of a rendering. It must outlive the values that the rendering makes.
 class Budget {
  public:
   explicit Budget(const Limits& limits) : limits_(limits) {}
 
-  /// The line that messages name.
+  /// Sets the line that messages name.
   void at_line(std::size_t line) { line_ = line; }
 
-  /// Statements, turns of loops, expressions, and the members that an operation looks at.
+  /// Counts statements, turns of loops, expressions, and the members that an operation looks at.
   [[nodiscard]] Result<void> steps(std::size_t count);
-  /// The steps of an operation that reads or copies so many bytes of text.
+  /// Counts the steps of an operation that reads or copies this number of bytes of text.
   [[nodiscard]] Result<void> bytes_read(std::size_t bytes) { return steps(bytes / bytes_per_step); }
 
-  /// To be asked before a value of known size is made.
+  /// Checks for room; call it before a value of known size is made.
   [[nodiscard]] Result<void> room(std::size_t bytes) const;
   [[nodiscard]] Result<void> room_for_members(std::size_t count) const { return room(count * sizeof(Value)); }
 

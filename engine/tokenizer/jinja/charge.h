@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The bytes that the values of a rendering hold.
+// Counts the bytes that the values of a rendering use.
 
 #include <cstddef>
 #include <utility>
 
 namespace draftscope::engine::jinja {
 
-/// Bytes that count as in use for as long as this lives. What counts them must outlive it.
+/// Bytes that count as in use during the lifetime of this object. Their counter must outlive it.
 class Charge {
  public:
-  /// Nothing: of what was there before the rendering began.
+  /// Charges nothing: for values that existed before the rendering began.
   Charge() = default;
   Charge(std::size_t bytes, std::size_t& held) : bytes_(bytes), held_(&held) { held += bytes; }
   Charge(Charge&& other) noexcept : bytes_(other.bytes_), held_(std::exchange(other.held_, nullptr)) {}

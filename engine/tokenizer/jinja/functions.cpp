@@ -12,7 +12,7 @@
 namespace draftscope::engine::jinja {
 namespace {
 
-// tojson stands in branches about tools, which are not taken here; where it is reached it fails.
+// tojson occurs in branches about tools, which are not taken here; evaluating it fails.
 constexpr std::array<std::string_view, 14> filters{"default", "trim",   "length",     "count",     "string",
                                                    "list",    "items",  "first",      "last",      "join",
                                                    "safe",    "tojson", "selectattr", "rejectattr"};
@@ -28,7 +28,7 @@ bool contains(const std::array<std::string_view, Count>& names, std::string_view
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Python's str.strip takes Unicode white space and the four information separators.
+// Python's str.strip removes Unicode white space and the four information separators.
 bool is_python_space(char32_t c) {
   return tokenizer::is_white_space(c) || (c >= 0x1C && c <= 0x1F);
 }
@@ -160,7 +160,7 @@ Result<Value> today(const std::string& format, Budget& budget) {
   std::tm local{};
   std::array<char, 256> text{};
   if (localtime_r(&now, &local) == nullptr) return fail("strftime_now: found no local time, expected one");
-    // The format is the template's own: Hugging Face hands it to strftime the same way.
+    // The format comes from the template: Hugging Face passes it to strftime in the same way.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   const std::size_t size = std::strftime(text.data(), text.size(), format.c_str(), &local);
@@ -288,7 +288,7 @@ Result<bool> equal(const Value& left, const Value& right, Budget& budget) {
 }
 
 std::size_t find_text(std::string_view text, std::string_view part, std::size_t from) {
-  // std::string::find takes the product of the two lengths for repeated letters.
+  // std::string::find takes time proportional to the product of the lengths for repeated letters.
   const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
   return found == nullptr ? std::string_view::npos
                           : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());

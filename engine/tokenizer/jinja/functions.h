@@ -22,7 +22,7 @@ namespace draftscope::engine::jinja {
 
 using Arguments = std::vector<Value>;
 
-// Each takes from the budget what it looks at and what it makes.
+// Each function charges the budget for what it reads and what it makes.
 [[nodiscard]] Result<Value> apply_filter(const std::string& name, const Value& value,
                                          const Arguments& arguments, Budget& budget);
 [[nodiscard]] Result<bool> apply_test(const std::string& name, const Value& value, const Arguments& arguments,
@@ -34,10 +34,11 @@ using Arguments = std::vector<Value>;
 
 /// A list of the keys, in order.
 [[nodiscard]] Result<Value> keys(const Dictionary& entries, Budget& budget);
-/// The entry of a dictionary, else undefined.
+/// The entry of a dictionary; undefined if there is none.
 [[nodiscard]] Result<Value> entry(const Dictionary& dictionary, const std::string& key, Budget& budget);
 [[nodiscard]] Result<bool> equal(const Value& left, const Value& right, Budget& budget);
-/// Where `part` begins in `text`, at `from` or later, else npos. Takes linear time whatever the two hold.
+/// Position of `part` in `text`, at `from` or later; npos if there is none. Takes linear time for any
+/// contents.
 [[nodiscard]] std::size_t find_text(std::string_view text, std::string_view part, std::size_t from = 0);
 
 }  // namespace draftscope::engine::jinja

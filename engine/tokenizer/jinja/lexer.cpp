@@ -20,7 +20,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Line ends become \n; a last one is no part of the template.
+// Converts line ends to \n, and drops one at the end, which is not part of the template.
 std::string normalize_lines(std::string_view source) {
   std::string lines;
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -58,7 +58,7 @@ class Lexer {
   }
 
  private:
-  // Counts on from where it was last asked.
+  // The current line; counting continues from the last call.
   std::size_t line() {
     const std::size_t consumed = source_.size() - rest_.size();
     line_ += static_cast<std::size_t>(std::count(source_.data() + counted_, source_.data() + consumed, '\n'));
@@ -76,7 +76,7 @@ class Lexer {
     return std::string_view::npos;
   }
 
-  // The text up to the tag, less the white space that the tag takes.
+  // Takes the text up to the tag, without the white space that the tag removes.
   Result<void> take_text(std::size_t tag) {
     std::string_view text = rest_.substr(0, tag);
     if (tag != std::string_view::npos) {
@@ -96,7 +96,7 @@ class Lexer {
     return {};
   }
 
-  // After a tag's close: `-` takes all white space, a block or comment takes one line end.
+  // Removes space after a tag's close: `-` removes all white space, a block or comment one line end.
   void take_space_after(bool all, bool one_line_end) {
     at_line_start_ = false;
     if (all) {
@@ -120,7 +120,7 @@ class Lexer {
 
   Result<void> take_words(bool output) {
     const std::string_view closing = output ? "}}" : "%}";
-    int depth = 0;  // how many brackets are open, for a dictionary's closing braces
+    int depth = 0;  // number of open brackets, to recognise a dictionary's closing braces
     while (true) {
       rest_.remove_prefix(std::min(rest_.find_first_not_of(space), rest_.size()));
       if (rest_.empty()) return fail("line {}: a tag has no {}", line(), closing);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A template's source as a flat list: text between tags, and the tags' words. White space around tags goes as
-// Hugging Face sets Jinja up: trim_blocks and lstrip_blocks.
+// A template's source as a flat list: text between tags, and the tags' words. White space around tags is
+// treated as in Hugging Face's configuration of Jinja: trim_blocks and lstrip_blocks.
 
 #include <draftscope/base/result.h>
 #include <string>
@@ -27,10 +27,10 @@ enum class TokenKind {
 struct Token {
   TokenKind kind;
   std::string text;
-  std::size_t line;  ///< from 1, for messages
+  std::size_t line;  ///< counted from 1, for messages
 };
 
-/// Ends with a token of kind `end`.
+/// Splits a template into tokens; the last has kind `end`.
 [[nodiscard]] Result<std::vector<Token>> tokenize(std::string_view source);
 
 }  // namespace draftscope::engine::jinja

@@ -12,7 +12,7 @@
 namespace draftscope::engine::jinja {
 namespace {
 
-// Keep a hostile template off the stack's end; published ones stay below 20 (and 20 KiB).
+// Limits that protect the stack from a hostile template; published ones stay below 20 (and 20 KiB).
 constexpr std::size_t longest_source = std::size_t{1} << 20U;
 constexpr int deepest_nesting = 100;
 constexpr int deepest_tree = 400;
@@ -69,7 +69,7 @@ class Parser {
     return {};
   }
 
-  // At {% endif %} and the like: the block's owner reads those.
+  // Whether the next tag is {% endif %} or the like, which the block's owner reads.
   [[nodiscard]] bool at_block_end() const {
     static constexpr std::array<std::string_view, 4> ends{"endif", "endfor", "else", "elif"};
     return peek().kind == TokenKind::open_block && peek(1).kind == TokenKind::name &&
@@ -198,7 +198,7 @@ class Parser {
   Result<Expression> parse_left(Level next, TokenKind kind,
                                 const std::array<std::string_view, Count>& operators) {
     DRAFTSCOPE_TRY_ASSIGN(auto left, (this->*next)());
-    // A chain grows the tree to the left, which evaluation descends.
+    // A chain makes the tree deeper on the left, and evaluation recurses into it.
     for (int length = 0; peek().kind == kind; ++length) {
       const auto found = std::find(operators.begin(), operators.end(), peek().text);
       if (found == operators.end()) break;
@@ -246,7 +246,7 @@ class Parser {
     return join(ExpressionKind::binary, std::move(name), std::move(left), std::move(right));
   }
 
-  // From loose to tight: + and -, then ~, then * // %.
+  // Operators from lowest to highest precedence: + and -, then ~, then * // %.
   Result<Expression> parse_sum() {
     return parse_left(&Parser::parse_concatenation, TokenKind::symbol,
                       std::array<std::string_view, 2>{"+", "-"});

@@ -92,7 +92,7 @@ class Renderer {
     return {};
   }
 
-  // A list, or undefined: which has no items.
+  // The items of a list; an undefined value has none.
   Result<Value> loop_items(const Statement& statement) {
     DRAFTSCOPE_TRY_ASSIGN(Value items, evaluate(statement.expressions[0]));
     if (const auto* entries = items.dictionary()) {
@@ -113,7 +113,7 @@ class Renderer {
     return budget_.list(std::move(chosen));
   }
 
-  // What a loop sets is gone after each turn, as in Jinja.
+  // Runs a loop. Variables that it sets are lost after each turn, as in Jinja.
   Result<void> loop(const Statement& statement) {
     DRAFTSCOPE_TRY_ASSIGN(const Value sequence, loop_items(statement));
     if (sequence.list() == nullptr) return {};
@@ -145,7 +145,7 @@ class Renderer {
       DRAFTSCOPE_TRY(budget_.steps(1 + scope->size()));
       if (const Value* found = find_entry(*scope, name)) return *found;
     }
-    // A function's name is defined, though it has no value of its own here.
+    // A function's name counts as defined, though it has no value here.
     return is_known_function(name) ? Value(true) : Value();
   }
 
@@ -341,7 +341,7 @@ class Renderer {
     return fail("{} {} {} is not implemented", type_name(left), name, type_name(right));
   }
 
-  // Division and remainder round down, as Python's do.
+  // Computes with integers. Division and remainder round down, as in Python.
   static Result<Value> arithmetic(const std::string& name, std::int64_t left, std::int64_t right) {
     if (name == "<") return Value(left < right);
     if (name == ">") return Value(left > right);
@@ -365,7 +365,7 @@ class Renderer {
     return Value(result);
   }
 
-  Budget budget_;  // outlives the scopes, whose values it counts
+  Budget budget_;  // Declared first, since it must outlive the scopes, whose values it counts.
   std::vector<Dictionary> scopes_;
   std::string output_;
 };

@@ -9,8 +9,8 @@
 
 namespace draftscope::engine::jinja {
 
-/// The text of a template with `variables`. The error is what the template raised, or names the line where it
-/// took more than the limits.
+/// Renders a template with `variables`. The error is the one that the template raised, or names the line that
+/// exceeded the limits.
 [[nodiscard]] Result<std::string> render(const Block& block, Dictionary variables, const Limits& limits = {});
 
 }  // namespace draftscope::engine::jinja

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A parsed template. Filters, tests, functions and methods that are not implemented are refused here, by
+// A parsed template. The parser refuses filters, tests, functions and methods that are not implemented, by
 // name.
 
 #include <draftscope/base/result.h>
@@ -20,7 +20,7 @@ enum class ExpressionKind {
   name,         // name
   attribute,    // operands[0].name
   subscript,    // operands[0][operands[1]]
-  slice,        // operands[0][operands[1]:operands[2]], none where left out
+  slice,        // operands[0][operands[1]:operands[2]]; an omitted bound is none
   list,         // operands
   dictionary,   // key, value, key, value…
   call,         // name(operands…, keywords…)
@@ -51,8 +51,8 @@ struct Statement {
   std::size_t line;
   std::string text;                     // text
   std::vector<std::string> targets;     // set: a name, or an object and its member; loop: names
-  std::vector<Expression> expressions;  // output, set, loop: one (loop: and its filter); branch: conditions
-  std::vector<Block> blocks;            // loop: one; branch: one a condition, and the else
+  std::vector<Expression> expressions;  // output, set: one; loop: one and its filter; branch: conditions
+  std::vector<Block> blocks;            // loop: one; branch: one per condition, then the else
 };
 
 [[nodiscard]] Result<Block> parse_template(std::string_view source);

@@ -23,7 +23,7 @@ struct Undefined {};
 struct None {};
 struct Namespace;
 
-/// Part of a value on the heap: its copies share it, and nothing changes it.
+/// The part of a value that is on the heap. Copies of the value share it, and it never changes.
 template <typename Content>
 struct Shared {
   Content content;
@@ -32,8 +32,8 @@ struct Shared {
 };
 
 struct Value {
-  // Shared as in Python: a namespace changes in place. No container holds a namespace, so that none owns
-  // itself.
+  // A namespace is shared, as in Python, and changes in place. No container can contain a namespace, so that
+  // none owns itself.
   std::variant<Undefined, None, bool, std::int64_t, std::shared_ptr<const Shared<std::string>>,
                std::shared_ptr<const Shared<List>>, std::shared_ptr<const Shared<Dictionary>>,
                std::shared_ptr<Namespace>>
@@ -63,8 +63,8 @@ template <typename... Alternatives>
 constexpr bool copies_never_fail(const std::variant<Alternatives...>*) {
   return (std::is_nothrow_copy_constructible_v<Alternatives> && ...);
 }
-// With a std::string among the alternatives, a copy that finds no memory would jump to nowhere: libstdc++ 12
-// takes such a variant for one that always has a value, also while it undoes the copy.
+// If std::string were among the alternatives, a copy that runs out of memory would jump to an invalid
+// address. libstdc++ 12 assumes that such a variant always has a value, even while it undoes the copy.
 static_assert(copies_never_fail(static_cast<decltype(Value::data)*>(nullptr)));
 
 struct Namespace {
@@ -72,16 +72,17 @@ struct Namespace {
 };
 
 [[nodiscard]] bool truth(const Value& value);
-/// Containers are equal to themselves, and when both are empty: their members are not compared.
+/// Compares values. Containers are equal if they are the same object or both empty: their members are not
+/// compared.
 [[nodiscard]] bool equal(const Value& left, const Value& right);
-/// Text as Python's str() gives it, but nothing for an undefined value. Lists and dictionaries have no text
-/// here.
+/// Appends text as Python's str() gives it, but nothing for an undefined value. Returns false for lists and
+/// dictionaries, which have no text here.
 [[nodiscard]] bool append_text(const Value& value, std::string& text);
-/// The bytes of a string, else 0.
+/// Bytes of a string; otherwise 0.
 [[nodiscard]] std::size_t text_size(const Value& value);
-/// "a string", for messages.
+/// Name of a value's type for messages: "a string".
 [[nodiscard]] std::string type_name(const Value& value);
-/// The entry of a dictionary, else null.
+/// The entry of a dictionary; null if there is none.
 [[nodiscard]] const Value* find_entry(const Dictionary& dictionary, const std::string& key);
 void set_entry(Dictionary& dictionary, const std::string& key, Value value);
 

@@ -48,7 +48,7 @@ Result<std::string> apply_step(const ReplaceMatches& step, const std::string& te
   return replaced;
 }
 
-// Canonical order within each run of combining marks. A stable sort, since utf8proc's own insertion sort
+// Puts each run of combining marks into canonical order. Uses a stable sort, since utf8proc's insertion sort
 // takes quadratic time on a long run.
 void sort_marks(std::vector<utf8proc_int32_t>& code_points) {
   const auto combining_class = [](utf8proc_int32_t c) { return utf8proc_get_property(c)->combining_class; };
@@ -64,7 +64,7 @@ void sort_marks(std::vector<utf8proc_int32_t>& code_points) {
 Result<std::string> apply_step(const UnicodeForm& step, const std::string& text) {
   if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }))
     return text;
-  constexpr std::size_t longest_decomposition = 18;  // U+FDFA under NFKD
+  constexpr std::size_t longest_decomposition = 18;  // length of U+FDFA under NFKD
   const int decompose = UTF8PROC_DECOMPOSE | UTF8PROC_STABLE | (step.compatibility ? UTF8PROC_COMPAT : 0);
   std::vector<utf8proc_int32_t> code_points;
   std::array<utf8proc_int32_t, longest_decomposition> parts{};

@@ -12,7 +12,7 @@
 
 namespace draftscope::engine::tokenizer {
 
-/// Puts a text before what is not empty (SentencePiece's dummy prefix).
+/// Puts a text before any text that is not empty (SentencePiece's dummy prefix).
 struct Prepend {
   std::string text;
 };
@@ -21,7 +21,7 @@ struct ReplaceMatches {
   std::string content;
 };
 struct UnicodeForm {
-  bool compose;        ///< NFC, NFKC; else NFD, NFKD
+  bool compose;        ///< NFC, NFKC; otherwise NFD, NFKD
   bool compatibility;  ///< NFKC, NFKD
 };
 

@@ -8,13 +8,13 @@
 
 #include "tokenizer/split/utf8.h"
 
-// Where the two dialects part:
-//  \s       PCRE2 adds U+180E, Oniguruma takes Unicode White_Space.
-//  \p{Han}  PCRE2 takes script extensions, Oniguruma the script itself.
-//  \uHHHH   is \x{HHHH} in PCRE2.
-//  {n,m}+   repeats again in Oniguruma and is possessive in PCRE2.
-//  [[…]] and && in a class are set operations in Oniguruma and characters in PCRE2.
-//  ^ and $  match at every line in Oniguruma.
+// Differences between the two dialects:
+// \s       includes U+180E in PCRE2; it is Unicode White_Space in Oniguruma.
+// \p{Han}  uses script extensions in PCRE2, the script itself in Oniguruma.
+// \uHHHH   is \x{HHHH} in PCRE2.
+// {n,m}+   repeats again in Oniguruma and is possessive in PCRE2.
+// [[…]] and && in a class are set operations in Oniguruma and characters in PCRE2.
+// ^ and $  match at every line in Oniguruma.
 
 namespace draftscope::engine::tokenizer {
 namespace {
@@ -108,7 +108,7 @@ class Translator {
         (kind >= 'a' && kind <= 'z') || (kind >= 'A' && kind <= 'Z') || (kind >= '0' && kind <= '9');
     static constexpr std::string_view same_in_both = "dDnrtfv";
     if (letter && same_in_both.find(kind) == std::string_view::npos) return refuse(rest_.substr(0, 2));
-    // \v is the vertical tab to Oniguruma, all vertical space to PCRE2.
+    // \v is the vertical tab in Oniguruma, all vertical space in PCRE2.
     if (kind == 'v') return replace(2, "\\x{0B}"), Result<void>{};
     copy(2);
     return {};

@@ -7,8 +7,8 @@
 
 namespace draftscope::engine::tokenizer {
 
-/// A PCRE2 expression (for UTF and UCP) that means what `expression` means to Oniguruma with its default
-/// syntax. Only constructs whose meaning is known to agree pass; others are refused by name, `path` first.
+/// Translates an expression from Oniguruma's default syntax to PCRE2 (for UTF and UCP) with the same meaning.
+/// Accepts only constructs whose meaning is known to agree; refuses others by name, with `path` first.
 [[nodiscard]] Result<std::string> translate_oniguruma(std::string_view expression, std::string_view path);
 
 }  // namespace draftscope::engine::tokenizer

@@ -63,7 +63,7 @@ Result<Pattern> Pattern::regex(std::string_view expression, std::string_view pat
   if (compiled == nullptr) return fail("{}: bad expression: {}", path, error_text(code));
   Pattern pattern;
   pattern.code_.reset(compiled, [](const pcre2_code* c) { pcre2_code_free(const_cast<pcre2_code*>(c)); });
-  // Where PCRE2 was built without its JIT the interpreter matches the same.
+  // If PCRE2 was built without its JIT, the interpreter gives the same matches.
   pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE);
   return pattern;
 }
@@ -82,7 +82,7 @@ Result<void> Pattern::for_each_match(std::string_view text, const Visit& visit) 
   std::size_t from = 0;
   std::size_t last_end = std::string_view::npos;
   while (from <= text.size()) {
-    // The whole prompt was checked before: checking again at each match would be quadratic.
+    // The whole prompt was checked before; checking again at each match would be quadratic.
     int count = pcre2_match(code_.get(), subject, text.size(), from, PCRE2_NO_UTF_CHECK, data.get(), nullptr);
     if (count == PCRE2_ERROR_JIT_STACKLIMIT)
       count = pcre2_match(code_.get(), subject, text.size(), from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
@@ -92,7 +92,7 @@ Result<void> Pattern::for_each_match(std::string_view text, const Visit& visit) 
     const PCRE2_SIZE* offsets = pcre2_get_ovector_pointer(data.get());
     const Range match{offsets[0], offsets[1]};
     if (match.begin == match.end && match.begin == last_end) {
-      // An empty match right after a match would never end: go on one character later.
+      // An empty match right after a match would never end, so continue one character later.
       if (last_end == text.size()) return {};
       from = last_end + scan_utf8(text.substr(last_end)).length;
       continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a tokenizer.json calls a pattern: {"String": "…"} or {"Regex": "…"}. Regular expressions there are
-// written for Oniguruma; they are translated and run by PCRE2 with its JIT.
+// The pattern of a tokenizer.json: {"String": "…"} or {"Regex": "…"}. Regular expressions there are written
+// for Oniguruma; they are translated and run by PCRE2 with its JIT.
 
 #include <draftscope/base/result.h>
 #include <cstddef>
@@ -18,7 +18,7 @@ struct pcre2_real_code_8;
 
 namespace draftscope::engine::tokenizer {
 
-/// Half-open byte range.
+/// A half-open range of bytes.
 struct Range {
   std::size_t begin;
   std::size_t end;
@@ -30,12 +30,12 @@ class Pattern {
   [[nodiscard]] static Result<Pattern> regex(std::string_view expression, std::string_view path);
   [[nodiscard]] static Pattern literal(std::string text);
 
-  /// Empty for a regular expression.
+  /// The literal text; empty for a regular expression.
   [[nodiscard]] const std::string& literal_text() const { return literal_; }
 
   using Visit = std::function<void(Range)>;
-  /// Visits all matches, left to right, none overlapping. Lookarounds see `text` only. Fails when the
-  /// expression exceeds PCRE2's limits on this text.
+  /// Visits all matches, left to right, without overlap. Lookarounds see only `text`. Fails if the expression
+  /// exceeds PCRE2's limits on this text.
   [[nodiscard]] Result<void> for_each_match(std::string_view text, const Visit& visit) const;
 
  private:

@@ -46,7 +46,7 @@ Result<PreTokenizerStep> parse_metaspace(const JsonField& field) {
       {{"always", Prepend::always}, {"first", Prepend::first}, {"never", Prepend::never}}};
   DRAFTSCOPE_TRY_ASSIGN(auto replacement, one_character(field["replacement"]));
   DRAFTSCOPE_TRY_ASSIGN(const auto split, field["split"].boolean_or(true));
-  // Older files say add_prefix_space, newer ones prepend_scheme; where both speak they must agree.
+  // Older files have add_prefix_space, newer ones prepend_scheme; if a file has both they must agree.
   DRAFTSCOPE_TRY_ASSIGN(const auto add_prefix_space, field["add_prefix_space"].boolean_or(true));
   const JsonField scheme = field["prepend_scheme"];
   std::string name = "always";
@@ -99,7 +99,7 @@ std::vector<TextStretch> stretches_of_digits(std::string_view text) {
   return stretches;
 }
 
-// Cuts every piece by `stretches_of` and `behavior`, in place of it.
+// Splits every piece by `stretches_of` and `behavior`; the results replace it.
 template <typename StretchesOf>
 Result<Pieces> split_pieces(Pieces pieces, SplitBehavior behavior, const StretchesOf& stretches_of) {
   std::vector<Range> cut;
@@ -109,14 +109,14 @@ Result<Pieces> split_pieces(Pieces pieces, SplitBehavior behavior, const Stretch
     for (const Range part : split_stretches(*stretches, behavior))
       if (part.begin != part.end) cut.push_back({range.begin + part.begin, range.begin + part.end});
   }
-  // A piece that was cut away at the front leaves no piece that starts the input.
+  // If a split removes the front of the first piece, no remaining piece starts the input.
   if (!pieces.ranges.empty() && !cut.empty() && cut.front().begin != pieces.ranges.front().begin)
     pieces.starts_input = false;
   pieces.ranges = std::move(cut);
   return pieces;
 }
 
-// Rewrites every piece: `append(piece, is_first, output)`.
+// Rewrites every piece by calling `append(piece, is_first, output)`.
 template <typename Append>
 Pieces map_pieces(const Pieces& pieces, const Append& append) {
   Pieces mapped{{}, {}, pieces.starts_input};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Cuts a text into the pieces within which BPE merges.
+// Splits a text into the pieces within which BPE merges.
 
 #include <draftscope/base/result.h>
 #include <optional>
@@ -22,14 +22,14 @@ enum class SplitBehavior { removed, isolated, merged_with_previous, merged_with_
 struct Split {
   Pattern pattern;
   SplitBehavior behavior;
-  bool invert;  ///< split at what the pattern does not match
+  bool invert;  ///< whether to split at the text that does not match
 };
 struct Digits {
   bool individual;
 };
 struct ByteLevel {
   bool add_prefix_space;
-  std::optional<Pattern> words;  ///< GPT-2's split, when the step splits at all
+  std::optional<Pattern> words;  ///< GPT-2's split, if the step splits at all
 };
 struct Metaspace {
   enum class Prepend { always, first, never };
@@ -40,19 +40,19 @@ struct Metaspace {
 
 using PreTokenizerStep = std::variant<Split, Digits, ByteLevel, Metaspace>;
 
-/// Pieces as ranges of one text; never empty ones.
+/// Pieces as ranges of one text, none of them empty.
 struct Pieces {
   std::string text;
   std::vector<Range> ranges;
-  bool starts_input;  ///< the first range is the start of what the caller encodes
+  bool starts_input;  ///< whether the first range is the start of the caller's input
 
   [[nodiscard]] std::string_view piece(Range range) const {
     return std::string_view(text).substr(range.begin, range.end - range.begin);
   }
 };
 
-/// A step that maps bytes to the byte alphabet, after GPT-2's split into words if `words`. `path` names it
-/// in errors.
+/// Makes a step that maps bytes to the byte alphabet, after GPT-2's split into words if `words`. `path` names
+/// it in errors.
 [[nodiscard]] Result<ByteLevel> make_byte_level(bool add_prefix_space, bool words, std::string_view path);
 
 class PreTokenizer {
@@ -66,12 +66,12 @@ class PreTokenizer {
   std::vector<PreTokenizerStep> steps_;
 };
 
-/// One stretch of a text, as a split sees it.
+/// A stretch of a text, as a split sees it.
 struct TextStretch {
   Range range;
   bool is_match;
 };
-/// Ranges that cover the stretches' text (less what `removed` takes), in order; may hold empty ones.
+/// Ranges that cover the stretches' text (except text that `removed` drops), in order; some may be empty.
 [[nodiscard]] std::vector<Range> split_stretches(const std::vector<TextStretch>& stretches,
                                                  SplitBehavior behavior);
 

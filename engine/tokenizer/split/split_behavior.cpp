@@ -6,7 +6,8 @@
 namespace draftscope::engine::tokenizer {
 namespace {
 
-// A match joins what stands before it, unless that is a match too. Backwards the same gives merged_with_next.
+// Joins each match with the text before it, unless that is a match too. Run backwards, it gives
+// merged_with_next.
 template <typename Iterator>
 std::vector<Range> merge_matches(Iterator begin, Iterator end) {
   std::vector<Range> ranges;

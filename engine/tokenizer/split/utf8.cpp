@@ -7,8 +7,8 @@ namespace draftscope::engine::tokenizer {
 namespace {
 
 struct LeadByte {
-  std::size_t length;           // 0: no character starts so
-  unsigned char second_lowest;  // the second byte's range keeps out overlong forms and surrogates
+  std::size_t length;           // 0: no character starts with this byte
+  unsigned char second_lowest;  // the second byte's range excludes overlong forms and surrogates
   unsigned char second_highest;
 };
 
@@ -32,7 +32,7 @@ Utf8Scan scan_utf8(std::string_view text) {
   const LeadByte lead = lead_byte(byte_at(0));
   if (lead.length == 0) return {Utf8Status::invalid, 1, 0};
   if (lead.length == 1) return {Utf8Status::complete, 1, byte_at(0)};
-  // The lead byte of an n-byte character carries 7 - n bits, every other byte six.
+  // The lead byte of an n-byte character has 7 - n bits of it, every other byte six.
   char32_t code_point = byte_at(0) & (0xFFU >> (lead.length + 1));
   for (std::size_t i = 1; i < lead.length; ++i) {
     if (i == text.size()) return {Utf8Status::truncated, i, 0};

@@ -2,7 +2,7 @@
 #pragma once
 
 // UTF-8 as Unicode 3.9 defines it (no surrogates, no overlong forms, nothing past U+10FFFF). Malformed bytes
-// become U+FFFD by maximal subparts: each longest prefix of a valid character is one replacement.
+// become U+FFFD by maximal subparts: each longest prefix of a valid character gives one replacement.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class Utf8Status { complete, invalid, truncated };
 struct Utf8Scan {
   Utf8Status status;
   std::size_t length;   ///< bytes of the character, or of the malformed prefix (at least 1)
-  char32_t code_point;  ///< when complete
+  char32_t code_point;  ///< valid if complete
 };
 
 /// The character at the start of a non-empty text.
@@ -28,14 +28,15 @@ struct Utf8Scan {
 [[nodiscard]] std::optional<std::size_t> first_invalid_utf8(std::string_view text);
 void append_utf8(std::string& text, char32_t code_point);
 
-/// Unicode White_Space.
+/// Whether it has Unicode's property White_Space.
 [[nodiscard]] bool is_white_space(char32_t code_point);
-/// General category N (digits, letter numbers and other numbers).
+/// Whether its general category is N (digits, letter numbers and other numbers).
 [[nodiscard]] bool is_numeric(char32_t code_point);
-/// A word character: Alphabetic, M, Nd, Pc or Join_Control.
+/// Whether it is a word character: Alphabetic, M, Nd, Pc or Join_Control.
 [[nodiscard]] bool is_word(char32_t code_point);
 
-/// Joins bytes that arrive in pieces: complete characters leave at once, an unfinished one waits.
+/// Joins bytes that arrive in pieces: complete characters are returned at once, an unfinished one is held
+/// back.
 class Utf8Joiner {
  public:
   void feed(std::string_view bytes, std::string& output);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From logits to a distribution, and the exact rejection rule of speculative sampling.
-// Sources: Leviathan et al. 2023 and Chen et al. 2023 (docs/methods.md, rule 1: accept x ~ q with probability
-// min(1, p/q), on rejection draw from norm(max(p − q, 0))). Both sides are warped alike, in Hugging Face's
-// order: repetition penalty, temperature, top-k, top-p.
+// Turns logits into a distribution, and applies the exact rejection rule of speculative sampling. Sources:
+// Leviathan et al. 2023 and Chen et al. 2023 (docs/methods.md, rule 1: accept x ~ q with probability min(1,
+// p/q), on rejection draw from norm(max(p − q, 0))). Both sides are warped alike, in Hugging Face's order:
+// repetition penalty, temperature, top-k, top-p.
 
 #include <draftscope/base/result.h>
 #include <draftscope/engine/random.h>
@@ -17,16 +17,16 @@ namespace draftscope::engine {
 struct SamplingOptions {
   double temperature = 0.0;  ///< 0 = greedy
   std::int32_t top_k = 0;    ///< 0 = off
-  double top_p = 1.0;        ///< 1 = off; keeps the smallest set of tokens whose probability reaches it
-  bool coupled = false;      ///< target and draft choose with the same noise: see coupled_token()
-  /// Tokens of prompt and output before a position are made less likely there: see penalise_repetition().
-  /// Draft and target by the same rule; a drafted prefix counts as text. 1 = off.
+  double top_p = 1.0;        ///< 1 = off; otherwise the smallest set of tokens with this total probability
+  bool coupled = false;      ///< Whether target and draft choose with the same noise: see coupled_token().
+  /// Makes tokens that occurred in prompt or output less likely: see penalise_repetition(). The rule is the
+  /// same for draft and target; a drafted prefix counts as text. 1 = off.
   double repetition_penalty = 1.0;
   [[nodiscard]] bool penalises() const { return repetition_penalty != 1.0; }
   [[nodiscard]] bool greedy() const { return temperature <= 0.0; }
 };
 
-/// Bounds of the repetition penalty: beyond them logits would leave the range of their type.
+/// Bounds of the repetition penalty. Beyond them logits would leave the range of their type.
 inline constexpr double min_repetition_penalty = 0.01;
 inline constexpr double max_repetition_penalty = 100.0;
 
@@ -46,31 +46,31 @@ struct Distribution {
   [[nodiscard]] double probability(std::int32_t token) const;
 };
 
-/// Warps one row of logits. Ties at the edge of top-k or top-p are settled for the lower token id. Logits
-/// that make no distribution (has_distribution() of backend.h) give an empty one.
+/// Warps one row of logits. Ties at the edge of top-k or top-p go to the lower token id. Logits that form no
+/// distribution (has_distribution() of backend.h) give an empty one.
 void warp(std::span<const float> logits, const SamplingOptions& options, Distribution& out);
 
-/// max(target − draft, 0), normalised; the target itself where nothing remains (target ≤ draft everywhere can
-/// only come from rounding).
+/// Computes max(target − draft, 0), normalised. Gives the target itself if nothing remains: target ≤ draft
+/// everywhere can only come from rounding.
 void residual(const Distribution& target, const Distribution& draft, Distribution& out);
 
-/// A token drawn from `distribution`.
 [[nodiscard]] std::int32_t draw_token(const Distribution& distribution, Draw draw, Chooser& chooser);
 
 /// Whether a token drawn from `draft` is accepted as one of `target`.
 [[nodiscard]] bool accept_token(const Distribution& target, const Distribution& draft, std::int32_t token,
                                 Draw draw, Chooser& chooser);
 
-/// The distribution without a token, normalised; empty if nothing else was in it.
+/// Removes a token from the distribution and normalises it; the result is empty if it had no other token.
 void remove_token(Distribution& distribution, std::int32_t token);
 
-/// The Gumbel-max choice (-1 of an empty distribution): the token with the highest log p + Gumbel noise,
-/// where the noise is a function of the key, the position and the token alone. Target and draft that choose
-/// so agree often, and the text is a function of the key and the target, whatever drafts: vanilla's text,
-/// token by token (Maddison et al. 2014 for the choice; Daliri, Musco and Suresh 2024 for drafting with it).
+/// The Gumbel-max choice (Maddison et al. 2014): the token with the highest log p + Gumbel noise; -1 for an
+/// empty distribution. The noise is a function of only the key, the position and the token. Target and draft
+/// that choose so agree often (Daliri, Musco and Suresh 2024). Whatever drafts, the text is a function of the
+/// key and the target: vanilla's text, token by token.
 [[nodiscard]] std::int32_t coupled_token(const Distribution& distribution, CounterKey key,
                                          std::int32_t position);
-/// The `count` best of that choice in order (fewer if there are not so many): a draw without replacement.
+/// The `count` best tokens of coupled_token()'s choice in order, or all if there are fewer: a draw without
+/// replacement.
 void coupled_tokens(const Distribution& distribution, CounterKey key, std::int32_t position,
                     std::int32_t count, std::vector<std::int32_t>& tokens);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// tokenizer.json, or what a GGUF file says in its place, of the BPE kinds that Llama-family models use:
-// byte-level (Llama 3, Qwen2, DeepSeek-Coder split patterns, run by PCRE2) and SentencePiece-style with byte
-// fallback (Llama 2, Mistral, Yi, CodeLlama). Token ids equal those of Hugging Face tokenizers; what a file
-// asks for and this does not implement is refused at load, by name.
+// A tokenizer from tokenizer.json, or from the equivalent keys of a GGUF file, of the BPE kinds that
+// Llama-family models use. These are byte-level (Llama 3, Qwen2, DeepSeek-Coder split patterns, run by PCRE2)
+// and SentencePiece-style with byte fallback (Llama 2, Mistral, Yi, CodeLlama). Token ids equal those of
+// Hugging Face tokenizers. A file that asks for something not implemented here is refused at load, by name.
 //
 // Thread-safety: immutable after loading; encode and decode may run concurrently.
 
@@ -21,8 +21,9 @@
 namespace draftscope::engine {
 
 struct EncodeOptions {
-  bool add_special_tokens = true;    ///< the post-processor's BOS / EOS
-  bool parse_special_tokens = true;  ///< "<|eot_id|>" in the text becomes the token; else it is plain text
+  bool add_special_tokens = true;  ///< Whether to add the post-processor's BOS / EOS.
+  /// Whether "<|eot_id|>" in the text becomes the token; otherwise it is plain text.
+  bool parse_special_tokens = true;
 };
 
 struct Message {
@@ -32,35 +33,37 @@ struct Message {
 
 class Tokenizer {
  public:
-  /// Reads a folder's tokenizer.json, and its tokenizer_config.json if there; or a GGUF file's tokenizer, of
-  /// a split one its first part's.
+  /// Reads a folder's tokenizer.json, and its tokenizer_config.json if there is one; or the tokenizer of a
+  /// GGUF file (of the first part if the file is split).
   [[nodiscard]] static Result<Tokenizer> load(const std::filesystem::path& path);
   /// Loads from the text of a tokenizer.json (for tests and fuzzing).
   [[nodiscard]] static Result<Tokenizer> parse(std::string_view tokenizer_json,
                                                std::string_view tokenizer_config_json = {});
-  /// Bytes as ids 0–255 for synthetic models, whose text means nothing; other ids decode as ⟨id⟩.
+  /// A tokenizer for synthetic models, whose text means nothing: bytes have ids 0–255; other ids decode as
+  /// ⟨id⟩.
   [[nodiscard]] static Tokenizer bytes(std::int32_t vocab);
 
-  /// Fails on text that is not valid UTF-8 (names the byte offset).
+  /// Converts text to token ids. Fails on text that is not valid UTF-8 (names the byte offset).
   [[nodiscard]] Result<std::vector<std::int32_t>> encode(std::string_view text,
                                                          const EncodeOptions& options = {}) const;
   [[nodiscard]] std::string decode(std::span<const std::int32_t> tokens,
                                    bool skip_special_tokens = true) const;
 
-  /// Text of one token after other text; U+FFFD for a part of a character. A special one as its name.
+  /// Text of one token after other text; U+FFFD for a part of a character. A special token gives its name.
   [[nodiscard]] std::string text_of(std::int32_t token) const;
 
   [[nodiscard]] std::int32_t vocab_size() const;
   [[nodiscard]] std::optional<std::int32_t> token_id(std::string_view piece) const;
   [[nodiscard]] bool is_special(std::int32_t token) const;
-  /// For people: "byte-level BPE", "BPE with byte fallback", "BPE", "bytes".
+  /// Name of the kind for display: "byte-level BPE", "BPE with byte fallback", "BPE", "bytes".
   [[nodiscard]] std::string_view kind() const;
 
-  /// True when tokenizer_config.json (or chat_template.jinja) holds a chat template that can be rendered.
+  /// True when tokenizer_config.json (or chat_template.jinja) has a chat template that can be rendered.
   [[nodiscard]] bool has_chat_template() const;
   /// The prompt text for a conversation, ending where the assistant answers; encode it with
-  /// add_special_tokens = false. Runs the template itself, in the part of Jinja that published templates use;
-  /// fails, by name, on what it does not know and on what the template raises.
+  /// add_special_tokens = false. It runs the template itself and supports the part of Jinja that published
+  /// templates use. Fails on constructs it does not know, naming them, and on exceptions that the template
+  /// raises.
   [[nodiscard]] Result<std::string> apply_chat_template(std::span<const Message> messages) const;
 
   class Implementation;
@@ -71,8 +74,8 @@ class Tokenizer {
   std::shared_ptr<const Implementation> implementation_;
 };
 
-/// Decodes a growing sequence to text that is valid UTF-8 at every step: bytes of an unfinished character
-/// wait. The concatenation of all pieces and finish() equals Tokenizer::decode of the whole.
+/// Decodes a growing sequence to text that is valid UTF-8 at every step: bytes of an unfinished character are
+/// held back. The concatenation of all pieces and finish() equals Tokenizer::decode of the whole.
 class StreamDecoder {
  public:
   explicit StreamDecoder(const Tokenizer& tokenizer, bool skip_special_tokens = true);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Turns decoding into rows of a trace: one object a recording, one call a request.
+// Turns decoding into rows of a trace: one object per recording, one call per request.
 //
-// Ownership: writer, spans, backend and tokenizer are the caller's and must outlive the recorder.
+// Ownership: writer, spans, backend and tokenizer belong to the caller and must outlive the recorder.
 // Thread-safety: none.
 
 #include <draftscope/engine/decode.h>
@@ -25,8 +25,8 @@ namespace draftscope::engine {
 struct RecordedPrompt {
   std::int64_t question_id = 0;
   std::string category;
-  std::int32_t turn = 0;             ///< turn of the conversation, from 0
-  std::string text;                  ///< earlier turns and answers included
+  std::int32_t turn = 0;             ///< turn of the conversation, counted from 0
+  std::string text;                  ///< text including earlier turns and answers
   std::vector<std::int32_t> tokens;  ///< tokens of `text`
 };
 
@@ -34,27 +34,27 @@ struct RecordedPrompt {
 struct DrawnChain {
   traces::RoundId round_id;
   std::int64_t end_ns = 0;         ///< end of the round
-  std::int32_t root_position = 0;  ///< in prompt and output together
+  std::int32_t root_position = 0;  ///< position in prompt and output together
   std::vector<std::int32_t> tokens;
 };
 
 class Recorder final : public DecodeListener, private DecisionLog {
  public:
-  /// `shadow`: after each request, every layer's prediction of each output token, of its end token and of the
-  /// prompt's last positions, 32 predictions up to the output's first token. Of chains that were drawn at a
-  /// temperature without coupled noise, a decision "target probabilities" each: what the target gave their
-  /// tokens.
+  /// Makes a recorder. With `shadow`, it records after each request every layer's prediction of each output
+  /// token, of its end token and of the prompt's last positions; up to the output's first token these are 32
+  /// predictions. Each chain drawn at a temperature without coupled noise gets a decision "target
+  /// probabilities": the probabilities that the target gave to its tokens.
   Recorder(traces::Writer& writer, profiler::SpanRecorder& spans, Backend& backend,
            const Tokenizer& tokenizer, bool shadow = false)
       : writer_(writer), spans_(spans), backend_(backend), tokenizer_(tokenizer), shadow_(shadow) {}
 
-  /// Adds the row of a strategy; its id is what request() takes.
+  /// Adds the row of a strategy and returns its id, which request() takes.
   [[nodiscard]] traces::RunId add_run(const ConfiguredStrategy& strategy);
 
   /// Decodes one prompt and writes its request, rounds, draft tokens and spans. The stream of random numbers
   /// depends on the question, the turn and the repeat, not on the strategy. The row's text ends before the
-  /// stop strings, which are those of the request's `text_end`. Returns the request's row; fails
-  /// as decode() does, with the request written as one that ended in an error.
+  /// stop strings of the request's `text_end`. Returns the request's row. Fails as decode() does; the request
+  /// is then written as one that ended in an error.
   [[nodiscard]] Result<traces::Request> request(traces::RunId run_id, Strategy& strategy,
                                                 const RecordedPrompt& prompt, std::int32_t repeat,
                                                 const DecodeRequest& request, std::uint64_t seed,
@@ -80,14 +80,14 @@ class Recorder final : public DecodeListener, private DecisionLog {
   Backend& backend_;
   const Tokenizer& tokenizer_;
   bool shadow_;
-  bool keeps_drawn_chains_ = false;  // of the request at hand
-  bool has_draft_model_ = false;     // its strategy
-  std::vector<DrawnChain> drawn_;    // its rounds', in their order
+  bool keeps_drawn_chains_ = false;  // of the current request
+  bool has_draft_model_ = false;     // whether the request's strategy has one
+  std::vector<DrawnChain> drawn_;    // drawn chains of the request's rounds, in order
   traces::RequestId request_id_;
   std::unordered_set<std::int32_t> tokens_with_text_;
-  std::vector<std::int32_t> drafted_tokens_;  // the request's
-  traces::RoundId round_id_;                  // none before a request's first
-  std::int32_t end_token_ = -1;               // the token that ended the text, if one did
+  std::vector<std::int32_t> drafted_tokens_;  // draft tokens of the request
+  traces::RoundId round_id_;                  // none before the first round of a request
+  std::int32_t end_token_ = -1;               // token that ended the text, or -1
   std::map<std::tuple<std::int64_t, std::int32_t, std::string>, traces::PromptId> prompt_ids_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a trace says of where it comes from: the table `meta` (keys in traces/SCHEMA.md).
+// Describes where a trace comes from, for the table `meta` (keys in traces/SCHEMA.md).
 
 #include <draftscope/engine/backend.h>
 #include <draftscope/engine/checkpoint.h>

@@ -3,12 +3,12 @@
 
 // Records questions under several strategies so that they can be compared fairly:
 //
-// - Every question is decoded by every strategy in turn before the next question begins, so that speedups are
-//   paired, and a drift of the machine's speed affects all strategies alike.
+// - Every question is decoded by every strategy in turn before the next question begins. Speedups are
+//   therefore paired, and a drift of the machine's speed affects all strategies alike.
 // - The strategy that goes first rotates from question to question and from repeat to repeat, so that no
 //   strategy always finds the caches as one particular other left them.
-// - What a strategy learns it keeps from question to question, but not from repeat to repeat: each repeat is
-//   the same experiment.
+// - A strategy keeps from question to question whatever it learns, but not from repeat to repeat: each repeat
+//   is the same experiment.
 //
 // Call create(), check_questions(), warm_up() and record() in this order. Thread-safety: none.
 
@@ -33,15 +33,15 @@
 
 namespace draftscope::engine {
 
-/// How questions become prompts.
+/// Form in which questions become prompts.
 struct PromptForm {
-  bool chat = false;   ///< The turns go into the model's chat template.
+  bool chat = false;   ///< Whether the turns go into the model's chat template.
   std::string system;  ///< System prompt of the chat; empty = none, or the template's own.
 };
 
-/// The prompt of a question's turn (counted from 0) after `answers`, one to each turn before it. Without a
-/// chat template the turns and answers follow each other, with an empty line after each answer. Errors: those
-/// of conversation_text() and Tokenizer::encode().
+/// The prompt of a question's turn (counted from 0) after `answers`, which has one answer for each earlier
+/// turn. Without a chat template the turns and answers follow each other, with an empty line after each
+/// answer. Errors: those of conversation_text() and Tokenizer::encode().
 [[nodiscard]] Result<RecordedPrompt> prompt_of_turn(const Tokenizer& tokenizer, const PromptForm& form,
                                                     const traces::Question& question, std::size_t turn = 0,
                                                     std::span<const std::string> answers = {});
@@ -49,15 +49,15 @@ struct PromptForm {
 struct SessionOptions {
   DecodingOptions decoding;
   PromptForm form;
-  std::int32_t repeats = 3;                      ///< Number of times that each question is recorded.
+  std::int32_t repeats = 3;                      ///< Number of times each question is recorded.
   std::int32_t warmup = 1;                       ///< Unrecorded decodes of the first question, per strategy.
-  std::string prompts_file;                      ///< Name of the questions' file in errors.
-  const std::atomic<bool>* cancelled = nullptr;  ///< Ends the session well once it is true; not owned.
+  std::string prompts_file;                      ///< File name of the questions, for error messages.
+  const std::atomic<bool>* cancelled = nullptr;  ///< Ends the session regularly once it is true; not owned.
 };
 
 struct SessionResult {
-  std::int64_t requests = 0;  ///< recorded
-  std::int64_t planned = 0;   ///< requests that a whole session has
+  std::int64_t requests = 0;  ///< requests recorded
+  std::int64_t planned = 0;   ///< requests of a complete session
   bool cancelled = false;
   std::optional<Error> failure;  ///< Error that ended the session; the requests before it are recorded.
 };
@@ -70,17 +70,18 @@ class Session {
                                               const Checkpoint& checkpoint, const Tokenizer& tokenizer,
                                               StrategyResources resources);
 
-  /// Fails on the first question whose first turn can't be decoded. Later turns hold answers that nobody
-  /// knows before they are recorded.
+  /// Fails on the first question whose first turn can't be decoded. Later turns contain answers that are
+  /// unknown before they are recorded.
   [[nodiscard]] Result<void> check_questions(const Backend& backend,
                                              std::span<const traces::Question> questions) const;
 
-  /// Decodes a question's first turn without recording it: page faults of the mapped weights and the
-  /// processor's clock settle here.
+  /// Decodes a question's first turn without recording it, so that page faults of the mapped weights and the
+  /// processor's clock settle.
   [[nodiscard]] Result<void> warm_up(Backend& backend, const traces::Question& question);
 
   /// Adds a run per strategy and records all questions, then writes the meta key `run_memory`. Also ends if
-  /// the writer fails, whose close() says why. `progress` hears how many requests are recorded, of how many.
+  /// the writer fails; the writer's close() then says why. `progress` receives the number of requests
+  /// recorded and their total.
   [[nodiscard]] SessionResult record(
       const Backend& backend, traces::Writer& writer, Recorder& recorder, DeviceRecording& device,
       std::span<const traces::Question> questions,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The settings of a grid: each base strategy with every combination of the axes that it has and leaves open.
+// The settings of a grid: each base strategy with every combination of those axes that it has and does not
+// set.
 
 #include <draftscope/base/result.h>
 #include <draftscope/speculation/model_shape.h>
@@ -20,16 +21,16 @@ struct Grid {
   std::vector<double> thresholds;
 };
 
-/// LayerSkip, FS, DV and a fixed threshold over six exits from L/8 to 3L/4, and drafts by all layers on
-/// weights of eight bits and of four, as far as the backend makes them (BackendDescription::draft_formats).
+/// LayerSkip, FS, DV and a fixed threshold over six exits from L/8 to 3L/4. Adds drafts by all layers on
+/// 8-bit and 4-bit weights, if the backend makes them (BackendDescription::draft_formats).
 [[nodiscard]] Grid default_grid(std::int32_t n_layers, std::span<const speculation::WeightFormat> formats);
 
-/// Strategy specifications, each once. Fails on a setting that the model can't have.
+/// Strategy specifications without duplicates. Fails on a setting that is impossible for the model.
 [[nodiscard]] Result<std::vector<std::string>> grid_settings(const Grid& grid,
                                                              const speculation::ModelShape& shape);
 
-/// `count` of the settings, drawn without replacement, in the grid's order; all if there are no more. A seed
-/// gives the same settings everywhere.
+/// Draws `count` of the settings without replacement and returns them in the grid's order; all if there are
+/// no more. A seed gives the same settings on every machine.
 [[nodiscard]] std::vector<std::string> sample_settings(std::vector<std::string> settings, std::size_t count,
                                                        std::uint64_t seed);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Every combination of exit, length and threshold, thinned out by successive halving, as a source of
-// candidates.
+// A source of candidates: every combination of exit, length and threshold, reduced by successive halving.
 
 #include <draftscope/engine/tuning/candidate_source.h>
 #include <cstddef>
@@ -12,9 +11,9 @@
 
 namespace draftscope::engine {
 
-/// Successive halving over a list of settings: all are scored on a few prompts, the best third of them on
-/// three times as many, and so on until the last rung scores the remaining ones on all. Hopeless settings
-/// cost one short look each. Thread-safety: none.
+/// Successive halving over a list of settings. All are scored on a few prompts, the best third of them on
+/// three times as many, and so on until the last rung scores the remaining ones on all. Poor settings cost
+/// one short measurement each. Thread-safety: none.
 ///
 /// Sources: Jamieson & Talwalkar 2016; Li et al. 2018 (Hyperband), η = 3.
 class Halving {
@@ -25,20 +24,20 @@ class Halving {
     friend bool operator==(const Scoring&, const Scoring&) = default;
   };
 
-  /// A race of `settings` settings over up to `prompts` prompts in `rungs` rungs; all arguments ≥ 1. It has
-  /// fewer rungs where there are too few prompts for as many; one rung scores every setting on all prompts.
+  /// Prepares a race of `settings` settings over up to `prompts` prompts in `rungs` rungs; all arguments ≥ 1.
+  /// Too few prompts for that many rungs give fewer rungs; a single rung scores every setting on all prompts.
   Halving(std::size_t settings, std::int32_t prompts, std::int32_t rungs);
 
-  /// The setting to score next, and on how many prompts; the same until it is observed. None when all is
-  /// done.
+  /// The setting to score next and its number of prompts; the same until it is observed. None when the race
+  /// is finished.
   [[nodiscard]] std::optional<Scoring> next() const;
-  /// The score of what next() gives; higher is better.
+  /// Takes the score of the setting that next() returns; higher is better.
   void observe(double score);
 
-  /// The setting with the highest score of the rung with most prompts that has one; the earlier of equals.
-  /// There is none before the first score.
+  /// The setting with the highest score in the latest rung that has a score; ties go to the earlier setting.
+  /// None before the first score.
   [[nodiscard]] std::optional<std::size_t> best() const;
-  /// Σ prompts over all looks, past and to come.
+  /// Sum of prompts over all measurements, past and future.
   [[nodiscard]] std::int64_t prompts_in_all() const;
 
  private:
@@ -50,7 +49,7 @@ class Halving {
 
   std::vector<std::int32_t> prompts_;  ///< prompts of each rung
   std::size_t rung_ = 0;
-  std::vector<std::size_t> remaining_;  ///< settings of this rung that are still to come, in reverse order
+  std::vector<std::size_t> remaining_;  ///< settings of this rung still to be scored, in reverse order
   std::vector<Scored> scored_;          ///< scores of this rung
   std::size_t settings_;
   std::optional<std::size_t> best_;
@@ -58,7 +57,7 @@ class Halving {
 
 class GridSource final : public CandidateSource {
  public:
-  /// A race of at least one setting; see Halving for `prompts` and `rungs`.
+  /// Prepares a race of at least one setting; see Halving for `prompts` and `rungs`.
   GridSource(std::vector<std::string> settings, std::int32_t prompts, std::int32_t rungs)
       : settings_(std::move(settings)), halving_(settings_.size(), prompts, rungs) {}
 

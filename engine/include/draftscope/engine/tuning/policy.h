@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The policy file under the names that the tuner uses.
+// Makes the policy file available under the names that the tuner uses.
 
 #include <draftscope/speculation/policy_file.h>
 

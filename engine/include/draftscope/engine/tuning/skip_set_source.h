@@ -2,7 +2,8 @@
 #pragma once
 
 // Draft & Verify's offline search for the sublayers to skip (Zhang et al. 2024, §3.3) as a source of
-// candidates: as published, or after a ranking of single sublayers and the light sets that follow from it.
+// candidates. It runs as published, or after a ranking of single sublayers and the light sets derived from
+// it.
 
 #include <draftscope/engine/search.h>
 
@@ -11,20 +12,20 @@
 namespace draftscope::engine {
 
 struct SkipSetSearch {
-  std::string base;  ///< a strategy with skip-attention and skip-mlp to be added
+  std::string base;  ///< strategy specification to which skip-attention and skip-mlp are added
   std::vector<speculation::SublayerMask> probes;
-  std::int32_t trials = 0;  ///< light sets and probes included, the ranking's not
+  std::int32_t trials = 0;  ///< number of trials, including light sets and probes but not the ranking
   std::int32_t prompts = 0;
   std::uint64_t seed = 1;
   ScoredBy scored_by = ScoredBy::decoded;
-  /// Every sublayer is skipped by itself first, and light_sets() come before the probes. For trials that tell
-  /// agreement.
+  /// Whether every sublayer is first skipped by itself and light_sets() precede the probes. Needs trials that
+  /// report agreement.
   bool ranks_sublayers = false;
 };
 
 class SkipSetSource final : public CandidateSource {
  public:
-  /// Fails as LayerSetSearch::create() does.
+  /// Makes a source. Fails as LayerSetSearch::create() does.
   [[nodiscard]] static Result<SkipSetSource> create(SkipSetSearch options, std::int32_t n_layers);
 
   std::optional<Proposed> next() override;
@@ -39,12 +40,13 @@ class SkipSetSource final : public CandidateSource {
 
   SkipSetSearch options_;
   LayerSetSearch search_;
-  std::vector<speculation::SublayerMask> singles_;  ///< empty without a ranking
-  std::vector<double> agreements_;                  ///< agreements of the single sublayers so far
-  std::int32_t seen_ = 0;                           ///< trials, the ranking's not
+  /// Masks that skip one sublayer each; empty without a ranking.
+  std::vector<speculation::SublayerMask> singles_;
+  std::vector<double> agreements_;  ///< agreements of the single sublayers so far
+  std::int32_t seen_ = 0;           ///< number of trials seen, without the ranking
 };
 
-/// Strategy specification `base` with the set written out as skip-attention and skip-mlp.
+/// Strategy specification `base` with the set added as skip-attention and skip-mlp.
 [[nodiscard]] std::string with_skip_set(const std::string& base, const speculation::SublayerMask& set);
 
 }  // namespace draftscope::engine
