@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Makes JSON of each kind of value.
+/// Visitor that converts each kind of value to JSON.
 struct JsonWriter {
   Json operator()(std::monostate) const { return nullptr; }
   Json operator()(std::int64_t value) const { return value; }

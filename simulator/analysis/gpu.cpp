@@ -15,11 +15,11 @@
 
 namespace draftscope::simulator {
 
-extern const std::string_view known_gpus_csv;  // made from data/gpus.csv by the build
+extern const std::string_view known_gpus_csv;  // Generated from data/gpus.csv by the build.
 
 namespace {
 
-/// One row: column → text, as both formats give it.
+/// One row (column → text), from either format.
 using Fields = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::array gpu_columns{"name",
@@ -62,7 +62,7 @@ constexpr std::array gpu_columns{"name",
                                  "free_verify_width_est"};
 
 /// Share of the specified bandwidth that reading alone reaches. HBM's was measured on an H200; the others are
-/// above every product that was fitted, and nobody measured them.
+/// above every fitted product, and were not measured.
 double read_prior(MemoryFamily family) {
   switch (family) {
     case MemoryFamily::hbm:
@@ -75,13 +75,14 @@ double read_prior(MemoryFamily family) {
   return 0.9;
 }
 
-/// Efficiency: of the specified bandwidth, where reading reaches read_prior() of it.
+/// Prior of a memory family. The efficiency is a share of the specified bandwidth, where reading reaches
+/// read_prior() of it.
 struct FamilyPrior {
   double t0_us;
   double efficiency;
 };
 
-/// Numbers of a GPU that only has a data sheet: the middle of the fitted ones of its kind.
+/// Parameters of a GPU that only has a data sheet: the middle of the fitted ones of its family.
 FamilyPrior family_prior(MemoryFamily family) {
   switch (family) {
     case MemoryFamily::hbm:
@@ -94,7 +95,8 @@ FamilyPrior family_prior(MemoryFamily family) {
   return {6.0, 0.80};
 }
 
-/// The same of fp8 and nvfp4. No LPDDR GPU was fitted: HBM's, whose launches are the slower ones.
+/// Parameters of fp8 and nvfp4 products for a GPU that only has a data sheet. No LPDDR GPU was fitted; it
+/// uses those of HBM, whose launches are the slower ones.
 FamilyPrior narrow_prior(MemoryFamily family, WeightType type) {
   const bool is_gddr = family == MemoryFamily::gddr;
   if (type == WeightType::fp8 || type == WeightType::int8)
@@ -102,7 +104,7 @@ FamilyPrior narrow_prior(MemoryFamily family, WeightType type) {
   return is_gddr ? FamilyPrior{4.56, 0.64} : FamilyPrior{5.59, 0.69};
 }
 
-/// The fits left 3 to 10 % open; two engines differ by a factor of two in t0.
+/// A law with its uncertainty. The fits left 3 to 10 % open; two engines differ by a factor of two in t0.
 ProductLaw narrow_law(double t0_us, double efficiency, Calibration calibration) {
   switch (calibration) {
     case Calibration::fitted:
@@ -162,13 +164,13 @@ Result<void> check_ridge(const GpuSpecification& gpu, const Fields& fields, std:
   return {};
 }
 
-/// t0_us and product_eff of a type, and of what they are; column names begin with `prefix`.
+/// t0_us and product_eff of a type, with their calibration; column names begin with `prefix`.
 struct LawFields {
   std::optional<double> t0_us;
-  std::optional<double> product_share;  ///< of what reading reaches
+  std::optional<double> product_share;  ///< Share of the bandwidth that reading reaches.
   Calibration calibration = Calibration::family;
 
-  /// The law's efficiency on this GPU, of a family's `prior` where nothing is said.
+  /// The law's efficiency on this GPU; from the family's `prior` where none is given.
   [[nodiscard]] double efficiency(const GpuSpecification& gpu, const FamilyPrior& prior) const {
     return gpu.read_efficiency * product_share.value_or(prior.efficiency / read_prior(gpu.memory));
   }

@@ -311,7 +311,7 @@ void add_memory(Measured& list) {
       [](const RunMemory& of) { return figure_value(of.other_bytes()); });
 }
 
-/// The rows of a part's catalogue, below its name.
+/// Rows of a part's catalogue, with keys below its name.
 template <typename Part>
 void add_part(Measured& list, const std::string& name, const std::vector<FigureOf<Part>>& part,
               std::optional<Part> Figures::*member) {
@@ -412,7 +412,7 @@ constexpr std::array<std::string_view, 10> app_keys{"tokens_per_second",
 
 template <typename Source>
 const FigureOf<Source>& at(std::span<const FigureOf<Source>> catalogue, std::string_view key) {
-  // Only for a key that no catalogue has; a test looks up all that tables name.
+  // Only used for a key that no catalogue has; a test looks up all keys of the tables.
   static const FigureOf<Source> none{"", "",           "",
                                      "", Format::text, [](const Source&) { return FigureValue(); }};
   const FigureOf<Source>* figure = find_figure(catalogue, key);

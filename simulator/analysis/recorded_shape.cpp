@@ -13,8 +13,8 @@ namespace {
 
 using speculation::WeightFormat;
 
-/// The format that most of the matrices were held in, of "q4_1, q8_0" or "as-stored"; that of the file where
-/// older recordings say nothing.
+/// The format of most matrices, from "q4_1, q8_0" or "as-stored"; the file's format where older recordings
+/// have no entry.
 std::string held_weights(const traces::Meta& meta) {
   const std::string weights = meta_value(meta, "weights");
   const std::string first = weights.substr(0, weights.find(','));
@@ -42,11 +42,11 @@ WeightType priced_as(WeightFormat format) {
 }
 
 struct DriverName {
-  std::string_view driver;  ///< without the maker's words
+  std::string_view driver;  ///< Driver's name without the maker's name.
   std::string_view table;
 };
 
-/// Names that no beginning leads to. NVIDIA calls the module form by its memory.
+/// Names that no prefix finds. NVIDIA names the module form by its memory.
 constexpr std::array<DriverName, 4> driver_names{{{"H100 80GB HBM3", "H100-SXM5-80GB"},
                                                   {"H800", "H800-SXM5-80GB"},
                                                   {"GH200 480GB", "GH200-96GB"},

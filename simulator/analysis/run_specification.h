@@ -9,18 +9,18 @@
 
 namespace draftscope::simulator {
 
-/// Strategy that a run recorded, with its parameters; of a run that names a policy file, the one that the
-/// policy stands for. Errors: a strategy that the catalogue does not have, as imported runs may.
+/// Strategy that a run recorded, with its parameters. For a run that names a policy file, it is the strategy
+/// that the policy contains. Errors: a strategy that the catalogue does not have, as imported runs may.
 [[nodiscard]] Result<speculation::StrategySpecification> run_specification(const traces::Run& run,
                                                                            std::int32_t n_layers);
 
-/// Bits of a weight that drafts read, in those of the target's weights: 1 where they are its own, or where
-/// the recording does not say. A layer set's origin says it where a run drafts now on these weights and now
-/// on those (`auto`), else the run's specification does.
+/// Bits of a weight that drafts read / bits of the target's weights. It is 1 where drafts use the target's
+/// weights, or where the recording does not say. Where a run drafts with several kinds of weights (`auto`), a
+/// layer set's origin names them; otherwise the run's specification does.
 class DraftWeightsShares {
  public:
   DraftWeightsShares(const traces::Run& run, const traces::Meta& meta, std::int32_t n_layers);
-  /// `origin` of the draft's layer set.
+  /// Share for drafts with a layer set of this `origin`.
   [[nodiscard]] double of(std::string_view origin) const;
 
  private:

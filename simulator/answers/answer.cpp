@@ -18,7 +18,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Counts of one run's rounds that no price distinguishes.
+/// Counts of one run's rounds, independent of prices.
 struct Totals {
   RoundStatistics sum;
   std::int64_t verifications = 0;
@@ -57,7 +57,7 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   double auxiliary_ns = auxiliary_time_ns(totals.sum, prices);
   for (std::size_t i = 0; i < rounds.auxiliary_passes.size() && i < totals.sum.auxiliary.size(); ++i) {
     if (rounds.auxiliary_passes[i].kind != AuxiliaryPassKind::draft_model) continue;
-    // What another model that drafts takes is the draft's.
+    // Time of another model that drafts counts as draft time.
     const double model_ns = prices.auxiliary[i].of(totals.sum.auxiliary[i]);
     auxiliary_ns -= model_ns;
     step_ns += model_ns;
@@ -80,7 +80,7 @@ void fill_costs(Answer& answer, const StrategyRounds& rounds, const Prices& pric
   answer.speedup_without_auxiliary = ratio(vanilla_ns, time - auxiliary_ns);
 }
 
-/// Places in Prices::drafts that any request of a setting uses, ascending.
+/// Ascending indices into Prices::drafts that any request of a setting uses.
 std::vector<std::int32_t> drafts_that_count(const SweepSetting& setting) {
   std::set<std::int32_t> exits;
   for (const auto* side : {&setting.min_drafted, &setting.max_drafted})
@@ -95,7 +95,7 @@ void slow_down(RatioEstimate& estimate, double ratio) {
     if (*interval) **interval = {(*interval)->low / ratio, (*interval)->high / ratio};
 }
 
-/// The strategy's own time is `ratio` times what prices say, vanilla decoding's is not.
+/// Multiplies the strategy's time by `ratio`; vanilla decoding stays unchanged.
 void slow_down(Answer& answer, double ratio) {
   answer.tokens_per_second /= ratio;
   answer.speedup_without_auxiliary /= ratio;
@@ -143,12 +143,12 @@ struct CachedDraws {
   std::vector<std::once_flag> once;
 };
 
-/// Mean prices and their draws. Draws of all sources are each made once, however often they are asked for:
-/// speed and speedup at both ends ask for the same ones. `normals` are of the options' seed, and of no other
-/// target that is drawn from at the same time; null: no normal numbers are cached.
+/// Mean prices with cached draws. Each draw of all sources is made once: speed and speedup at both ends share
+/// them. `normals` must be of the options' seed, and unused by other targets at the same time; null = no
+/// cached normal numbers.
 SweepTarget cached_draws(const PriceMap& map, const std::string& name, const SweepOptions& options,
                          std::shared_ptr<CachedNormals> normals = nullptr) {
-  constexpr std::int32_t max_cached = 4096;  // some kilobytes each
+  constexpr std::int32_t max_cached = 4096;  // Some kilobytes each.
   const auto cached =
       std::make_shared<CachedDraws>(static_cast<std::size_t>(std::clamp(options.draws, 0, max_cached)));
   const auto draw_once = [map, seed = options.seed, normals = std::move(normals)](std::uint64_t draw,
@@ -172,7 +172,7 @@ SweepTarget cached_draws(const PriceMap& map, const std::string& name, const Swe
           }};
 }
 
-/// Question to the cost model that an answer begins with.
+/// Question to the cost model at the start of an answer.
 struct PriceQuestion {
   Scenario scenario;
   std::vector<std::int32_t> exits;
@@ -240,7 +240,7 @@ Result<Answer> ask(const CostModel& trained, const StrategyRounds& rounds, const
 
 struct CachedPrices::Last {
   std::shared_ptr<const CostModel> trained;
-  std::shared_ptr<const CostModel> costs;  // the machine's own, if it has any
+  std::shared_ptr<const CostModel> costs;  // The machine's costs, if it has any.
   Scenario scenario;
   std::vector<std::int32_t> exits;
   std::int32_t draws = 0;

@@ -16,7 +16,7 @@ LayerCounts layer_counts(const StrategyRounds& rounds, const ModelShape& shape) 
   return layers;
 }
 
-/// A guess without layers takes no step; the ladder wants a count all the same, and reads none.
+/// A guess without layers has no step; the ladder requires a count for it, but does not read it.
 LayerCounts without_zeros(LayerCounts layers) {
   for (std::size_t exit = 1; exit < layers.drafts.size(); ++exit)
     if (layers.drafts[exit] == 0.0) layers.drafts[exit] = layers.model;
@@ -35,8 +35,8 @@ Result<PassParts> pass_parts(const CostModel& trained, const StrategyRounds& rou
   DRAFTSCOPE_TRY_ASSIGN(const Prices two, with_vocabularies(2));
   DRAFTSCOPE_TRY_ASSIGN(const Prices three, with_vocabularies(3));
   const double head_ns = std::max(three.target_step.ns - two.target_step.ns, 0.0);
-  // Drafts of a single kind leave fixed and layers' time apart only together with the target step, whose
-  // layers are the same kind: early exits have every depth.
+  // With a single kind of draft, the fixed time can only be separated from that of layers by the target step,
+  // whose layers are of the same kind. Early exits have every depth.
   const double fixed_ns =
       fixed_pass_ns(prices, layer_counts(rounds, machine.scenario.shape)).value_or(head_ns);
   double shortest_ns = prices.target_step.ns;

@@ -10,7 +10,7 @@ namespace {
 
 using Format = FigureFormat;
 
-/// Title and meaning of a figure, whatever it is taken from.
+/// Title and meaning of a figure, independent of its source.
 struct Meaning {
   std::string title;
   std::string unit;
@@ -69,7 +69,7 @@ FigureOf<Source> row(std::string key, Meaning meaning, Get get) {
           meaning.format,          std::move(get)};
 }
 
-/// A figure that is measured, too.
+/// A figure that is also measured.
 template <typename Source, typename Get>
 FigureOf<Source> shared(const std::string& key, Get get) {
   return row<Source>(key, measured_meaning(key), std::move(get));
@@ -84,7 +84,7 @@ FigureOf<Answer> budget_row(const std::string& name, std::string explanation, do
                      [share](const Answer& of) { return share_of_variance(of, share); });
 }
 
-/// Price of a million tokens at this rate; the rate is of all requests of a batch together.
+/// Price of a million tokens at this rate, which is of all requests of a batch together.
 FigureValue cost_of_million(const Answer& of, double tokens_per_second) {
   if (!of.price_per_hour || !(tokens_per_second > 0.0)) return {};
   constexpr double seconds_per_hour = 3600.0;

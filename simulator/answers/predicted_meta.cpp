@@ -24,7 +24,7 @@ bool is_same_model(const ModelShape& a, const ModelShape& b) {
   return a.name == b.name && a.n_layers == b.n_layers && a.d_model == b.d_model && a.d_ff == b.d_ff;
 }
 
-/// End tokens are the text's, whatever the shape.
+/// JSON of the shape. End tokens belong to the text, whatever the shape.
 std::string shape_json(const ModelShape& shape, const std::string& recorded) {
   Json json = Json::object();
   for (const auto& [name, member] : speculation::shape_sizes) json[name] = shape.*member;
@@ -47,7 +47,7 @@ Json run_json(const PredictedRun& run) {
   return json;
 }
 
-/// Data that texts and rounds lack, which they lack anywhere; times are predicted.
+/// Data that texts and rounds lack, in the prediction as well; times are predicted.
 std::vector<traces::MissingData> missing_data_of_prediction(const traces::Meta& recorded, bool has_prefill) {
   using traces::MissingData;
   constexpr std::array times{MissingData::wall_times, MissingData::first_token_times,

@@ -5,11 +5,11 @@
 
 namespace draftscope::simulator {
 
-/// Whether passes are of the recorded machine and model, and nothing stands before the recorded context.
+/// Whether passes belong to the recorded machine and model, without additional context.
 [[nodiscard]] bool is_as_recorded(const WhatIf& what_if, const PredictedTrace& trace);
 
-/// The identity of a predicted trace: the recording's sampling, the asked machine and model, and where the
-/// predictions come from.
+/// Meta of a predicted trace: the recording's sampling, the asked machine and model, and the source of the
+/// predictions.
 [[nodiscard]] traces::Meta predicted_meta(const WhatIf& what_if, const traces::Recording& recording,
                                           const PredictedTrace& trace);
 

@@ -33,14 +33,14 @@ traces::LayerSet exit_mask(std::int32_t exit, std::int32_t n_layers, std::string
   return set;
 }
 
-/// Which sublayers drafts of predicted rounds run, as rows of the trace.
+/// Sublayers that drafts of predicted rounds run, as rows of the trace.
 class PredictedMasks {
  public:
-  /// All of them must outlive this.
+  /// All arguments must outlive this object.
   PredictedMasks(const traces::Recording& recording, std::int32_t asked_layers);
 
-  /// Mask of a round of `rounds`; n_layers is 0 if no model drafted. Errors: which sublayers a draft skips is
-  /// not known for a model with another number of layers, unless it is an exit.
+  /// Mask of a round of `rounds`; n_layers is 0 if no model drafted. Errors: the skipped sublayers of a draft
+  /// are unknown for a model with another number of layers, unless it is an exit.
   [[nodiscard]] Result<traces::LayerSet> mask_of(const StrategyRounds& rounds, const KnownRound& round) const;
 
  private:
@@ -70,7 +70,7 @@ Result<traces::LayerSet> PredictedMasks::mask_of(const StrategyRounds& rounds,
   return exit_mask(sublayers.attention, asked_layers_, origin);
 }
 
-/// Vanilla decoding of a known text: a target step a token.
+/// Vanilla decoding of a known text: one target step per token.
 KnownRequest vanilla_request(const KnownRequest& text, const PassCount& steps, std::int64_t emitted) {
   KnownRequest vanilla{text.request, text.prompt, {}};
   if (text.rounds.empty()) return vanilla;
@@ -90,7 +90,7 @@ KnownRequest vanilla_request(const KnownRequest& text, const PassCount& steps, s
 
 using PrefillTimes = std::unordered_map<traces::PromptId, std::int64_t>;
 
-/// The median of what the recorded prefills of each prompt took.
+/// Median time of the recorded prefills of each prompt.
 PrefillTimes recorded_prefills(const traces::Recording& recording) {
   std::map<traces::PromptId, std::vector<std::int64_t>> times;
   for (const traces::Request& request : recording.requests)
@@ -101,7 +101,7 @@ PrefillTimes recorded_prefills(const traces::Recording& recording) {
   return medians;
 }
 
-/// "layerskip:exit=4,gamma=6" as the engine writes parameters, but for values that were not given.
+/// Parameters of "layerskip:exit=4,gamma=6" as the engine writes them, without values that were not given.
 std::string parameters_json(std::string_view specification) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   const std::size_t colon = specification.find(':');
@@ -138,7 +138,7 @@ class PredictionWriter {
         .is_baseline = is_baseline});
   }
 
-  /// `masks` has an element a round.
+  /// Adds a request; `masks` has one element per round.
   void add(const KnownRequest& known, const RoundPrices& prices, std::vector<traces::LayerSet> masks) {
     traces::Request request = *known.request;
     request.id = writer_.next_request_id();
@@ -172,7 +172,7 @@ class PredictionWriter {
     passed_ns_ = 0.0;
   }
 
-  /// The time is rounded, never the sum.
+  /// Rounds each time, never the sum.
   std::int64_t pass(double ns) {
     const std::int64_t before = now_ns_;
     passed_ns_ += ns;
@@ -221,19 +221,19 @@ class PredictionWriter {
   traces::Writer& writer_;
   PrefillTimes prefills_;
   std::unordered_map<std::string, std::string> parameters_;
-  std::unordered_map<traces::PromptId, traces::PromptId> prompts_;  // written, by recorded
+  std::unordered_map<traces::PromptId, traces::PromptId> prompts_;  // Written prompt by recorded prompt.
   std::vector<traces::StringId> name_ids_;
   traces::TrackId track_id_;
   traces::RunId run_id_;
   traces::RequestId request_id_;
-  std::int64_t start_ns_ = 0;  // of the request's rounds
+  std::int64_t start_ns_ = 0;  // Start of the request's rounds.
   std::int64_t now_ns_ = 0;
-  double passed_ns_ = 0.0;  // since then
+  double passed_ns_ = 0.0;  // Time since then.
   std::vector<traces::Span> spans_;
   std::vector<traces::DraftToken> tokens_;
 };
 
-/// One answer's requests with all that it takes to write them.
+/// One answer's requests with all data to write them.
 struct KnownRun {
   const PredictedRun* run = nullptr;
   std::vector<KnownRequest> requests;
@@ -241,7 +241,7 @@ struct KnownRun {
   RoundPrices prices;
 };
 
-/// `accept_share` is the recording's, as are the masks.
+/// Prepares a run; `accept_share` and the masks are the recording's.
 Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const Machine& machine,
                            const PredictedMasks& masks, double accept_share) {
   KnownRun known{.run = &run, .requests = {}, .masks = {}, .prices = {}};
@@ -261,7 +261,7 @@ Result<KnownRun> known_run(const WhatIf& what_if, const PredictedRun& run, const
   return known;
 }
 
-/// Each prompt's text once, of the first run that has it.
+/// Writes each prompt's text once, from the first run that has it.
 void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) {
   writer.begin_run("vanilla", true);
   std::map<traces::PromptId, bool> written;
@@ -271,7 +271,7 @@ void write_vanilla(const std::vector<KnownRun>& runs, PredictionWriter& writer) 
       const KnownRequest vanilla = vanilla_request(run.requests[i], run.run->rounds.vanilla[i],
                                                    run.run->rounds.setting.min_drafted[i].tokens);
       RoundPrices prices = run.prices;
-      prices.own_ratio = 1.0;  // the strategy's, not vanilla decoding's
+      prices.own_ratio = 1.0;  // The ratio is the strategy's, not that of vanilla decoding.
       prices.optimise_ns = 0.0;
       writer.add(vanilla, prices, std::vector<traces::LayerSet>(vanilla.rounds.size()));
     }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t max_bytes = 16384;
 
-/// Beginning and end that all texts share: a chat template's, if not the kind's own.
+/// Prefix and suffix that all texts share, from a chat template or from the kind of text.
 struct Frame {
   std::string_view before, behind;
 };
@@ -37,7 +37,7 @@ Frame common_frame(std::span<const std::string_view> texts) {
   return frame;
 }
 
-/// The beginning of what is within the frame; of a text without it, its own beginning.
+/// The beginning of the text inside the frame; without the frame, the beginning of the text.
 std::string_view framed_text(std::string_view text, const Frame& frame) {
   if (text.size() > frame.before.size() + frame.behind.size() && text.starts_with(frame.before) &&
       text.ends_with(frame.behind)) {
@@ -47,7 +47,7 @@ std::string_view framed_text(std::string_view text, const Frame& frame) {
   return text.substr(0, max_bytes);
 }
 
-/// The texts of first turns that were decoded, each once.
+/// The distinct texts of first turns that were decoded.
 std::set<std::string_view> recorded_texts(const traces::Recording& recording) {
   std::unordered_set<traces::PromptId> decoded;
   for (const traces::Request& request : recording.requests) decoded.insert(request.prompt_id);
@@ -57,7 +57,7 @@ std::set<std::string_view> recorded_texts(const traces::Recording& recording) {
   return texts;
 }
 
-/// The recorded text that `asked` is but for what frames it; empty if it is none.
+/// The recorded text that equals `asked` inside its frame; empty if there is none.
 std::string_view same_text(std::string_view asked, std::span<const std::string_view> recorded) {
   const auto found = std::find_if(recorded.begin(), recorded.end(), [&](std::string_view text) {
     return 2 * text.size() > asked.size() && asked.find(text) != std::string_view::npos;
@@ -67,21 +67,22 @@ std::string_view same_text(std::string_view asked, std::span<const std::string_v
 
 constexpr std::size_t statistic_count = 3;
 
-/// One statistic of all prompts.
+/// Values of one statistic for all prompts.
 struct Statistic {
   const char* name = "";
   const char* unit = "";
   std::vector<double> recorded, asked;
 };
 
-/// The statistics of a text, under the counts of all recorded ones but `known`.
+/// The statistics of a text, under the counts of all recorded ones except `known`.
 std::array<double, statistic_count> statistics_of(std::string_view text, const ByteTrigrams& all,
                                                   std::string_view known) {
   return {static_cast<double>(text.size()), 100.0 * repeated_share(text),
           all.entropy(text, ByteTrigrams(known))};
 }
 
-/// Chance that an asked prompt's value is above a recorded one's (Mann and Whitney 1947), ties being half.
+/// Probability that an asked prompt's value is above a recorded one's (Mann and Whitney 1947); ties count
+/// half.
 double share_above(const Statistic& statistic) {
   double above = 0.0;
   for (const double asked : statistic.asked)
@@ -91,7 +92,7 @@ double share_above(const Statistic& statistic) {
          (static_cast<double>(statistic.asked.size()) * static_cast<double>(statistic.recorded.size()));
 }
 
-/// Distance of a share from one half that tells two kinds apart.
+/// Minimum distance of a share from one half that distinguishes two kinds.
 double min_distance(std::size_t asked_count, std::size_t recorded_count) {
   constexpr double three_of_four = 0.25;
   constexpr double normal_99 = 2.576;

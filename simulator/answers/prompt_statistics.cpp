@@ -10,10 +10,9 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::size_t orders = 3;  ///< of 0, 1 and 2 bytes before
+constexpr std::size_t orders = 3;  ///< Number of orders: contexts of 0, 1 and 2 bytes.
 
-/// The last `order` bytes before place `i`, or with `with_byte` the byte there as well, apart from all
-/// others.
+/// Key of the last `order` bytes before place `i`; `with_byte` adds the byte at `i` and gives a distinct key.
 std::uint32_t key_at(std::string_view text, std::size_t i, std::size_t order, bool with_byte) {
   std::uint32_t key = static_cast<std::uint32_t>(2 * order) + (with_byte ? 1U : 0U);
   for (std::size_t k = i - order; k < i + (with_byte ? 1 : 0); ++k)

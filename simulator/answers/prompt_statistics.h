@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What is counted of prompts to tell kinds of texts apart, of their bytes: no tokenizer is needed.
+// Byte statistics of prompts that tell kinds of texts apart; no tokenizer is needed.
 
 #include <cstdint>
 #include <string_view>
@@ -9,10 +9,11 @@
 
 namespace draftscope::simulator {
 
-/// Share of the places whose next eight bytes occurred before in the text; 0 of a text of up to eight.
+/// Share of the positions whose next eight bytes occurred before in the text; 0 for a text of up to eight
+/// bytes.
 [[nodiscard]] double repeated_share(std::string_view text);
 
-/// Counts of bytes by the up to two before them.
+/// Counts of bytes by the up to two bytes before them.
 class ByteTrigrams {
  public:
   ByteTrigrams() = default;
@@ -20,14 +21,14 @@ class ByteTrigrams {
 
   void add(std::string_view text);
 
-  /// Bits per byte that `text` takes under these counts less those of `without`: a mixture of fixed weights
-  /// of trigrams, bigrams, bytes and any byte alike (Jelinek and Mercer 1980). 0 of an empty text.
+  /// Bits per byte of `text` under these counts minus those of `without`. The model is a mixture with fixed
+  /// weights of trigrams, bigrams, bytes and a uniform byte (Jelinek and Mercer 1980). 0 for an empty text.
   [[nodiscard]] double entropy(std::string_view text, const ByteTrigrams& without = {}) const;
 
  private:
   [[nodiscard]] double count(std::uint32_t key) const;
 
-  std::unordered_map<std::uint32_t, std::int32_t> counts_;  ///< of n-grams, and of contexts by themselves
+  std::unordered_map<std::uint32_t, std::int32_t> counts_;  ///< Counts of n-grams, and of contexts.
 };
 
 }  // namespace draftscope::simulator

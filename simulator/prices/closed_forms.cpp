@@ -31,14 +31,14 @@ Result<void> check_layers(double draft_layers, std::int32_t n_layers) {
   return fail("layers of the draft: found {}, expected 0 to the model's {}", draft_layers, n_layers);
 }
 
-/// Where α comes close to 1, 1 − α^(γ+1) cancels; expm1 and log1p keep the digits.
+/// Expected tokens. Where α is close to 1, 1 − α^(γ+1) cancels; expm1 and log1p preserve the digits.
 double tokens(double alpha, std::int32_t gamma) {
   if (alpha == 1.0) return gamma + 1.0;
   if (alpha == 0.0 || gamma == 0) return 1.0;
   return -std::expm1((gamma + 1.0) * std::log(alpha)) / (1.0 - alpha);
 }
 
-/// Bisection on an increasing function until the interval has no double inside it.
+/// Bisection on an increasing function until no double is inside the interval.
 double solve(double wanted, std::int32_t gamma) {
   double low = 0.0;
   double high = 1.0;
@@ -92,7 +92,7 @@ Result<double> swift_speedup(double mean_accepted_length, double acceptance_rate
   if (!(mean_accepted_length >= 1.0 && std::isfinite(mean_accepted_length)))
     return fail("mean accepted length: found {}, expected a finite number of at least 1",
                 mean_accepted_length);
-  // At 0 nothing was accepted, and M can't tell how much was drafted.
+  // At 0 nothing was accepted, and M does not determine how much was drafted.
   if (!(acceptance_rate > 0.0 && acceptance_rate <= 1.0))
     return fail("acceptance rate: found {}, expected above 0, to 1", acceptance_rate);
   DRAFTSCOPE_TRY(check_cost(c, "draft-cost coefficient"));

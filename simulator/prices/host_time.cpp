@@ -22,7 +22,7 @@ const std::array<HostTime, 3>& known_hosts() {
   return hosts;
 }
 
-/// Both ends of a range, or none.
+/// Reads both ends of a range, or none.
 Result<void> read_range(const JsonField& object, const char* min_key, const char* max_key,
                         Range<double> range, double unit, double& min, double& max) {
   if (object[min_key].is_null() && object[max_key].is_null()) return {};

@@ -10,12 +10,12 @@ namespace draftscope::simulator {
 namespace {
 
 constexpr double gigabyte = 1e9;
-constexpr double gibibyte = 1073741824.0;  // data sheets mean these by GB
+constexpr double gibibyte = 1073741824.0;  // Meaning of GB in data sheets.
 constexpr double usable_share = 0.95;
 constexpr double logit_bytes = 4.0;
 
 double shared_kv_width(const ModelShape& shape, double parts) {
-  // A GPU holds at least one K/V head.
+  // A GPU has at least one K/V head.
   return std::max<double>(static_cast<double>(shape.kv_width()) / parts, shape.head_dim);
 }
 

@@ -15,7 +15,7 @@ constexpr std::array<speculation::Operation, 6> operations{
     speculation::Operation::qkv,     speculation::Operation::attention, speculation::Operation::output,
     speculation::Operation::gate_up, speculation::Operation::down,      speculation::Operation::head};
 
-/// Arithmetic and bytes; attention's are mostly the context's.
+/// Computes arithmetic and bytes; those of attention come mostly from the context.
 void fill_work(RooflinePoint& point, const Scenario& scenario, double context) {
   const double rows = static_cast<double>(point.rows) * scenario.batch;
   const Work work =
@@ -23,7 +23,7 @@ void fill_work(RooflinePoint& point, const Scenario& scenario, double context) {
   point.flops = work.flops;
   point.bytes = work.bytes;
   if (point.operation != speculation::Operation::attention) return;
-  constexpr double flops_per_key_element = 4.0;  // a product and a sum with the keys, and with the values
+  constexpr double flops_per_key_element = 4.0;  // A product and a sum with the keys, and with the values.
   point.flops = flops_per_key_element * rows * context * static_cast<double>(scenario.shape.q_width()) /
                 scenario.tensor_parallel;
   point.bytes += scenario.batch * context * work.kv_bytes_per_context_row;
@@ -59,7 +59,7 @@ std::optional<double> marginal_flops_per_ns(speculation::Operation product, cons
   };
   const double ns = at(widest) - at(widest - 1.0);
   const double flops = work_of(product, scenario.shape, scenario.weights, 1.0).flops;
-  // Moving the row's activations takes a little even where its arithmetic hides behind the weights.
+  // Moving the row's activations takes some time even where its arithmetic is hidden by the weights.
   const double activations_ns = model.values[per_byte_parameter(product)] *
                                 (work_of(product, scenario.shape, scenario.weights, 2.0).bytes -
                                  work_of(product, scenario.shape, scenario.weights, 1.0).bytes);
@@ -68,7 +68,7 @@ std::optional<double> marginal_flops_per_ns(speculation::Operation product, cons
   return flops / ns;
 }
 
-/// The highest rates that the fit shows.
+/// Finds the highest rates in the fit.
 void fit_roof(Roofline& roofline, const CostModel& model, const Scenario& scenario) {
   for (const speculation::Operation operation : operations) {
     const double ns_per_byte = model.values[per_byte_parameter(operation)];
@@ -77,7 +77,7 @@ void fit_roof(Roofline& roofline, const CostModel& model, const Scenario& scenar
     if (const auto rate = marginal_flops_per_ns(operation, model, scenario))
       roofline.flops_per_ns = std::max(roofline.flops_per_ns.value_or(0.0), *rate);
   }
-  // A few rows may cost less than the widest passes' do.
+  // A few rows may cost less than at the widest passes.
   if (!roofline.flops_per_ns) return;
   for (const RooflinePoint& point : roofline.points)
     roofline.flops_per_ns = std::max(*roofline.flops_per_ns, point.flops_per_ns());

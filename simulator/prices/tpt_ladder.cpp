@@ -14,7 +14,7 @@ double layers_of(const LayerCounts& layers, std::int32_t exit) {
   return place < layers.drafts.size() ? layers.drafts[place] : 0.0;
 }
 
-/// Prices of which only the corrections up to `rung` are left.
+/// Prices with only the corrections up to `rung`.
 Prices prices_at(Rung rung, const LadderInput& input) {
   const Prices& full = input.prices;
   if (rung == Rung::overhead) return full;
@@ -47,7 +47,7 @@ Result<void> check(const LadderInput& input) {
   const RoundStatistics& statistics = input.statistics;
   if (statistics.tokens < 1)
     return fail("tokens of the rounds: found {}, expected at least 1", statistics.tokens);
-  // Beside one a token there is one for each text that ended at an end-of-sequence token.
+  // There is one step per token, and one for each text that ended at an end-of-sequence token.
   if (input.vanilla.passes < statistics.tokens || input.vanilla.passes > 2 * statistics.tokens)
     return fail("vanilla steps: found {}, expected one a token, {}, and at most one more for each text's end",
                 input.vanilla.passes, statistics.tokens);
@@ -85,7 +85,7 @@ void add_shares(Ladder& ladder) {
   }
   double largest = 0.0;
   for (const LadderRung& rung : ladder) largest = std::max(largest, std::abs(std::log(rung.factor)));
-  // A share of next to nothing says nothing.
+  // A share of a negligible change is meaningless.
   constexpr double min_change = 0.01;
   constexpr double max_shares = 2.0;
   if (std::abs(whole) < min_change || largest > max_shares * std::abs(whole)) return;

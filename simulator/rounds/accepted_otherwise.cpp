@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* parameter = "acceptance";
 
-/// Name, parts and parameters of a strategy but its acceptance; nothing if it has none.
+/// Name, parts and parameters of a strategy without its acceptance; empty if it has none.
 nlohmann::json rules_beside_acceptance(const speculation::StrategySpecification& strategy) {
   auto parameters = nlohmann::json::parse(strategy.json(), nullptr, false);
   if (!parameters.is_object() || parameters.erase(parameter) == 0) return nullptr;
@@ -32,7 +32,7 @@ nlohmann::json rules_beside_acceptance(const speculation::StrategySpecification&
   return rules;
 }
 
-/// p(x) / q(x) of the round's draft tokens, as far as the recording has them.
+/// p(x) / q(x) of the round's draft tokens, as far as they were recorded.
 std::vector<double> ratios_of(const TrainedRecording& trained, const traces::Round& round) {
   std::vector<double> ratios;
   const auto found = trained.target_probabilities.find(round.id);
@@ -45,7 +45,7 @@ std::vector<double> ratios_of(const TrainedRecording& trained, const traces::Rou
   return ratios;
 }
 
-/// Moves tokens into or out of one request's rounds.
+/// Adds tokens to one request's rounds, or removes them.
 void add_tokens(std::int64_t tokens, RoundStatistics& statistics, PassCount& vanilla) {
   const std::int64_t before = statistics.tokens;
   statistics.tokens = std::max(statistics.rounds, before + tokens);

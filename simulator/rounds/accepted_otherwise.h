@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The other acceptance of a recorded run at a temperature: token by token instead of as a block, or the other
-// way round. The recorded drafts are judged by the other law (prices/closed_forms.h), from what
-// target and draft gave their tokens.
+// Alternative acceptance of a recorded run at a temperature: token by token instead of as a block, or the
+// reverse. The other law (prices/closed_forms.h) judges the recorded drafts, from the target and draft
+// probabilities of their tokens.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/rounds/strategy_rounds.h>
@@ -17,20 +17,20 @@ namespace draftscope::simulator {
 
 struct TrainedRecording;
 
-/// The target's probabilities of the tokens of drawn drafts, in their order, as `record --shadow` keeps them.
+/// Target probabilities of the tokens of drawn drafts, in order, as `record --shadow` stores them.
 using TargetProbabilities = std::unordered_map<traces::RoundId, std::vector<double>>;
 
 /// Errors: unreadable decisions.
 [[nodiscard]] Result<TargetProbabilities> target_probabilities(traces::Reader& reader);
 
-/// The run whose strategy is this one but for its acceptance, in a recording whose draws that changes; null
-/// if there is none.
+/// Finds the run whose strategy differs only in its acceptance, in a recording where that changes the draws;
+/// null if there is none.
 [[nodiscard]] const RunRows* accepted_otherwise(const TrainedRecording& trained,
                                                 const speculation::StrategySpecification& strategy);
 
-/// The run's rounds with as many more or fewer tokens as the strategy's acceptance is expected to keep of its
-/// drafts. Approximate: the texts are other draws of the same law. Without probabilities of the target the
-/// rounds are the run's, which a note says. Errors: as recorded_rounds().
+/// The run's rounds with the number of tokens that the strategy's acceptance is expected to accept of its
+/// drafts. Approximate, since the texts are other draws of the same law. Without target probabilities the
+/// rounds are unchanged, and a note says so. Errors: those of recorded_rounds().
 [[nodiscard]] Result<StrategyRounds> rounds_accepted_otherwise(
     const TrainedRecording& trained, const RunRows& run, const speculation::StrategySpecification& strategy,
     std::string_view text);

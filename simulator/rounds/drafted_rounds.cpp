@@ -40,7 +40,7 @@ SkippedSublayers listed_set(const StrategySpecification& strategy, std::int32_t 
   return skipped;
 }
 
-/// A set of so many sublayers; which ones makes no difference to what a pass takes.
+/// A set with this number of sublayers; the choice does not change the time of a pass.
 SkippedSublayers any_set(std::int32_t attention, std::int32_t mlp, std::int32_t n_layers) {
   SkippedSublayers skipped(2 * static_cast<std::size_t>(n_layers));
   for (std::int32_t layer = 0; layer < n_layers; ++layer) {
@@ -50,7 +50,7 @@ SkippedSublayers any_set(std::int32_t attention, std::int32_t mlp, std::int32_t 
   return skipped;
 }
 
-/// The number of sublayers that a searching strategy leaves out, as a set of that many.
+/// The number of sublayers that a searching strategy leaves out, as a set of that size.
 SkippedSublayers searched_set(const StrategySpecification& strategy, std::int32_t n_layers) {
   const PartPrediction* const mask = part_prediction(strategy, PartKind::mask);
   if (mask == nullptr || mask->skipped == nullptr) return any_set(0, 0, n_layers);
@@ -62,7 +62,7 @@ double count_of(const SkippedSublayers& skipped) {
   return static_cast<double>(std::ranges::count(skipped, true));
 }
 
-/// Positions that a run's drafts saw, and how many of them were right.
+/// Positions that a run's drafts saw, and the number of right ones.
 struct Seen {
   double judged = 0.0;
   double right = 0.0;
@@ -79,8 +79,8 @@ Seen seen_of(const std::vector<DraftedPositions>& requests) {
   return seen;
 }
 
-/// Whether the strategy leaves out sublayers of the middle: a set of its own, or a number of them that its
-/// search chooses.
+/// Whether the strategy leaves out sublayers in the middle: a given set, or a number of them that its search
+/// chooses.
 bool skips_sublayers(const StrategySpecification& strategy) {
   const PartPrediction* const mask = part_prediction(strategy, PartKind::mask);
   return strategy.drafts_with(MaskLayers::beside_listed_set) || (mask != nullptr && mask->skipped != nullptr);
@@ -92,7 +92,7 @@ struct SetSource {
   double judged = 0.0;
 };
 
-/// The run that leaves out sublayers whose drafts saw most positions; one of the same search before others.
+/// The run without some sublayers whose drafts saw most positions; runs of the same search are preferred.
 SetSource set_source_of(const TrainedRecording& trained, const StrategySpecification& strategy) {
   SetSource best;
   for (const RunRows& run : trained.runs) {
@@ -106,8 +106,8 @@ SetSource set_source_of(const TrainedRecording& trained, const StrategySpecifica
   return best;
 }
 
-/// Agreement of a search that leaves out another number: each sublayer leaves the share of tokens right that
-/// those of the recorded search left on average; the change is so, give or take a third.
+/// Agreement of a search that leaves out another number of sublayers. Each sublayer leaves the average share
+/// of tokens right, as in the recorded search; the change has an error of a third.
 ExpectedAgreement of_the_search(const Seen& seen, double recorded_count, double asked_count) {
   constexpr double doubt = 1.0 / 3.0;
   const double recorded = -std::log((seen.right + 0.5) / (seen.judged + 1.0));
@@ -117,15 +117,15 @@ ExpectedAgreement of_the_search(const Seen& seen, double recorded_count, double 
   return {share_at(1.0), low, high};
 }
 
-/// A seen position, in the order in which its token turns wrong, or right.
+/// A seen position with the order in which its token turns wrong, or right.
 struct Place {
   double confidence = 0.0;
   std::size_t request = 0;
   std::size_t position = 0;
 };
 
-/// The same positions, of which the share `agreement` is right: as the draft agrees less often, the tokens
-/// that it was least sure of turn wrong first.
+/// Positions of which the share `agreement` is right: as the draft agrees less often, its least confident
+/// tokens turn wrong first.
 std::vector<DraftedPositions> shifted(std::vector<DraftedPositions> requests, double agreement) {
   const Seen seen = seen_of(requests);
   const double change = std::round(agreement * seen.judged) - seen.right;
@@ -175,7 +175,7 @@ Result<Redrafted> redrafted_at(const TrainedRecording& trained, const RunRows& r
   return redraft(trained, drafted_texts(run, asked, *model), strategy);
 }
 
-/// The recorded trees, drafted by another number of sublayers: siblings that were not drafted are unknown.
+/// The recorded trees, drafted by another number of sublayers; siblings that were not drafted are unknown.
 Result<StrategyRounds> same_trees(const TrainedRecording& trained, const RunRows& run,
                                   const LayerSetsById& sets, traces::LayerSetId set_id,
                                   const StrategySpecification& strategy, std::string_view text) {
@@ -190,10 +190,9 @@ Result<StrategyRounds> same_trees(const TrainedRecording& trained, const RunRows
   return rounds;
 }
 
-/// Drafts of a set of sublayers that nobody recorded: what a run drafted with another set, made right or
-/// wrong as often as a model of sets expects (set_agreement.h). Two cases, at the model's two standard
-/// errors. Errors: nothing that was tried says how such sets agree, a set that only a file names, as
-/// redraft().
+/// Drafts of a set of sublayers that was not recorded: those of a run with another set, made right or wrong
+/// as often as a model of sets expects (set_agreement.h). The two cases are at the model's two standard
+/// errors. Errors: no tried set determines the agreement, a set that only a file names, those of redraft().
 Result<StrategyRounds> unrecorded_set_rounds(const TrainedRecording& trained,
                                              const StrategySpecification& strategy, std::string_view text) {
   const SetSource source = set_source_of(trained, strategy);
@@ -245,7 +244,7 @@ Result<StrategyRounds> unrecorded_set_rounds(const TrainedRecording& trained,
 using speculation::PartKind;
 using speculation::StrategySpecification;
 
-/// Fills in what other runs of the same draft saw of the same texts.
+/// Fills in positions that other runs of the same draft saw in the same texts.
 void fill_from_others(const TrainedRecording& trained, std::span<const RunRows* const> runs,
                       const RunRows& first, std::vector<DraftedPositions>& positions) {
   for (const RunRows* const other : runs)
@@ -267,7 +266,7 @@ Result<DraftedTexts> texts_of(const TrainedRecording& trained, const RunRows& ru
   return drafted_texts(trained, std::move(first), positions);
 }
 
-/// Whether the parameter of a mask that searches says when it searches and how, not what it drafts with.
+/// Whether the parameter of a searching mask controls when and how it searches, not its draft tokens.
 bool is_of_search(const StrategySpecification& strategy, const std::string& parameter) {
   const speculation::PartRow* const mask = strategy.part_row(PartKind::mask);
   return mask != nullptr && std::ranges::any_of(mask->parameters, [&](const speculation::ParameterRow& row) {
@@ -275,7 +274,7 @@ bool is_of_search(const StrategySpecification& strategy, const std::string& para
          });
 }
 
-/// Everything of a strategy but when its mask searches: who shares it has the same rounds.
+/// All rules of a strategy except when its mask searches; strategies with equal rules have the same rounds.
 nlohmann::json rules_beside_search(const StrategySpecification& strategy) {
   const auto parameters = nlohmann::json::parse(strategy.json());
   auto rules = nlohmann::json::object();
@@ -286,7 +285,7 @@ nlohmann::json rules_beside_search(const StrategySpecification& strategy) {
 
 struct DraftSource {
   const RunRows* run = nullptr;
-  bool has_same_rules = false;  ///< all but when it searches
+  bool has_same_rules = false;  ///< Equal except for when it searches.
 };
 
 /// The run of the same rules if there is one, else the one whose drafts saw most positions.
@@ -309,8 +308,8 @@ DraftSource draft_source_of(const TrainedRecording& trained, const StrategySpeci
   return best;
 }
 
-/// Whether a draft at any place predicts what it predicted at its place in the recorded draft: keys and
-/// values of an exit are the target's, those of another model its own.
+/// Whether a draft predicts the same at any place as at its place in the recorded draft: an exit uses the
+/// target's keys and values, another model its own.
 bool predicts_alike_everywhere(const StrategySpecification& strategy) {
   return !strategy.has_parts() || strategy.drafts_with(speculation::MaskLayers::below_exit);
 }
@@ -336,7 +335,7 @@ void add_drafted_notes(const Redrafted& redrafted, const DraftSource& source, bo
         "of its own");
 }
 
-/// One line that says why no rounds follow from recorded drafts.
+/// Key of the draft, or one line that says why no rounds follow from recorded drafts.
 Result<std::string> draft_key_of(const TrainedRecording& trained, const StrategySpecification& strategy) {
   std::string key = draft_key(strategy);
   if (!key.empty()) return key;

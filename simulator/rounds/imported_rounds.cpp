@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rounds of imported recordings. They tell how many draft tokens were accepted, some how many there were, and
-// nothing of the layers that drafted: what a file lacks is taken from the question, and said.
+// Rounds of imported recordings. They give the number of accepted draft tokens, some the number of draft
+// tokens, and no layers that drafted. Missing data is taken from the question, and a note says so.
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/missing_data.h>
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ std::string lacks_note(const traces::Meta& meta) {
 constexpr std::string_view empty_prompts_note =
     "contexts begin behind an empty prompt (--longer-context adds to them)";
 
-/// Acceptance of a run without rounds, whose file states a rate alone.
+/// Acceptance of a run without rounds whose file only states a rate.
 std::optional<AcceptanceModel> stated_acceptance(const RunRows& run, const traces::Meta& meta,
                                                  std::int32_t n_layers) {
   const auto rate = stated_rate(meta, run.run->specification);
@@ -67,8 +67,8 @@ std::optional<AcceptanceModel> stated_acceptance(const RunRows& run, const trace
   return rate && plan ? iid_acceptance_of_rate(*rate, plan->length) : std::nullopt;
 }
 
-/// Where accepted lengths alone are known the run's longest one is taken for the length of every draft, so
-/// that shorter ones ended with a rejection.
+/// Positions of an imported run. Where only accepted lengths are known, the maximum length of the run is
+/// assumed for every draft, so that shorter ones ended with a rejection.
 std::vector<DraftedPositions> positions_of_import(const traces::Recording& recording, const RunRows& run) {
   std::optional<std::int32_t> longest;
   if (traces::is_missing(recording.meta, MissingData::draft_lengths)) {
@@ -95,13 +95,13 @@ bool has_acceptance(const TrainedRecording& trained, const RunRows& run) {
              : imported_texts(trained, run).has_value();
 }
 
-/// A run whose acceptance is taken for an exit's.
+/// A run whose acceptance is used for that of an exit.
 struct AcceptanceSource {
   const RunRows* run = nullptr;
-  bool is_stated = false;  ///< it says that this exit drafted
+  bool is_stated = false;  ///< Whether it says that this exit drafted.
 };
 
-/// A run of that exit, else one that does not say what drafted. Without any, `run` is null.
+/// A run of that exit, else one that does not say what drafted. If there is none, `run` is null.
 AcceptanceSource acceptance_source(const TrainedRecording& trained, std::int32_t exit) {
   AcceptanceSource source;
   for (const RunRows& run : trained.runs) {
@@ -116,9 +116,9 @@ AcceptanceSource acceptance_source(const TrainedRecording& trained, std::int32_t
 }
 
 constexpr std::int64_t typical_tokens =
-    512;  // of a text where the file has none, and of the context before it
+    512;  // Tokens of a text where the file has none, and of the context before it.
 
-/// Rounds of one text of typical length, where the file states a rate alone.
+/// Adds rounds of one text of typical length, where the file only states a rate.
 void add_stated(const AcceptanceModel& model, const PlannedRound& plan, StrategyRounds& rounds) {
   rounds.vanilla.push_back(vanilla_steps(typical_tokens, typical_tokens));
   rounds.setting.min_drafted.push_back(expected_statistics(
@@ -127,14 +127,14 @@ void add_stated(const AcceptanceModel& model, const PlannedRound& plan, Strategy
   rounds.categories.emplace_back();
 }
 
-/// Nothing of the file ends drafts beside its texts.
+/// Conditions without limits: only its texts end the drafts of the file.
 ReplayConditions unlimited() {
   constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max() / 2;
   return {.max_new_tokens = most, .context_rows = most};
 }
 
-/// Replays the early exit on what the run's drafts said. Returns the share of rounds that went by positions
-/// which were drawn.
+/// Replays the early exit on the results of the run's drafts. Returns the share of rounds that depend on
+/// randomly drawn positions.
 Result<double> add_replayed(const TrainedRecording& trained, const RunRows& run, std::string_view strategy,
                             std::int32_t exit, StrategyRounds& rounds) {
   DRAFTSCOPE_TRY_ASSIGN(const auto specification, speculation::parse_strategy(strategy, trained.n_layers()));

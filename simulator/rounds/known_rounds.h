@@ -10,13 +10,13 @@
 namespace draftscope::simulator {
 
 struct KnownRequest {
-  const traces::Request* request = nullptr;  ///< whose text it is
+  const traces::Request* request = nullptr;  ///< Request whose text it is.
   const traces::Prompt* prompt = nullptr;
   std::vector<KnownRound> rounds;
 };
 
-/// Rounds one by one, request by request as in `rounds`, of which other contexts and shapes are left to the
-/// caller. Errors: rounds that are modelled, an imported recording.
+/// Rounds one by one, per request as in `rounds`. The caller must apply other contexts and shapes. Errors:
+/// rounds that are modelled, an imported recording.
 [[nodiscard]] Result<std::vector<KnownRequest>> known_rounds(const TrainedRecording& trained,
                                                              const StrategyRounds& rounds);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rounds of a run as they were recorded, with what only a recorded run's time shows: what the host takes
-// beside passes, and what its rounds do to the caches.
+// Rounds of a run as recorded, with effects that only a recorded run's time shows: host time outside passes,
+// and the effect of its rounds on the caches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 double own_ratio(const std::vector<MeasuredRun>& measured_runs, traces::RunId run_id) {
   const auto found = std::ranges::lower_bound(measured_runs, run_id, {}, &MeasuredRun::run_id);
   if (found == measured_runs.end() || found->run_id != run_id) return 1.0;
-  constexpr double between_runs = 0.05;  // standard deviation that is expected of runs without noise
+  constexpr double between_runs = 0.05;  // Expected standard deviation between runs without noise.
   const double signal = between_runs * between_runs;
   const double noise = found->relative_error * found->relative_error;
   return std::exp(signal / (signal + noise) * std::log(found->ratio));
@@ -35,7 +35,8 @@ void add_own_ratio(double ratio, StrategyRounds& rounds) {
         100.0 * (ratio - 1.0)));
 }
 
-/// Adds what its rounds take beside passes and beyond other runs' rounds; less is a ratio of all its time.
+/// Adds the host time of its rounds beyond that of other runs' rounds; a lower time becomes a ratio of all
+/// its time.
 void add_host(const std::vector<HostOfRun>& hosts, traces::RunId run_id, StrategyRounds& rounds) {
   const auto host = std::ranges::find(hosts, run_id, &HostOfRun::run_id);
   if (host == hosts.end()) return;
@@ -45,7 +46,7 @@ void add_host(const std::vector<HostOfRun>& hosts, traces::RunId run_id, Strateg
     add_host_time(host->ns_per_round, rounds);
 }
 
-/// How many rounds an adaptive strategy searched in: what it costs ends with the search.
+/// Adds the number of rounds in which an adaptive strategy searched, since its cost ends with the search.
 void add_search_note(const RunRows& run, StrategyRounds& rounds) {
   std::int64_t searched = 0;
   std::int64_t all = 0;

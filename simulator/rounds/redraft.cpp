@@ -28,7 +28,7 @@ void add_request(const RequestRows& rows, const std::vector<ReplayedRound>& repl
 }
 
 /// Statistics of the run with the most draft tokens. Both ends number their drafts and auxiliary passes in
-/// the order in which rounds have them; where those differ there is but one end.
+/// order of the rounds. If the numbers differ, there is only one end.
 template <typename StatisticsOf>
 Result<void> put_other_end(const RedraftedRun& other_end, const StatisticsOf& statistics_of,
                            StrategyRounds& rounds) {

@@ -12,8 +12,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Auxiliary passes after the prefill and after every round but the last, behind which there is nothing to
-/// decide.
+/// Counts auxiliary passes after the prefill and after every round except the last, which needs no decision.
 void count_auxiliary_work(const ShadowTable& table, const std::vector<ReplayedRound>& rounds,
                           const AuxiliaryWork& work, AuxiliaryPasses& passes,
                           std::vector<PassCount>& counts) {
@@ -27,7 +26,7 @@ void count_auxiliary_work(const ShadowTable& table, const std::vector<ReplayedRo
                      passes, counts);
 }
 
-/// Adds the host time of a recorded run of the same name, beside passes.
+/// Adds the host time outside passes of a recorded run of the same name.
 void add_recorded_host(const std::vector<HostOfRun>& hosts, std::string_view name, StrategyRounds& rounds) {
   const auto host = std::ranges::find(hosts, name, &HostOfRun::strategy);
   if (host != hosts.end() && host->ns_per_round > 0.0) add_host_time(host->ns_per_round, rounds);

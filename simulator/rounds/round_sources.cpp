@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The choice among the sources of rounds, and how a specification's text is read for it.
+// Choice among the sources of rounds, and parsing of a specification for it.
 #include <draftscope/base/number.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/speculation/strategy_text.h>
@@ -19,7 +19,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Name and parameters, in whatever order they were given.
+/// Name and parameters, in any order.
 std::multiset<std::string_view> pieces(std::string_view specification) {
   std::multiset<std::string_view> all;
   while (!specification.empty()) {
@@ -38,7 +38,7 @@ Result<StrategyRounds> chosen_by_times(const TrainedRecording& trained, std::str
   return strategy_prediction(specification.name()).rounds(trained, specification, strategy, machine);
 }
 
-/// Whether the machine's times would make other rounds of a strategy that goes by times.
+/// Whether the machine's times would change the rounds of a strategy that decides by times.
 Result<bool> takes_other_times(const TrainedRecording& trained, std::string_view strategy,
                                const Machine* machine) {
   if (machine == nullptr || !goes_by_times(strategy)) return false;
@@ -47,7 +47,7 @@ Result<bool> takes_other_times(const TrainedRecording& trained, std::string_view
   return !map.is_as_recorded();
 }
 
-/// A run that goes by times, chosen anew by the machine's; where that is not known, as it was.
+/// A run that decides by times, recomputed with the machine's times; where they are not known, as recorded.
 Result<StrategyRounds> recorded_elsewhere(const TrainedRecording& trained, const RunRows& run,
                                           const Machine* machine) {
   auto chosen = chosen_by_times(trained, run.run->specification, machine);

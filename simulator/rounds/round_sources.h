@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The sources of a strategy's rounds, one function for each: a recorded run, a replay, a model of acceptance.
-// All are thread-safe.
+// Sources of a strategy's rounds, with one function for each: a recorded run, a replay, a model of
+// acceptance. All are thread-safe.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/asked_machine.h>
@@ -21,19 +21,19 @@ namespace draftscope::simulator {
 
 class PricedGuard;  // rounds/replay/priced_guard.h
 
-/// Rounds from the source that has them: a recorded run of the same setting, else a replay, else a model of
-/// acceptance. `machine`, null for the recorded one, matters to strategies that go by times. Errors: as
-/// WhatIf::rounds(), as of all below.
+/// Rounds from the best source: a recorded run of the same setting, else a replay, else a model of
+/// acceptance. `machine`, null for the recorded one, matters to strategies that decide by times. Errors of
+/// this and all functions below: those of WhatIf::rounds().
 [[nodiscard]] Result<StrategyRounds> rounds_of(const TrainedRecording& trained, std::string_view strategy,
                                                const Machine* machine = nullptr);
 
 /// The first run of the same setting; null if none was recorded.
 [[nodiscard]] const RunRows* recorded_run(const TrainedRecording& trained, std::string_view strategy);
 
-/// The run's rounds as they were recorded.
+/// Recorded rounds of the run.
 [[nodiscard]] Result<StrategyRounds> recorded_rounds(const TrainedRecording& trained, const RunRows& run);
 
-/// Rounds of a policy on the shadow tables.
+/// Replays the strategy's policy on the shadow tables.
 [[nodiscard]] Result<StrategyRounds> replayed_rounds(const TrainedRecording& trained,
                                                      std::string_view strategy);
 /// Replays `policy`, which wraps the strategy's own policy.
@@ -42,42 +42,42 @@ class PricedGuard;  // rounds/replay/priced_guard.h
 [[nodiscard]] Result<std::unique_ptr<Policy>> replayed_policy(const TrainedRecording& trained,
                                                               std::string_view strategy);
 
-/// Whether its rounds follow from token ids: prompt lookup, suffix decoding; token recycling as far as texts
-/// and recorded trees tell.
+/// Whether its rounds follow from token ids: prompt lookup, suffix decoding, and token recycling as far as
+/// texts and recorded trees determine it.
 [[nodiscard]] bool follows_from_texts(std::string_view specification);
 /// Rounds that follow from texts.
 struct TextRounds {
   std::vector<std::vector<LookupRound>> requests;  ///< [text][round]
-  AnswerStatus status = AnswerStatus::exact;       ///< at best
+  AnswerStatus status = AnswerStatus::exact;       ///< The best possible status.
   std::vector<std::string> notes;
 };
-/// Its rounds, if they do. What is remembered across requests is of the recording's requests in their order.
-/// `guard`: hears of them, and makes some of them vanilla; null = none.
+/// Rounds of a strategy that follows from texts. State is carried across the recording's requests in their
+/// order. `guard` observes the rounds, and makes some of them vanilla; null = none.
 [[nodiscard]] Result<StrategyRounds> lookup_rounds(const TrainedRecording& trained, std::string_view strategy,
                                                    PricedGuard* guard = nullptr);
-/// The rounds of lookup_rounds() one by one.
+/// Rounds of lookup_rounds() one by one.
 [[nodiscard]] Result<TextRounds> replayed_lookups(const TrainedRecording& trained, std::string_view strategy,
                                                   PricedGuard* guard = nullptr);
 
-/// Rounds of a strategy with a guard, where those without it are replayed one by one: the guard goes by the
-/// times that they would take on `machine` (null: the recorded one).
+/// Rounds of a strategy with a guard, if those without it are replayed one by one. The guard decides by their
+/// times on `machine` (null = the recorded one).
 [[nodiscard]] Result<StrategyRounds> guarded_rounds(const TrainedRecording& trained,
                                                     std::string_view strategy, const Machine* machine);
 
-/// Rounds of a setting from what a recorded run of the same draft drafted (redraft.h): exact where
-/// that decides them, else with a model of acceptance where it does not tell.
+/// Rounds of a setting from the drafts of a recorded run with the same draft (redraft.h): exact where these
+/// determine them, else with a model of acceptance.
 [[nodiscard]] Result<StrategyRounds> drafted_rounds(const TrainedRecording& trained,
                                                     std::string_view strategy);
 /// Fits the models of acceptance of all recorded drafts.
 void fit_acceptance(const TrainedRecording& trained);
 
-/// Rounds of a run of an imported file, as far as the file tells them.
+/// Rounds of a run of an imported file, as far as the file contains them.
 [[nodiscard]] Result<StrategyRounds> imported_rounds(const TrainedRecording& trained, const RunRows& run);
-/// Rounds of an early exit from what an imported run accepted.
+/// Rounds of an early exit from the tokens that an imported run accepted.
 [[nodiscard]] Result<StrategyRounds> modelled_import(const TrainedRecording& trained,
                                                      std::string_view strategy);
 
-/// The same text for all specifications of the same name and parameters, in whatever order.
+/// Key that is equal for all specifications of the same name and parameters, in any order.
 [[nodiscard]] std::string specification_key(std::string_view specification);
 
 /// Whether the specification has this name or "key=value".

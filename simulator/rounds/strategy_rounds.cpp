@@ -32,8 +32,8 @@ std::int32_t same_share(std::int32_t layers, std::int32_t of, std::int32_t asked
   return std::clamp(nearest, layers > 0 ? 1 : 0, asked);
 }
 
-/// The pass as the rules of its strategy have it on a model of another depth. Sublayers stay at the same
-/// share, as rows do where there is one for a layer.
+/// The pass by the rules of its strategy on a model of another depth. Sublayers stay at the same share; so do
+/// rows where there is one per layer.
 AuxiliaryPass at_depth(AuxiliaryPass pass, std::int32_t recorded, std::int32_t asked) {
   if (pass.kind == AuxiliaryPassKind::draft_model) return pass;
   if (pass.kind == AuxiliaryPassKind::heads) {
@@ -46,7 +46,7 @@ AuxiliaryPass at_depth(AuxiliaryPass pass, std::int32_t recorded, std::int32_t a
     return pass;
   }
   if (pass.kind == AuxiliaryPassKind::knapsack && pass.attention + pass.mlp <= 2) {
-    // Through the first layer there is one copy of the states, then as many as the depth lets save.
+    // Through the first layer there is one copy of the states, then as many as the depth can save.
     const bool is_first = pass.attention == 1 && pass.mlp == 1;
     if (!is_first)
       pass.rows = std::max(1, static_cast<std::int32_t>(std::int64_t{pass.rows} * asked / recorded));
@@ -62,7 +62,7 @@ bool repeats_with_depth(const AuxiliaryPass& pass) {
          (pass.kind == AuxiliaryPassKind::knapsack && pass.attention + pass.mlp == 1);
 }
 
-/// A search layer by layer makes as many passes as there are layers.
+/// Scales a search layer by layer, which makes as many passes as there are layers.
 void put_at_depth(std::vector<RoundStatistics>& requests, const std::vector<AuxiliaryPass>& own,
                   std::int32_t recorded, std::int32_t asked) {
   for (RoundStatistics& request : requests)
@@ -72,7 +72,7 @@ void put_at_depth(std::vector<RoundStatistics>& requests, const std::vector<Auxi
           *count = *count * asked / recorded;
 }
 
-/// Draft steps by place in StrategyRounds::drafts.
+/// Draft steps by index into StrategyRounds::drafts.
 std::vector<std::int64_t> steps_by_draft(const StrategyRounds& rounds) {
   std::vector<std::int64_t> steps(rounds.drafts.size(), 0);
   for (const auto* side : {&rounds.setting.min_drafted, &rounds.setting.max_drafted})
@@ -88,7 +88,8 @@ std::string sublayers_text(const speculation::DraftSublayers& draft) {
   return fmt::format("{}+{}", draft.attention, draft.mlp);
 }
 
-/// "exit 7 of 12 layers → 19 of 32", of the drafts that are used; sets of sublayers as attention + MLP.
+/// Text such as "exit 7 of 12 layers → 19 of 32", for the drafts that are used; sets of sublayers as
+/// attention + MLP.
 std::string depth_note(const StrategyRounds& rounds, const std::vector<speculation::DraftSublayers>& before,
                        std::int32_t recorded, std::int32_t asked) {
   constexpr std::size_t max_named = 4;

@@ -12,13 +12,13 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// One request a prompt: what the repeats of a prompt have in common is no further evidence.
+/// One request per prompt, since repeats of a prompt are no additional evidence.
 PromptTexts one_per_prompt(std::vector<ShadowTable> tables, const std::vector<RunRows>& runs) {
   struct Place {
     traces::PromptId prompt_id;
     std::string category;
     std::tuple<bool, std::int32_t, traces::RunId>
-        rank;  // the least is taken: vanilla, first repeat, first run
+        rank;  // Order of preference, smallest first: vanilla, first repeat, first run.
   };
   std::map<traces::RequestId, Place> places;
   for (const RunRows& run : runs)
@@ -54,7 +54,7 @@ void put_texts(ShadowTables found, TrainedRecording& trained) {
     trained.plain = one_per_prompt(text_tables(*trained.recording), trained.runs);
 }
 
-/// Without tables nothing but prompt lookup asks for the conditions of a replay.
+/// Reads the conditions of a replay; without tables only prompt lookup needs them.
 Result<void> put_conditions(TrainedRecording& trained) {
   auto conditions = replay_conditions(*trained.recording);
   if (conditions)
@@ -83,7 +83,7 @@ Result<TrainedRecording> train(traces::Reader& reader, const traces::Recording& 
                                const std::optional<GpuSpecification>& recorded_on,
                                const std::optional<CostModel>& specified,
                                const std::function<bool(std::int64_t done, std::int64_t all)>& progress) {
-  constexpr std::int64_t parts = 3;  // shadow tokens, times, the fit to them
+  constexpr std::int64_t parts = 3;  // Shadow tokens, times, the fit to them.
   std::int64_t done = 0;
   const auto go_on = [&] { return !progress || progress(done, parts); };
   const auto stopped = [] { return fail("learning was stopped"); };

@@ -26,7 +26,7 @@ namespace draftscope::simulator {
 
 class SetAgreement;  // rounds/drafts/set_agreement.h
 
-/// Texts of the recording, one per prompt, of vanilla decoding if that was recorded.
+/// Texts of the recording, one per prompt, from vanilla decoding if that was recorded.
 struct PromptTexts {
   std::vector<ShadowTable> tables;
   std::vector<std::string> categories;  ///< [table]
@@ -35,27 +35,27 @@ struct PromptTexts {
 struct TrainedRecording {
   const traces::Recording* recording = nullptr;
   std::vector<RunRows> runs;
-  std::unordered_map<std::string, std::size_t> first_run;  ///< in `runs`, by specification_key()
+  std::unordered_map<std::string, std::size_t> first_run;  ///< Index into `runs` by specification_key().
   LayerSetsById layer_sets;
-  PromptTexts shadowed;          ///< with every layer's predictions; empty without shadow tokens
-  std::string no_tables_reason;  ///< one line; empty if there are tables
-  PromptTexts plain;             ///< where `shadowed` is empty: token ids alone
+  PromptTexts shadowed;          ///< Texts with every layer's predictions; empty without shadow tokens.
+  std::string no_tables_reason;  ///< One line; empty if there are tables.
+  PromptTexts plain;             ///< Texts with token ids only, where `shadowed` is empty.
   ReplayConditions conditions;
-  std::string no_conditions_reason;  ///< one line; empty if they are known
+  std::string no_conditions_reason;  ///< One line; empty if they are known.
   CostFit costs;
-  std::vector<MeasuredRun> measured_runs;             ///< in the order of run_id
-  std::vector<HostOfRun> hosts;                       ///< of the runs that draft
-  std::shared_ptr<FittedAcceptance> acceptance;       ///< of recorded runs, once it was asked for
-  std::shared_ptr<const SetAgreement> set_agreement;  ///< null where no set of sublayers was tried
-  std::size_t tried_sets = 0;                         ///< that it was fitted to
-  TargetProbabilities target_probabilities;           ///< empty where they were not recorded
-  StagedPasses staged_passes;                         ///< of drafts in stages
+  std::vector<MeasuredRun> measured_runs;             ///< Runs in order of run_id.
+  std::vector<HostOfRun> hosts;                       ///< Runs that draft.
+  std::shared_ptr<FittedAcceptance> acceptance;       ///< Models of recorded runs, fitted on demand.
+  std::shared_ptr<const SetAgreement> set_agreement;  ///< Null where no set of sublayers was tried.
+  std::size_t tried_sets = 0;                         ///< Number of sets that it was fitted to.
+  TargetProbabilities target_probabilities;           ///< Empty where they were not recorded.
+  StagedPasses staged_passes;                         ///< Passes of staged drafts.
 
   [[nodiscard]] const PromptTexts& texts() const { return shadowed.tables.empty() ? plain : shadowed; }
   [[nodiscard]] std::int32_t n_layers() const { return costs.model.shape.n_layers; }
 };
 
-/// The other parameters are those of WhatIfOptions. Errors: as WhatIf::train().
+/// The other parameters are those of WhatIfOptions. Errors: those of WhatIf::train().
 [[nodiscard]] Result<TrainedRecording> train(
     traces::Reader& reader, const traces::Recording& recording,
     const std::optional<GpuSpecification>& recorded_on, const std::optional<CostModel>& specified,

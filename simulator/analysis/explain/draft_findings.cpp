@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checks of how drafts fare: whether there are any, whether they are kept, and how far they go.
+// Checks of drafts: whether there are any, whether they are accepted, and how long they are.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using Outcome = Judgement::Outcome;
 
-/// Loss to vanilla decoding, per round; absent without a vanilla run.
+/// Loss relative to vanilla decoding, per round; absent without a vanilla run.
 std::optional<double> lost_to_vanilla(const RoundAccount& round) {
   if (!round.speedup) return std::nullopt;
   return std::max(0.0, *round.takes - *round.yields);
@@ -26,14 +26,14 @@ double per_round(std::int64_t count, const RoundAccount& round) {
   return static_cast<double>(count) / static_cast<double>(round.rounds);
 }
 
-/// Cost of one more draft position, and what it is worth if it is accepted.
+/// Cost of one more draft position, and its worth if it is accepted.
 struct PositionPrice {
   double steps = 0.0;
-  double worth = 1.0;  ///< of an accepted token, in the same unit
+  double worth = 1.0;  ///< Worth of an accepted token, in the same unit.
   [[nodiscard]] double break_even() const { return steps / worth; }
 };
 
-/// Absent where nothing was drafted or the time of a draft step is not known.
+/// Price of a position; absent where nothing was drafted or the time of a draft step is not known.
 std::optional<PositionPrice> position_price(const Evidence& of) {
   const RoundAccount& round = of.round;
   const Acceptance& acceptance = of.figures.acceptance;
@@ -44,14 +44,14 @@ std::optional<PositionPrice> position_price(const Evidence& of) {
     const double row = std::max(0.0, round.parts->verify - 1.0) / (*round.rows - 1.0);
     price.steps += row * per_round(acceptance.drafted_tokens, round) / steps;
   }
-  // A token is worth what it costs to get it otherwise: by a round as they are, or by a vanilla step.
+  // A token is worth the cost of getting it otherwise: by an average round, or by a vanilla step.
   price.worth = *round.takes / *round.yields;
   if (round.unit == RoundUnit::vanilla_step) price.worth = std::min(price.worth, 1.0);
   if (!std::isfinite(price.break_even())) return std::nullopt;
   return price;
 }
 
-/// The first draft position, but not before the second, from which on acceptance stays below `rate`; the
+/// The first draft position, from the second on, at which acceptance falls below `rate` and stays there; the
 /// number of positions if there is none.
 std::size_t first_lost_position(const std::vector<PositionAcceptance>& positions, double rate) {
   std::size_t first = positions.size();
@@ -59,7 +59,7 @@ std::size_t first_lost_position(const std::vector<PositionAcceptance>& positions
   return first;
 }
 
-/// All positions from the first on, as one.
+/// Sum of all positions from `first` on.
 PositionAcceptance tail_of(const std::vector<PositionAcceptance>& positions, std::size_t first) {
   PositionAcceptance tail;
   for (std::size_t k = first; k < positions.size(); ++k) {
@@ -139,7 +139,7 @@ Judgement judge_draft_too_long(const Evidence& of) {
   const double even = price->break_even();
   const std::size_t first = first_lost_position(positions, even);
   const PositionAcceptance tail = tail_of(positions, first);
-  // Where not even a sure token would pay, or acceptance is no lower later, length is not what is wrong.
+  // Length is not the problem if not even a certain token would pay, or if acceptance does not fall.
   if (tail.drafted == 0 || even > 1.0 || tail.of_drafted() >= positions.front().of_drafted()) return {};
   const double cost =
       per_round(tail.drafted, of.round) * price->steps - per_round(tail.accepted, of.round) * price->worth;
@@ -156,7 +156,7 @@ Judgement judge_draft_too_long(const Evidence& of) {
 
 Judgement judge_tail_rejected(const Evidence& of) {
   const auto& positions = of.figures.acceptance.by_position;
-  if (of.round.parts || positions.empty()) return {};  // judged by what it costs
+  if (of.round.parts || positions.empty()) return {};  // This case is judged by its cost.
   if (has_too_few_rounds(of)) return too_few_rounds(of);
   const std::size_t first = first_lost_position(positions, thresholds::hardly_accepted_rate);
   const PositionAcceptance tail = tail_of(positions, first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What checks look at, and what they say.
+// Input and output of the checks.
 
 #include <draftscope/simulator/analysis/explain.h>
 #include <draftscope/simulator/analysis/figures.h>
@@ -18,10 +18,10 @@ namespace draftscope::simulator {
 
 struct Evidence {
   const Figures& figures;
-  const Figures* baseline = nullptr;  ///< null without a vanilla run
+  const Figures* baseline = nullptr;  ///< Null without a vanilla run.
   const RunRows& rows;
   const RoundAccount& round;
-  const TargetPasses& passes;  ///< of the whole recording
+  const TargetPasses& passes;  ///< Passes of the whole recording.
   /// Times of the run's verifications; null where a device did not time its operations.
   const TimeOfOperations* verification = nullptr;
   bool on_device = false;
@@ -30,30 +30,30 @@ struct Evidence {
 struct Judgement {
   enum class Outcome : std::uint8_t { absent, found, unjudged };
   Outcome outcome = Outcome::absent;
-  std::string reason;  ///< why it is not judged
+  std::string reason;  ///< Reason why it is not judged.
   double figure = 0.0;
   double threshold = 0.0;
-  std::optional<double> cost;             ///< per round, in its unit
-  std::optional<double> speedup_instead;  ///< what a fair baseline would give, of a finding about the unit
-  std::vector<std::pair<std::string, std::string>> values;  ///< of the names in the row's sentence
-  std::vector<std::string> settings;  ///< specifications that may help, for the simulator
-  bool wants_alternatives = false;    ///< another strategy altogether may help, too
+  std::optional<double> cost;             ///< Cost per round, in its unit.
+  std::optional<double> speedup_instead;  ///< Speedup over a fair baseline, for a finding about the unit.
+  std::vector<std::pair<std::string, std::string>> values;  ///< Values of the names in the row's sentence.
+  std::vector<std::string> settings;  ///< Specifications that may help, for the simulator.
+  bool wants_alternatives = false;    ///< Whether an entirely different strategy may help, too.
 };
 
 [[nodiscard]] inline Judgement unjudged(std::string reason) {
   return {.outcome = Judgement::Outcome::unjudged, .reason = std::move(reason)};
 }
 
-// The checks, in the order of the table. Whether the unit is fair:
+// Checks in order of the table. These judge whether the unit is fair:
 [[nodiscard]] Judgement judge_slow_baseline(const Evidence& of);
-// How drafts fare:
+// These judge drafts:
 [[nodiscard]] Judgement judge_nothing_drafted(const Evidence& of);
 [[nodiscard]] Judgement judge_nothing_accepted(const Evidence& of);
 [[nodiscard]] Judgement judge_draft_too_long(const Evidence& of);
 [[nodiscard]] Judgement judge_tail_rejected(const Evidence& of);
 [[nodiscard]] Judgement judge_too_few_accepted(const Evidence& of);
 [[nodiscard]] Judgement judge_text_does_not_repeat(const Evidence& of);
-// Where the time goes:
+// These judge where the time goes:
 /// Time per round in which the device idles, in nanoseconds; absent where it was not recorded.
 [[nodiscard]] std::optional<double> idle_device_ns(const Figures* figures);
 [[nodiscard]] Judgement judge_deciding_dear(const Evidence& of);
@@ -63,7 +63,7 @@ struct Judgement {
 [[nodiscard]] Judgement judge_machine_busy(const Evidence& of);
 [[nodiscard]] Judgement judge_repeats_differ(const Evidence& of);
 [[nodiscard]] Judgement judge_batch_too_large(const Evidence& of);
-/// Never found by itself.
+/// Never judges a finding; explain() adds this row.
 [[nodiscard]] Judgement judge_nothing_wrong(const Evidence& of);
 
 }  // namespace draftscope::simulator

@@ -55,7 +55,7 @@ Finding finding_of(const FindingRow& row, const Judgement& judgement, const Roun
   return finding;
 }
 
-/// "the recording lacks phase times"; empty if it has what the check needs.
+/// Text such as "the recording lacks phase times"; empty if the recording has what the check needs.
 std::string lacking(const FindingRow& row, const traces::Meta& meta) {
   for (const MissingData missing : row.needs)
     if (traces::is_missing(meta, missing))
@@ -80,7 +80,7 @@ Finding nothing_wrong(std::size_t unjudged) {
   return finding;
 }
 
-/// Findings about the unit first, then by cost.
+/// Order of findings: those about the unit first, then by cost.
 bool is_said_before(const Finding& a, const Finding& b) {
   return std::pair(a.row->is_about_unit, a.cost.value_or(-1.0)) >
          std::pair(b.row->is_about_unit, b.cost.value_or(-1.0));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Numbers inside sentences, which are ASCII; others are in number_text.h.
+// Numbers inside sentences, in ASCII; other numbers are in number_text.h.
 
 #include <draftscope/base/number_text.h>
 #include <draftscope/simulator/analysis/explain.h>

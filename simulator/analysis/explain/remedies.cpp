@@ -12,8 +12,8 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Strategies of other kinds than a run may be, few enough to ask about all: an early exit in the middle and
-/// one at two thirds, short and longer, and guesses from the text.
+/// Strategies of other kinds than the run's, few enough to ask about all: an early exit in the middle and one
+/// at two thirds, short and longer, and guesses from the text.
 std::vector<std::string> alternatives(std::int32_t n_layers) {
   std::vector<std::string> settings{"prompt-lookup:length=4"};
   for (const std::int32_t exit : {n_layers / 2, 2 * n_layers / 3})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the simulator says of settings that a finding says to try.
+// Simulated answers to settings that a finding suggests.
 
 #include <draftscope/simulator/analysis/explain.h>
 #include <map>
@@ -13,14 +13,14 @@
 
 namespace draftscope::simulator {
 
-/// Remembers answers, because many findings ask for the same.
+/// Caches answers, because many findings suggest the same settings.
 class Remedies {
  public:
   Remedies(const traces::Recording& recording, const ExplainOptions& options)
       : recording_(recording), options_(options) {}
 
-  /// Fills in `simulated` and `simulation`: the fastest of the settings that the judgement names,
-  /// beside the measured speedup.
+  /// Fills in `simulated` and `simulation`: the fastest of the settings that the judgement names, compared
+  /// with the measured speedup.
   void add_to(Finding& finding, const Judgement& judgement, const traces::Run& run,
               std::optional<double> measured);
 

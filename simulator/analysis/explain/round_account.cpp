@@ -21,7 +21,7 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// Rows of a verification on average; absent where a source does not say them.
+/// Mean rows of a verification; absent where a source does not give them.
 std::optional<double> mean_rows(const RunRows& run) {
   double rows = 0.0;
   double rounds = 0.0;
@@ -38,15 +38,15 @@ double phase_ns(const Figures& figures, traces::Phase phase) {
   return static_cast<double>(figures.breakdown.by_phase[static_cast<std::size_t>(phase)]);
 }
 
-/// Time of all phases but the prefill.
+/// Time of all phases except the prefill.
 double decoding_ns(const Figures& figures) {
   double ns = 0.0;
   for (const std::int64_t phase : figures.breakdown.by_phase) ns += static_cast<double>(phase);
   return ns - phase_ns(figures, traces::Phase::prefill);
 }
 
-/// Sets unit and time of a round, from what the recording has: decoding against decoding, the rounds' own
-/// times, the phases' alone, wall time against wall time.
+/// Sets unit and time of a round from the best available data: decoding times of both runs, the times of
+/// rounds, the phases only, wall times of both runs.
 void put_time(const Figures& figures, RoundAccount& round) {
   const auto rounds = static_cast<double>(round.rounds);
   const auto decode_ns = static_cast<double>(figures.throughput.decode_ns);
@@ -95,7 +95,7 @@ void put_parts(const Figures& figures, RoundAccount& round) {
   const double known = parts.draft + parts.verify + parts.decide + parts.accept;
   if (!(known > 0.0) || !std::isfinite(known)) return;
   parts.outside = *round.takes - known;
-  if (parts.outside < 0.0) {  // phases before the first token, such as a first search, are no time of a round
+  if (parts.outside < 0.0) {  // Phases before the first token, as a first search, are in no round.
     for (double* const part : {&parts.draft, &parts.verify, &parts.decide, &parts.accept})
       *part *= *round.takes / known;
     parts.outside = 0.0;
@@ -103,7 +103,8 @@ void put_parts(const Figures& figures, RoundAccount& round) {
   round.parts = parts;
 }
 
-/// " (it lacks round times, phase times)", of these; empty for the project's own recordings.
+/// Text such as " (it lacks round times, phase times)" about these data; empty for the project's own
+/// recordings.
 std::string lacking(const traces::Meta& meta, std::initializer_list<MissingData> of) {
   std::string names;
   for (const MissingData missing : of)

@@ -9,9 +9,9 @@
 
 namespace draftscope::simulator {
 
-/// The figures must be those of the rows, without what `meta` says that the recording lacks. A vanilla step
-/// is the time per token of vanilla decoding that the measured decode speedup implies, so that yields / takes
-/// is that speedup.
+/// The figures must be those of the rows, without data that `meta` declares missing. A vanilla step is the
+/// time per token of vanilla decoding that the measured decode speedup implies, so that yields / takes is
+/// that speedup.
 [[nodiscard]] RoundAccount round_account(const Figures& figures, const RunRows& rows,
                                          const traces::Meta& meta);
 

@@ -27,7 +27,7 @@ std::string with_parameter(const std::string& specification, std::string_view ke
   std::string_view rest = std::string_view(specification).substr(text.size());
   char before = ':';
   while (!rest.empty()) {
-    rest.remove_prefix(1);  // the colon or comma
+    rest.remove_prefix(1);  // Skips the colon or comma.
     const std::string_view piece = rest.substr(0, rest.find(','));
     rest.remove_prefix(piece.size());
     if (piece.empty() || piece.substr(0, piece.find('=')) == key) continue;
@@ -48,7 +48,7 @@ std::vector<std::string> with_length(const traces::Run& run, std::size_t length)
 std::vector<std::string> verified_above_exit(const traces::Run& run) {
   const bool can =
       speculation::strategy_catalogue().can_verify_above_exit(speculation::strategy_row(run.strategy).parts);
-  // What is not written down was the default of the version that recorded.
+  // A missing parameter had the default of the recording version.
   const nlohmann::json parameters = nlohmann::json::parse(run.parameters, nullptr, false);
   if (!can || (parameters.is_object() && parameters.value("verify", nlohmann::json()) == "above-exit"))
     return {};
@@ -58,7 +58,7 @@ std::vector<std::string> verified_above_exit(const traces::Run& run) {
 bool guesses_from_text(const traces::Run& run) {
   if (const speculation::StrategyRow* row = speculation::strategy_catalogue().find(run.strategy))
     return row->guesses_from_text();
-  // Other programs' names of it.
+  // Other programs have different names for it.
   const auto names = [&](std::string_view word) {
     return run.strategy.find(word) != std::string::npos || run.specification.find(word) != std::string::npos;
   };

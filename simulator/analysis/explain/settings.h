@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Settings near a run's own, as specifications: none where the strategy has no parameter for it.
+// Settings close to a run's, as specifications; none where the strategy has no parameter for the change.
 
 #include <draftscope/traces/records.h>
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace draftscope::simulator {
 
-/// The run with drafts of at most so many tokens.
+/// The run with drafts of at most `length` tokens.
 [[nodiscard]] std::vector<std::string> with_length(const traces::Run& run, std::size_t length);
 
-/// An early exit whose verification leaves out the layers that its draft has run; none if it does so already.
+/// An early exit whose verification leaves out the layers that its draft has run; none if it already does so.
 [[nodiscard]] std::vector<std::string> verified_above_exit(const traces::Run& run);
 
 /// Whether the run guesses from earlier text, without a model.

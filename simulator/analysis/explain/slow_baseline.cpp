@@ -18,10 +18,10 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Passes over equally many rows, and whether they are given to a device together with a draft.
+/// Kind of target passes: number of rows, and whether a device gets them together with a draft.
 using TargetPassKind = std::pair<std::int32_t, bool>;
 
-/// Times of a run's target passes; those that were not measured are left out.
+/// Times of a run's target passes; passes that were not measured are left out.
 std::map<TargetPassKind, std::vector<double>> passes_by_kind(const RunRows& run, bool on_device) {
   std::map<TargetPassKind, std::vector<double>> passes;
   for (const RequestRows& request : run.requests)
@@ -32,8 +32,8 @@ std::map<TargetPassKind, std::vector<double>> passes_by_kind(const RunRows& run,
   return passes;
 }
 
-/// The run's speedup if no pass over one row took longer than the cheapest verification, in vanilla decoding
-/// and in the run's own rounds alike. Draft steps stay as they are. Absent where there is no speedup.
+/// The run's speedup if no pass over one row took longer than the cheapest verification, both in vanilla
+/// decoding and in the run's rounds. Draft steps stay unchanged. Absent where there is no speedup.
 std::optional<double> speedup_over_fast_steps(const Evidence& of, double limit_ns) {
   const RoundAccount& round = of.round;
   if (!round.speedup || !(round.unit_ns > 0.0)) return std::nullopt;

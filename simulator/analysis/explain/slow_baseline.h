@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Whether the vanilla run is a fair measure: a pass over several rows does all that a pass over one row does,
-// so that a verification which takes less than a vanilla step tells of an engine whose one-row pass is slow.
+// Checks whether the vanilla run is a fair baseline. A pass over several rows does everything that a pass
+// over one row does. So if a verification takes less than a vanilla step, the engine's one-row pass is slow.
 
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -14,12 +14,13 @@
 
 namespace draftscope::simulator {
 
-/// Verifications of one run over equally many rows, at least two.
+/// Verifications of one run with equal numbers of rows, at least two.
 struct CheapestVerification {
   const traces::Run* run = nullptr;
   std::int32_t rows = 0;
   speculation::Spread ns;
-  /// Time that a verification which a device is given together with its draft may lack of a pass by itself.
+  /// Time that a verification saves compared with a separate pass if the device gets it together with its
+  /// draft.
   double launch_ns = 0.0;
 
   [[nodiscard]] double by_itself_ns() const { return ns.median + launch_ns; }
@@ -27,9 +28,10 @@ struct CheapestVerification {
 
 /// Times of target passes of one recording.
 struct TargetPasses {
-  const RunRows* vanilla = nullptr;  ///< null without a vanilla run
-  speculation::Spread step_ns;       ///< of vanilla's passes over one row; no samples without any
-  /// The least median of all runs; absent where no run has enough verifications over equally many rows.
+  const RunRows* vanilla = nullptr;  ///< Null without a vanilla run.
+  speculation::Spread step_ns;       ///< Vanilla passes over one row; no samples without a vanilla run.
+  /// The minimum median over all runs; absent where no run has enough verifications with equal numbers of
+  /// rows.
   std::optional<CheapestVerification> cheapest;
 
   /// Whether the cheapest verification takes less than a step, by more than the spread of both and by more
@@ -42,8 +44,7 @@ struct TargetPasses {
 [[nodiscard]] TargetPasses target_passes(std::span<const RunRows> runs, const Figures* vanilla,
                                          const traces::Meta& meta);
 
-/// Time that a round takes on average beyond what it would if no pass over one row took longer than
-/// `limit_ns`.
+/// Mean time per round that would be saved if no pass over one row took longer than `limit_ns`.
 [[nodiscard]] double excess_ns_per_round(const RunRows& run, double limit_ns);
 
 }  // namespace draftscope::simulator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Checks of where the time of rounds goes, and of what disturbed it.
+// Checks of the time of rounds, and of its disturbances.
 #include <fmt/format.h>
 
 #include <draftscope/base/statistics.h>
@@ -38,18 +38,18 @@ double idle_device_steps(const Evidence& of) {
   return std::isfinite(steps) ? std::max(0.0, steps) : 0.0;
 }
 
-/// Rounds of one kind run the same passes.
+/// Kind of rounds that run the same passes.
 using RoundKind = std::tuple<traces::LayerSetId, std::int32_t, std::int32_t>;
 
-/// Time of a round without what its strategy spent on searches, which not every round has.
+/// Time of a round without searches of its strategy, which not every round has.
 double steady_ns(const traces::Round& round) {
   return static_cast<double>(round.end_ns) - static_cast<double>(round.start_ns) -
          static_cast<double>(round.optimise_ns);
 }
 
 struct Interruptions {
-  double all_ns = 0.0;   ///< of rounds whose kind has a median
-  double lost_ns = 0.0;  ///< beyond the median, in interrupted rounds
+  double all_ns = 0.0;   ///< Time of rounds whose kind has a median.
+  double lost_ns = 0.0;  ///< Time beyond the median, in interrupted rounds.
 };
 
 Interruptions interruptions(const RunRows& run) {
@@ -69,7 +69,7 @@ Interruptions interruptions(const RunRows& run) {
   return found;
 }
 
-/// Requests of the run that were under way at a time, on average over the times with any.
+/// Mean number of concurrent requests, over the times with any.
 double requests_at_a_time(const RunRows& run) {
   std::vector<std::pair<std::int64_t, std::int64_t>> times;
   for (const RequestRows& request : run.requests)
@@ -138,7 +138,7 @@ Judgement judge_verification_dear(const Evidence& of) {
 Judgement judge_time_outside_passes(const Evidence& of) {
   const RoundAccount& round = of.round;
   if (!round.parts) return no_phases();
-  // Part of the device's idle time may be what no phase covers: the larger of the two counts nothing twice.
+  // Part of the device's idle time may be outside all phases; the larger of the two counts nothing twice.
   const double outside = std::max(round.parts->outside, idle_device_steps(of));
   if (outside < thresholds::own_time_steps) return {};
   return {.outcome = Outcome::found,

@@ -9,7 +9,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-// Longer drafts share the last entry. No strategy drafts nearly that far; a damaged file may claim to.
+// Longer drafts share the last entry. No strategy drafts nearly as many; a damaged file may claim to.
 constexpr std::int32_t longest_counted_draft = 4096;
 
 double ratio(std::int64_t part, std::int64_t whole) {
@@ -21,7 +21,8 @@ std::optional<double> ratio_if_any(std::int64_t part, std::int64_t whole) {
   return ratio(part, whole);
 }
 
-/// The accepted path passes positions 0 … accepted−1, and the position after it is the one that was rejected.
+/// Counts positions. The accepted path passes positions 0 … accepted−1, and the position after it is the
+/// rejected one.
 void count_positions(std::vector<PositionAcceptance>& by_position, std::int32_t steps,
                      std::int32_t accepted) {
   if (steps > 0 && by_position.size() < static_cast<std::size_t>(steps))

@@ -18,7 +18,7 @@ bool is_any_of(std::string_view key, const std::array<std::string_view, count>& 
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// Differs between any two recordings, whatever they hold.
+/// Whether the key differs between any two recordings, whatever their content.
 bool is_volatile(std::string_view key) {
   static constexpr std::array<std::string_view, 3> keys{"closed_cleanly", "command_line", "rank"};
   return is_any_of(key, keys) || key.starts_with("clock_") || key.starts_with("dropped_");

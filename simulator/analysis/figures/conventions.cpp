@@ -53,7 +53,7 @@ struct Sample {
 
 using SampleKey = std::tuple<std::string_view, std::int64_t, traces::PromptId, std::int32_t>;
 
-/// Key of the sample that a request belongs to: its own, or that of the question whose turn it is.
+/// Key of the sample that a request belongs to: the request itself, or the question that it is a turn of.
 SampleKey key_of(Convention convention, const RequestRows& rows) {
   const bool by_question = convention == Convention::spec_bench || convention == Convention::clasp;
   if (by_question) return {rows.prompt->category, rows.prompt->question_id, {}, rows.request->repeat};
@@ -106,7 +106,7 @@ MeanSpeed mean_speed(const std::map<SampleKey, Sample>& samples) {
   return mean;
 }
 
-/// The requests of a run whose prompt and repeat the other has, too.
+/// The requests of a run whose prompt and repeat are in the other run, too.
 RunRows shared_with(const RunRows& run, const Pairing& pairing) {
   std::set<const traces::Request*> paired;
   for (const RequestPair& pair : pairing.pairs) paired.insert({pair.baseline, pair.comparison});
@@ -127,7 +127,7 @@ std::optional<double> speedup_as(Convention convention, const RunRows& run, cons
   return *of_run.tokens_per_second / *of_baseline.tokens_per_second;
 }
 
-/// Mean over requests that drafted of accepted / drafted.
+/// Mean of accepted / drafted over requests that drafted.
 std::optional<double> mean_acceptance(Convention convention, const RunRows& run) {
   double sum = 0.0;
   std::size_t count = 0;
@@ -171,7 +171,7 @@ void add_drafts(ConventionFigures& figures, Convention convention, const RunRows
   }
 }
 
-/// An imported recording gives no figure that rests on what its source lacks.
+/// Removes figures that depend on data missing in the source of an imported recording.
 void drop_unavailable(ConventionFigures& figures, MissingData missing) {
   switch (missing) {
     case MissingData::accepted_lengths:

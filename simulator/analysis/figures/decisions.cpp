@@ -75,7 +75,8 @@ double number_in(const Json& detail, std::string_view field) {
   return found != detail.end() && found->is_number() ? found->get<double>() : none;
 }
 
-/// One series, found again by its row and exit; those that come late have no values before.
+/// Finds or adds a series by its row and exit; a series that is added late has no values for earlier
+/// decisions.
 DecisionSeries& series_of(DecisionsOfKind& decisions, const SeriesRow& row, std::int32_t exit) {
   for (DecisionSeries& series : decisions.series)
     if (series.row == &row && series.exit == exit) return series;
@@ -84,7 +85,7 @@ DecisionSeries& series_of(DecisionsOfKind& decisions, const SeriesRow& row, std:
 }
 
 void add_values(DecisionsOfKind& decisions, const traces::Decision& decision, const Json& detail) {
-  // Every exit of every layer at most: a damaged file may claim more.
+  // Maximum number of exits, which is one per layer; a damaged file may claim more.
   constexpr std::size_t max_exits = 1024;
   for (const SeriesRow& row : series_rows) {
     if (row.kind != decisions.kind) continue;
@@ -111,14 +112,14 @@ void add_words(DecisionsOfKind& decisions, const Json& detail) {
     auto found = std::find_if(decisions.words.begin(), decisions.words.end(),
                               [&](const DecisionWords& words) { return words.row == &row; });
     if (found == decisions.words.end()) found = decisions.words.insert(found, {&row, {}});
-    // Those before it have none.
+    // Earlier decisions have no value.
     found->values.resize(decisions.start_ns.size() - 1);
     found->values.push_back(value->get<std::string>());
   }
   for (DecisionWords& words : decisions.words) words.values.resize(decisions.start_ns.size());
 }
 
-/// Layers that a decision skips, and the position that it was made at.
+/// Layers that a decision skips, and its position.
 struct PlacedSet {
   traces::RequestId request_id;
   std::int64_t position = 0;
@@ -144,9 +145,9 @@ double jaccard(const std::set<std::int64_t>& a, const std::set<std::int64_t>& b)
   return all == 0 ? 1.0 : static_cast<double>(common) / static_cast<double>(all);
 }
 
-/// Gaps in powers of two: 1, 2 to 3, 4 to 7, … tokens.
+/// Computes the persistence with gaps in powers of two: 1, 2 to 3, 4 to 7, … tokens.
 std::vector<Persistence> persistence_of(const std::vector<PlacedSet>& sets) {
-  constexpr std::size_t max_later = 256;  // of each set; a search a token makes a square of pairs
+  constexpr std::size_t max_later = 256;  // Per set, since pairs grow with the square of searches.
   constexpr std::int64_t max_gap = 1 << 20;
   std::map<std::int32_t, Persistence> by_gap;
   for (std::size_t i = 0; i < sets.size(); ++i)
@@ -171,7 +172,7 @@ std::vector<Persistence> persistence_of(const std::vector<PlacedSet>& sets) {
   return result;
 }
 
-/// Where the decisions of a recording are gathered.
+/// Accumulates the decisions of a run.
 struct RunInProgress {
   RunDecisions decisions;
   std::vector<PlacedSet> sets;
@@ -226,7 +227,7 @@ void add_exits(const traces::Recording& recording,
 RunDecisions finished(RunInProgress&& gathered) {
   RunDecisions decisions = std::move(gathered.decisions);
   decisions.persistence = persistence_of(gathered.sets);
-  // Of a mask that skips layers, the "exit" is no choice of its own.
+  // With a mask that skips layers, the "exit" is no separate choice.
   if (std::any_of(decisions.kinds.begin(), decisions.kinds.end(),
                   [](const DecisionsOfKind& of_kind) { return of_kind.kind == "exit"; }))
     for (auto& [key, entry] : gathered.exits) decisions.exits.push_back(std::move(entry));

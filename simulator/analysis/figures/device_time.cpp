@@ -12,7 +12,7 @@ namespace {
 void add_round(const traces::Round& round, std::span<const DeviceInterval> intervals, DeviceTime& time) {
   if (intervals.empty()) return;
   std::int64_t first_ns = round.end_ns;
-  std::int64_t covered_ns = round.start_ns;  // up to here everything has been counted
+  std::int64_t covered_ns = round.start_ns;  // Everything up to here has been counted.
   std::int64_t busy_ns = 0;
   for (const DeviceInterval& interval : intervals) {
     const std::int64_t from = std::clamp(interval.start_ns, round.start_ns, round.end_ns);
@@ -24,7 +24,7 @@ void add_round(const traces::Round& round, std::span<const DeviceInterval> inter
     time.busy_by_phase[static_cast<std::size_t>(interval.phase)] += added_ns;
     covered_ns = std::max(covered_ns, to);
   }
-  // An activity wholly outside the round is clipped to nothing at one of its ends.
+  // An activity completely outside the round is clipped to zero length at one end.
   const std::int64_t last_ns = std::max(covered_ns, first_ns);
   const std::int64_t wall_ns = round.end_ns - round.start_ns;
   time.rounds += 1;

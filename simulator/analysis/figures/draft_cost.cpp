@@ -14,16 +14,16 @@ double mean(std::int64_t sum, std::int64_t count) {
   return static_cast<double>(sum) / static_cast<double>(count);
 }
 
-/// From the request's first token to its end, without its rounds; 0 where there is no such moment.
+/// Time from the request's first token to its end, without its rounds; 0 where these times are missing.
 std::int64_t between_rounds_ns(const traces::Request& request, const traces::RequestSum& sum) {
   if (request.first_token_ns <= 0 || sum.rounds <= 0) return 0;
   return std::max<std::int64_t>(request.end_ns - request.first_token_ns - sum.rounds_ns, 0);
 }
 
-/// Vanilla decoding on the prompts that a run decoded too, a mean over its rounds; 0 without any.
+/// Step of vanilla decoding on the prompts that the run decoded too, a mean over its rounds; 0 without any.
 struct BaselineStep {
-  double ns = 0.0;          ///< of a round
-  double between_ns = 0.0;  ///< as DraftCost has it, for each round
+  double ns = 0.0;          ///< Time of a round.
+  double between_ns = 0.0;  ///< Time between rounds as in DraftCost, per round.
 };
 
 BaselineStep baseline_step(const RunRows& run, const RunRows& baseline) {
@@ -73,7 +73,7 @@ DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptan
   cost.v = *cost.verify_ns_per_round / cost.target_step_ns;
   cost.o = mean(cost.other_ns, cost.rounds) / cost.target_step_ns;
   if (cost.target_step == TargetStep::baseline_rounds)
-    // What lies between rounds is vanilla decoding's too.
+    // Time between rounds also occurs in vanilla decoding.
     cost.closed_form_speedup = *measured.mean_accepted_length * (1.0 + step.between_ns / step.ns) /
                                (*measured.steps_per_round * cost.c.value_or(0.0) + *cost.v + *cost.o +
                                 mean(cost.between_ns, cost.rounds) / step.ns);

@@ -23,7 +23,8 @@ RunBreakdown breakdown_from_spans(const RunRows& run) {
   return result;
 }
 
-/// Idle is the remainder, so the sum is exact; a negative one shows that the rows contradict each other.
+/// Computes the breakdown. Idle is the remainder, so the sum is exact; a negative one shows that the rows
+/// contradict each other.
 RunBreakdown breakdown_from_rounds(const RunRows& run) {
   RunBreakdown result{BreakdownSource::rounds, {}};
   for (const RequestRows& rows : run.requests) {
@@ -65,7 +66,7 @@ Figures figures_of(const RunRows& run, const RunRows* baseline, const traces::Re
   return figures;
 }
 
-/// Nothing that is shown may overflow, whatever a damaged file claims of itself.
+/// Whether no shown figure can overflow, whatever a damaged file claims.
 bool is_plausible(const traces::RequestSum& sum) {
   constexpr std::int64_t max_count = std::int64_t{1} << 40U;
   constexpr std::int64_t max_ns = std::int64_t{1} << 46U;

@@ -73,7 +73,7 @@ void leave_out(Figures& figures, MissingData missing) {
       figures.cost = {};
       break;
     default:
-      break;  // no figure rests on it, or there is none without it
+      break;  // No figure depends on it, or figures are absent without it anyway.
   }
 }
 
@@ -90,7 +90,7 @@ void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta) {
 std::string import_note(const traces::Meta& meta) {
   std::string source = meta_value(meta, "imported_from");
   if (source.empty()) return {};
-  constexpr std::size_t max_characters = 80;  // a sweep has dozens of files
+  constexpr std::size_t max_characters = 80;  // Limits the text, since a sweep has dozens of files.
   if (source.size() > max_characters) source = source.substr(0, source.find(", ")) + " and others";
   std::string lacks;
   for (const MissingData missing : traces::missing_data_of(meta))

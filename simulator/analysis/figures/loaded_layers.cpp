@@ -11,7 +11,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Layers that one draft step loads, by layer set: a layer in fewer bits is loaded in as much less time.
+/// Layers that one draft step loads, by layer set; a layer in fewer bits counts proportionally less.
 using LayersOfSet = std::unordered_map<traces::LayerSetId, double>;
 
 double loaded_by_rounds(const RequestRows& rows, const LayersOfSet& layers_of_set, std::int32_t n_layers) {
@@ -19,7 +19,7 @@ double loaded_by_rounds(const RequestRows& rows, const LayersOfSet& layers_of_se
   for (std::size_t i = 0; i < rows.rounds.size(); ++i) {
     const traces::Round& round = rows.rounds[i];
     const auto set = layers_of_set.find(round.layer_set_id);
-    // A round without a layer set drafted nothing, or from text alone (prompt lookup), unless it names its
+    // A round without a layer set drafted nothing, or from text only (prompt lookup), unless it names its
     // exit.
     const double draft_layers = set != layers_of_set.end() ? set->second : round.exit_layer;
     loaded += rows.draft_steps[i] * draft_layers + n_layers;
@@ -27,8 +27,8 @@ double loaded_by_rounds(const RequestRows& rows, const LayersOfSet& layers_of_se
   return loaded;
 }
 
-/// The layers that stored sums loaded. They do not name the sets of rounds: absent where that makes a
-/// difference. `share` is of the draft's weights in all of them.
+/// Layers loaded according to stored sums. The sums do not name the sets of rounds, so the result is absent
+/// where that matters. `share` is that of the draft's weights in all sets.
 std::optional<double> loaded_by_sums(const traces::RequestSum& sum, std::optional<double> share,
                                      std::int32_t n_layers) {
   if (sum.draft_sublayers > 0 && !share) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<double> loaded_by_sums(const traces::RequestSum& sum, std::optiona
          static_cast<double>(sum.rounds) * n_layers;
 }
 
-/// The share that all layer sets have in common.
+/// The share that all layer sets have; absent if they differ.
 std::optional<double> common_share(const DraftWeightsShares& shares, const traces::Recording& recording) {
   std::optional<double> common;
   for (const traces::LayerSet& layer_set : recording.layer_sets) {

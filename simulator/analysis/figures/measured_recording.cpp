@@ -13,7 +13,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// The reason why figures are missing: what an imported file's source did not hold.
+/// Reason for missing figures: data that the source of an imported file lacks.
 std::string reason(const traces::Recording& recording) {
   const std::string note = import_note(recording.meta);
   return note.empty() ? note : fmt::format(" ({})", note);

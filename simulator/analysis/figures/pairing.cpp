@@ -12,7 +12,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Text, and which of the prompts with this text (0 for all but repeated texts).
+/// Text, and index among the prompts with this text (0 except for repeated texts).
 using PromptKey = std::pair<std::string_view, std::size_t>;
 
 std::map<std::pair<PromptKey, std::int32_t>, const traces::Request*> requests_by_key(const RunRows& run) {

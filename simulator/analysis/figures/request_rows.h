@@ -5,10 +5,10 @@
 
 namespace draftscope::simulator {
 
-/// rows_by_run() with requests and prompts alone: their rounds, draft tokens and spans are not looked at.
+/// Same as rows_by_run(), but with requests and prompts only: rounds, draft tokens and spans are not read.
 [[nodiscard]] std::vector<RunRows> finished_requests(const traces::Recording& recording);
 
-/// Sums over the request's rounds: the stored ones, or those of its rows, without `draft_sublayers`.
+/// Sums over the request's rounds: the stored sums, or those of its rows, without `draft_sublayers`.
 [[nodiscard]] traces::RequestSum sum_of_rounds(const RequestRows& rows);
 
 }  // namespace draftscope::simulator

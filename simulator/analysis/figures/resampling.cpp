@@ -43,8 +43,8 @@ double exact_lower_tail(const std::vector<std::size_t>& ranks, std::size_t stati
   return tail;
 }
 
-/// The same by the normal distribution. Doubled ranks double the deviation: the variance of a fair ±rank sum
-/// is Σ rank² / 4, ties included.
+/// P(sum of the positive doubled ranks ≤ `statistic`) by the normal approximation. Doubled ranks double the
+/// deviation: the variance of a fair ±rank sum is Σ rank² / 4, ties included.
 double normal_lower_tail(const std::vector<std::size_t>& ranks, std::size_t statistic) {
   double mean = 0.0;
   double variance = 0.0;
@@ -53,7 +53,7 @@ double normal_lower_tail(const std::vector<std::size_t>& ranks, std::size_t stat
     mean += value / 2.0;
     variance += value * value / 4.0;
   }
-  const double continuity = 1.0;  // half of the statistic's step, in doubled ranks
+  const double continuity = 1.0;  // Half of the statistic's step, in doubled ranks.
   return 0.5 * std::erfc((mean - static_cast<double>(statistic) - continuity) / std::sqrt(2.0 * variance));
 }
 
@@ -65,8 +65,8 @@ Interval bootstrap_95(std::size_t count, const std::function<double(std::span<co
   std::vector<std::size_t> drawn(count);
   std::vector<double> values(static_cast<std::size_t>(resamples));
   for (double& value : values) {
-    // A plain remainder: std::uniform_int_distribution differs between standard libraries, and its bias is
-    // below count / 2^64.
+    // This is a plain remainder: std::uniform_int_distribution differs between standard libraries, and the
+    // bias is below count / 2^64.
     for (std::size_t& index : drawn) index = random() % count;
     value = statistic(drawn);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Two small statistical tools that need no assumption about how times are distributed.
+// Two statistical functions that need no assumption about the distribution of times.
 
 #include <draftscope/simulator/analysis/speedup.h>
 #include <cstddef>
@@ -19,9 +19,9 @@ namespace draftscope::simulator {
                                     int resamples = 2000, std::uint64_t seed = 20240301);
 
 /// Two-sided p value of Wilcoxon's signed-rank test that the differences are symmetric about 0. Zero
-/// differences are dropped (Wilcoxon 1945), ties share their mean rank. Exact up to 200 differences (every
-/// assignment of signs counted), then the normal approximation with tie and continuity corrections. 1 if no
-/// difference is left.
+/// differences are dropped (Wilcoxon 1945); ties share their mean rank. It is exact up to 200 differences
+/// (every assignment of signs counted), beyond that the normal approximation with tie and continuity
+/// corrections. 1 if no difference is left.
 [[nodiscard]] double signed_rank_p_value(std::span<const double> differences);
 
 }  // namespace draftscope::simulator

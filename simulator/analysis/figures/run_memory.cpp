@@ -10,7 +10,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// A size as a damaged file may not have it: absent then.
+/// A plausible size; absent for one that only a damaged file can have.
 std::optional<std::int64_t> bytes_at(const nlohmann::json& sizes, std::string_view key) {
   constexpr std::int64_t max_bytes = std::int64_t{1} << 62;
   const auto found = sizes.find(key);
@@ -26,7 +26,7 @@ std::optional<std::int64_t> bytes_at(const nlohmann::json& sizes, std::string_vi
 
 std::optional<std::int64_t> RunMemory::other_bytes() const {
   if (!peak_bytes) return std::nullopt;
-  // One after another: their sum could pass the range.
+  // Subtracts one after another, since their sum could overflow.
   std::int64_t rest = *peak_bytes;
   for (const std::int64_t part : {weight_bytes, draft_weight_bytes, kv_bytes, workspace_bytes})
     rest = std::max<std::int64_t>(rest - part, 0);

@@ -31,7 +31,7 @@ auto group(const std::vector<Row>& rows, Key key) {
   return groups;
 }
 
-/// Draft tokens, ordered by round, of rounds that are mostly asked for in the order of their ids.
+/// Draft tokens ordered by round, optimised for rounds that are requested in order of their ids.
 class TokensByRound {
  public:
   explicit TokensByRound(std::span<const DraftToken> tokens) : tokens_(tokens) {}

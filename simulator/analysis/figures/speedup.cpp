@@ -32,7 +32,7 @@ struct Sums {
   [[nodiscard]] bool is_usable() const {
     return baseline_tokens > 0 && baseline_ns > 0 && comparison_tokens > 0 && comparison_ns > 0;
   }
-  /// Ratio of tokens a second; of wall times if the tokens are equally many.
+  /// Ratio of tokens per second; of wall times if the numbers of tokens are equal.
   [[nodiscard]] double speed_ratio() const {
     return (comparison_tokens / comparison_ns) / (baseline_tokens / baseline_ns);
   }
@@ -54,7 +54,7 @@ Sums after_first_token(const RequestPair& pair) {
   return {tokens(*pair.baseline), time(*pair.baseline), tokens(*pair.comparison), time(*pair.comparison)};
 }
 
-/// Sums of all prompts, with the logarithms that a bootstrap asks for thousands of times.
+/// Sums of all prompts, with cached logarithms that a bootstrap needs thousands of times.
 struct Prompts {
   explicit Prompts(std::vector<Sums> sums) : by_prompt(std::move(sums)) {
     for (const Sums& prompt : by_prompt) log_ratios.push_back(std::log(prompt.speed_ratio()));
@@ -63,7 +63,7 @@ struct Prompts {
   std::vector<double> log_ratios;  ///< [prompt]
 };
 
-/// `drawn` picks prompts, with repetition.
+/// Value of the prompts in `drawn`, with repetition.
 double value_of(const Prompts& prompts, std::span<const std::size_t> drawn, SpeedupEstimator estimator) {
   if (estimator == SpeedupEstimator::total_wall_time) {
     Sums total;
@@ -75,14 +75,14 @@ double value_of(const Prompts& prompts, std::span<const std::size_t> drawn, Spee
   return std::exp(log_sum / static_cast<double>(drawn.size()));
 }
 
-/// The value of all prompts, once each.
+/// Value of all prompts, once each.
 double value_of(const Prompts& prompts, SpeedupEstimator estimator) {
   std::vector<std::size_t> indices(prompts.by_prompt.size());
   for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = i;
   return value_of(prompts, indices, estimator);
 }
 
-/// Sums by prompt of the pairs that `measure` can use; prompts without any are left out.
+/// Sums per prompt of the pairs that `measure` can use; prompts without any are left out.
 template <typename Measure>
 std::vector<Sums> sums_by_prompt(std::span<const RequestPair* const> pairs, Measure measure) {
   std::map<std::size_t, Sums> by_prompt;

@@ -53,7 +53,7 @@ Breakdown StreamedPhases::breakdown(Intervals& intervals, std::int64_t start_ns,
   }
   result[idle] += std::max<std::int64_t>(end_ns - covered_ns, 0);
   if (!overlaps) return result;
-  // Several threads at once: the sweep decides which phase a time counts for.
+  // Several threads may have worked at once: the sweep decides which phase a time counts for.
   std::vector<traces::Span> spans;
   spans.reserve(intervals.size());
   for (const Interval& interval : intervals)

@@ -19,7 +19,7 @@ TimeSummary summarise(std::vector<double> times_ns) {
       std::accumulate(times_ns.begin(), times_ns.end(), 0.0) / static_cast<double>(times_ns.size());
   summary.minimum_ns = times_ns.front();
   summary.maximum_ns = times_ns.back();
-  summary.median_ns = mean_median(times_ns);  // last: it reorders
+  summary.median_ns = mean_median(times_ns);  // Comes last, since it reorders the times.
   return summary;
 }
 

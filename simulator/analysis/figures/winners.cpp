@@ -10,7 +10,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// The fastest of runs that hold one category's rows; `baseline` is one of them.
+/// The fastest of runs that are restricted to one category; `baseline` is one of them.
 std::optional<Winner> winner_of(const std::vector<RunRows>& runs, std::size_t baseline) {
   std::vector<std::pair<double, std::size_t>> fastest{{1.0, baseline}};
   for (std::size_t i = 0; i < runs.size(); ++i) {

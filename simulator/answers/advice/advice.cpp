@@ -19,7 +19,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// The same draft, but for its length, its threshold's height or how it is verified.
+/// Whether both are the same draft, except for its length, threshold or verified layers.
 bool is_variant(const std::optional<EarlyExitSetting>& a, const std::optional<EarlyExitSetting>& b) {
   return a && b && a->exit == b->exit && a->threshold.has_value() == b->threshold.has_value();
 }
@@ -33,7 +33,7 @@ std::string range(const Interval& interval) {
   return fmt::format("{:.2f} to {:.2f}", interval.low, interval.high);
 }
 
-/// The first thing that speaks against it.
+/// The first objection to speculation.
 JudgedVerdict judgement(const Advice& advice, const ModelShape& recorded, const ModelShape& asked) {
   const std::string& fastest = advice.fastest;
   const RatioEstimate& held_out = advice.held_out.speedup;
@@ -64,7 +64,7 @@ JudgedVerdict judgement(const Advice& advice, const ModelShape& recorded, const 
   return {Verdict::speculate, fmt::format("faster than vanilla: {} (95 %)", range(*advice.interval_95))};
 }
 
-/// Sets the verdict, its reason and what to set, from the answer and the held-out gain.
+/// Sets the verdict, its reason and the advised strategy, from the answer and the held-out gain.
 void judge(Advice& advice, const ModelShape& recorded, const ModelShape& asked) {
   JudgedVerdict judged = judgement(advice, recorded, asked);
   advice.verdict = judged.verdict;
@@ -72,7 +72,7 @@ void judge(Advice& advice, const ModelShape& recorded, const ModelShape& asked) 
   advice.strategy = advice.verdict == Verdict::speculate ? advice.fastest : "vanilla";
 }
 
-/// One machine's advice; each step needs those before it.
+/// Advice for one machine; each step needs the previous ones.
 class Adviser {
  public:
   Adviser(const WhatIf& what_if, const traces::Recording& recording, const Candidates& candidates,
@@ -119,7 +119,7 @@ class Adviser {
         [](const RankedCandidate& a, const RankedCandidate& b) { return a.speedup > b.speedup; });
   }
 
-  /// As on the machine.
+  /// Rounds as they would be on the machine.
   Result<StrategyRounds> rounds_of(const std::string& strategy) const {
     DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if_.rounds(strategy));
     if (options_.other_texts) ask_of_other_texts(rounds, *options_.other_texts);

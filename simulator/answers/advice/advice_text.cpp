@@ -10,7 +10,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Tables call it "as recorded batch 4".
+/// Machine name in a sentence; tables call it "as recorded batch 4".
 std::string machine_words(const std::string& name) {
   constexpr std::string_view recorded = "as recorded";
   return name.starts_with(recorded) ? "the recorded machine" + name.substr(recorded.size()) : name;

@@ -21,7 +21,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// The specification with its parameters in one order, so that one setting has one name.
+/// The specification with its parameters in a fixed order, so that one setting has one name.
 std::string normalized(std::string_view specification) {
   std::multiset<std::string> pieces;
   while (!specification.empty()) {
@@ -39,7 +39,7 @@ bool drafts_anything(const StrategyRounds& rounds) {
                      [](const RoundStatistics& request) { return request.drafted > 0; });
 }
 
-/// The setting without a word about how it is verified.
+/// The setting without its verified layers.
 std::string drafts(const EarlyExitSetting& setting) {
   std::string text = setting.threshold ? "mix:stop=threshold," : "layerskip:";
   text += fmt::format("exit={},gamma={}", setting.exit, setting.gamma);
@@ -51,8 +51,8 @@ std::string verifies(VerifiedLayers layers) {
   return layers == VerifiedLayers::above_exit ? ",verify=above-exit" : ",verify=all-layers";
 }
 
-/// The setting as the recording names it. A recorded run that does not say how it verified may have done so
-/// by an earlier version's default.
+/// The setting as the recording names it. A recorded run without verified layers may have used an earlier
+/// version's default.
 std::string name_in(const TrainedRecording& trained, const EarlyExitSetting& setting) {
   const std::string unsaid = drafts(setting);
   const RunRows* run = recorded_run(trained, unsaid);
@@ -104,7 +104,7 @@ class CandidateCollector {
     }
   }
 
-  /// Other lengths of recorded drafts that are no exits, whose grid comes besides.
+  /// Adds other lengths of recorded drafts that are no exits; the grid of exits is added separately.
   void add_other_lengths() {
     for (const traces::Run& run : recording_.runs) {
       const auto strategy = run_specification(run, what_if_.trained().n_layers());
@@ -120,7 +120,7 @@ class CandidateCollector {
       add_if_answered(fmt::format("prompt-lookup:length={}", length));
   }
 
-  /// `auto` without the drafters of which nothing is recorded.
+  /// Adds `auto` without the drafters that have no recorded data.
   void add_learners() {
     add_if_answered("suffix-decoding");
     if (const auto strategy = known_auto(what_if_.trained())) add_if_answered(*strategy);
@@ -158,15 +158,16 @@ class CandidateCollector {
     for (EarlyExitSetting setting : settings) {
       auto answered = what_if_.rounds(name_in(what_if_.trained(), setting));
       if (options_.progress && !options_.progress(++done, count)) return fail("stopped");
-      // What a run drafted may lack what a setting needs, as confidences.
+      // The drafts of a run may lack data that a setting needs, such as confidences.
       if (!answered && !knows_all) continue;
       DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, std::move(answered));
-      // How a round is verified changes its price alone.
+      // The verified layers of a round change only its price.
       StrategyRounds above = rounds;
       add(setting, std::move(rounds));
       setting.verified_layers = above.verified_layers = VerifiedLayers::above_exit;
       above.strategy = name_in(what_if_.trained(), setting);
-      // Of a recorded run the rounds are in the run's order, and the other verification's are not recorded.
+      // For a recorded run the rounds are in the run's order, and rounds with other verified layers were not
+      // recorded.
       if (above.source == RoundSource::recorded ||
           recorded_run(what_if_.trained(), above.strategy) != nullptr) {
         DRAFTSCOPE_TRY_ASSIGN(above, what_if_.rounds(above.strategy));
@@ -196,7 +197,7 @@ class CandidateCollector {
   const traces::Recording& recording_;
   const CandidateOptions& options_;
   Candidates found_;
-  std::map<std::string, std::size_t> places_;  // in found_.all
+  std::map<std::string, std::size_t> places_;  // Indices into found_.all.
 };
 
 }  // namespace
@@ -212,7 +213,7 @@ std::optional<EarlyExitSetting> early_exit_of(const traces::Run& run, const trac
   if (!speculation::strategy_row(speculation::strategy_name(run.specification)).is_plain_exit)
     return std::nullopt;
   if (is_import && run.specification.find("exit=") == std::string::npos) return std::nullopt;
-  // An imported file does not say of how many layers its exits are.
+  // An imported file does not give the number of layers of its model.
   constexpr std::int32_t max_layers = 4096;
   const auto model =
       is_import ? Result<ReplayModel>(ReplayModel{.n_layers = max_layers}) : replay_model(recording);

@@ -32,7 +32,7 @@ bool same_passes(const PriceGroup& group, const StrategyRounds& rounds) {
          group.drafts == rounds.drafts;
 }
 
-/// Appends the group's drafts and auxiliary passes to `into`, which holds those of the groups before it.
+/// Appends the group's drafts and auxiliary passes to `into`, which contains those of the previous groups.
 void join(Prices prices, Prices& into) {
   if (into.drafts.empty())
     into = {prices.target_step, {DraftPrices{}}, prices.round_ns, prices.step_round_ns, {},

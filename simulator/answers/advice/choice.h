@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Candidates with prices: which is fastest, and how fast the fastest is on prompts it was not chosen on.
+// Candidates with prices: the fastest one, and its speed on prompts that it was not chosen on.
 
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/what_if.h>
@@ -14,21 +14,21 @@
 
 namespace draftscope::simulator {
 
-/// Strategies whose passes cost the same.
+/// Strategies whose passes have equal costs.
 struct PriceGroup {
   std::vector<speculation::DraftSublayers> drafts;
   VerifiedLayers verified_layers = VerifiedLayers::all;
   std::vector<AuxiliaryPass> auxiliary_passes;
   std::optional<ModelShape> draft_model;
   std::int32_t widths = 2;
-  std::int32_t offset = 0;           ///< exit E of the group is number offset + E
-  std::size_t auxiliary_offset = 0;  ///< of its auxiliary passes
+  std::int32_t offset = 0;           ///< Exit E of the group has number offset + E.
+  std::size_t auxiliary_offset = 0;  ///< Offset of its auxiliary passes.
 };
 
-/// Which strategies go together. Offsets do not depend on the machine.
+/// Grouping of strategies by price. Offsets do not depend on the machine.
 class PriceGroups {
  public:
-  /// `n_layers` of the model that the rounds are priced for. Expects all rounds to be of its shape.
+  /// Groups the strategies. `n_layers` is that of the priced model; all rounds must have its shape.
   PriceGroups(std::span<const StrategyRounds> strategies, std::int32_t n_layers);
 
   [[nodiscard]] const std::vector<PriceGroup>& groups() const { return groups_; }
@@ -40,21 +40,22 @@ class PriceGroups {
   std::vector<std::size_t> group_of_;  // [strategy]
 };
 
-/// On one machine. Prices of all groups are drawn together. Errors: a scenario that contradicts itself.
+/// Joined prices on one machine. Prices of all groups are drawn together. Errors: a scenario that contradicts
+/// itself.
 [[nodiscard]] Result<SweepTarget> joined_prices(const CostModel& model, const PriceGroups& groups,
                                                 const Machine& machine, std::int32_t longer_context,
                                                 std::uint64_t seed);
 
-/// Candidates as a machine's joined prices want them.
+/// Candidates in the form that a machine's joined prices need.
 struct PlacedCandidates {
-  std::vector<StrategyRounds> rounds;  ///< for the machine's shape; exits are those of the joined prices
-  std::vector<RoundStatistics> least, most;  ///< sums over requests; equal where rounds are certain
+  std::vector<StrategyRounds> rounds;  ///< Rounds for the machine's shape, with exits of the joined prices.
+  std::vector<RoundStatistics> least, most;  ///< Sums over requests; equal where rounds are certain.
   PriceGroups groups;
 };
 [[nodiscard]] PlacedCandidates place(const Candidates& candidates, const ModelShape& recorded,
                                      const ModelShape& asked);
 
-/// Times by which candidates compete: of both bounds that which is slower in sum.
+/// Times by which candidates compete: the bound whose sum is slower.
 struct Competition {
   double vanilla_ns = 0.0;
   std::vector<double> total_ns;  ///< [candidate]
@@ -66,13 +67,13 @@ struct Competition {
 [[nodiscard]] Competition compete(const PlacedCandidates& placed, const RoundStatistics& vanilla,
                                   const Prices& prices);
 
-/// The slower bound's statistics, by request.
+/// The slower bound's statistics per request.
 [[nodiscard]] const std::vector<RoundStatistics>& slower(const PlacedCandidates& placed,
                                                          const Competition& competition,
                                                          std::size_t candidate);
 
-/// The rounds that each prompt would have had with what is fastest on the prompts of the other folds, vanilla
-/// decoding included. Expects at least 2 folds. O(candidates · requests).
+/// Rounds of each prompt with the candidate that is fastest on the prompts of the other folds, vanilla
+/// decoding included. There must be at least 2 folds. O(candidates · requests).
 [[nodiscard]] SweepSetting cross_fitted(const PlacedCandidates& placed,
                                         const std::vector<RoundStatistics>& vanilla, const Prices& prices,
                                         std::size_t folds);

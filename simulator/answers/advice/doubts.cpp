@@ -33,7 +33,8 @@ Result<double> speedup_of(StrategyRounds rounds, const CostModel& model, const M
   return time_ns(vanilla, prices) / ns;
 }
 
-/// How many prompts narrow the acceptance's part of the interval until it excludes 1, if that alone can.
+/// Number of prompts that narrows the acceptance's part of the interval until it excludes 1, if that is
+/// sufficient.
 std::optional<std::size_t> prompts_needed(const Advice& advice) {
   const VarianceBudget& budget = *advice.answer.budget;
   constexpr double two_sided_95 = 1.96;
@@ -55,7 +56,7 @@ std::string more_prompts(const Advice& advice) {
   return fmt::format("more prompts than {}: which ones there are is most of the spread", prompts);
 }
 
-/// Empty if there are several, or if prompts have none.
+/// The category of all prompts; empty if there are several, or if prompts have none.
 std::string_view only_category(std::span<const traces::Prompt> prompts) {
   const bool is_alone =
       !prompts.empty() && std::all_of(prompts.begin(), prompts.end(), [&](const traces::Prompt& prompt) {
@@ -64,7 +65,7 @@ std::string_view only_category(std::span<const traces::Prompt> prompts) {
   return is_alone ? std::string_view(prompts.front().category) : std::string_view();
 }
 
-/// The level of recording that splits passes into parts whose times add up, unless that was recorded.
+/// The recording level that splits passes into parts whose times add up, unless that was recorded.
 std::string_view finer_level(const traces::Meta& meta) {
   const auto level = meta.find("level");
   const bool is_fine = level != meta.end() && (level->second == "ops" || level->second == "layers");

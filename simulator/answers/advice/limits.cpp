@@ -21,10 +21,10 @@ Result<bool> pays_at(const AdvisedMachine& advised, std::int32_t batch) {
   return competition.speedup(competition.fastest()) > 1.0;
 }
 
-/// The fastest candidate with so many more rows, and its lead.
+/// The fastest candidate with a given number of additional rows, and its lead.
 struct Best {
   std::string strategy;
-  double gain = 0.0;  ///< over the chosen one
+  double gain = 0.0;  ///< Gain over the chosen one.
 };
 
 Best best_at(const AdvisedMachine& advised, std::optional<std::size_t> chosen, const Prices& prices,
@@ -38,14 +38,14 @@ Best best_at(const AdvisedMachine& advised, std::optional<std::size_t> chosen, c
   return {drafts ? advised.placed.rounds[fastest].strategy : "vanilla", chosen_ns / best_ns - 1.0};
 }
 
-/// Rows of the pass that has the fewest of those that verify.
+/// Minimum rows of a pass that verifies.
 constexpr std::int32_t min_verified = 2;
 
 }  // namespace
 
 Result<BatchLimit> batch_limit(const AdvisedMachine& advised) {
   BatchLimit limit{.last = 0, .searched = advised.options.max_batch};
-  std::int32_t above = 1;  // does not pay, once the search below has ended
+  std::int32_t above = 1;  // Speculation does not pay here, once the search below has ended.
   while (above <= limit.searched) {
     DRAFTSCOPE_TRY_ASSIGN(const bool pays, pays_at(advised, above));
     if (!pays) break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How far an advice reaches: to which batch, to which context.
+// Limits of an advice: up to which batch and to which context it applies.
 
 #include <draftscope/simulator/answers/advice.h>
 
@@ -14,16 +14,16 @@ struct AdvisedMachine {
   const CostModel& model;
   const Machine& machine;
   const PlacedCandidates& placed;
-  const RoundStatistics& vanilla;  ///< of all requests
+  const RoundStatistics& vanilla;  ///< Statistics of all requests.
   const AdviceOptions& options;
 };
 
-/// Doubles the batch and then halves the interval: expects that what does not pay at some batch does not pay
-/// at a larger one. O(log batch · price maps).
+/// Doubles the batch and then halves the interval, assuming that speculation which does not pay at some batch
+/// does not pay at a larger one. O(log batch · price maps).
 [[nodiscard]] Result<BatchLimit> batch_limit(const AdvisedMachine& advised);
 
-/// Likewise with the context, in steps of 1/16. `chosen` is the advised candidate, none for vanilla decoding;
-/// `prices` are the machine's at its own context.
+/// Searches the context in the same way, in steps of 1/16. `chosen` is the advised candidate, none for
+/// vanilla decoding; `prices` are the machine's at its own context.
 [[nodiscard]] ContextLimit context_limit(const AdvisedMachine& advised, std::optional<std::size_t> chosen,
                                          const Prices& prices);
 

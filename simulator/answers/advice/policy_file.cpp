@@ -37,7 +37,7 @@ std::string range(const std::optional<Interval>& interval) {
   return interval ? fmt::format("{:.4f} to {:.4f}", interval->low, interval->high) : "none";
 }
 
-/// All but strategy, figures and what is particular to how the setting was found.
+/// Everything except strategy, figures and entries that depend on how the setting was found.
 Result<PolicyFile> policy_for(std::string strategy, const std::string& machine, const Answer& answer,
                               const traces::Recording& recording, const PolicyOrigin& origin) {
   if (speculation::strategy_row(speculation::strategy_name(strategy)).names_another)
@@ -56,7 +56,7 @@ Result<PolicyFile> policy_for(std::string strategy, const std::string& machine, 
   return policy;
 }
 
-/// The single prediction in place of the measurements that a tuned policy has.
+/// Stores the single prediction in place of the measurements of a tuned policy.
 void set_prediction(PolicyFile& policy, const speculation::Measurement& predicted) {
   policy.repeats = {predicted};
   policy.finalists = {{policy.strategy, policy.repeats}};
@@ -70,7 +70,7 @@ Result<PolicyFile> advised_policy(const Advice& advice, const traces::Recording&
     return fail("measure first: {}; expected a gain that is sure for a policy", advice.reason);
   DRAFTSCOPE_TRY_ASSIGN(PolicyFile policy,
                         policy_for(advice.strategy, advice.machine, advice.answer, recording, origin));
-  speculation::Measurement predicted{.score = 1.0, .tokens_per_round = 1.0};  // vanilla decoding's
+  speculation::Measurement predicted{.score = 1.0, .tokens_per_round = 1.0};  // Values of vanilla decoding.
   if (advice.verdict == Verdict::speculate) {
     predicted.score = advice.speedup;
     predicted.acceptance_rate = advice.answer.acceptance_rate;

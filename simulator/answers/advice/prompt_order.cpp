@@ -43,7 +43,7 @@ Result<StrategyRounds> in_order_of(std::span<const traces::PromptId> prompts,
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < prompts.size(); ++i) {
     const auto place = std::find(order.begin(), order.end(), prompts[i]);
-    // A text of the prefill's token alone has no round to find.
+    // A text with only the prefill's token has no rounds.
     if (place == order.end() && vanilla[i].rounds == 0) {
       places.push_back(nowhere);
       continue;

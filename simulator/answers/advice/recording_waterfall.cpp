@@ -25,12 +25,12 @@ double sum(const Times& times) {
   return std::accumulate(times.begin(), times.end(), 0.0);
 }
 
-/// Exits of the recorded model, whatever the machine's.
+/// Whether the strategy drafts with exits of the recorded model, on any machine.
 bool drafts_early_exits(const StrategyRounds& rounds) {
   return rounds.drafts.empty();
 }
 
-/// Whether the waterfall's verification is the strategy's: any is, where nothing is drafted.
+/// Whether the waterfall's verified layers equal the strategy's; always true where nothing is drafted.
 bool verifies_as(VerifiedLayers layers, const StrategyRounds& rounds) {
   return rounds.verified_layers == layers ||
          std::all_of(rounds.setting.min_drafted.begin(), rounds.setting.min_drafted.end(),
@@ -44,7 +44,7 @@ Times times_of(const std::vector<RoundStatistics>& requests, const Prices& price
   return times;
 }
 
-/// One waterfall; each step needs those before it.
+/// Builds one waterfall; each step needs the previous ones.
 class RecordingWaterfallMaker {
  public:
   RecordingWaterfallMaker(const WhatIf& what_if, const traces::Recording& recording, const Machine& machine,
@@ -66,8 +66,8 @@ class RecordingWaterfallMaker {
   }
 
  private:
-  /// Those whose requests are the tables'. The oracle verifies above exits where a recorded run does,
-  /// whichever strategies are asked about, so that its levels and gaps are the recording's.
+  /// Takes the strategies whose requests match the tables. The oracle verifies above exits where a recorded
+  /// run does, whichever strategies are asked about. So its levels and gaps depend on the recording only.
   void take(std::span<const StrategyRounds> strategies) {
     for (const traces::Run& run : recording_.runs)
       if (simulator::verified_layers(run) == VerifiedLayers::above_exit)
@@ -104,7 +104,7 @@ class RecordingWaterfallMaker {
       result_.mean_context =
           static_cast<double>(steps.context) / static_cast<double>(steps.passes) + longer_context_;
     WaterfallPolicy policy;
-    // What a strategy spends beside its passes is in its share alone: no price of the waterfall covers it.
+    // Time of a strategy outside its passes counts only in its share: no price of the waterfall covers it.
     const bool has_policy = strategies_.size() == 1 && drafts_early_exits(strategies_.front()) &&
                             strategies_.front().auxiliary_passes.empty();
     if (has_policy) policy = {strategies_.front().setting.min_drafted, strategies_.front().setting.status};
@@ -114,7 +114,7 @@ class RecordingWaterfallMaker {
     return {};
   }
 
-  /// On another model or at another context the texts' acceptance is taken over, not known.
+  /// On another model or at another context the texts' acceptance is assumed, not known.
   void lower_status() {
     StrategyRounds nothing = for_shape({}, what_if_.costs().model.shape, machine_.scenario.shape);
     if (longer_context_ > 0) lengthen_context(nothing, longer_context_);

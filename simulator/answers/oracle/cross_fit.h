@@ -11,10 +11,10 @@
 
 namespace draftscope::simulator {
 
-/// Times by request of rules that were fitted without the request's prompt.
+/// Times per request for rules that were fitted without the request's prompt.
 struct CrossFitted {
   std::vector<double> modelled_ns;
-  std::vector<double> min_ns;  ///< at the least drafts of the bounded rounds
+  std::vector<double> min_ns;  ///< Time with the fewest drafts of the bounded rounds.
   std::vector<double> max_ns;
   AnswerStatus status = AnswerStatus::exact;
 };
@@ -22,7 +22,7 @@ struct CrossFitted {
 /// The dense number of each request's prompt, in order of appearance.
 [[nodiscard]] std::vector<std::size_t> prompt_numbers(std::span<const WaterfallRequest> requests);
 
-/// How many folds there can be: one if there are too few prompts for two.
+/// Number of folds; 1 if there are too few prompts for two.
 [[nodiscard]] std::size_t fold_count(std::size_t prompts, std::int32_t wanted);
 
 [[nodiscard]] Result<CrossFitted> cross_fit_prefix_rule(std::span<const WaterfallRequest> requests,

@@ -11,7 +11,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// A round as chosen at a start; exit 0 = without a draft.
+/// A round chosen at a start; exit 0 = without a draft.
 struct Choice {
   std::int32_t exit = 0;
   std::int32_t drafted = 0;
@@ -48,7 +48,7 @@ Result<OraclePlan> oracle_plan(const ShadowTable& table, const Prices& prices, c
   const AffineTime plain = plain_round(prices);
   const std::int32_t over = finish(table);
 
-  // Least times from each start to the end, and the choices that give them.
+  // Minimum times from each start to the end, and the choices that give them.
   std::vector<double> least(static_cast<std::size_t>(over - table.first) + 1, 0.0);
   std::vector<Choice> chosen(least.size());
   for (std::int32_t position = over - 1; position >= table.first; --position) {

@@ -11,10 +11,10 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr double levels_per_unit = 50.0;  // of the logarithm of an acceptance
-constexpr std::size_t hopeless = 256;     // the level from which a prefix counts as rejected: e^-5.12
+constexpr double levels_per_unit = 50.0;  // Levels per unit of the logarithm of an acceptance.
+constexpr std::size_t hopeless = 256;     // The level from which a prefix counts as rejected: e^-5.12.
 constexpr int max_iterations = 100;
-constexpr double never = 2.0;  // a probability that none reaches
+constexpr double never = 2.0;  // A threshold above every probability.
 
 /// Minus the logarithm of an acceptance, in rounded levels.
 std::size_t level_of(double acceptance) {
@@ -30,11 +30,11 @@ double probability_of(std::size_t level) {
 /// Prices of one exit at one context.
 struct RoundPrices {
   double plain_ns = 0.0;
-  double first_ns = 0.0;           ///< a round with one draft token
-  std::vector<double> further_ns;  ///< [drafted]: what one more adds, from 1; element 0 unused
+  double first_ns = 0.0;           ///< Round with one draft token.
+  std::vector<double> further_ns;  ///< [drafted]: time of one more token, from 1; element 0 unused
 };
 
-/// Expects all lengths priced.
+/// Computes the prices; all lengths must have prices.
 RoundPrices round_prices(const Prices& prices, std::int32_t exit, std::int32_t longest, double context) {
   RoundPrices result{.plain_ns = plain_round(prices).at(context),
                      .first_ns = draft_round(prices, exit, 1).at(context),
@@ -58,10 +58,10 @@ class RoundProcess {
     rule_.min_acceptance.assign(longest_ - 1, std::vector<double>(levels_.size(), never));
   }
 
-  /// Leaves the best rule at this price in rule(), and returns its yield of a round.
+  /// Stores the best rule at this price in rule(), and returns its yield per round.
   Yield respond(double price) {
     const std::size_t bins = levels_.size();
-    // What is still to come after this many draft tokens: [bin][level].
+    // [bin][level]: future yield after this many draft tokens
     std::vector<Yield> later(bins * (hopeless + 1));
     for (std::size_t drafted = longest_ - 1; drafted >= 1; --drafted) {
       std::vector<Yield> now(later.size());
@@ -70,10 +70,10 @@ class RoundProcess {
         least = never;
         for (std::size_t level = 0; level <= hopeless; ++level) {
           const Yield more = go_on(later, drafted, bin, level);
-          // The less likely the prefix, the less there is to gain: the first refusal decides the rest.
+          // The less likely the prefix, the smaller the gain, so the first refusal decides the rest.
           if (more.tokens - price * more.ns <= 0.0) break;
           now[bin * (hopeless + 1) + level] = more;
-          // Halfway to the next level, out of reach of rounding.
+          // Halfway to the next level, so that rounding has no effect.
           least = level < hopeless ? std::exp(-(static_cast<double>(level) + 0.5) / levels_per_unit) : 0.0;
         }
       }
@@ -91,7 +91,7 @@ class RoundProcess {
   [[nodiscard]] const PrefixThreshold& rule() const { return rule_; }
 
  private:
-  /// One more draft token after `drafted`, and the best that follows.
+  /// Yield of one more draft token after `drafted`, and of the best continuation.
   [[nodiscard]] Yield go_on(const std::vector<Yield>& later, std::size_t drafted, std::size_t bin,
                             std::size_t level) const {
     Yield sum{.tokens = 0.0, .ns = prices_.further_ns[drafted]};

@@ -30,7 +30,7 @@ AffineTime draft_round(const Prices& prices, std::int32_t exit, std::int32_t len
   const DraftPrices& draft = prices.drafts[static_cast<std::size_t>(exit)];
   const AffineTime& verify = draft.verify[static_cast<std::size_t>(length) + 1];
   const double steps = length;
-  // Step k has k rows of context beside the root position.
+  // Step k has k rows of context in addition to the root position.
   const double further_rows = steps * (steps - 1.0) / 2.0;
   return {prices.round_ns + steps * draft.step.ns + further_rows * draft.step.ns_per_context_row + verify.ns,
           steps * draft.step.ns_per_context_row + verify.ns_per_context_row};

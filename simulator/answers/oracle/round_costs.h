@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Costs of choices of (exit, length), and which choices there are.
+// Costs of choices of (exit, length), and the list of choices.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/answers/oracle.h>
@@ -16,8 +16,8 @@ namespace draftscope::simulator {
 /// Time of a round without a draft, as a function of its root position.
 [[nodiscard]] AffineTime plain_round(const Prices& prices);
 
-/// Time of a whole round with a draft of `length` ≥ 1 at `exit`, as a function of its root position. Expects
-/// both priced.
+/// Time of a whole round with a draft of `length` ≥ 1 at `exit`, as a function of its root position. Both
+/// must have prices.
 [[nodiscard]] AffineTime draft_round(const Prices& prices, std::int32_t exit, std::int32_t length);
 
 /// The longest draft that has a price at `exit`, 0 if none.

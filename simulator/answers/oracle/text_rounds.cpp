@@ -20,7 +20,7 @@ Result<void> check(const ShadowTable& table) {
   if (table.n_layers < 2)
     return fail("shadow table of request {}: found {} layers, expected at least 2", table.request_id,
                 table.n_layers);
-  // A text of the prefill's token alone ends where its first round would start.
+  // A text with only the prefill's token ends where its first round would start.
   if (table.first < 1 || table.first > table.end())
     return fail("shadow table of request {}: first position is {}, expected 1 to {}", table.request_id,
                 table.first, table.end());

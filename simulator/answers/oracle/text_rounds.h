@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How rounds walk along one text: where it ends, how much a round may draft, and how a round is counted.
+// Rounds along one text: where it ends, how much a round may draft, and how a round is counted.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -13,21 +13,23 @@
 
 namespace draftscope::simulator {
 
-/// Errors: a start outside the text, cells that are not positions · layers, a layer count below 2.
+/// Checks a table. Errors: a start outside the text, cells that are not positions · layers, a layer count
+/// below 2.
 [[nodiscard]] Result<void> check(const ShadowTable& table);
 
 /// One past the last position that a round must yield; the end token, which the text lacks, has one.
 [[nodiscard]] std::int32_t finish(const ShadowTable& table);
 
 /// Draft tokens of `length` that the decode loop allows a round at `position`: the budget ends with the text.
-/// A text that ended by itself had a larger budget, which the table doesn't know and which is taken as ample.
+/// A text that ended at an end token had a larger budget, which the table doesn't know and which is assumed
+/// to be ample.
 [[nodiscard]] std::int32_t drafts_allowed(const ShadowTable& table, std::int32_t position,
                                           std::int32_t length);
 
 /// Whether layer `exit` predicts the text at `position`.
 [[nodiscard]] bool is_match(const ShadowTable& table, std::int32_t position, std::int32_t exit);
 
-/// Run lengths start by start, as a dynamic programme reads them: [position − first][index into exits].
+/// Run lengths of all starts, for a dynamic programme: [position − first][index into exits].
 struct RunTable {
   std::int32_t first = 0;
   std::size_t exits = 0;
@@ -40,7 +42,8 @@ struct RunTable {
 };
 [[nodiscard]] RunTable run_table(const ShadowTable& table, std::span<const std::int32_t> exits);
 
-/// Counts the round that starts at `position`; drafted 0 = a target step. Emits no more than the text holds.
+/// Counts the round that starts at `position`; drafted 0 = a target step. It emits no more than the text
+/// contains.
 void count_round(RoundStatistics& statistics, const ShadowTable& table, std::int32_t position,
                  std::int32_t exit, std::int32_t drafted, std::int32_t accepted);
 

@@ -18,8 +18,8 @@ Result<void> check_rule(const ShadowTable& table, std::int32_t exit, std::int32_
   return {};
 }
 
-/// Replays a rule that is asked, draft token by draft token, whether it goes on: `begin()` at a round's
-/// start, then `goes_on(drafted, confidence)`.
+/// Replays a rule that decides after each draft token whether to continue: `begin()` at a round's start, then
+/// `goes_on(drafted, confidence)`.
 template <typename Rule>
 ThresholdRounds walk(const ShadowTable& table, std::int32_t exit, std::int32_t longest, Rule rule) {
   ThresholdRounds result;
@@ -30,14 +30,14 @@ ThresholdRounds walk(const ShadowTable& table, std::int32_t exit, std::int32_t l
     const std::int32_t allowed = exit > 0 ? drafts_allowed(table, position, longest) : 0;
     const std::int32_t run = runs.at(position)[0];
     std::int32_t drafted = 0;
-    std::int32_t known = 0;  // drafted as far as confidences are those of the text
+    std::int32_t known = 0;  // Number of draft tokens whose confidences are those of the text.
     bool stopped = allowed < 1;
     rule.begin();
     while (!stopped) {
       const std::int32_t at = position + drafted;
       ++drafted;
       if (drafted <= run + 1) known = drafted;
-      // Past the text's end there is not even a confidence to model with.
+      // After the text's end there is no confidence to model with.
       stopped = drafted >= allowed || at >= table.end() ||
                 !rule.goes_on(drafted, static_cast<double>(table.cell(at, exit).probability));
     }
@@ -56,7 +56,7 @@ struct SingleThreshold {
   float threshold = 0.0F;
 
   void begin() const {}
-  // In the precision of the confidence, as the decode loop compares.
+  // Compares in the precision of the confidence, as the decode loop does.
   [[nodiscard]] bool goes_on(std::int32_t /*drafted*/, double confidence) const {
     return !(static_cast<float>(confidence) < threshold);
   }
@@ -96,12 +96,12 @@ std::vector<double> edges_of(std::vector<double> confidences, std::int32_t bins)
     edges.push_back(
         confidences[confidences.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(bins)]);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  // Nothing lies below an edge at the least confidence.
+  // Nothing is below an edge at the minimum confidence.
   if (!edges.empty() && edges.front() == confidences.front()) edges.erase(edges.begin());
   return edges;
 }
 
-/// Shares of the counts, with one observation spread as `prior` is.
+/// Shares of the counts, with one observation distributed as `prior`.
 std::vector<double> shares(const std::vector<double>& counts, const std::vector<double>& prior) {
   double sum = 1.0;
   for (const double count : counts) sum += count;

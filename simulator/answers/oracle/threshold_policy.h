@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Policies that stop a draft by what its confidences say, replayed on a text: the single threshold that
-// engines have, and the rule that prices each further draft step (price_of_time.h).
+// Policies that stop a draft by its confidences, replayed on a text: the single threshold of engines, and the
+// rule that prices each further draft step (price_of_time.h).
 //
 // Committed tokens and round starts are exact. So are the drafts of a round that stopped at or before its
-// first rejected token, whose confidence still is the table's. Had the rule gone on from there, it would have
-// read confidences of a text that was never written: those rounds are bounded, and modelled by the
-// confidences that the same positions have in the text.
+// first rejected token, whose confidence is still the table's. A rule that continued would have read
+// confidences of a text that was never written. Those rounds are bounded, and modelled by the confidences at
+// the same positions of the text.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -24,31 +24,30 @@ namespace draftscope::simulator {
 /// One request's rounds under such a rule.
 struct ThresholdRounds {
   RoundStatistics modelled;
-  RoundStatistics
-      least;  ///< every bounded round stopped one draft token after its confidences end to be known
-  RoundStatistics most;  ///< every bounded round drafted as much as it was allowed to
+  RoundStatistics least;  ///< Every bounded round stopped one draft token after its last known confidence.
+  RoundStatistics most;   ///< Every bounded round drafted as much as allowed.
   std::int64_t bounded_rounds = 0;
-  std::vector<std::int32_t> starts;  ///< the position of each round
+  std::vector<std::int32_t> starts;  ///< [round]: its position
 
   [[nodiscard]] AnswerStatus status() const {
     return bounded_rounds == 0 ? AnswerStatus::exact : AnswerStatus::bounded;
   }
 };
 
-/// O(tokens · longest). Errors: a table whose cells don't fit its text, an exit out of range, a negative
-/// length, a rule without an entry for each of its positions and bins.
+/// Replays a rule on a text. O(tokens · longest). Errors: a table whose cells don't fit its text, an exit out
+/// of range, a negative length, a rule without an entry for each of its positions and bins.
 [[nodiscard]] Result<ThresholdRounds> replay(const ShadowTable& table, const ConfidenceThreshold& rule);
 [[nodiscard]] Result<ThresholdRounds> replay(const ShadowTable& table, const PrefixThreshold& rule);
 
-/// One text to learn from, and where on it rounds start; no starts = every position alike.
+/// One text to fit to, and the starts of rounds on it; no starts = all positions count equally.
 struct ConfidenceSample {
   const ShadowTable* table = nullptr;
   std::span<const std::int32_t> starts;
 };
 
-/// Bins of equally many confidences; fewer where confidences repeat. Small counts are shrunk towards the
-/// exit's mean by one observation. O(tokens · log tokens). Errors: as above, no position to learn from, fewer
-/// than 1 bin.
+/// Fits a model with bins of equally many confidences; fewer where confidences repeat. Small counts are
+/// shrunk towards the exit's mean by one observation. O(tokens · log tokens). Errors: a table whose cells
+/// don't fit its text, an exit out of range, no position to fit to, fewer than 1 bin.
 [[nodiscard]] Result<ConfidenceModel> fit_confidence_model(std::span<const ConfidenceSample> samples,
                                                            std::int32_t exit, std::int32_t bins = 8);
 

@@ -18,7 +18,7 @@ namespace {
 
 using Times = std::vector<double>;
 
-// Parts that progress counts.
+// Number of parts for progress.
 constexpr std::size_t oracles = 5;
 constexpr std::size_t steps = 12;
 
@@ -42,7 +42,7 @@ class Ratios {
   }
   [[nodiscard]] std::optional<WaterfallFigure> efficiency(const Times& times) const {
     if (total(vanilla_) / total(oracle_) - 1.0 < min_oracle_gain) return std::nullopt;
-    // A prompt on which the oracle gains nothing can be drawn alone.
+    // A draw may consist only of prompts on which the oracle gains nothing.
     for (std::size_t prompt = 0; prompt < count_; ++prompt)
       if (!(oracle_[prompt] < vanilla_[prompt])) return total_efficiency(times);
     return figure([&, mine = by_prompt(times)](Drawn drawn) {
@@ -112,7 +112,7 @@ Times times_of(const SettingMatrix& matrix, const Prices& prices, SettingOf sett
   return times;
 }
 
-/// Counts parts of the work, a text each time that it is gone through.
+/// Counts parts of the work; each pass over a text is one part.
 class WaterfallProgress {
  public:
   using Listener = std::function<bool(std::int64_t, std::int64_t)>;
@@ -120,7 +120,7 @@ class WaterfallProgress {
   explicit WaterfallProgress(const Listener& listener) : listener_(listener) {}
 
   void expect(std::size_t parts) { all_ += static_cast<std::int64_t>(parts); }
-  /// False: nobody wants the rest.
+  /// Returns false to stop.
   [[nodiscard]] bool advance(std::size_t parts = 1) {
     done_ = std::min(done_ + static_cast<std::int64_t>(parts), all_);
     return !listener_ || listener_(done_, all_);
@@ -132,7 +132,7 @@ class WaterfallProgress {
   std::int64_t all_ = 0;
 };
 
-/// The oracle's times under the options that `options_of(request)` gives.
+/// The oracle's times under the options that `options_of(request)` returns.
 template <typename OptionsOf>
 Result<Times> oracle_times(std::span<const WaterfallRequest> requests, const Prices& prices,
                            OptionsOf options_of, WaterfallProgress& progress) {
@@ -145,7 +145,7 @@ Result<Times> oracle_times(std::span<const WaterfallRequest> requests, const Pri
   return times;
 }
 
-/// The fastest setting that drafts, all requests together; exit 0 if there is none.
+/// The fastest setting that drafts, over all requests; exit 0 if there is none.
 FixedSetting best_drafting(const SettingMatrix& matrix, const Prices& prices) {
   FixedSetting best;
   double least = 0.0;
@@ -168,7 +168,7 @@ std::vector<std::int32_t> exits_used(const RoundStatistics& statistics) {
   return exits;
 }
 
-/// Collects one waterfall; each step needs those before it.
+/// Builds one waterfall; each step needs the previous ones.
 class WaterfallMaker {
  public:
   WaterfallMaker(std::span<const WaterfallRequest> requests, const Prices& prices,
@@ -204,7 +204,7 @@ class WaterfallMaker {
     return {};
   }
 
-  /// The same exits and lengths for every level.
+  /// Chooses the exits and lengths of all levels.
   Result<void> choose_range() {
     range_.exits = options_.exits;
     range_.longest = options_.longest;
@@ -224,7 +224,7 @@ class WaterfallMaker {
     return {};
   }
 
-  /// Keeps what the policy did among the oracle's choices, so that the bound holds for it.
+  /// Adds the policy's choices to those of the oracle, so that the bound holds for it.
   void cover(const WaterfallPolicy& policy) {
     for (const RoundStatistics& statistics : policy.requests) {
       for (const DraftStatistics& draft : statistics.drafts)
@@ -236,7 +236,8 @@ class WaterfallMaker {
     }
   }
 
-  /// All settings, rules fitted to all texts and to those outside each fold, oracles, resamples.
+  /// Counts the parts: all settings, rules fitted to all texts and to those outside each fold, oracles,
+  /// resamples.
   void expect_parts() {
     prompts_ = prompt_numbers(requests_);
     folds_ = fold_count(*std::max_element(prompts_.begin(), prompts_.end()) + 1, options_.folds);
@@ -294,7 +295,8 @@ class WaterfallMaker {
     const auto at_exits = [&](std::size_t i) {
       OracleOptions options = range_;
       options.exits = policy_ != nullptr ? exits_used(policy_->requests[i]) : std::vector{drafting.exit};
-      // A policy that drafted nowhere leaves nothing to choose; no exits would mean all of them.
+      // A policy that drafted nowhere leaves nothing to choose, whereas an empty list of exits would mean
+      // all.
       if (options.exits.empty()) options.max_rows = 1;
       return options;
     };
@@ -330,7 +332,7 @@ class WaterfallMaker {
     const double vanilla = total(result_.steps.front().times_ns);
     const double a = vanilla / total(fitted.max_ns);
     const double b = vanilla / total(fitted.min_ns);
-    // Drafting less is not always faster: verification may step down in price with its width.
+    // Fewer draft tokens are not always faster, since verification may fall in price with its width.
     result_.steps.back().bounds = Interval{std::min(a, b), std::max(a, b)};
   }
 

@@ -42,7 +42,7 @@ void add_to(std::vector<double>& sums, const std::vector<double>& times) {
 Result<RoundStatistics> fixed_setting(const ShadowTable& table, FixedSetting setting) {
   DRAFTSCOPE_TRY(check(table));
   DRAFTSCOPE_TRY(check(table, setting));
-  // Without a draft any exit's run lengths will do: none is read.
+  // Without a draft run lengths are not read, so those of any exit will do.
   const std::array<std::int32_t, 1> exits{setting.length > 0 ? setting.exit : 1};
   return walk(table, run_table(table, exits), setting);
 }

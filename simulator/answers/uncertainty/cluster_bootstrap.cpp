@@ -33,11 +33,11 @@ Result<void> check(std::span<const ClusterSums> clusters, const BootstrapOptions
   return {};
 }
 
-/// Draws of the value, of whose logarithm `noise` has a part for each draw, or none.
+/// Draws of the value; `noise` is added to its logarithm in each draw, if there is any.
 Result<std::vector<double>> value_draws(std::span<const ClusterSums> clusters, std::span<const double> noise,
                                         const BootstrapOptions& options) {
   std::vector<double> draws = confidence_draws(clusters, options);
-  // Drawn parameters are kept from going below 0, which makes the mean draw dearer than the mean prices.
+  // Drawn parameters are bounded below by 0, so the mean draw is more expensive than the mean prices.
   const double mean_noise =
       noise.empty() ? 0.0
                     : std::accumulate(noise.begin(), noise.end(), 0.0) / static_cast<double>(noise.size());

@@ -13,8 +13,8 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// A draw that happens to miss every unlike cluster has hardly a standard error, and would decide the
-/// interval alone.
+/// Minimum standard error as a share. A draw that happens to miss every unusual cluster has almost none, and
+/// would decide the interval by itself.
 constexpr double min_sigma_share = 0.25;
 
 constexpr double normal_90 = 1.2815515655446004;   // Φ⁻¹(0.9)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The studentized bootstrap as draws from a confidence distribution: its quantiles are the interval's ends,
-// and draws of independent noise (prices) can be added to it one by one.
+// The studentized bootstrap as draws from a confidence distribution. Its quantiles are the interval's ends,
+// and independent noise (of prices) can be added to each draw.
 
 #include <draftscope/simulator/answers/prediction.h>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace draftscope::simulator {
 
-/// How often a draw takes each cluster; they sum to counts.size(). A function of (seed, draw) alone.
+/// Draws how often each cluster is taken; the counts sum to counts.size(). A pure function of (seed, draw).
 void draw_counts(std::uint64_t seed, std::uint64_t draw, std::span<double> counts);
 
 /// ln of the ratio of sums, and its standard error by linearisation.
@@ -22,7 +22,7 @@ struct LogRatio {
 };
 [[nodiscard]] LogRatio log_ratio(std::span<const ClusterSums> clusters, std::span<const double> counts);
 
-/// ln(ratio) − t · σ for the studentized deviation t of each draw. Expects positive parts.
+/// ln(ratio) − t · σ for the studentized deviation t of each draw. All parts must be positive.
 [[nodiscard]] std::vector<double> confidence_draws(std::span<const ClusterSums> clusters,
                                                    const BootstrapOptions& options);
 
@@ -38,16 +38,16 @@ struct BothIntervals {
   Interval of_80, of_95;
 };
 
-/// Reorders the values. Expects at least two, and levels in order.
+/// Takes both intervals and reorders the values. There must be at least two values, and levels in order.
 [[nodiscard]] BothIntervals take_intervals(std::span<double> values, const IntervalLevels& levels = {});
 
 /// Levels of percentile intervals for `clusters` resampled clusters (Hesterberg 2015, §6). `sampled` is the
-/// share of the draws' variance that the resampling causes, in [0, 1]: the rest needs no widening. Expects
-/// ten clusters or more.
+/// share of the draws' variance that the resampling causes, in [0, 1]: the rest needs no widening. There must
+/// be ten clusters or more.
 [[nodiscard]] IntervalLevels widened_levels(std::size_t clusters, double sampled);
 
-/// cluster_bootstrap() where prices are uncertain, too: `noise` is added to ln(value) draw by draw, around
-/// its mean; none: prices are certain. Errors: those, a draw that is no number.
+/// cluster_bootstrap() with uncertain prices: `noise` is added to ln(value) draw by draw, around its mean;
+/// without noise, prices are certain. Errors: those of cluster_bootstrap(), a draw that is NaN.
 [[nodiscard]] Result<RatioEstimate> noisy_bootstrap(std::span<const ClusterSums> clusters, RatioMean mean,
                                                     std::span<const double> noise,
                                                     const BootstrapOptions& options);

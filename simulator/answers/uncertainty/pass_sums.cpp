@@ -32,13 +32,13 @@ void visit_passes(const RoundStatistics& statistics, const Visit& visit) {
   visit(host_time, PassCount{.passes = statistics.host_ns});
 }
 
-/// Draws that are written side by side before they go to their columns.
+/// Draws that are computed together before they are written to their columns.
 constexpr std::size_t draws_at_once = 16;
 
 constexpr std::int32_t min_draws = 200;
 constexpr std::int32_t max_draws = 100'000;
 
-/// `place` is a setting's number.
+/// Checks the requests; `place` is a setting's number.
 Result<void> check_requests(std::span<const PassCount> vanilla, std::span<const RoundStatistics> statistics,
                             std::size_t place, std::string_view which, AnswerStatus status) {
   if (statistics.size() != vanilla.size())
@@ -46,8 +46,8 @@ Result<void> check_requests(std::span<const PassCount> vanilla, std::span<const 
                 which, statistics.size(), vanilla.size());
   for (std::size_t i = 0; i < statistics.size(); ++i) {
     const RoundStatistics& request = statistics[i];
-    // A model of acceptance need not end where the text does. Vanilla decoding takes a step more to find the
-    // end of a text that ended at an end-of-sequence token, which is not emitted.
+    // A model of acceptance need not end where the text does. Vanilla decoding takes one more step to find
+    // the end of a text that ended at an end-of-sequence token, which is not emitted.
     const std::int64_t steps = vanilla[i].passes;
     if (status < AnswerStatus::approximate && request.tokens != steps && request.tokens + 1 != steps)
       return fail(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A setting's statistics as a small dense matrix: a fixed setting uses a few of the many kinds of passes that
-// prices know, and its time is a product with those few.
+// A setting's statistics as a small dense matrix. A fixed setting uses a few of the many kinds of passes that
+// prices know, and its time is a product with only those.
 
 #include <draftscope/simulator/answers/sweep.h>
 #include <Eigen/Core>
@@ -14,8 +14,9 @@
 
 namespace draftscope::simulator {
 
-/// Exit 0: rows 0 is a round with a draft, 1 a target step with its round. Other exits: rows 1 is a draft
-/// step, more a verification. Exit -1: auxiliary pass number `rows`; -2: nanoseconds of the host.
+/// Kind of a pass. Exit 0: rows 0 is a round with a draft, 1 a target step with its round. Other exits: rows
+/// 1 is a draft step, more a verification. Exit -1: auxiliary pass number `rows`; -2: nanoseconds of the
+/// host.
 struct PassKind {
   std::int32_t exit = 0;
   std::int32_t rows = 0;
@@ -25,20 +26,20 @@ struct PassKind {
 };
 
 struct PassSums {
-  std::vector<PassKind> kinds;  ///< ascending
+  std::vector<PassKind> kinds;  ///< Ascending.
   Eigen::MatrixXd sums;         ///< [request][2 · kind]: passes, then contexts
 };
 
-/// Sums of the requests whose indices are given, of those kinds that occur in any of them.
+/// Sums of the requests with these indices, for those kinds that occur in any of them.
 [[nodiscard]] PassSums pass_sums(std::span<const RoundStatistics> statistics,
                                  std::span<const std::size_t> requests);
 [[nodiscard]] PassSums pass_sums(std::span<const PassCount> vanilla, std::span<const std::size_t> requests);
 
 [[nodiscard]] bool covers(const Prices& prices, PassKind kind);
-/// Expects that prices cover the kind.
+/// Price of a kind, which `prices` must cover.
 [[nodiscard]] AffineTime price_of(const Prices& prices, PassKind kind);
 
-/// [2 · kind]: ns a pass, then ns a context row.
+/// [2 · kind]: ns per pass, then ns per context row.
 [[nodiscard]] Eigen::VectorXd price_vector(const Prices& prices, std::span<const PassKind> kinds);
 
 /// [draw][2 · kind] of draws 0 … `draws` − 1.
@@ -53,13 +54,13 @@ struct PassSums {
 
 [[nodiscard]] Result<void> check_prices_cover(std::span<const SweepTarget> targets,
                                               std::span<const PassKind> kinds);
-/// Looks at the first draw.
+/// Checks the first draw.
 [[nodiscard]] Result<void> check_draws_cover(const SweepTarget& target, std::span<const PassKind> kinds);
 
 /// Indices of the requests that emitted a token in a round.
 [[nodiscard]] std::vector<std::size_t> requests_with_tokens(std::span<const PassCount> vanilla);
 
-/// All positive and finite.
+/// Whether all are positive and finite.
 [[nodiscard]] bool is_time(const Eigen::Ref<const Eigen::ArrayXd>& times);
 
 }  // namespace draftscope::simulator

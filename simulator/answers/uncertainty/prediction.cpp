@@ -46,7 +46,7 @@ PriceNoise price_noise(const PassSums& vanilla, const PassSums& passes, const Sw
   return noise;
 }
 
-/// The same of ln(1 / time).
+/// Effect of the prices' noise on ln(1 / time), draw by draw.
 std::vector<double> time_noise(const PassSums& passes, const SweepTarget& target,
                                const SweepOptions& options) {
   if (!target.draws) return {};
@@ -59,7 +59,7 @@ std::vector<double> time_noise(const PassSums& passes, const SweepTarget& target
   return noise;
 }
 
-/// Noise of prices, and what another kind of text adds to each draw.
+/// Noise of prices plus the deviation of another kind of text, per draw.
 std::vector<double> with_text_noise(std::vector<double> noise, const SweepOptions& options) {
   if (!options.other_texts) return noise;
   std::vector<double> texts =

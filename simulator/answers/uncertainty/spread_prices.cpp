@@ -11,7 +11,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Box and Muller's transform; its second value is not kept, so that each factor uses its own numbers.
+/// Box and Muller's transform; its second value is not used, so that each factor has separate numbers.
 double factor_of(CounterRandom& random, double sigma) {
   const double radius = std::sqrt(-2.0 * std::log(random.uniform()));
   const double normal = radius * std::cos(2.0 * std::numbers::pi * random.uniform());
@@ -28,7 +28,7 @@ struct Factors {
   double common = 1.0;
 };
 
-/// All factors take their random numbers whether they vary or not.
+/// Draws all factors; they consume random numbers whether they vary or not.
 Factors draw_factors(const PriceSpread& spread, std::uint64_t seed, std::uint64_t draw, PriceSources vary) {
   CounterRandom random(seed, draw);
   const double fit = vary.fit ? spread.fit : 0.0;

@@ -22,8 +22,8 @@ struct Variant {
   std::size_t setting = 0;
   bool most = false;
   PassSums passes;
-  std::vector<std::size_t> place;  ///< of each kind among all kinds
-  Eigen::MatrixXd drawn;           ///< [draw][2 · kind], empty without intervals
+  std::vector<std::size_t> place;  ///< Index of each kind among all kinds.
+  Eigen::MatrixXd drawn;           ///< [draw][2 · kind]; empty without intervals
 };
 
 struct Value {
@@ -67,15 +67,15 @@ void place_kinds(Variant& variant, std::span<const PassKind> kinds) {
         static_cast<std::size_t>(std::lower_bound(kinds.begin(), kinds.end(), kind) - kinds.begin()));
 }
 
-/// A target's prices at their means, and drawn if they are.
+/// A target's mean prices, and its draws of prices if it has any.
 struct TargetPrices {
   Eigen::VectorXd mean;      ///< [2 · kind]
-  Eigen::MatrixXd drawn;     ///< [draw][2 · kind], empty if prices are certain
-  Eigen::VectorXd vanilla;   ///< [request], at the means
-  Eigen::ArrayXd numerator;  ///< [draw], the vanilla time
+  Eigen::MatrixXd drawn;     ///< [draw][2 · kind]; empty if prices are certain
+  Eigen::VectorXd vanilla;   ///< [request]; at the mean prices
+  Eigen::ArrayXd numerator;  ///< [draw]: the vanilla time
 };
 
-/// [draw]: the dot products of two rows, those of `prices` at the kinds' places.
+/// [draw]: the dot products of two rows, with `prices` at the kinds' places
 Eigen::ArrayXd row_products(const Eigen::MatrixXd& sums, const Eigen::MatrixXd& prices,
                             std::span<const std::size_t> place) {
   Eigen::ArrayXd products = Eigen::ArrayXd::Zero(sums.rows());
@@ -101,7 +101,7 @@ Result<TargetPrices> target_prices(const Plan& plan, const SweepTarget& target, 
     prices.numerator = (plan.vanilla_drawn * vanilla_mean).array();
     return prices;
   }
-  // The target step's price may be no setting's; it comes last.
+  // The target step's price may be in no setting; it comes last.
   std::vector<PassKind> kinds = plan.kinds;
   kinds.push_back(plan.vanilla.kinds[0]);
   DRAFTSCOPE_TRY(check_draws_cover(target, plan.kinds));
@@ -238,7 +238,7 @@ Result<SweepTable> sweep(std::span<const PassCount> vanilla, std::span<const Swe
     table.no_interval_reason =
         fmt::format("{} requests, an interval needs at least {}", requests.size(), min_clusters_for_interval);
 
-  // Targets side by side; what threads are left over work inside of a target.
+  // Targets run in parallel; remaining threads work inside of a target.
   const std::size_t threads = thread_count(options.threads);
   const std::size_t outer = std::clamp<std::size_t>(targets.size(), 1, threads);
   std::vector<Result<void>> results(targets.size());

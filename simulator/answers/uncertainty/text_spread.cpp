@@ -12,11 +12,11 @@ namespace draftscope::simulator {
 
 namespace {
 
-// Of 83 published strategies and models on two or more tasks (DEL, CLaSp, SWIFT).
+// From 83 published strategies and models on two or more tasks (DEL, CLaSp, SWIFT).
 constexpr double published_sigma = 0.062;
 constexpr double published_freedom = 2.8;
 
-/// Apart from those of requests (draw_counts) and of prices (fill_normal of the same seed).
+/// A seed that differs from those of requests (draw_counts) and of prices (fill_normal of the same seed).
 constexpr std::uint64_t seed_of_kinds = 0x6B696E6473;
 
 }  // namespace
@@ -41,7 +41,7 @@ TextSpread spread_between_kinds(std::span<const ClusterSums> requests, std::span
 }
 
 std::vector<double> kind_deviations(const TextSpread& spread, const BootstrapOptions& options) {
-  // The recorded kinds' own mean is as uncertain as their number says.
+  // The mean of the recorded kinds has an uncertainty that follows from their number.
   const double sigma = spread.sigma * std::sqrt(1.0 + 1.0 / static_cast<double>(spread.kinds));
   std::vector<double> deviations(static_cast<std::size_t>(options.draws));
   fill_normal(options.seed, seed_of_kinds, deviations);

@@ -14,7 +14,7 @@ namespace {
 
 using Eigen::Index;
 
-/// [draw][2 · kind]: the sums of the requests that a draw takes, or once each in all draws.
+/// [draw][2 · kind]: the sums of the requests in a draw, or of each request once in all draws.
 struct DrawnSums {
   Eigen::MatrixXd vanilla, passes;
 };
@@ -23,7 +23,7 @@ DrawnSums drawn_sums(const Eigen::MatrixXd& counts, const PassSums& vanilla, con
   return {counts * vanilla.sums, counts * passes.sums};
 }
 
-/// `prices` has the setting's kinds, then vanilla decoding's.
+/// Variance of ln(speedup); `prices` has the setting's kinds, then those of vanilla decoding.
 Result<double> log_variance(const DrawnSums& sums, const Eigen::MatrixXd& prices) {
   const Index own = sums.passes.cols();
   const Eigen::ArrayXd baseline =
@@ -49,7 +49,7 @@ double text_variance(const SweepOptions& options) {
   return (found - found.mean()).square().mean();
 }
 
-/// Rounding leaves this much of ln(speedup) where nothing varies.
+/// Rounding error of ln(speedup) where nothing varies.
 constexpr double min_variance = 1e-26;
 
 }  // namespace

@@ -29,7 +29,7 @@ bool is_any_different(const traces::Meta& a, const traces::Meta& b, std::span<co
   return std::any_of(keys.begin(), keys.end(), [&](const char* key) { return differs(a, b, key); });
 }
 
-/// Why the texts are of a kind that was not learnt from; none where it was.
+/// Reason why the texts are of a kind without training data; absent where there is some.
 std::optional<std::string> other_kind(const traces::Recording& learnt, const RunRows& asked) {
   std::set<std::string_view> known_categories;
   std::set<std::string_view> known_texts;
@@ -49,7 +49,7 @@ std::optional<std::string> other_kind(const traces::Recording& learnt, const Run
   return std::move(comparison->difference);
 }
 
-/// The prediction, or why there is none.
+/// Stores the prediction, or fails with the reason why there is none.
 Result<void> predict(const WhatIf& what_if, const traces::Recording& learnt, const AskedRun& question,
                      const Elsewhere& elsewhere, const SweepOptions& draws, CheckedAnswer& into) {
   DRAFTSCOPE_TRY_ASSIGN(StrategyRounds rounds, what_if.rounds(question.run.run->specification));

@@ -14,7 +14,7 @@ std::optional<bool> holds(const std::optional<Interval>& interval, double value)
   return interval->low <= value && value <= interval->high;
 }
 
-/// Errors of one kind's answers, still to be averaged.
+/// Errors of one kind's answers, before averaging.
 struct Errors {
   std::vector<double> speedup, vanilla_step, draft_step, verify;
 
@@ -33,7 +33,7 @@ struct Errors {
   }
 };
 
-/// Deviation of the speedups of single repeats, relative to their mean; absent below two.
+/// Relative variance of the speedups of single repeats; absent for fewer than two.
 std::optional<double> relative_variance(std::span<const double> values) {
   if (values.size() < 2) return std::nullopt;
   const auto count = static_cast<double>(values.size());

@@ -10,7 +10,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// Sum of times and of what they are divided by.
+/// Sum of times and of their divisors.
 struct Mean {
   double sum_ns = 0.0;
   std::int64_t count = 0;
@@ -22,7 +22,7 @@ struct Mean {
   [[nodiscard]] double value() const { return count > 0 ? sum_ns / static_cast<double>(count) : 0.0; }
 };
 
-/// Tokens after the first a second.
+/// Tokens per second after the first token.
 double decode_rate(const RunRows& run) {
   double tokens = 0.0;
   double ns = 0.0;
@@ -47,7 +47,7 @@ void fill_times(MeasuredDecoding& figures, const RunRows& baseline, const RunRow
       const traces::Round& round = rows.rounds[i];
       ++rounds;
       tokens += round.emitted;
-      // Tokens that no model drafted took no step.
+      // Tokens that no model drafted have no step.
       if (round.layer_set_id != 0 && rows.draft_steps[i] > 0) draft.add(round.draft_ns, rows.draft_steps[i]);
       if (round.drafted > 0) verify.add(round.verify_ns);
     }

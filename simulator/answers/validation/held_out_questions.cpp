@@ -15,7 +15,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// The runs that questions are about. Errors: none, or no vanilla to measure them against.
+/// The runs that questions are about. Errors: none, or no vanilla run to measure them against.
 Result<std::vector<const RunRows*>> measurable_runs(const std::vector<RunRows>& runs,
                                                     const traces::Recording& recording) {
   if (baseline_of(runs) == nullptr)
@@ -30,7 +30,7 @@ Result<std::vector<const RunRows*>> measurable_runs(const std::vector<RunRows>& 
   return measurable;
 }
 
-/// One thing that is held out, and what is asked then.
+/// One held-out part, and the questions about it.
 struct HeldOut {
   std::string name;
   RequestFilter keep;

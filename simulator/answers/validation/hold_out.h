@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording as if only some of its requests had been recorded: what a prediction may learn from, so that
-// what it is checked against was never seen.
+// A recording restricted to some of its requests, for training without the data that the prediction is
+// checked against.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/traces/reader.h>
@@ -13,12 +13,12 @@
 
 namespace draftscope::simulator {
 
-/// Choice of requests, each with the run and the prompt that it belongs to.
+/// Selects requests, each with its run and prompt.
 using RequestFilter = std::function<bool(const traces::Run&, const traces::Prompt&, const traces::Request&)>;
 
 /// A copy with the requests that `keep` accepts, their rounds and draft tokens, and the runs that still have
-/// a request; everything else as it was. Requests that refer to no run or prompt are left out. What reads
-/// spans, kernels or shadow tokens by this recording's requests leaves out the others' too. O(rows).
+/// a request; everything else is unchanged. Requests that refer to no run or prompt are left out. Readers of
+/// spans, kernels or shadow tokens by this recording's requests leave out the others' too. O(rows).
 [[nodiscard]] traces::Recording only_requests(const traces::Recording& recording, const RequestFilter& keep);
 
 template <typename Keep>

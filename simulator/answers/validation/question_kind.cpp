@@ -36,7 +36,7 @@ QuestionKind kind_of_parameter(std::string_view name) {
   return QuestionKind::unseen_rule;
 }
 
-/// A parameter that only one of them has differs too.
+/// The largest difference. A parameter that only one of them has also differs.
 QuestionKind farthest_difference(const StrategySetting& a, const StrategySetting& b) {
   QuestionKind kind = QuestionKind::recorded_again;
   const auto compare = [&kind](const StrategySetting& from, const StrategySetting& to) {

@@ -29,7 +29,7 @@ Counts counts_of(const RequestRows& rows) {
   return counts;
 }
 
-/// "" if it is what was predicted, or within it.
+/// Describes the difference; "" if the counts equal the prediction, or are within its bounds.
 std::string difference(const Counts& found, const Counts& least, const Counts& most) {
   const auto compare = [](const char* what, std::int64_t measured, std::int64_t a, std::int64_t b) {
     const auto [low, high] = std::minmax(a, b);
@@ -45,7 +45,7 @@ std::string difference(const Counts& found, const Counts& least, const Counts& m
   return "";
 }
 
-/// The prompts that `what_if` has the rounds on, in their order.
+/// The prompts of the rounds in the order of `what_if`.
 std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
                                                      const traces::Recording& recording,
                                                      const StrategyRounds& rounds) {
@@ -61,7 +61,7 @@ std::vector<const traces::Prompt*> prompts_of_rounds(const WhatIf& what_if,
         prompts.push_back(prompt);
     return prompts;
   }
-  // Recorded rounds are one request a prompt, in order of their start.
+  // Recorded rounds have one request per prompt, in order of their start.
   for (const RunRows& run : rows_by_run(recording)) {
     if (run.run->specification != rounds.strategy) continue;
     std::set<traces::PromptId> known;

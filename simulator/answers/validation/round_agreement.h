@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Are predicted rounds the recorded ones? Compared request by request, by their counts.
+// Comparison of predicted rounds with recorded ones, per request, by their counts.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/answers/checked_answer.h>
@@ -10,7 +10,8 @@
 
 namespace draftscope::simulator {
 
-/// Requests with other texts than the predicted ones are left out. Not compared without predicted ones.
+/// Requests with other texts than the predicted ones are left out. The result is not_compared without
+/// predicted ones.
 [[nodiscard]] RoundAgreement compare_rounds(std::span<const PredictedRequest> predicted,
                                             const RunRows& measured);
 

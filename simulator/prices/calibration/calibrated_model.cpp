@@ -12,7 +12,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr double min_sigma = 0.01;  // of a machine from one day to the next
+constexpr double min_sigma = 0.01;  // Deviation of a machine between days.
 
 CostLevel level_of(speculation::KernelKind kind) {
   if (kind == speculation::KernelKind::operation) return CostLevel::operation;
@@ -30,7 +30,7 @@ bool is_rate(std::size_t parameter) {
   return parameter == common_per_byte_parameter || (parameter < layer_parameter && !is_launch(parameter));
 }
 
-/// Adds the variance of a factor that all of some parameters have in common.
+/// Adds the variance of a factor that some parameters share.
 template <typename Belongs>
 void widen(CostModel& model, double sigma, Belongs belongs) {
   for (std::size_t i = 0; i < cost_parameter_count; ++i)
@@ -39,9 +39,8 @@ void widen(CostModel& model, double sigma, Belongs belongs) {
         model.covariance[i * cost_parameter_count + j] += sigma * sigma * model.values[i] * model.values[j];
 }
 
-/// The specification with t0 and efficiency scaled to the passes of one row that were measured, and as unsure
-/// of them as of a GPU nobody measured: a few kernels that disagree with a narrow prior would look like
-/// noise.
+/// The specification with t0 and efficiency scaled to the measured passes of one row. Its uncertainty is that
+/// of a GPU without measurements, since a few kernels that contradict a narrow prior would look like noise.
 ///     t = a · (launches and constants as specified) + b · (bytes as specified)
 /// is the affine law of a kernel, divided by its first part.
 GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const CalibratedShape*>& shapes) {
@@ -74,13 +73,13 @@ GpuSpecification scaled_to_passes(GpuSpecification gpu, const std::vector<const 
   return gpu;
 }
 
-/// Whether a step's weights stay in the last cache; false where that is unknown.
+/// Whether a step's weights stay in the last-level cache; false where that is unknown.
 bool stays_in_cache(const MachineCalibration& calibration, const ModelShape& shape, WeightType weights) {
   return weight_bytes_per_step(shape, weights) <= calibration.cache_bytes;
 }
 
-/// The shapes whose kernels price `shape`: those that are on its side of the last cache; all of them if none
-/// is or nobody knows the cache.
+/// The shapes whose kernels price `shape`: those on its side of the last-level cache, or all if there are
+/// none or the cache size is unknown.
 std::vector<const CalibratedShape*> pricing_shapes(const MachineCalibration& calibration,
                                                    const ModelShape& shape, WeightType weights) {
   const bool cached = stays_in_cache(calibration, shape, weights);
@@ -94,7 +93,7 @@ std::vector<const CalibratedShape*> pricing_shapes(const MachineCalibration& cal
   return same_side.empty() ? all : same_side;
 }
 
-/// The fit without one kernel, or with all if `without` is null. Errors: as fit_calibration().
+/// The fit without one kernel, or with all if `without` is null. Errors: those of fit_calibration().
 Result<CostFit> fit_kernels(const MachineCalibration& calibration,
                             const std::vector<const CalibratedShape*>& shapes,
                             const speculation::MeasuredKernel* without) {
@@ -136,7 +135,7 @@ Result<CostFit> fit_calibration(const MachineCalibration& calibration, const Mod
                                 WeightType weights) {
   DRAFTSCOPE_TRY_ASSIGN(CostFit fit,
                         fit_kernels(calibration, pricing_shapes(calibration, shape, weights), nullptr));
-  // Values are of bytes and launches, whatever the shape; the weights' type is the measured one's.
+  // Values apply to bytes and launches of any shape; the weights' type is the measured one.
   fit.model.shape = shape;
   return fit;
 }

@@ -69,7 +69,7 @@ Json shape_json(const CalibratedShape& of) {
   return json;
 }
 
-constexpr double contradiction = 0.01;  // relative; rounding is far below
+constexpr double contradiction = 0.01;  // Relative tolerance; rounding is far below.
 
 constexpr double longest_ns = 1e15;
 constexpr double max_samples = 1e9;
@@ -104,7 +104,7 @@ Result<speculation::Operation> operation_of(const JsonField& object) {
   return object["operation"].wrong("an operation, as 'gate up'");
 }
 
-/// Relative difference, of numbers that may both be 0.
+/// Whether two numbers differ relatively; both may be 0.
 bool contradicts(double found, double expected) {
   return std::abs(found - expected) > contradiction * std::max(std::abs(found), std::abs(expected));
 }
@@ -136,7 +136,7 @@ Result<speculation::MeasuredKernel> kernel_of(const JsonField& object, const Cal
   return kernel;
 }
 
-/// Stored laws are for readers; here they only may not contradict the kernels.
+/// Checks stored laws. They are for readers, and only must not contradict the kernels.
 Result<void> check_laws(const JsonField& laws, const Json& expected) {
   for (const char* law : {"products", "passes", "attention"}) {
     const JsonField found = laws[law];
@@ -163,7 +163,7 @@ Result<CalibratedShape> shape_of(const JsonField& object) {
   DRAFTSCOPE_TRY_ASSIGN(const std::string weights, object["weights"].text());
   const auto type = parse_weight_type(weights);
   const bool is_measured =
-      type && (!is_narrow(*type) || *type == WeightType::fp8);  // as engines here have them
+      type && (!is_narrow(*type) || *type == WeightType::fp8);  // Number types that engines here have.
   if (!is_measured) return object["weights"].wrong("bf16, fp16, fp32 or fp8");
   of.weights = *type;
   DRAFTSCOPE_TRY_ASSIGN(const auto kernels, object["kernels"].list());

@@ -77,7 +77,7 @@ std::optional<AffineLaw> law_of(const CalibratedShape& shape,
   const auto [least, most] =
       std::minmax_element(kernels.begin(), kernels.end(),
                           [](const KernelTime& a, const KernelTime& b) { return a.bytes < b.bytes; });
-  constexpr double other_size = 1.1;  // closer ones tell the noise's slope
+  constexpr double other_size = 1.1;  // Minimum ratio of sizes; closer ones show the noise.
   if (kernels.empty() || most->bytes < other_size * least->bytes) return std::nullopt;
   const auto fitted = fit_kernel_law(kernels);
   if (!fitted) return std::nullopt;
@@ -96,7 +96,7 @@ bool runs_everything(const speculation::MeasuredKernel& kernel, const ModelShape
          kernel.form.sublayers.attention == shape.n_layers && kernel.form.sublayers.mlp == shape.n_layers;
 }
 
-/// Against the pass of one row whose context is nearest.
+/// Factors relative to the pass of one row with the nearest context.
 std::vector<WidthFactor> width_factors(const CalibratedShape& shape) {
   std::vector<WidthFactor> widths;
   for (const speculation::MeasuredKernel& wide : shape.kernels) {

@@ -38,7 +38,7 @@ FitData fit_data(const std::vector<CostObservation>& groups) {
     const CostObservation& group = groups[static_cast<std::size_t>(i)];
     for (Index j = 0; j < unknowns; ++j) data.rows(i, j) = group.coefficients[static_cast<std::size_t>(j)];
     data.times[i] = group.ns;
-    // Of few samples not even the scatter is known.
+    // With few samples not even the scatter is known.
     data.weights[i] = group.samples / (group.samples + 4.0);
     data.errors[i] = group.relative_error;
   }
@@ -49,8 +49,8 @@ double quantile_or_0(std::vector<double>& values, double share) {
   return values.empty() ? 0.0 : nearest_quantile(values, share);
 }
 
-/// Ratio of the largest and smallest singular value of the data with unit columns; columns that are all zero
-/// are no direction of the data and are left out here (their parameters are reported one by one).
+/// Ratio of the largest and smallest singular value of the data with unit columns. Columns that are all zero
+/// are no direction of the data and are left out here (their parameters are reported separately).
 double condition_of(const FitData& data) {
   const MatrixXd relative = data.times.cwiseInverse().asDiagonal() * data.rows;
   const MatrixXd gram = relative.transpose() * relative;
@@ -68,7 +68,7 @@ double condition_of(const FitData& data) {
   return std::sqrt(eigenvalues.maxCoeff() / smallest);
 }
 
-/// A product can't be faster than the memory.
+/// Lower bounds of parameters. A product can't be faster than the memory.
 VectorXd lower_bounds(const std::optional<GpuSpecification>& gpu) {
   VectorXd lower = VectorXd::Zero(unknowns);
   if (!gpu) return lower;
@@ -95,7 +95,7 @@ void fill_residuals(const std::vector<CostObservation>& groups, const CostVector
   report.pass_residual_p90 = quantile_or_0(passes, 0.9);
 }
 
-/// The law and its corrections against what they were made from, and the sum of all against the wall time.
+/// Compares the law and its corrections with the observed passes, and the sum of all with the wall time.
 void fill_pass_residuals(const CostObservations& observations, const CostModel& model,
                          CostFitReport& report) {
   std::vector<MeasuredPassKind> kinds;
@@ -151,7 +151,7 @@ CostModel fitted_model(const CostObservations& observations, const std::optional
   return model;
 }
 
-/// One parameter of the fit, `prior_sigma` being its standard deviation before.
+/// Report on one parameter of the fit; `prior_sigma` is its standard deviation before the fit.
 FittedParameter fitted_parameter(const CostModel& model, const RobustFit& fit, const FitData& data, Index i,
                                  double prior_sigma) {
   FittedParameter parameter;

@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t warm_up_rounds = 20;
 constexpr std::int64_t longer_recording = 200;
 
-/// Layers of the draft whose attention and whose MLP run.
+/// Numbers of attention and MLP sublayers that each draft runs.
 std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::Recording& recording) {
   std::unordered_map<traces::LayerSetId, DraftLayers> layers;
   for (const traces::LayerSet& set : recording.layer_sets) {
@@ -37,7 +37,7 @@ std::unordered_map<traces::LayerSetId, DraftLayers> layers_by_set(const traces::
   return layers;
 }
 
-/// Coefficients of whole passes; those of each number of rows are computed once.
+/// Coefficients of whole passes, cached per number of rows.
 class Passes {
  public:
   explicit Passes(const CostObservations& of) : of_(of) {}
@@ -55,7 +55,7 @@ class Passes {
     return draft_start_coefficients(of_.shape, of_.weights, layers.attention, layers.mlp);
   }
 
-  /// The first `few` layers run one row, the others all.
+  /// Coefficients of a target pass whose first `few` layers run one row, the others all.
   [[nodiscard]] CostCoefficients target(std::int32_t rows, std::int32_t few) {
     CostCoefficients sum;
     for (const auto& [count, width] : {std::pair{few, 1}, std::pair{of_.shape.n_layers - few, rows}}) {
@@ -101,7 +101,7 @@ class Passes {
   Cache head_;
 };
 
-/// GroupKind of a group, which identifies it beside its context.
+/// Kind of a group; with its context it identifies the group.
 enum class GroupKind : std::uint8_t { draft, target, drafting_round, step_round, operation, layer };
 
 struct GroupKey {
@@ -116,19 +116,19 @@ struct GroupKey {
 };
 
 struct RoundContext {
-  DraftLayers layers;       ///< of the draft; none of guesses
-  bool above_exit = false;  ///< the verification runs one row below the exit
+  DraftLayers layers;       ///< Layers of the draft; none for guesses.
+  bool above_exit = false;  ///< Whether the verification runs one row below the exit.
   traces::RunId run_id;
   std::int64_t block = 0;
-  bool is_vanilla = false;  ///< its target steps are those of vanilla decoding, or stand in for them
-  /// Whether its rounds take beside passes what rounds take: its strategy makes no passes of its own, or all
-  /// do.
+  bool is_vanilla = false;  ///< Whether its target steps are those of vanilla decoding, or replace them.
+  /// Whether the time of its rounds outside passes is the usual one: its strategy makes no auxiliary passes,
+  /// or all do.
   bool has_usual_rest = true;
   bool has_draft_model = false;
-  double weights_share = 1.0;  ///< speculation::DraftSublayers'
+  double weights_share = 1.0;  ///< As in speculation::DraftSublayers.
 };
 
-/// Relative deviation of one time, over all groups of a kind: few times do not tell their own.
+/// Relative deviation of one time, over all groups of a kind, since a few times do not determine theirs.
 std::map<GroupKind, double> relative_deviations(const std::map<GroupKey, RegularTime>& groups) {
   std::map<GroupKind, double> sums;
   std::map<GroupKind, double> counts;
@@ -170,7 +170,7 @@ class CostCollector {
     if (has_draft) {
       const std::int32_t steps = round.tree_depth;
       const double middle = root + 0.5 * (steps - 1);
-      // The law is of the target's weights; other weights have passes of their own beside it.
+      // The law is for the target's weights; other weights have separate passes.
       if (of.weights_share == 1.0)
         put({GroupKind::draft, steps, of.layers.attention, of.layers.mlp, bucket(middle)}, middle,
             static_cast<double>(draft_ns));
@@ -233,7 +233,7 @@ class CostCollector {
   void put(const GroupKey& key, double context, double ns) {
     groups_[key].push_back({static_cast<float>(ns), static_cast<float>(context)});
   }
-  /// On weights of other bits, which K/V of the context are none of.
+  /// Coefficients of a draft on weights with other bits; the K/V of the context stay unchanged.
   CostVector draft_on(double weights_share, double steps, const DraftLayers& layers, double context) {
     CostVector sum = draft(steps, layers, context);
     if (weights_share != 1.0) add_to(sum, draft(steps, layers, 0.0), weights_share - 1.0);
@@ -290,7 +290,7 @@ class CostCollector {
   PassTimes pass_times_;
 };
 
-/// Block of each request: one number a prompt and repeat.
+/// Block of each request: one number per prompt and repeat.
 std::unordered_map<traces::RequestId, std::int64_t> blocks_of_requests(const traces::Recording& recording) {
   std::map<std::pair<traces::PromptId, std::int32_t>, std::int64_t> numbers;
   std::unordered_map<traces::RequestId, std::int64_t> blocks;
@@ -323,7 +323,7 @@ RunOfRequest used_runs(const traces::Recording& recording,
   return run_of_request;
 }
 
-/// Runs whose strategy made passes of its own; none where every run that drafts did.
+/// Runs whose strategy made auxiliary passes; empty if every run that drafts did.
 std::unordered_set<traces::RunId> runs_with_auxiliary_passes(const std::vector<const traces::Round*>& rounds,
                                                              const RunOfRequest& run_of_request) {
   std::unordered_set<traces::RunId> with;
@@ -339,7 +339,7 @@ std::unordered_set<traces::RunId> runs_with_auxiliary_passes(const std::vector<c
 }
 
 struct UsedRounds {
-  std::vector<const traces::Round*> rounds;  ///< in order of time, without those of the warm-up
+  std::vector<const traces::Round*> rounds;  ///< Rounds in order of time, without those of the warm-up.
   bool has_vanilla = false;
 };
 
@@ -359,7 +359,7 @@ UsedRounds used_rounds(const traces::Recording& recording, const RunOfRequest& r
   return used;
 }
 
-/// Collects passes and rounds; returns the rounds whose operations can be told apart.
+/// Collects passes and rounds; returns the rounds whose operations can be separated.
 OperationRounds collect_rounds(const traces::Recording& recording,
                                const std::function<bool(const traces::Run&)>& use, std::int32_t n_layers,
                                CostCollector& collector) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Costs as a trace shows them: groups of like things (an operation, a layer, a draft, a target pass, the rest
-// of a round; equal rows, contexts within 64 rows of one another) with the mean of the times that nothing
-// interrupted, and passes once more by kind alone. What took more than three times the median was
-// interrupted; interruptions are kept apart, since they befall long and short passes alike, by their time.
+// Costs as observed in a trace. Groups of equal things (an operation, a layer, a draft, a target pass, the
+// rest of a round; equal rows, contexts within 64 rows of one another) have the mean of their uninterrupted
+// times. Passes are also grouped by kind only. A time above three times the median counts as interrupted.
+// Interruptions are counted separately, since they hit long and short passes alike, in proportion to their
+// time.
 //
 // Operations come from kernels on a GPU, summed over a round's launches, and from spans of level "ops" on a
-// CPU, layers from spans of level "layers"; passes and rounds are in every trace. Left out: the first 20
-// rounds of a longer recording, operations of rounds with token trees and
-// of verifications above an exit (whose rows differ by layer). Target steps between drafts stand in for
-// vanilla decoding's only where none was recorded.
+// CPU; layers come from spans of level "layers". Passes and rounds are in every trace. Left out are the first
+// 20 rounds of a longer recording, operations of rounds with token trees, and those of verifications above an
+// exit (whose rows differ by layer). Target steps between drafts replace those of vanilla decoding only where
+// none was recorded.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/cost_model.h>
@@ -29,10 +30,10 @@ enum class CostLevel : std::uint8_t { operation, layer, pass, round };
 
 struct CostObservation {
   CostLevel level = CostLevel::pass;
-  CostVector coefficients{};  ///< at the mean context of what `ns` is of
-  double ns = 0.0;            ///< mean, without interruptions
+  CostVector coefficients{};  ///< Coefficients at the mean context of the passes in `ns`.
+  double ns = 0.0;            ///< Mean, without interruptions.
   double samples = 0.0;
-  double relative_error = 0.0;  ///< standard error of `ns` / `ns`, as far as the times' scatter tells
+  double relative_error = 0.0;  ///< Standard error of `ns` / `ns`, from the scatter of the times.
 };
 
 struct CostObservations {
@@ -42,24 +43,24 @@ struct CostObservations {
   bool on_gpu = false;
   std::vector<CostObservation> groups;
   std::vector<MeasuredPass> passes;
-  std::vector<MeasuredRun> runs;  ///< in the order of run_id
-  /// Sums over all rounds that were used, for the test of conservation.
-  double total_wall_ns = 0.0;     ///< without the search for better parameters
-  double interruptions_ns = 0.0;  ///< in that
+  std::vector<MeasuredRun> runs;  ///< Runs in order of run_id.
+  /// Sums over all rounds that were used, for the conservation test.
+  double total_wall_ns = 0.0;     ///< Time without the search for better parameters.
+  double interruptions_ns = 0.0;  ///< Part of total_wall_ns.
   std::int64_t rounds = 0;
   std::int64_t drafting_rounds = 0;
   std::int32_t largest_rows = 0;
   double largest_context = 0.0;
 };
 
-/// `use` chooses runs; an empty function takes all. `go_on` is asked now and then. Errors: meta without shape
-/// or dtype, no usable round, `go_on` says no.
+/// `use` selects runs; an empty function selects all. `go_on` is called from time to time. Errors: meta
+/// without shape or dtype, no usable round, `go_on` returned false.
 [[nodiscard]] Result<CostObservations> read_cost_observations(
     traces::Reader& reader, const traces::Recording& recording,
     const std::function<bool(const traces::Run&)>& use = {}, const std::function<bool()>& go_on = {});
 
-/// `gpu` is what the recording was made on; its numbers become priors. Errors: no groups, or times that are
-/// not positive.
+/// Fits a cost model. `gpu` is the recorded GPU; its parameters become priors. Errors: no groups, or times
+/// that are not positive.
 [[nodiscard]] Result<CostFit> fit_cost_model(const CostObservations& observations,
                                              const std::optional<GpuSpecification>& gpu = {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The parameters of the cost model, which is linear in them, so that a fit is least squares and a draw of
+// Parameters of the cost model. The model is linear in them, so a fit is least squares and a draw of
 // parameters a matrix product.
 //
 //   product k (qkv, output, gate_up, down, head), w rows:
@@ -9,12 +9,12 @@
 //   attention, context n: launch + KV bytes · n · (per_byte + (w − 1) · row_kv) + (w − 1) · q bytes · row
 //   small operations: launches · launch + bytes · per_byte
 //   a round's first draft step: its layers' weight bytes · draft_start, since the verification before it has
-//   driven them from the caches
+//   evicted them from the caches
 //   a layer, a pass and a round add a constant each.
 //
 // φ_j is a step at 2, 9, 17, 33, 65 and 129 rows where a library switches kernels (GPU), or a ramp between
-// 1, 2, 4, 8, 16 and 32 rows where each row costs its arithmetic (CPU). Width terms are not negative, so that
-// more rows never cost less. Times in nanoseconds.
+// 1, 2, 4, 8, 16 and 32 rows where each row adds its arithmetic (CPU). Width terms are not negative, so that
+// more rows never cost less. Times are in nanoseconds.
 
 #include <draftscope/simulator/prices/cost_model.h>
 #include <draftscope/speculation/operation.h>
@@ -28,16 +28,16 @@ namespace draftscope::simulator {
 
 inline constexpr std::size_t width_terms = 6;
 
-inline constexpr std::size_t attention_row_parameter = 44;     ///< ns a query byte of a row beyond the first
-inline constexpr std::size_t attention_row_kv_parameter = 45;  ///< ns a K/V byte, the same
+inline constexpr std::size_t attention_row_parameter = 44;  ///< ns per query byte of a row beyond the first
+inline constexpr std::size_t attention_row_kv_parameter = 45;  ///< ns per K/V byte of a row beyond the first
 inline constexpr std::size_t layer_parameter = 46;
 inline constexpr std::size_t draft_step_parameter = 47;
-inline constexpr std::size_t target_pass_parameter = 48;    ///< verifications and target steps
-inline constexpr std::size_t round_parameter = 49;          ///< with a draft
-inline constexpr std::size_t step_round_parameter = 50;     ///< without one
-inline constexpr std::size_t common_launch_parameter = 51;  ///< what the products' launches have in common
+inline constexpr std::size_t target_pass_parameter = 48;    ///< Verifications and target steps.
+inline constexpr std::size_t round_parameter = 49;          ///< Round with a draft.
+inline constexpr std::size_t step_round_parameter = 50;     ///< Round without a draft.
+inline constexpr std::size_t common_launch_parameter = 51;  ///< Part of the launch that all products share.
 inline constexpr std::size_t common_per_byte_parameter = 52;
-inline constexpr std::size_t draft_start_parameter = 53;  ///< ns a weight byte of the draft's layers
+inline constexpr std::size_t draft_start_parameter = 53;  ///< ns per weight byte of the draft's layers
 static_assert(draft_start_parameter + 1 == cost_parameter_count);
 
 [[nodiscard]] constexpr std::size_t launch_parameter(speculation::Operation operation) {
@@ -46,12 +46,12 @@ static_assert(draft_start_parameter + 1 == cost_parameter_count);
 [[nodiscard]] constexpr std::size_t per_byte_parameter(speculation::Operation operation) {
   return launch_parameter(operation) + 1;
 }
-/// `product` is one of the first product_count operations.
+/// Index of a width parameter; `product` is one of the first product_count operations.
 [[nodiscard]] constexpr std::size_t width_parameter(speculation::Operation product, std::size_t term) {
   return 2 * speculation::operation_count + width_terms * static_cast<std::size_t>(product) + term;
 }
 
-/// How times grow with rows, attention's included.
+/// Whether a parameter describes growth with rows, including that of attention.
 [[nodiscard]] constexpr bool is_width_parameter(std::size_t parameter) {
   return parameter >= 2 * speculation::operation_count && parameter <= attention_row_kv_parameter;
 }
@@ -74,7 +74,7 @@ struct CostCoefficients {
 /// Coefficients of the time at this context.
 [[nodiscard]] CostVector at_context(const CostCoefficients& coefficients, double context);
 
-/// Rows that a part of a pass is computed for: `rows` of each of `batch` requests.
+/// Rows of a part of a pass: `rows` of each of `batch` requests.
 struct PassForm {
   double rows = 1.0;
   double batch = 1.0;
@@ -85,13 +85,13 @@ struct PassForm {
                                                       const ModelShape& shape, WeightType type, WidthLaw law,
                                                       const PassForm& form);
 
-/// A layer's halves; each has half of the layer's constant.
+/// Coefficients of a layer's two sublayers; each has half of the layer's constant.
 [[nodiscard]] CostCoefficients attention_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
                                                       const PassForm& form);
 [[nodiscard]] CostCoefficients mlp_coefficients(const ModelShape& shape, WeightType type, WidthLaw law,
                                                 const PassForm& form);
 
-/// Coefficients of the time that a round's first draft step takes beside the others.
+/// Coefficients of the additional time of a round's first draft step.
 [[nodiscard]] CostCoefficients draft_start_coefficients(const ModelShape& shape, WeightType type,
                                                         std::int32_t attention, std::int32_t mlp,
                                                         std::int32_t tensor_parallel = 1);

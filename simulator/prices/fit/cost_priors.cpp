@@ -18,13 +18,13 @@ constexpr std::array<speculation::Operation, speculation::product_count> product
     speculation::Operation::qkv, speculation::Operation::output, speculation::Operation::gate_up,
     speculation::Operation::down, speculation::Operation::head};
 
-// Time at 2, 9, 17, 33, 65 and 129 rows over that at one row, as increments: medians over shapes of bf16
-// products of six GPUs; single shapes scatter by 10–20 % where the library switches kernels.
+// Increments of the time at 2, 9, 17, 33, 65 and 129 rows / the time at one row. They are medians over shapes
+// of bf16 products on six GPUs; single shapes scatter by 10–20 % where the library switches kernels.
 constexpr std::array<double, width_terms> width_increments{0.005, 0.015, 0.025, 0.005, 0.025, 0.175};
 
 struct SmallCosts {
-  double attention_ns;  ///< floor of decode attention, short context
-  double launch_ns;     ///< of a norm, inside a graph
+  double attention_ns;  ///< Minimum time of decode attention with a short context.
+  double launch_ns;     ///< Launch of a norm, inside a graph.
 };
 
 SmallCosts small_costs(MemoryFamily family) {
@@ -44,7 +44,7 @@ SmallCosts small_costs(MemoryFamily family) {
 CostVector specified_values(const GpuSpecification& gpu, WeightType weights) {
   const double ns_per_byte = 1.0 / (gpu.efficiency * gpu.bandwidth_gb_s);
   const ProductLaw layers = gpu.products(weights);
-  // Streaming K/V reaches a little more of the bandwidth than products do, on all six.
+  // Streaming K/V reaches slightly more of the bandwidth than products do, on all six.
   const double kv_efficiency = std::min(gpu.efficiency + 0.03, 0.97);
   const SmallCosts small = small_costs(gpu.memory);
   const RegimeCosts graph = regime_costs(Regime::graph);
@@ -86,7 +86,7 @@ std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType we
   for (const speculation::Operation product : products) {
     const std::size_t launch = launch_parameter(product);
     const std::size_t per_byte = per_byte_parameter(product);
-    // Of the same number type they are expected to be alike.
+    // Products of the same number type are expected to have similar values.
     priors.push_back(
         {{{launch, 1.0}, {common_launch_parameter, -1.0}}, values[launch] - launch_ns, 0.2 * launch_scale});
     priors.push_back({{{per_byte, 1.0}, {common_per_byte_parameter, -1.0}},
@@ -114,7 +114,7 @@ std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType we
 
 std::vector<GaussianPrior> scale_priors(const CostObservations& observations) {
   const ModelShape& shape = observations.shape;
-  // The median time per byte of the passes.
+  // The scale is the median time per byte of the passes.
   std::vector<double> scales;
   double layer_bytes = 0.0;
   for (const CostObservation& group : observations.groups) {

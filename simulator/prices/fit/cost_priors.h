@@ -15,28 +15,28 @@ namespace draftscope::simulator {
 /// Values of all parameters that a GPU's specification implies for layers of this number type.
 [[nodiscard]] CostVector specified_values(const GpuSpecification& gpu, WeightType weights);
 
-/// From the specification, in the graph regime: §4 of the published kernel measurements.
+/// Priors from the specification, in the graph regime: §4 of the published kernel measurements.
 [[nodiscard]] std::vector<GaussianPrior> gpu_priors(const GpuSpecification& gpu, WeightType weights);
 
-/// Priors of a machine nobody specified: the recording's own scale (time a weight byte), nearly flat.
+/// Priors of an unspecified machine: the scale of the recording itself (time per weight byte), nearly flat.
 [[nodiscard]] std::vector<GaussianPrior> scale_priors(const CostObservations& observations);
 
-// How kernels get to a GPU, which decides what surrounds them:
-//     T = max(kernels + gaps between them, launches by the host) + what a pass takes on the host.
-// The numbers are priors from published measurements (Python: LayerSkip-family code at 0.87–0.97 ms a layer,
-// and 1.2–2.1 ms a pass), from measurements of graphs, and for eager C++ from experience.
+// Launch regimes of kernels on a GPU, which decide the overhead of a pass:
+//     T = max(kernels + gaps between them, launches by the host) + host time of a pass.
+// The numbers are priors: from published measurements (Python: LayerSkip-family code at 0.87–0.97 ms per
+// layer, and 1.2–2.1 ms per pass), from measurements of graphs, and from experience for eager C++.
 
-/// Times in nanoseconds. `sigma` is relative, of all of them together.
+/// Times in nanoseconds. `sigma` is relative and applies to all of them together.
 struct RegimeCosts {
   double gap_ns_per_kernel = 0.0;
   double host_ns_per_kernel = 0.0;
   double host_ns_per_layer = 0.0;
   double host_ns_per_pass = 0.0;
-  double host_ns_per_draft_step = 0.0;  ///< in place of host_ns_per_pass
+  double host_ns_per_draft_step = 0.0;  ///< Replaces host_ns_per_pass.
   double sigma = 0.0;
 };
 
-/// Not of as_fitted, which has no costs of its own: all zero.
+/// Costs of a regime; all zero for as_fitted, which adds no costs.
 [[nodiscard]] RegimeCosts regime_costs(Regime regime);
 
 }  // namespace draftscope::simulator

@@ -15,7 +15,7 @@ struct Product {
 Product product_of(speculation::Operation operation, const ModelShape& shape, double parts) {
   const double d_model = shape.d_model;
   const double q_width = static_cast<double>(shape.q_width()) / parts;
-  // A GPU holds at least one K/V head.
+  // A GPU has at least one K/V head.
   const double kv_width = std::max<double>(static_cast<double>(shape.kv_width()) / parts, shape.head_dim);
   const double d_ff = shape.d_ff / parts;
   switch (operation) {
@@ -49,7 +49,7 @@ Work work_of(speculation::Operation operation, const ModelShape& shape, WeightTy
     return work;
   }
   if (operation == speculation::Operation::small) {
-    // Two norms and one pass over queries and keys; the gate belongs to its product.
+    // These are two norms and one pass over queries and keys; the gate belongs to its product.
     work.launches = 3.0;
     work.bytes = rows * (4.0 * d_model + 2.0 * (q_width + kv_width)) * element;
     return work;

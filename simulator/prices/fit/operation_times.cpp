@@ -16,7 +16,7 @@ constexpr std::uint64_t rows_between_questions = 4096;
 constexpr std::size_t layer_slot = speculation::operation_count;
 constexpr std::size_t slots = speculation::operation_count + 1;
 
-/// The slot of an operation, or of a whole layer.
+/// Slot of an operation, or of a whole layer; absent for other names.
 std::optional<std::size_t> slot_of(std::string_view name) {
   if (const auto operation = speculation::operation_of_span(name))
     return static_cast<std::size_t>(*operation);
@@ -43,8 +43,8 @@ double executions(std::size_t slot, bool draft, const OperationRound& round) {
 
 using VisitOperation = std::function<void(const TimedOperation&, std::int32_t rows, double context)>;
 
-/// Sums of the times of the round that rows are of. Rows come by track and start, so that a round's are
-/// together; several streams give several parts.
+/// Sums of the times of the current round. Rows come by track and start, so those of a round are adjacent;
+/// several streams give several parts.
 class OperationSums {
  public:
   OperationSums(bool on_gpu, const OperationRounds& rounds,

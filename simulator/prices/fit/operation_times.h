@@ -2,8 +2,8 @@
 #pragma once
 
 // Operations of rounds with their mean time in the round: from kernels on a GPU, where a layer's products may
-// take several, from host spans on a CPU (simulator/analysis/operations.h has which rows, and what each
-// took).
+// take several, or from host spans on a CPU. (simulator/analysis/operations.h selects the rows and computes
+// their times.)
 
 #include <draftscope/traces/reader.h>
 #include <cstdint>
@@ -26,18 +26,19 @@ struct OperationRound {
   std::int32_t root = 0;
   DraftLayers draft;
   std::int32_t n_layers = 0;
-  bool mixed_rows = false;  ///< the verification's layers differ in rows: nothing is said of it
+  bool mixed_rows = false;  ///< Whether the verification's layers differ in rows; then it gives no times.
 };
 using OperationRounds = std::unordered_map<traces::RoundId, OperationRound>;
 
 struct TimedOperation {
-  bool is_layer = false;  ///< a whole layer; else `operation`
+  bool is_layer = false;  ///< A whole layer; else `operation`.
   speculation::Operation operation = speculation::Operation::qkv;
-  double ns = 0.0;  ///< of one execution; `small`: all three of a layer
+  double ns = 0.0;  ///< Time of one execution; for `small`, of all three of a layer.
 };
 
-/// Rows of an execution and its mean context. Rounds that are not in `rounds` are passed over. Errors: also
-/// `go_on`, asked now and then, says no.
+/// Calls the visitor with each operation, the rows of an execution and its mean context. Rounds that are not
+/// in `rounds` are skipped. `go_on` is called from time to time. Errors: unreadable tables, `go_on` returned
+/// false.
 [[nodiscard]] Result<void> visit_operation_times(
     traces::Reader& reader, const traces::Recording& recording, bool on_gpu, const OperationRounds& rounds,
     const std::function<void(const TimedOperation&, std::int32_t rows, double context)>& visit,

@@ -18,17 +18,17 @@ using Eigen::VectorXd;
 
 constexpr std::array<double, 14> row_knots{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64};
 constexpr std::size_t depth_intervals = 8;
-/// More kinds would take longer than they are worth; the rest is left to the law and to these.
+/// Maximum number of kinds, to limit the time; other kinds follow the law and these.
 constexpr std::size_t max_kinds = 128;
-constexpr double of_one_kind = 0.3;  // of what drafts, or passes of a number of rows, have in common
+constexpr double of_one_kind = 0.3;  // Share that drafts, or passes of a number of rows, have in common.
 
-/// Standard deviation of what all passes have in common: a law that is fitted robustly is nearer to typical
-/// times than to means.
+/// Standard deviation of the part that all passes share: a robustly fitted law is nearer to typical times
+/// than to means.
 constexpr double of_all = 0.2;
 
-// Weights: one of all passes, of drafts a constant and one an interval of depth, of target passes a constant,
-// one an interval of ln(rows) and one for layers of one row; one for the own part of kinds that were not
-// measured, of which nothing is known; then one for the own part of each that was.
+// The weights are one for all passes; a constant and one per interval of depth for drafts. Target passes have
+// a constant, one per interval of ln(rows) and one for layers of one row. Then come one for the independent
+// part of kinds that were not measured, which is unknown, and one for each measured kind.
 constexpr std::size_t draft_weights = 1 + depth_intervals;
 constexpr std::size_t target_weights = 1 + row_knots.size();
 constexpr auto unmeasured_weight = static_cast<Index>(draft_weights + target_weights);
@@ -44,7 +44,7 @@ void put_path(std::span<const double> knots, double x, const Put& put) {
   }
 }
 
-/// But for the weight of all passes, in units of the common scale.
+/// Features without the weight of all passes, in units of the common scale.
 VectorXd path_features(const MeasuredPassKind& kind) {
   VectorXd row = VectorXd::Zero(shared_weights);
   const double layers = std::max(kind.n_layers, 1);
@@ -73,7 +73,8 @@ VectorXd shared_features(const MeasuredPassKind& kind, const CorrectionScale& sc
   return row;
 }
 
-/// Scale of the part that only this kind has, beside the one that passes of its number of rows share.
+/// Scale of the independent part of this kind, in addition to the part that passes of its number of rows
+/// share.
 double own_part(const MeasuredPassKind& kind, const CorrectionScale& scale) {
   return of_one_kind * (kind.is_draft ? scale.drafts : scale.own);
 }
@@ -95,11 +96,11 @@ VectorXd noise_variances(std::span<const MeasuredPass> passes) {
   return result;
 }
 
-/// matrix · vector, each row added up in the order of the columns, so that it is the same to the bit among
-/// however many rows: Eigen's order depends on their number.
+/// matrix · vector, with each row added up in order of the columns. So it is equal to the bit for any number
+/// of rows, whereas Eigen's order depends on their number.
 VectorXd product(const MatrixXd& matrix, const VectorXd& vector) {
   VectorXd sums = VectorXd::Zero(matrix.rows());
-  constexpr Index at_once = 4;  // columns whose terms are added while the sums are at hand
+  constexpr Index at_once = 4;  // Columns whose terms are added while the sums are loaded.
   Index j = 0;
   for (; j + at_once <= matrix.cols(); j += at_once)
     sums = sums + vector[j] * matrix.col(j) + vector[j + 1] * matrix.col(j + 1) +
@@ -108,7 +109,7 @@ VectorXd product(const MatrixXd& matrix, const VectorXd& vector) {
   return sums;
 }
 
-/// The first target pass of as many rows, vanilla's apart from the others; −1 if there is none.
+/// The first target pass with as many rows, separately for vanilla decoding; −1 if there is none.
 Index first_of_rows(std::span<const MeasuredPass> passes, const MeasuredPassKind& kind) {
   const auto first = std::find_if(passes.begin(), passes.end(), [&](const MeasuredPass& pass) {
     return !pass.kind.is_draft && pass.kind.rows == kind.rows && pass.kind.is_vanilla == kind.is_vanilla;
@@ -116,8 +117,8 @@ Index first_of_rows(std::span<const MeasuredPass> passes, const MeasuredPassKind
   return first == passes.end() ? -1 : first - passes.begin();
 }
 
-/// Standard deviations of the weights are in the features. [measured pass][weight]; each has a part of its
-/// own, and each number of rows has, which no depth of verification changes.
+/// [measured pass][weight]: features, scaled by the standard deviations of the weights. Each pass has an
+/// independent part, and so has each number of rows, which no depth of verification changes.
 MatrixXd measured_features(std::span<const MeasuredPass> passes, const CorrectionScale& scale) {
   const auto count = static_cast<Index>(passes.size());
   MatrixXd features = MatrixXd::Zero(count, shared_weights + 2 * count);
@@ -130,7 +131,7 @@ MatrixXd measured_features(std::span<const MeasuredPass> passes, const Correctio
   return features;
 }
 
-/// [kind][weight], of the weights that the measured passes have.
+/// [kind][weight]: features, with the weights of the measured passes.
 MatrixXd features_of(std::span<const MeasuredPassKind> kinds, std::span<const MeasuredPass> passes,
                      const CorrectionScale& scale) {
   const auto count = static_cast<Index>(passes.size());
@@ -166,7 +167,7 @@ std::vector<MeasuredPass> heaviest(std::span<const MeasuredPass> passes) {
   return kept;
 }
 
-/// Share that kinds of these features take over of each measured pass's residual.
+/// Share of each measured pass's residual that kinds of these features take over.
 MatrixXd gain_of(std::span<const MeasuredPass> passes, const CorrectionScale& scale, const MatrixXd& asked) {
   const MatrixXd measured = measured_features(passes, scale);
   MatrixXd covariance = measured * measured.transpose();
@@ -181,7 +182,7 @@ CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const
   const std::vector<MeasuredPass> passes = heaviest(all_passes);
   const VectorXd found = residuals(passes, values);
   const VectorXd noise = noise_variances(passes);
-  // Covariances are sums of parts, each of which grows with one scale's square.
+  // Covariances are sums of parts, each of which is proportional to the square of one scale.
   const MatrixXd of_all_passes = covariance_of(passes, {});
   const MatrixXd of_common = covariance_of(passes, {.common = 1.0}) - of_all_passes;
   const MatrixXd of_own = covariance_of(passes, {.own = 1.0}) - of_all_passes;
@@ -202,7 +203,7 @@ CorrectionScale correction_scale(std::span<const MeasuredPass> all_passes, const
     best_evidence = found_evidence;
     best = scale;
   };
-  // Drafts and target passes have hardly anything in common: one after the other, twice.
+  // Drafts and target passes are almost independent, so they are fitted one after the other, twice.
   for (int round = 0; round < 2; ++round) {
     for (const double common : scales)
       for (const double own : scales) take_if_better({.common = common, .own = own, .drafts = best.drafts});
@@ -226,7 +227,7 @@ PassCorrections::PassCorrections(std::span<const MeasuredPass> all_passes, const
   const MatrixXd asked = features_of(kinds, passes, scale);
   gain_ = gain_of(passes, scale, asked);
   MatrixXd left = asked * asked.transpose() - gain_ * measured_features(passes, scale) * asked.transpose();
-  left.diagonal().array() += 1e-10;  // rounding leaves directions without variance a little below 0
+  left.diagonal().array() += 1e-10;  // Rounding makes directions without variance slightly negative.
   spread_ = MatrixXd(left.llt().matrixL());
   for (std::size_t i = 0; i < cost_parameter_count; ++i)
     if (std::ranges::any_of(passes, [i](const MeasuredPass& pass) { return pass.coefficients[i] != 0.0; }))

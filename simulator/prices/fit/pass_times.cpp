@@ -12,7 +12,7 @@ namespace {
 struct Sum {
   double ns = 0.0;
   double steps = 0.0;
-  double context = 0.0;  // of all steps
+  double context = 0.0;  // Context summed over all steps.
   double passes = 0.0;
 
   void add(const PassTime& time) {
@@ -28,9 +28,9 @@ struct Means {
   MeasuredPassKind kind;
   Sum sum;
   std::map<std::int64_t, Sum> by_block;
-  double passes = 0.0;             // interrupted ones included
-  double deviation = 0.0;          // of one pass, relative
-  double usual_ns_per_step = 0.0;  // beyond it, and some, a pass was interrupted
+  double passes = 0.0;             // Number of passes, including interrupted ones.
+  double deviation = 0.0;          // Relative deviation of one pass.
+  double usual_ns_per_step = 0.0;  // Usual time; a pass far beyond it was interrupted.
 
   [[nodiscard]] double ns_per_step() const { return sum.ns / sum.steps; }
 };
@@ -65,7 +65,7 @@ Means means_of(const MeasuredPassKind& kind, const std::vector<PassTime>& times,
   return means;
 }
 
-/// Times and what they would have been at the means, of all kinds.
+/// Times and their expected values at the means, over all kinds.
 struct BlockTime {
   double ns = 0.0;
   double usual_ns = 0.0;
@@ -83,8 +83,8 @@ BlockTimes block_times(const std::vector<Means>& kinds) {
 }
 
 struct Scatter {
-  double plain = 0.0;    ///< Σ over blocks of deviation²
-  double weighed = 0.0;  ///< of (share of the steps · deviation)²: the mean's variance, but for n / (n − 1)
+  double plain = 0.0;    ///< Σ over blocks of deviation².
+  double weighed = 0.0;  ///< Σ (share of the steps · deviation)²: the mean's variance · (n − 1) / n
   double concentration = 0.0;  ///< Σ share²
 };
 
@@ -95,7 +95,7 @@ Scatter scatter_of(const Means& means, const BlockTimes& blocks) {
     const BlockTime& all = blocks.at(block);
     const double others_ns = all.ns - of.ns;
     const double others_usual_ns = all.usual_ns - usual_ns;
-    // A few passes of other kinds would bring in more noise than they take out.
+    // With few passes of other kinds, the correction would add more noise than it removes.
     const double slowness = others_usual_ns > 0.5 * usual_ns ? others_ns / others_usual_ns : 1.0;
     const double deviation = of.ns / usual_ns / slowness - 1.0;
     const double share = of.steps / means.sum.steps;
@@ -110,10 +110,11 @@ constexpr double min_error = 0.002;
 /// Relative error of kinds whose few passes may all have been interrupted.
 constexpr double hardly_measured = 0.5;
 
-/// Fewer blocks do not show how much they differ.
+/// Minimum number of blocks that shows how much they differ.
 constexpr double enough_blocks = 8.0;
 
-/// `deviation_of_blocks` is of all kinds together; absent where the recording is too short to tell.
+/// Relative error of a mean. `deviation_of_blocks` is over all kinds; absent where the recording is too short
+/// for it.
 double relative_error(const Means& means, const Scatter& scatter,
                       const std::optional<double>& deviation_of_blocks) {
   if (means.passes < static_cast<double>(min_for_median)) return hardly_measured;
@@ -126,10 +127,10 @@ double relative_error(const Means& means, const Scatter& scatter,
   return std::max(error, min_error);
 }
 
-/// Ratio of each run, over its passes that nothing interrupted.
+/// Ratio of each run, over its uninterrupted passes.
 std::vector<MeasuredRun> runs_of(const PassTimes& times, const std::vector<Means>& kinds, double beyond_ns,
                                  const BlockTimes& blocks) {
-  // A round without a draft is priced as vanilla decoding's are.
+  // A round without a draft has the price of a vanilla one.
   const auto vanilla =
       std::find_if(kinds.begin(), kinds.end(), [](const Means& means) { return means.kind.is_vanilla; });
   std::map<traces::RunId, BlockTimes> by_run;

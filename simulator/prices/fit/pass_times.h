@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Times of passes, kind by kind, and from them the means with their errors.
+// Times of passes per kind, and their means with errors.
 
 #include <draftscope/base/statistics.h>
 #include <draftscope/simulator/prices/cost_model.h>
@@ -17,14 +17,14 @@
 namespace draftscope::simulator {
 
 struct TimedPass {
-  float ns = 0.0F;  ///< seven digits are more than a clock gives
+  float ns = 0.0F;  ///< Seven digits exceed the precision of a clock.
   float context = 0.0F;
 };
 
-/// Fewer times than this may all have been interrupted but one.
+/// Minimum number of times for a median; of fewer, all but one may have been interrupted.
 inline constexpr std::size_t min_for_median = 5;
 
-/// The median; of few times the minimum. Expects at least one; reorders.
+/// Median; for few times the minimum. `times` must not be empty; reorders it.
 [[nodiscard]] inline double usual_of(std::vector<double>& times) {
   if (times.size() < min_for_median) return *std::min_element(times.begin(), times.end());
   return upper_median(times);
@@ -34,14 +34,14 @@ struct RegularTime {
   double ns = 0.0;
   double context = 0.0;
   double count = 0.0;
-  double relative_deviation = 0.0;  ///< of one time, whatever outliers there are
+  double relative_deviation = 0.0;  ///< Relative deviation of one time, robust against outliers.
 };
 
-/// Factor of a mean's error: passes that follow one another make it less certain than independent ones do.
+/// Factor of a mean's error: consecutive passes make it less certain than independent ones.
 inline constexpr double dependence_of_passes = 2.0;
 
-/// Means over times up to `times_usual` times the usual one and `beyond_ns`: those that nothing interrupted.
-/// Not the typical time: a sum of passes is what speed is made of, and contention for the memory, which is no
+/// Means over uninterrupted times: those up to `times_usual` times the usual one and `beyond_ns`. They are
+/// not typical times, because a speed is a sum of passes. Contention for the memory, which is no
 /// interruption, delays some kinds of passes more than others.
 [[nodiscard]] inline RegularTime regular_of(const std::vector<TimedPass>& times, double times_usual,
                                             double beyond_ns) {
@@ -61,44 +61,44 @@ inline constexpr double dependence_of_passes = 2.0;
   sum.context /= sum.count;
   const double usual = usual_of(all);
   for (double& ns : all) ns = std::abs(ns / usual - 1.0);
-  constexpr double to_deviation = 1.4826;  // of a normal distribution's median magnitude
+  constexpr double to_deviation = 1.4826;  // Normal standard deviation / median magnitude.
   sum.relative_deviation = to_deviation * usual_of(all);
   return sum;
 }
 
 struct PassTime {
-  double ns = 0.0;       ///< of all steps together
-  double steps = 1.0;    ///< draft steps of the round; 1 of a target pass
-  double context = 0.0;  ///< mean over the steps
+  double ns = 0.0;       ///< Time of all steps together.
+  double steps = 1.0;    ///< Draft steps of the round; 1 for a target pass.
+  double context = 0.0;  ///< Mean over the steps.
   traces::RunId run_id;
-  std::int64_t block = 0;  ///< requests of a block were recorded one after the other: a prompt and repeat
+  std::int64_t block = 0;  ///< Requests of a block were recorded consecutively: a prompt and repeat.
 };
 using PassTimes = std::map<MeasuredPassKind, std::vector<PassTime>>;
 
-/// A pass that took longer than twice the median of its kind and this was interrupted: something else ran.
-/// The same for all kinds, so that interruptions, which come by time, are told by the time they take; four
-/// target steps. 0 without any.
+/// Limit for interruptions, four target steps; 0 without any. A pass is interrupted if it took longer than
+/// twice the median of its kind plus this. The limit is equal for all kinds, since interruptions come by time
+/// and are recognised by their duration.
 [[nodiscard]] double interruption_ns(const PassTimes& times);
 inline constexpr double uninterrupted_medians = 2.0;
 
-/// All passes of a recorded run that nothing interrupted, against the means of their kinds: what its rounds
-/// leave in the caches, and the noise of its repeats.
+/// All uninterrupted passes of a recorded run, relative to the means of their kinds. The ratio contains the
+/// effect of its rounds on the caches, and the noise of its repeats.
 struct MeasuredRun {
   traces::RunId run_id;
-  double ratio = 1.0;           ///< time / time at the means of the kinds
-  double relative_error = 0.0;  ///< standard error of `ratio`, blocks of requests being what varies
+  double ratio = 1.0;           ///< Time / time at the means of the kinds.
+  double relative_error = 0.0;  ///< Standard error of `ratio`, with variation between blocks of requests.
 };
 
 struct MeasuredPasses {
   std::vector<MeasuredPass> passes;
   std::vector<MeasuredRun> runs;
-  double interruptions_ns = 0.0;  ///< beyond what the interrupted passes take otherwise
+  double interruptions_ns = 0.0;  ///< Time of the interrupted passes beyond their uninterrupted time.
 };
 
-/// `coefficients` of passes of a kind with so many steps at that mean context. The error of a mean comes from
-/// how much blocks differ, since passes that follow one another are slow or fast together; how slow a block
-/// was by all its other passes is taken out first, since it delays what the kind is compared with as well.
-/// Kinds of few blocks have the others' deviation.
+/// `coefficients` gives those of a kind with a number of steps and mean context. The error of a mean comes
+/// from the differences between blocks, since consecutive passes are slow or fast together. The slowness of a
+/// block in its other passes is removed first, since it delays the reference as well. Kinds of few blocks use
+/// the others' deviation.
 [[nodiscard]] MeasuredPasses measure(
     const PassTimes& times,
     const std::function<CostVector(const MeasuredPassKind& kind, double steps, double context)>&

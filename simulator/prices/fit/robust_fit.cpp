@@ -16,7 +16,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double huber_delta = 0.05;
-constexpr double smallest_sigma = 1e-4;  // exact data stay solvable
+constexpr double smallest_sigma = 1e-4;  // Lower bound that makes exact data solvable.
 
 struct Solution {
   VectorXd x;
@@ -91,7 +91,7 @@ struct Pool {
 };
 
 bool decreases_by_chance(const Pool& before, const Pool& after) {
-  constexpr double proof = 3.0;  // standard deviations
+  constexpr double proof = 3.0;  // Standard deviations that prove a decrease.
   const double decrease = before.mean - after.mean;
   return decrease > 0.0 && decrease * decrease < proof * proof * (before.variance + after.variance);
 }
@@ -115,14 +115,14 @@ RobustFit robust_fit(const FitData& data, const std::vector<GaussianPrior>& prio
   VectorXd scale;
   constexpr int iterations = 25;
   for (int iteration = 0; iteration < iterations; ++iteration) {
-    // What the law misses and what is not known of a time add up.
+    // The variance of the law's residual and that of the time add up.
     const VectorXd variances =
         fit.sigma * fit.sigma * data.weights.cwiseInverse() + data.errors.cwiseProduct(data.errors);
     const VectorXd weights = huber.cwiseQuotient(variances);
     gram = relative.transpose() * weights.asDiagonal() * relative;
     VectorXd right = relative.transpose() * weights;
     add_priors(priors, gram, right);
-    right -= gram * lower;  // in terms of x − lower
+    right -= gram * lower;  // The system is in terms of x − lower.
     scale = gram.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
     const MatrixXd scaled = scale.asDiagonal() * gram * scale.asDiagonal();
     solution = nonnegative_minimum(scaled, scale.cwiseProduct(right));
@@ -134,7 +134,7 @@ RobustFit robust_fit(const FitData& data, const std::vector<GaussianPrior>& prio
       magnitudes[static_cast<std::size_t>(i)] = std::abs(residuals[i]);
       huber[i] = std::min(1.0, huber_delta / std::max(std::abs(residuals[i]), 1e-12));
     }
-    constexpr double to_deviation = 1.4826;  // of a normal distribution's median magnitude
+    constexpr double to_deviation = 1.4826;  // Normal standard deviation / median magnitude.
     fit.sigma = std::max(to_deviation * upper_median(magnitudes), smallest_sigma);
   }
 

@@ -6,8 +6,8 @@
 
 namespace draftscope::simulator {
 
-/// Layers that the verifications of a recorded run's drafts ran, from its parameters: its own "verify", or
-/// that of the strategy that a tuned one stands for. All layers where neither says.
+/// Layers that the verifications of a recorded run's drafts ran, from its parameters: its "verify", or that
+/// of the strategy inside a tuned one. All layers where neither says.
 [[nodiscard]] VerifiedLayers verified_layers(const traces::Run& run);
 
 }  // namespace draftscope::simulator

@@ -20,7 +20,7 @@ struct LinkRow {
   double sigma;
 };
 
-// Of the tables between GPUs.
+// Ends of the tables between GPUs.
 constexpr double small_bytes = 8192.0;
 constexpr double large_bytes = 65536.0;
 
@@ -39,7 +39,8 @@ std::size_t place_of(std::int32_t degree) {
   return degree <= 2 ? 0 : degree <= 4 ? 1 : 2;
 }
 
-/// Way from the table's small end to its large one: 0 below the small one, above 1 beyond the large one.
+/// Relative position between the table's small and large end: 0 below the small one, above 1 beyond the large
+/// one.
 double share_of(double bytes) {
   return std::max((bytes - small_bytes) / (large_bytes - small_bytes), 0.0);
 }
@@ -69,7 +70,7 @@ double all_reduce_sigma(LinkKind kind) {
 double all_reduce_ns(const GpuSpecification& gpu, std::int32_t degree, double bytes) {
   if (degree <= 1) return 0.0;
   const LinkRow& row = row_of(link_kind(gpu));
-  constexpr double slow_link_gb_s = 16.0;  // of a GPU that names none
+  constexpr double slow_link_gb_s = 16.0;  // Rate of a GPU that names none.
   const double link = std::max(gpu.link_gb_s.value_or(slow_link_gb_s), 1.0);
   return row.degrees[place_of(degree)].small_ns + std::min(share_of(bytes), 1.0) * growth_ns(row, degree) +
          2.0 * std::max(bytes - large_bytes, 0.0) / link;

@@ -19,7 +19,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// The very circumstances of the recording, but for drafts, widths and contexts.
+/// Whether the conditions are those of the recording, except for drafts, widths and contexts.
 bool is_recorded(const CostModel& model, const Scenario& scenario, const Surroundings& surroundings) {
   return model.from_trace && is_on_same_machine(model, scenario) &&
          speculation::same_sizes(model.shape, scenario.shape) && model.weights == scenario.weights &&
@@ -56,13 +56,14 @@ MatrixXd covariance_root(const std::vector<double>& covariance) {
   return deviation.asDiagonal() * root;
 }
 
-/// Normal numbers of a draw before those of corrections.
+/// Number of normal numbers of a draw before those of corrections.
 constexpr std::size_t of_law = factor_count + cost_parameter_count;
-/// And behind them: one of each kind of auxiliary passes; then the drift's of the recorded machine, or the
-/// engine's of another: the others are the same numbers with and without.
+/// Number of normal numbers after those of corrections: one per kind of auxiliary passes, then one for the
+/// drift of the recorded machine, or for the engine of another. The other numbers are equal with and without
+/// them.
 constexpr std::size_t last_numbers = std::tuple_size_v<PassMap::AuxiliaryNoise> + 1;
 
-/// All that speculation takes and vanilla decoding does not.
+/// Scales all times that speculation has and vanilla decoding does not.
 void scale_speculation(double factor, Prices& prices) {
   const auto scale = [factor](AffineTime& time) {
     time.ns *= factor;
@@ -195,7 +196,7 @@ std::size_t PriceMap::noise_size() const {
 }
 
 void PriceMap::draw(std::uint64_t seed, std::uint64_t index, PriceSources vary, Prices& into) const {
-  // Between those of the passes that are priced and the last ones are those of the others.
+  // The numbers of unpriced passes are between those of the priced ones and the last ones.
   const auto used = static_cast<std::size_t>(passes_->no_noise().size());
   std::vector<double> normal(noise_size());
   fill_normal(seed, index, std::span(normal).first(of_law + used));

@@ -65,7 +65,7 @@ void note_range(const CostModel& model, const Scenario& scenario, std::vector<Co
         fmt::format("a pass reads {:.3g} times the recorded bytes; launches and efficiency are held", ratio));
 }
 
-/// Parameters that the scenario needs and the recording did not determine, one by one.
+/// Adds notes on parameters that the scenario needs and the recording did not determine, one per parameter.
 void note_sources(const CostModel& model, const Scenario& scenario, std::vector<CostNote>& notes) {
   const double rows = static_cast<double>(scenario.widths) * scenario.batch;
   const PassForm form{.rows = static_cast<double>(scenario.widths),
@@ -109,7 +109,7 @@ TransferredCosts transfer(const CostModel& model, const Scenario& scenario) {
   TransferredCosts costs{.model = model};
   costs.ratio.fill(1.0);
   const bool is_moved = !is_on_same_machine(model, scenario);
-  // Products of fewer bits are other kernels.
+  // Products of fewer bits use other kernels.
   const bool is_renewed = model.gpu && model.weights != scenario.weights &&
                           (is_narrow(model.weights) || is_narrow(scenario.weights));
   const bool specified_only =

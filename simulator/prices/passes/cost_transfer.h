@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Values of the parameters for a scenario's machine, what is unsure about them, and why.
+// Parameter values for a scenario's machine, with their uncertainty and its reasons.
 
 #include <vector>
 
@@ -10,17 +10,17 @@
 
 namespace draftscope::simulator {
 
-/// Which of the shared factors a parameter is multiplied with.
+/// Shared factor that multiplies a parameter.
 enum class Factor : std::uint8_t { launch, bandwidth, host, link };
 inline constexpr std::size_t factor_count = 4;
 [[nodiscard]] Factor factor_of(std::size_t parameter);
 
 struct TransferredCosts {
-  CostModel model;     ///< values on the scenario's machine; covariance still of the model it was fitted to
-  CostVector ratio;    ///< that a drawn value is multiplied with, 1 on the same machine
-  CostVector floor{};  ///< no value goes below
+  CostModel model;   ///< Values on the scenario's machine; the covariance is still that of the fitted model.
+  CostVector ratio;  ///< Factor of a drawn value; 1 on the same machine.
+  CostVector floor{};  ///< Lower bound of values.
   std::array<double, factor_count> sigma{};
-  bool is_specified = false;  ///< rests on a specification alone: its spread is the transfer's
+  bool is_specified = false;  ///< Based on a specification only, so that its spread counts as transfer.
   std::vector<CostNote> notes;
 };
 

@@ -10,7 +10,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// (0, 1], 53 bits.
+/// Uniform number in (0, 1], 53 bits.
 double unit(std::uint64_t bits) {
   return (static_cast<double>(bits >> 11U) + 1.0) * 0x1p-53;
 }
@@ -18,7 +18,7 @@ double unit(std::uint64_t bits) {
 }  // namespace
 
 void fill_normal(std::uint64_t seed, std::uint64_t index, std::span<double> out, std::size_t first) {
-  // Each two numbers take two steps of the state.
+  // Every two numbers take two steps of the state.
   const std::size_t odd = first % 2;
   std::uint64_t state =
       splitmix(splitmix(seed + splitmix_step) + (index + 1) * splitmix_step) + (first - odd) * splitmix_step;
@@ -31,8 +31,8 @@ void fill_normal(std::uint64_t seed, std::uint64_t index, std::span<double> out,
 }
 
 std::span<const double> CachedNormals::first(std::uint64_t index, std::size_t size) {
-  // All exits of a dozen layers take fewer with 16 draft tokens: a longer draft than the first waits for
-  // none.
+  // Minimum numbers per index. All exits of a dozen layers with 16 draft tokens need fewer, so that a longer
+  // draft later needs no new ones.
   constexpr std::size_t at_once = 512;
   std::vector<double>& known = numbers_[index];
   if (const std::size_t before = known.size(); before < size) {

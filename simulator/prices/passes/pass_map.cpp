@@ -16,7 +16,7 @@ constexpr std::array attention_products{speculation::Operation::qkv, speculation
 constexpr std::array mlp_products{speculation::Operation::gate_up, speculation::Operation::down};
 constexpr std::array head_products{speculation::Operation::head};
 
-// Kernels of a sublayer and of what surrounds the layers, as the host launches them: products, attention, and
+// Numbers of kernels that the host launches for a sublayer and around the layers: products, attention, and
 // its share of the three small ones; embedding, head and the choice of a token.
 constexpr double attention_kernels = 4.5;
 constexpr double mlp_kernels = 3.5;
@@ -43,7 +43,7 @@ double reduce_ns(const CostModel& model, const Scenario& scenario, double values
   return model.gpu ? all_reduce_ns(*model.gpu, scenario.tensor_parallel, 2.0 * values) : 0.0;
 }
 
-constexpr double reached_flops = 0.75;  // of the dense rate
+constexpr double reached_flops = 0.75;  // Reached share of the dense rate.
 
 }  // namespace
 
@@ -54,7 +54,7 @@ Surroundings surroundings_of(const CostModel& model, const Scenario& scenario) {
 
 double long_context_ns(const TransferredCosts& costs, const Scenario& scenario, const ModelShape& shape) {
   if (!costs.is_specified || !costs.model.gpu) return 0.0;
-  constexpr double in_cache = 1.5;  // of its size, up to which K/V are read as if they stayed there
+  constexpr double in_cache = 1.5;  // Multiple of its size up to which K/V are read as if they stayed there.
   constexpr double usual_l2_mb = 50.0;
   constexpr double launch_ns = 26e3;
   const Work work =
@@ -113,7 +113,7 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
     target.fixed[target_pass_parameter] += 1.0;
     replace_surroundings(surroundings, draft, true);
     replace_surroundings(surroundings, target, true);
-    // The vocabulary's parts are brought together, which takes as long as a small all-reduce.
+    // Gathering the parts of the vocabulary takes as long as a small all-reduce.
     put(rows, draft_rest_part, draft, rest_ns, sum_ns);
     put(rows, target_rest_part, target, rest_ns, sum_ns);
   }
@@ -124,8 +124,8 @@ void PassMap::fill_map(const Scenario& scenario, const Surroundings& surrounding
   target_host_ns = surroundings.costs.host_ns_per_pass;
 }
 
-/// Auxiliary passes are put together from operations once, since each has rows of its own. Those of more rows
-/// than a pass may have are several.
+/// Composes auxiliary passes from operations once, since each has separate rows. Those with more rows than
+/// the maximum of a pass are split.
 void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surroundings) {
   const CostModel& model = costs.model;
   const double gap_ns = surroundings.costs.gap_ns_per_kernel;
@@ -142,7 +142,7 @@ void PassMap::fill_auxiliary(const Scenario& scenario, const Surroundings& surro
     double arithmetic_ns = 0.0;
     double link_ns = 0.0;
     double repeats = 0.0;
-    // Another model reads what it has not seen of the text as a prefill does.
+    // Another model reads new text as a prefill does.
     const std::int32_t widest =
         pass.kind == AuxiliaryPassKind::draft_model ? std::max(pass.rows, 1) : scenario.widest_auxiliary_pass;
     for (const auto& [rows, times] : {std::pair{widest, pass.rows / widest}, {pass.rows % widest, 1}}) {

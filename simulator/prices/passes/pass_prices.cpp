@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prices of one set of parameters, put together from a map of passes.
+// Prices of one set of parameters, composed from a map of passes.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -21,7 +21,7 @@ VectorXd PassMap::factors(const CostVector& values, const VectorXd& noise) const
   return corrections ? corrections->factors(values, noise) : VectorXd();
 }
 
-/// Times of passes for one set of parameters, put together from the parts' times.
+/// Times of passes for one set of parameters, composed from the parts' times.
 class PassMap::PricedPasses {
  public:
   PricedPasses(const PassMap& made, const CostVector& values, const VectorXd& corrections, double link_factor,
@@ -33,7 +33,7 @@ class PassMap::PricedPasses {
                     link_factor * made.link) {}
 
   [[nodiscard]] AffineTime target_step() const { return corrected(target_pass(1, {}, everything()), 0); }
-  /// Without a draft's exit states: all layers run `rows` rows.
+  /// Verification without a draft's exit states: all layers run `rows` rows.
   [[nodiscard]] AffineTime verification(std::int32_t rows) const {
     return corrected(target_pass(rows, {}, everything()), made_.verify_place(0, rows));
   }
@@ -42,8 +42,8 @@ class PassMap::PricedPasses {
     const speculation::DraftSublayers above{made_.n_layers - below.attention, made_.n_layers - below.mlp};
     return corrected(target_pass(rows, below, above), made_.verify_place(draft, rows));
   }
-  /// Makes verifications, [rows] from 2 on, take no less time for more rows, where measurements do not prove
-  /// that they do. `draft` is the one above whose exit they run.
+  /// Makes verifications, [rows] from 2 on, take no less time for more rows, unless measurements prove that
+  /// they do. `draft` is the one above whose exit they run.
   void make_monotone(std::size_t draft, std::vector<AffineTime>& verify) const {
     if (corrections_.size() == 0 || verify.size() < 4) return;
     const auto count = verify.size() - 2;
@@ -59,12 +59,12 @@ class PassMap::PricedPasses {
     }
   }
   [[nodiscard]] AffineTime draft_step(std::size_t draft) const {
-    // Where memory decides a step takes as long as its weights do.
+    // Where memory bandwidth is the limit, a step takes as long as its weights do.
     AffineTime step = pass(1, {}, made_.drafts[draft], draft_rest_part, made_.draft_host_ns);
     step.ns *= made_.drafts[draft].weights_share;
     return corrected(step, step_place(draft));
   }
-  /// By the law: the rows and what the host takes to launch them.
+  /// Price by the law: the rows and the host's launch time.
   [[nodiscard]] AffineTime auxiliary_pass(std::size_t own) const {
     const Index row = made_.own_row(own);
     AffineTime sum{part_times_[row], part_times_[row + 1]};
@@ -183,7 +183,7 @@ void PassMap::replace_draft_steps(const PricedPasses& times, Prices& into) const
 }
 
 PassMap::EngineTime PassMap::engine_time(double noise) const {
-  constexpr double normal_quantile_90 = 1.2815515655446004;  // four of five lie between minus this and this
+  constexpr double normal_quantile_90 = 1.2815515655446004;  // Four of five values are within ± this.
   constexpr double min_share = -0.5;
   const double z = noise / normal_quantile_90;
   const double mean_share = 0.5 * (engine->min_share + engine->max_share);

@@ -22,7 +22,7 @@ bool is_two_model(const traces::Run& run) {
   return speculation::strategy_row(run.strategy).drafts_with_other_model;
 }
 
-/// Rounds behind which a candidate came from a model that was fitted first.
+/// Rounds followed by a candidate from a model that was fitted first.
 Result<std::unordered_set<traces::RoundId>> rounds_with_fits(traces::Reader& reader) {
   std::unordered_set<traces::RoundId> rounds;
   DRAFTSCOPE_TRY(reader.decisions([&](const traces::Decision& decision) {
@@ -33,15 +33,15 @@ Result<std::unordered_set<traces::RoundId>> rounds_with_fits(traces::Reader& rea
   return rounds;
 }
 
-/// One stretch of a request's time that went to auxiliary passes.
+/// One interval of a request's time that went to auxiliary passes.
 struct AuxiliaryPhase {
   std::vector<PassCount> counts;
   double ns = 0.0;
-  std::size_t request = 0;  ///< of all runs' requests
+  std::size_t request = 0;  ///< Index among the requests of all runs.
   bool has_fit = false;
 };
 
-/// Auxiliary passes of a run, and what they take by the law.
+/// Auxiliary passes of a run, and their time by the law.
 struct RunWork {
   const RunRows* run = nullptr;
   AuxiliaryPasses passes;
@@ -61,7 +61,7 @@ ByKind law_by_kind(const RunWork& work, const AuxiliaryPhase& phase) {
   return ns;
 }
 
-/// TimesByKind of one kind and what the law says of them, by request.
+/// Measured times of one kind and their times by the law, per request.
 struct KindTimes {
   struct Sum {
     double ns = 0.0;
@@ -106,8 +106,8 @@ ByKind factors_of(const TimesByKind& times) {
   return factors;
 }
 
-/// Phases of a single kind, or those of several: what the kinds that are known leave of these is the other
-/// one's.
+/// Adds phases of a single kind, or those of several: the time of the unknown kind is what the known ones
+/// leave.
 void add_phases_of(const RunWork& work, bool of_several, const ByKind& factors, TimesByKind& times) {
   for (const AuxiliaryPhase& phase : work.phases) {
     const ByKind law = law_by_kind(work, phase);
@@ -138,7 +138,7 @@ std::vector<MeasuredAuxiliaryPass> measured_passes(const std::vector<RunWork>& r
   return passes;
 }
 
-/// Between a request's first token and its first round: a strategy searches there, if it does anything.
+/// Time between a request's first token and its first round, in which a strategy may search.
 std::int64_t before_first_round_ns(const RequestRows& request) {
   return std::max<std::int64_t>(request.rounds.front().start_ns - request.request->first_token_ns, 0);
 }
@@ -263,7 +263,7 @@ void count_auxiliary_work(const RequestRows& request, bool is_first, const Auxil
 void count_draft_model(const RequestRows& request, const ModelShape& shape, AuxiliaryPasses& passes,
                        std::vector<PassCount>& counts) {
   const std::int32_t layers = shape.n_layers;
-  std::int32_t valid = 0;  // rows of its K/V that hold the text
+  std::int32_t valid = 0;  // Rows of its K/V that contain the text.
   for (std::size_t i = 0; i < request.rounds.size(); ++i) {
     const traces::Round& round = request.rounds[i];
     const std::int32_t steps = request.draft_steps[i];

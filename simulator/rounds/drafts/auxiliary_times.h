@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Times of auxiliary passes (scenario.h) as a recording shows them, and of the host beside them.
+// Recorded times of auxiliary passes (scenario.h), and of the host outside them.
 //
-// An optimise phase took what its passes take: the ratio of both is a kind's. Where a phase says that it
-// fitted a model beside its pass (SWIFT's Gaussian process), what it took beyond the others is the host's. So
-// is what is left of a request's time from its first token to its end once drafts, verifications, auxiliary
-// passes and what prices of rounds cover are taken off: deciding, recording, waiting between rounds.
+// An optimise phase takes the time of its passes, so the ratio of both belongs to a kind. Where a phase says
+// that it also fitted a model (SWIFT's Gaussian process), its additional time counts as the host's. The
+// remaining time of a request from its first token to its end also counts as the host's: deciding, recording,
+// waiting between rounds. It excludes drafts, verifications, auxiliary passes and the parts that prices of
+// rounds cover.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -23,42 +24,43 @@
 
 namespace draftscope::simulator {
 
-/// Host time of a recorded run beside its passes and what prices of its rounds cover.
+/// Host time of a recorded run outside its passes and outside the prices of its rounds.
 struct HostOfRun {
   traces::RunId run_id;
-  std::string strategy;       ///< name
-  double ns_per_round = 0.0;  ///< negative: less than other runs' rounds take
-  double time_ratio = 1.0;    ///< time of all requests / what prices cover of it
+  std::string strategy;       ///< Name of the strategy.
+  double ns_per_round = 0.0;  ///< Negative if it is less than for other runs' rounds.
+  double time_ratio = 1.0;    ///< Time of all requests / part that prices cover.
 };
 
 struct AuxiliaryTimes {
   std::vector<MeasuredAuxiliaryPass> passes;
-  std::vector<HostOfRun> hosts;  ///< of runs that draft, in the order of `runs`
+  std::vector<HostOfRun> hosts;  ///< Runs that draft, in order of `runs`.
 };
 
 /// Rules of a run's auxiliary passes, from its specification or, if that names a policy file, from the
-/// parameters that it stands for. Nothing for a strategy without any, or one that is not known.
+/// parameters of the policy. Absent for a strategy without any, or an unknown strategy.
 [[nodiscard]] std::optional<AuxiliaryWork> auxiliary_work_of(const traces::Run& run, const ModelShape& shape);
 
-/// Shape of the model that drafts in a run of two models; nothing where the recording does not have it.
+/// Shape of the model that drafts in a run of two models; absent where the recording does not have it.
 [[nodiscard]] std::optional<ModelShape> draft_model_of(const traces::Run& run, const traces::Meta& meta);
 
 /// Adds the request's auxiliary passes to `counts`, by the rules of its strategy and by which of its rounds
-/// took time for it. `is_first` as in AuxiliaryWork::after_prefill().
+/// spent time on them. `is_first` is as in AuxiliaryWork::after_prefill().
 void count_auxiliary_work(const RequestRows& request, bool is_first, const AuxiliaryWork& work,
                           AuxiliaryPasses& passes, std::vector<PassCount>& counts);
 
-/// Whether a run's request is the first of its repeat: strategies begin each repeat anew.
+/// Whether a run's request is the first of its repeat, since strategies start again with each repeat.
 [[nodiscard]] bool is_first_of_repeat(const RunRows& run, std::size_t request);
 
-/// Adds the steps of another model that drafts, and what it reads of the text before. `shape` is its own.
+/// Adds the steps of another model that drafts, and its reads of earlier text. `shape` is that of the
+/// drafting model.
 void count_draft_model(const RequestRows& request, const ModelShape& shape, AuxiliaryPasses& passes,
                        std::vector<PassCount>& counts);
 
 /// Adds host time to every round of the statistics.
 void add_host_time(double ns_per_round, StrategyRounds& rounds);
 
-/// `model` is fitted to the recording, which `runs` are of, and `staged` too. Errors: unreadable decisions, a
+/// `model` and `staged` must belong to the recording that `runs` come from. Errors: unreadable decisions, a
 /// model that does not price its own recording.
 [[nodiscard]] Result<AuxiliaryTimes> auxiliary_times(traces::Reader& reader,
                                                      const traces::Recording& recording,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Auxiliary passes of strategies (scenario.h), by the rules of the engine: which there are after the prefill
-// and after a round, and over how many rows.
+// Auxiliary passes of strategies (scenario.h) by the engine's rules: which passes follow the prefill or a
+// round, and over how many rows.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/prices/scenario.h>
@@ -15,10 +15,10 @@
 
 namespace draftscope::simulator {
 
-/// Kinds of auxiliary passes, each with its number in RoundStatistics::auxiliary, which grows with them.
+/// Kinds of auxiliary passes, each with an index into RoundStatistics::auxiliary, which grows with them.
 class AuxiliaryPasses {
  public:
-  /// Adds passes to `counts`; `context` is of each.
+  /// Adds passes to `counts`; each has this `context`.
   void count(const AuxiliaryPass& pass, std::int64_t passes, std::int64_t context,
              std::vector<PassCount>& counts);
 
@@ -28,23 +28,24 @@ class AuxiliaryPasses {
   std::vector<AuxiliaryPass> kinds_;
 };
 
-/// The facts of a round on which auxiliary passes after it depend.
+/// Facts about a round that its auxiliary passes depend on.
 struct AuxiliaryRound {
-  std::int32_t index = 0;          ///< within the request
-  std::int32_t prompt_tokens = 0;  ///< of the request
-  std::int32_t root_position = 0;  ///< before the round
-  std::int32_t accepted = 0;       ///< before a cut at the end of the text
+  std::int32_t index = 0;          ///< Index within the request.
+  std::int32_t prompt_tokens = 0;  ///< Prompt tokens of the request.
+  std::int32_t root_position = 0;  ///< Position before the round.
+  std::int32_t accepted = 0;       ///< Accepted tokens, before a cut at the end of the text.
 };
 
-/// Auxiliary passes of a part, one object for a run.
+/// Auxiliary passes of a part, one object per run.
 class AuxiliaryRule {
  public:
   virtual ~AuxiliaryRule() = default;
-  /// Between the prefill and the first round of a prompt. `is_first`: of the requests that carry over from
-  /// one another what was learnt; a search that was due where the last one ended is not counted.
+  /// Adds passes between the prefill and the first round of a prompt. `is_first` refers to a sequence of
+  /// requests that share learned state; a search that was due where the previous request ended is not
+  /// counted.
   virtual void after_prefill(std::int32_t /*prompt_tokens*/, bool /*is_first*/, AuxiliaryPasses& /*passes*/,
                              std::vector<PassCount>& /*counts*/) const {}
-  /// After a round that was followed by the strategy's own work.
+  /// Adds passes after a round that was followed by the strategy's auxiliary work.
   virtual void after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,
                            std::vector<PassCount>& counts) const = 0;
 };
@@ -52,11 +53,11 @@ class AuxiliaryRule {
 /// Auxiliary passes of a strategy: the rules of its parts.
 class AuxiliaryWork {
  public:
-  /// Rules of a strategy on a model; nothing if it makes no passes of its own.
+  /// Rules of a strategy on a model; absent if it makes no auxiliary passes.
   [[nodiscard]] static std::optional<AuxiliaryWork> of(const speculation::StrategySpecification& strategy,
                                                        const speculation::ModelShape& shape);
 
-  // As AuxiliaryRule's.
+  // Both are as in AuxiliaryRule.
   void after_prefill(std::int32_t prompt_tokens, bool is_first, AuxiliaryPasses& passes,
                      std::vector<PassCount>& counts) const;
   void after_round(const AuxiliaryRound& round, AuxiliaryPasses& passes,

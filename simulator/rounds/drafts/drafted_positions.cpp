@@ -36,7 +36,7 @@ void add_from_tokens(const traces::Round& round, std::span<const DraftToken> tok
     DraftedPosition& position = positions.emplace_back();
     if (siblings.first == nullptr) return;
     position.bit = siblings.first == siblings.accepted ? AcceptanceBit::accepted : AcceptanceBit::rejected;
-    // The best of all tokens has a probability above 0: a file with 0 has none.
+    // The best of all tokens has a probability above 0, so 0 means that the file has none.
     if (siblings.first->confidence > 0.0) position.confidence = siblings.first->confidence;
     if (siblings.accepted == nullptr) return;
     parent = siblings.accepted->index;

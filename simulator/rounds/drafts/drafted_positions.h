@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a run's drafts said of each position of its texts. A round shows that each accepted token is right,
-// and that the first rejected one is wrong; the position of the bonus token behind a draft that was accepted
-// whole was not drafted.
+// Draft results at each position of a run's texts. A round shows that each accepted token is right, and that
+// the first rejected one is wrong. The position of the bonus token after a fully accepted draft was not
+// drafted.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/traces/reader.h>
@@ -18,24 +18,24 @@ namespace draftscope::simulator {
 
 struct DraftedPosition {
   AcceptanceBit bit = AcceptanceBit::unseen;
-  /// The draft's probability of its best token; not a number where none was recorded.
+  /// The draft's probability of its best token; NaN where none was recorded.
   double confidence = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Positions of one request in order, the first that rounds draft first, as many as its rounds emitted
+/// [position] of one request, starting at the first position that rounds draft; as many as its rounds emitted
 /// tokens.
 using DraftedPositions = std::vector<DraftedPosition>;
 
-/// Positions as a chain would have drafted them: of a token tree, the first of the siblings at each depth of
-/// the accepted path. `length_of_all`, if given, is taken for every draft's length, where a file has accepted
-/// lengths alone.
+/// Positions as a chain would have drafted them; for a token tree, the first of the siblings at each depth of
+/// the accepted path. If given, `length_of_all` is every draft's length, where a file has accepted lengths
+/// only.
 [[nodiscard]] DraftedPositions drafted_positions(const traces::Recording& recording, const RequestRows& rows,
                                                  std::optional<std::int32_t> length_of_all = {});
 
-/// The bits alone, as models of acceptance are fitted to them.
+/// The bits only, for fitting models of acceptance.
 [[nodiscard]] AcceptanceBits bits_at(const DraftedPositions& positions);
 
-/// Takes from `other`, of the same text, what `positions` has not seen.
+/// Fills positions that `positions` has not seen from `other`, of the same text.
 void fill_unseen(const DraftedPositions& other, DraftedPositions& positions);
 
 }  // namespace draftscope::simulator

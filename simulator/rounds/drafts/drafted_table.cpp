@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t seed = 20240301;
 constexpr std::int32_t no_token = -1;
 
-/// The token ids if the file has them; zeros, of which nothing but the number counts, if not.
+/// The token ids if the file has them; otherwise zeros, of which only the number matters.
 std::vector<std::int32_t> text_of_request(const RequestRows& rows, std::size_t prompt_tokens,
                                           std::size_t end) {
   std::vector<std::int32_t> text = rows.prompt->tokens;
@@ -59,7 +59,7 @@ DraftedTable drafted_table(const RequestRows& rows, const DraftedPositions& posi
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const DraftedPosition& seen = positions[i];
     const bool is_drawn = seen.bit == AcceptanceBit::unseen;
-    // Drawn at each position, so that what one has seen does not change what another draws.
+    // A number is drawn at each position, so that seen positions do not change the draws of others.
     const bool draws_right = random.uniform() < right[i];
     const bool is_right = is_drawn ? draws_right : seen.bit == AcceptanceBit::accepted;
     const float drawn = drawn_confidence(is_right ? confidences.right : confidences.wrong, random);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A table that policies are replayed on (replay.h), made from what a run drafted: layer 1 is the draft,
-// layer 2 the target. Positions that the run did not draft are drawn: whether the token is right from a model
-// of acceptance, given all positions that were seen; its confidence from those of seen tokens that were
-// right, or wrong, as it is.
+// Table that policies are replayed on (replay.h), made from the drafts of a run: layer 1 is the draft, layer
+// 2 the target. Positions that the run did not draft are random draws. Whether the token is right comes from
+// a model of acceptance, given all seen positions. Its confidence comes from those of seen tokens that were
+// equally right or wrong.
 
 #include <cstdint>
 #include <span>
@@ -31,8 +31,8 @@ struct SeenConfidences {
 };
 [[nodiscard]] SeenConfidences seen_confidences(std::span<const DraftedPositions> requests);
 
-/// The table of one request. Without any confidence all are 1. The same request of the same recording draws
-/// the same.
+/// Table of one request. Without any confidence all are 1. The same request of the same recording gives the
+/// same draws.
 [[nodiscard]] DraftedTable drafted_table(const RequestRows& rows, const DraftedPositions& positions,
                                          const AcceptanceModel& model, const SeenConfidences& confidences);
 

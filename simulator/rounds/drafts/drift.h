@@ -7,8 +7,8 @@
 
 namespace draftscope::simulator {
 
-/// Drift of decode times between repeats, on the same prompts, pooled over runs. What one repeat shows, and
-/// no other, belongs to its hour. Not known without a vanilla run or with a single repeat.
+/// Drift of decode times between repeats on the same prompts, pooled over runs. An effect that only one
+/// repeat shows belongs to the time of that repeat. Unknown without a vanilla run or with a single repeat.
 [[nodiscard]] Drift drift_between_repeats(std::span<const RunRows> runs);
 
 }  // namespace draftscope::simulator

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Models of acceptance by run, each fitted once, when the first question needs it: a fit takes longer than
-// all else of an answer. Thread-safe; a thread that needs a model that is being fitted waits for that one
-// alone.
+// Models of acceptance by run, each fitted when the first question needs it, since a fit takes longer than
+// the rest of an answer. Thread-safe; a thread waits only for the model that it needs.
 
 #include <draftscope/traces/ids.h>
 #include <map>
@@ -16,7 +15,7 @@ namespace draftscope::simulator {
 
 class FittedAcceptance {
  public:
-  /// The result of `fit()` when the run was asked about first; it must depend on the run alone.
+  /// Result of `fit()` from the first question about the run; it must depend on the run only.
   template <typename Fit>
   [[nodiscard]] const std::optional<AcceptanceModel>& of(traces::RunId run_id, const Fit& fit) {
     Entry& entry = entry_of(run_id);
@@ -36,7 +35,7 @@ class FittedAcceptance {
   }
 
   std::mutex mutex_;
-  std::map<traces::RunId, Entry> entries_;  ///< nodes stay where they are
+  std::map<traces::RunId, Entry> entries_;  ///< The map's nodes have stable addresses.
 };
 
 }  // namespace draftscope::simulator

@@ -27,7 +27,7 @@ bool is_target_step(const traces::Round& round, std::int32_t steps) {
   return round.drafted == 0 && steps == 0 && round.verify_rows <= 1;
 }
 
-/// Gives every kind of draft a number from 1 on: the exit layer, or a place among the sublayer counts.
+/// Numbers every kind of draft from 1 on: the exit layer, or an index into the sublayer counts.
 class DraftNumbers {
  public:
   DraftNumbers(bool by_exit, const DraftWeightsShares& weights, const LayerSetsById& sets)
@@ -54,7 +54,7 @@ class DraftNumbers {
   std::vector<speculation::DraftSublayers> drafts_;
 };
 
-/// Tokens that no model drafted took no step, however deep their tree is.
+/// Draft steps of a round. Tokens that no model drafted have none, however deep their tree is.
 std::int32_t steps_of(const RequestRows& request, std::size_t round_index) {
   return request.rounds[round_index].layer_set_id == 0 ? 0 : request.draft_steps[round_index];
 }
@@ -70,14 +70,14 @@ void add_draft(RoundStatistics& statistics, const traces::Round& round, std::int
   const std::int64_t root = round.root_position;
   draft->steps.passes += steps;
   draft->steps.context += steps * root + std::int64_t{steps} * (steps - 1) / 2;
-  // A verification of one row is a target step with a round's overhead; it is priced as two rows are.
+  // A verification of one row is a target step with a round's overhead; it has the price of two rows.
   const auto rows = static_cast<std::size_t>(std::max(round.verify_rows, 2));
   if (draft->verify.size() <= rows) draft->verify.resize(rows + 1);
   draft->verify[rows].passes += 1;
   draft->verify[rows].context += root;
 }
 
-/// Whether every draft runs whole layers 0 to its exit − 1, on the target's own weights.
+/// Whether every draft runs the complete layers 0 to its exit − 1, on the target's weights.
 Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
                             const DraftWeightsShares& weights) {
   bool by_exit = true;
@@ -99,7 +99,7 @@ Result<bool> drafts_by_exit(const RunRows& run, const LayerSetsById& sets,
   return by_exit;
 }
 
-/// Auxiliary passes of each request, and another model's where that drafts.
+/// Adds the auxiliary passes of each request, and those of another model if it drafts.
 void add_own_passes(const RunRows& run, const traces::Meta& meta, const ModelShape& shape,
                     RecordedStatistics& result) {
   const std::optional<AuxiliaryWork> work = auxiliary_work_of(*run.run, shape);

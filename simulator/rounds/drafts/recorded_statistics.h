@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recorded rounds as prices need them: what the same rounds would take elsewhere. Every strategy that drafts
-// with a part of the target, or without a model, can be asked so; which rounds there are is a fact.
+// Statistics of recorded rounds for prices: the time of the same rounds elsewhere. They exist for every
+// strategy that drafts with a part of the target, or without a model; the rounds themselves are facts.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -17,8 +17,8 @@ namespace draftscope::simulator {
 
 /// Draft of one recorded round.
 struct RecordedDraft {
-  std::int32_t number = 0;  ///< among the statistics' exits; 0 = nothing was drafted, a target step
-  std::int32_t steps = 0;   ///< passes of the draft; 0 if no model drafted
+  std::int32_t number = 0;  ///< Index among the statistics' exits; 0 = nothing was drafted, a target step.
+  std::int32_t steps = 0;   ///< Passes of the draft; 0 if no model drafted.
 };
 
 struct RecordedStatistics {
@@ -26,28 +26,28 @@ struct RecordedStatistics {
   std::vector<std::vector<RecordedDraft>> by_round;  ///< [request of the run][round]
   /// Sublayers that exit i + 1 of the statistics drafts with; empty if exits are exit layers.
   std::vector<speculation::DraftSublayers> drafts;
-  std::vector<AuxiliaryPass> auxiliary_passes;  ///< that the statistics count (RoundStatistics::auxiliary)
-  std::optional<ModelShape> draft_model;        ///< that drafts beside the target, where another does
-  bool lacks_draft_model = false;               ///< another does, and the recording does not have its shape
+  std::vector<AuxiliaryPass> auxiliary_passes;  ///< Passes counted in RoundStatistics::auxiliary.
+  std::optional<ModelShape> draft_model;        ///< Model that drafts for the target, if another one does.
+  bool lacks_draft_model = false;  ///< Whether another model drafts, whose shape is not in the recording.
 };
 
-/// One request a prompt, of the first repeat that has it.
+/// One request per prompt, from the first repeat that has it.
 [[nodiscard]] RunRows first_repeat(const RunRows& run);
 
 using LayerSetsById = std::unordered_map<traces::LayerSetId, const traces::LayerSet*>;
 
-/// Those of a recording, which must outlive them.
+/// Layer sets of a recording, which must outlive the result.
 [[nodiscard]] LayerSetsById layer_sets_by_id(const traces::Recording& recording);
 
-/// Whether the set leaves out a sublayer, 2 · layer for its attention and one more for its MLP.
+/// Whether the set leaves out a sublayer: 2 · layer is its attention, 2 · layer + 1 its MLP.
 [[nodiscard]] bool is_skipped(const traces::LayerSet& set, std::int32_t sublayer);
 
-/// Whether the set runs layers 0 to its exit − 1 whole and none else.
+/// Whether the set consists of the complete layers 0 to its exit − 1.
 [[nodiscard]] bool is_exit(const traces::LayerSet& set);
 
-/// Auxiliary passes by the rules of the run's strategy and by which rounds took time for them. `sets` and
-/// `meta` are the recording's, `shape` its model's. Errors: rounds that refer to a missing layer set, no
-/// round.
+/// Statistics with auxiliary passes by the rules of the run's strategy and by which rounds spent time on
+/// them. `sets` and `meta` are the recording's, `shape` its model's. Errors: rounds that refer to a missing
+/// layer set, no round.
 [[nodiscard]] Result<RecordedStatistics> recorded_statistics(const RunRows& run, const LayerSetsById& sets,
                                                              const traces::Meta& meta,
                                                              const ModelShape& shape);

@@ -8,7 +8,7 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// The recorded round that drafted at this root, or the last one before that drafted; the first one if none
+/// The recorded round that drafted at this root, or the last earlier one that drafted; the first one if none
 /// did.
 const traces::Round& drafting_round(const RequestRows& rows, std::int32_t root_position) {
   const traces::Round* found = nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A run that was not recorded, in the form of one that was: the accounts of recorded rounds
-// (rounds/drafts/recorded_statistics.h) are then those of replayed ones too.
+// A run that was not recorded, in the form of a recorded one, so that the statistics of recorded rounds
+// (rounds/drafts/recorded_statistics.h) also apply to replayed ones.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
@@ -17,7 +17,7 @@ namespace draftscope::simulator {
 
 class RedraftedRun {
  public:
-  /// A run of `strategy` with what else is known of `like`, whose requests it decodes.
+  /// Creates a run of `strategy` that decodes the requests of `like` and copies its other data.
   RedraftedRun(const traces::Run& like, const speculation::StrategySpecification& strategy);
   RedraftedRun(const RedraftedRun&) = delete;
   RedraftedRun& operator=(const RedraftedRun&) = delete;
@@ -25,13 +25,13 @@ class RedraftedRun {
   RedraftedRun& operator=(RedraftedRun&&) = delete;
   ~RedraftedRun() = default;
 
-  /// Adds the request of `like` with these rounds, in the order of the run's requests.
+  /// Adds the request of `like` with these rounds, in order of the run's requests.
   void add(const RequestRows& like, std::vector<traces::Round> rounds);
 
-  /// Every round that drafts does so with this set.
+  /// Makes every round that drafts use this set.
   void draft_with(traces::LayerSetId set_id);
 
-  /// Its rows, which point into this object.
+  /// Rows of the run, which point into this object.
   [[nodiscard]] const RunRows& rows() const { return rows_; }
 
  private:
@@ -40,16 +40,16 @@ class RedraftedRun {
   RunRows rows_;
 };
 
-/// Replayed rounds as the recording would have them, with the least or the most draft tokens. Each drafts
-/// with the layers that the recorded round at its root drafted with.
+/// Replayed rounds in the form of recorded ones, with the fewest or the most draft tokens. Each drafts with
+/// the layers of the recorded round at its root.
 [[nodiscard]] std::vector<traces::Round> as_recorded(const RequestRows& like,
                                                      std::span<const ReplayedRound> replayed, Waste waste);
 
-/// Gives time for a search to the rounds of a request that one follows, and to no other; which round of them
-/// had time before does not matter.
+/// Gives time for a search to exactly those rounds of a request that a search follows, whichever of them had
+/// time before.
 void mark_searches(SearchSchedule& schedule, std::vector<traces::Round>& rounds);
 
-/// Searches that the run recorded if they had ended by its last round; -1 if they went on.
+/// Number of searches that the run recorded if they had ended by its last round; -1 if they continued.
 [[nodiscard]] std::int64_t ended_searches(const RunRows& run);
 
 }  // namespace draftscope::simulator

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which recorded runs say what a strategy would draft: those that draft with the same part of the model, or
-// with the same other model, whatever lengths and stop rules they have.
+// Recorded runs whose drafts predict those of a strategy. They draft with the same part of the model, or with
+// the same other model, with any lengths and stop rules.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/speculation/catalogue/strategy_specification.h>
@@ -13,11 +13,11 @@
 
 namespace draftscope::simulator {
 
-/// "exit 4", "clasp, skip 4": the part that drafts, with those of its parameters that change what it drafts.
-/// Empty if nothing drafts by itself, token by token.
+/// Key such as "exit 4" or "clasp, skip 4": the part that drafts, with those of its parameters that change
+/// its draft tokens. Empty if no part drafts independently, token by token.
 [[nodiscard]] std::string draft_key(const speculation::StrategySpecification& strategy);
 
-/// Runs with rounds of the same draft_key(), in the order of `runs`.
+/// Runs with rounds of the same draft_key(), in order of `runs`.
 [[nodiscard]] std::vector<const RunRows*> runs_of_draft(std::span<const RunRows> runs, const std::string& key,
                                                         std::int32_t n_layers);
 

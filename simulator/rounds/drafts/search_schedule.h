@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// When a strategy that searches for its layers while it decodes is at work, by the rules of the engine.
+// Schedule of a strategy that searches for its layers while it decodes, by the engine's rules.
 
 #include <draftscope/speculation/catalogue/strategy_specification.h>
 #include <draftscope/traces/records.h>
@@ -12,7 +12,7 @@
 
 namespace draftscope::simulator {
 
-/// When a part searches.
+/// Rule for when a part searches.
 class SearchRule {
  public:
   virtual ~SearchRule() = default;
@@ -23,7 +23,8 @@ class SearchRule {
 
 class SearchSchedule {
  public:
-  /// `max_searches`: candidates after which a search that ends has ended (SWIFT's); negative: it goes on.
+  /// `max_searches` is the number of candidates after which a finite search has ended (SWIFT's); negative =
+  /// it continues.
   SearchSchedule(const speculation::StrategySpecification& strategy, std::int32_t n_layers,
                  std::int64_t max_searches) {
     const PartPrediction* mask = part_prediction(strategy, speculation::PartKind::mask);
@@ -37,7 +38,7 @@ class SearchSchedule {
   [[nodiscard]] bool follows(const traces::Round& round) { return rule_ != nullptr && rule_->follows(round); }
 
  private:
-  std::unique_ptr<SearchRule> rule_;  // null: nothing searches
+  std::unique_ptr<SearchRule> rule_;  // Null if nothing searches.
 };
 
 }  // namespace draftscope::simulator

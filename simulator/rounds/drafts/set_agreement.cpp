@@ -16,14 +16,14 @@ namespace draftscope::simulator {
 
 namespace {
 
-// Of −ln(agreement). Measured models lose 0.01 to 0.15 by a sublayer of the middle.
-constexpr double prior_of_a_kind = 0.2;       // standard deviation of the mean cost of attentions, or of MLPs
-constexpr double prior_of_a_sublayer = 0.05;  // of a sublayer's cost around that mean
-constexpr double smallest_misfit = 0.04;      // variance relative to the square of a set's cost
-constexpr double smallest_cost = 0.02;        // of a set, as far as misfits go
+// Priors of −ln(agreement). Measured models lose 0.01 to 0.15 per sublayer in the middle.
+constexpr double prior_of_a_kind = 0.2;  // Standard deviation of the mean cost of attentions, or of MLPs.
+constexpr double prior_of_a_sublayer = 0.05;  // Standard deviation of a sublayer's cost around that mean.
+constexpr double smallest_misfit = 0.04;      // Variance relative to the square of a set's cost.
+constexpr double smallest_cost = 0.02;        // Minimum cost of a set, for misfits.
 constexpr Eigen::Index kinds = 2;
 
-/// How often each cost counts in a set: of its kinds as often as it skips them, of each sublayer once.
+/// Counts of each cost in a set: one per skipped sublayer for its kind, and once for the sublayer itself.
 Eigen::VectorXd features_of(const SkippedSublayers& skipped) {
   Eigen::VectorXd features = Eigen::VectorXd::Zero(kinds + static_cast<Eigen::Index>(skipped.size()));
   for (std::size_t i = 0; i < skipped.size(); ++i)
@@ -37,7 +37,7 @@ Eigen::VectorXd features_of(const SkippedSublayers& skipped) {
 struct Regression {
   Eigen::MatrixXd features;  // [set][cost]
   Eigen::VectorXd lost;      // −ln(agreement) of each set
-  Eigen::VectorXd noise;     // its variance
+  Eigen::VectorXd noise;     // Variance of `lost`.
 };
 
 Regression regression_of(std::span<const TriedSet> tried) {
@@ -93,7 +93,7 @@ bool mark(const nlohmann::json& layers, std::size_t kind, SkippedSublayers& skip
   return true;
 }
 
-/// Tokens that each request of a run tried sets on, of the runs that logged the sets.
+/// Number of tokens per request on which a run tried sets, for the runs that logged the sets.
 std::unordered_map<traces::RequestId, std::int32_t> windows_of(std::span<const RunRows> runs,
                                                                std::int32_t n_layers) {
   std::unordered_map<traces::RequestId, std::int32_t> windows;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How often a draft without some sublayers would agree with the target, for sets that nobody drafted with: a
-// model over those that were tried. Each skipped sublayer leaves its own share of the tokens right, and the
-// shares multiply; sublayers of which little is known are like others of their kind (ridge regression around
-// the mean of attentions and of MLPs). Nothing is published about it; it is held against recorded sets in the
-// tests.
+// Agreement with the target of a draft without some sublayers, for sets that nobody drafted with: a model
+// fitted to the tried sets. Each skipped sublayer leaves a share of the tokens right, and the shares
+// multiply. Sublayers with little data are close to others of their kind (ridge regression around the mean of
+// attentions and of MLPs). No publication covers it; tests compare it with recorded sets.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/traces/reader.h>
@@ -22,7 +21,7 @@ namespace draftscope::simulator {
 /// [2 · layer] its attention, [2 · layer + 1] its MLP: whether the draft leaves it out.
 using SkippedSublayers = std::vector<bool>;
 
-/// A set that was tried, on so many positions.
+/// A set that was tried, with its number of positions.
 struct TriedSet {
   SkippedSublayers skipped;
   double judged = 0.0;
@@ -34,12 +33,12 @@ struct TriedSet {
                                                               std::span<const RunRows> runs,
                                                               std::int32_t n_layers);
 
-/// Sets that runs drafted with, but for exits, which leave out the end of the model.
+/// Sets that runs drafted with, except exits, which leave out the end of the model.
 [[nodiscard]] std::vector<TriedSet> drafted_sets(const traces::Recording& recording,
                                                  std::span<const RunRows> runs, const LayerSetsById& sets,
                                                  std::int32_t n_layers);
 
-/// Agreement that is expected of a set, and its bounds at two standard errors.
+/// Expected agreement of a set, with its bounds at two standard errors.
 struct ExpectedAgreement {
   double mean = 0.0;
   double low = 0.0;
@@ -57,9 +56,10 @@ class SetAgreement {
   SetAgreement(Eigen::VectorXd costs, Eigen::MatrixXd covariance, double misfit)
       : costs_(std::move(costs)), covariance_(std::move(covariance)), misfit_(misfit) {}
 
-  Eigen::VectorXd costs_;  ///< −ln of a share: of an attention, of an MLP, then of each sublayer beyond that
+  Eigen::VectorXd costs_;  ///< −ln of shares: attentions, MLPs, then each sublayer's addition.
   Eigen::MatrixXd covariance_;
-  double misfit_ = 0.0;  ///< variance of a set's −ln(agreement) around their sum, relative to its square
+  double misfit_ = 0.0;  ///< Variance of a set's −ln(agreement) around the sum of its costs, relative to the
+                         ///< square of the sum.
 };
 
 }  // namespace draftscope::simulator

@@ -9,9 +9,9 @@ namespace draftscope::simulator {
 
 namespace {
 
-constexpr std::string_view staged_decision = "cascade";  // the kind of decision that lists them
+constexpr std::string_view staged_decision = "cascade";  // The kind of decision that lists them.
 
-/// Passes of a list of [drafter, attentions, MLPs, rows]; what is none is left out.
+/// Passes of a list of [drafter, attentions, MLPs, rows]; invalid entries are left out.
 std::vector<AuxiliaryPass> passes_of(const std::string& text) {
   std::vector<AuxiliaryPass> passes;
   const auto detail = nlohmann::json::parse(text, nullptr, false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Passes of drafts that several drafters made in turn, which no layer set of a round tells: as the run's
-// decisions have them.
+// Passes of drafts that several drafters made in turn. No layer set of a round describes them, so they come
+// from the run's decisions.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -22,11 +22,12 @@ using StagedPasses = std::unordered_map<traces::RoundId, std::vector<AuxiliaryPa
 /// Errors: unreadable decisions.
 [[nodiscard]] Result<StagedPasses> staged_passes(traces::Reader& reader);
 
-/// Adds those of a request's rounds to `counts`.
+/// Adds the passes of a request's rounds to `counts`.
 void count_staged_passes(const StagedPasses& staged, const RequestRows& request, AuxiliaryPasses& passes,
                          std::vector<PassCount>& counts);
 
-/// Adds those of a run to its statistics, which have no auxiliary passes yet if it has any.
+/// Adds the passes of a run to its statistics. If there are any, the statistics must not have auxiliary
+/// passes yet.
 void add_staged_passes(const StagedPasses& staged, const RunRows& run, RecordedStatistics& statistics);
 
 }  // namespace draftscope::simulator

@@ -40,7 +40,7 @@ double transition(const AcceptanceModel& model, std::size_t from, std::size_t to
   return from == to ? model.stay[from] : 1.0 - model.stay[from];
 }
 
-/// One position further.
+/// Advances the states by one position.
 Pair advance(const AcceptanceModel& model, const Pair& states) {
   return {states[0] * model.stay[0] + states[1] * (1.0 - model.stay[1]),
           states[0] * (1.0 - model.stay[0]) + states[1] * model.stay[1]};
@@ -52,8 +52,8 @@ struct Expectation {
   double log_likelihood = 0.0;
 };
 
-/// Probabilities of the states at each position given the bits up to it, and of each bit given those before;
-/// their logarithms add up to the result.
+/// Probabilities of the states at each position given the bits up to it, and of each bit given the previous
+/// ones; the result is the sum of their logarithms.
 double run_forward(const AcceptanceModel& model, const AcceptanceBits& bits, std::vector<Pair>& forward,
                    std::vector<double>& scale) {
   forward.resize(bits.size());
@@ -70,7 +70,7 @@ double run_forward(const AcceptanceModel& model, const AcceptanceBits& bits, std
   return log_likelihood;
 }
 
-/// Probability of the bits from a position on that begin with one of state `to`, after state `from`.
+/// Probability of the bits from a position on, starting in state `to` after state `from`.
 double path_back(const AcceptanceModel& model, AcceptanceBit bit, double scale, const Pair& backward,
                  std::size_t from, std::size_t to) {
   return transition(model, from, to) * emission(model, to, bit) * backward[to] / scale;
@@ -102,7 +102,7 @@ void expect(const AcceptanceModel& model, const AcceptanceBits& bits, std::vecto
   }
 }
 
-/// A probability that keeps every bit possible.
+/// A probability that excludes no bit.
 double share(double part, double whole, double otherwise) {
   constexpr double least = 1e-9;
   return whole > 0.0 ? std::clamp(part / whole, least, 1.0 - least) : otherwise;
@@ -110,7 +110,7 @@ double share(double part, double whole, double otherwise) {
 
 AcceptanceModel maximise(std::span<const AcceptanceBits> requests, AcceptanceModel model,
                          std::int32_t max_iterations) {
-  constexpr double enough = 1e-10;  // gain of log-likelihood, relative
+  constexpr double enough = 1e-10;  // Relative gain of log-likelihood at which the fit stops.
   std::vector<Pair> forward;
   std::vector<double> scale;
   double before = -std::numeric_limits<double>::infinity();
@@ -241,7 +241,7 @@ std::vector<double> acceptance_at(const AcceptanceModel& model, const Acceptance
 double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t length) {
   const RoundFrom easy = round_from(model, 0, length);
   const RoundFrom hard = round_from(model, 1, length);
-  // Shares of rounds that start in either state: to_hard · easy = to_easy · hard.
+  // Shares of rounds that start in either state satisfy to_hard · easy = to_easy · hard.
   const double to_hard = easy.next[1];
   const double to_easy = hard.next[0];
   const double easy_share = to_hard + to_easy > 0.0 ? to_easy / (to_hard + to_easy) : model.start[0];
@@ -250,8 +250,8 @@ double expected_tokens_per_round(const AcceptanceModel& model, std::int32_t leng
 
 namespace {
 
-/// Expected rounds of one text, from its start on: where states last long, texts differ, and the chain's long
-/// run is nobody's.
+/// Expected rounds of one text, from its start on. Where states last long, texts differ, and the chain's
+/// stationary state applies to none.
 double expected_rounds(const AcceptanceModel& model, const ExpectedSetting& setting) {
   const std::array from{round_from(model, 0, setting.length), round_from(model, 1, setting.length)};
   double rounds = 0.0;
@@ -276,7 +276,7 @@ double expected_rounds(const AcceptanceModel& model, const ExpectedSetting& sett
 
 RoundStatistics expected_statistics(const AcceptanceModel& model, const ExpectedSetting& setting) {
   const auto tokens = static_cast<double>(setting.tokens);
-  // No model makes a round yield more than its draft and the bonus token, whatever is rounded.
+  // No round yields more than its draft and the bonus token, whatever the rounding.
   const double fewest = std::ceil(tokens / (setting.length + 1.0));
   const double rounds = std::max(expected_rounds(model, setting), fewest);
   const double a_round = rounds > 0.0 ? tokens / rounds : 0.0;

@@ -5,11 +5,11 @@ namespace draftscope::simulator {
 
 namespace {
 
-/// A draft's next token, as far as the table knows it.
+/// A draft's next token, as far as the table has it.
 struct Drafted {
   bool is_known = false;
   bool is_right = false;
-  bool ends = false;  ///< an end token, which ends the draft
+  bool ends = false;  ///< An end token, which ends the draft.
   float confidence = 0.0F;
 };
 
@@ -38,7 +38,7 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
     if (token.is_right && !stops) continue;
     const std::int32_t accepted = token.is_right ? k + 1 : k;
     if (token.is_right || stops || k + 1 == longest) return {{k + 1, accepted}, {k + 1, accepted}};
-    // A confident wrong token does not end the draft: one more is certain, further ones are not.
+    // A confident wrong token does not end the draft: one more token is certain, further ones are not.
     if (threshold > 0.0) return {{k + 2, k}, {longest, k}};
     const bool may_end_early = !conditions.end_tokens.empty();
     const std::int32_t least = may_end_early && conditions.may_end_off_text ? k + 1 : longest;
@@ -51,7 +51,7 @@ DraftWalk walk(const RoundState& state, const PlannedRound& plan, const ReplayCo
 
 RoundState state_at(const ShadowTable& table, const ReplayConditions& conditions, std::int32_t round_index,
                     std::int32_t root_position) {
-  // A text that did not end by itself ended at the budget or the context, whichever it was.
+  // A text without an end token ended at the budget or the context.
   const std::int32_t text_tokens = table.end() - table.prompt_tokens;
   const std::int32_t budget =
       table.ended_at_eos ? conditions.max_new_tokens : std::min(conditions.max_new_tokens, text_tokens);

@@ -9,18 +9,18 @@
 
 namespace draftscope::simulator {
 
-/// Half a millionth is lost where a confidence is written to a file, as much again where a threshold is
-/// computed from such confidences.
+/// Tolerance of confidences: half a millionth is lost where a confidence is written to a file, and as much
+/// where a threshold is computed from such confidences.
 inline constexpr double confidence_rounding = 1e-6;
 
 struct DraftWalk {
   DraftOutcome least, most;
   bool may_end_early = false;
-  bool is_near_threshold = false;  ///< another rounding of a confidence would give another accepted length
+  bool is_near_threshold = false;  ///< Another rounding of a confidence would give another accepted length.
 };
 
-/// Whether a request has another round from here. One that ended at an end token may have a last round that
-/// finds this token and nothing else.
+/// Whether a request has another round from here. A request that ended at an end token may have a last round
+/// that only finds this token.
 [[nodiscard]] inline bool has_round(const ShadowTable& table, std::int32_t root_position) {
   return root_position + (table.ended_at_eos ? 0 : 1) < table.end();
 }

@@ -12,7 +12,7 @@ namespace {
 using traces::DraftStop;
 using traces::DraftToken;
 
-/// Prediction at a position, if the table has it.
+/// Prediction at a position; null if the table lacks it.
 const ShadowCell* cell_at(const ShadowTable& table, std::int32_t position, std::int32_t layer) {
   if (position < table.end()) return &table.cell(position, layer);
   if (position > table.end() || table.end_cells.empty()) return nullptr;

@@ -10,19 +10,19 @@
 
 namespace draftscope::simulator {
 
-/// A round that is known in all its parts, because it was recorded or because a replay tells it.
+/// A round that is known completely, because it was recorded or replayed.
 struct KnownRound {
-  /// Positions, counts, exit, threshold and tokens. Ids are the recording's or 0; of a replay there are no
+  /// Positions, counts, exit, threshold and tokens. Ids are the recording's or 0; a replayed round has no
   /// times and no layer set.
   traces::Round round;
-  /// Draft tokens; a replay does not know those behind the first wrong one: token -1, confidence not a
-  /// number.
+  /// Draft tokens. In a replay those after the first wrong one are unknown: token -1, confidence NaN.
   std::vector<traces::DraftToken> draft_tokens;
-  std::int32_t draft = 0;        ///< an index into Prices::drafts; 0 = a target step
-  std::int32_t draft_steps = 0;  ///< passes of the draft
+  std::int32_t draft = 0;        ///< Index into Prices::drafts; 0 = a target step.
+  std::int32_t draft_steps = 0;  ///< Passes of the draft.
 };
 
-/// A replayed round as a row, with the fewest draft tokens where it is bounded. `round` is of `table`.
+/// A replayed round as a row, with the fewest draft tokens where it is bounded. `round` must belong to
+/// `table`.
 [[nodiscard]] KnownRound known_round(const ShadowTable& table, const ReplayConditions& conditions,
                                      const ReplayedRound& round, std::int32_t index);
 

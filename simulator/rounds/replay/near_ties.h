@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Exactness has a numerical caveat: on another machine, kernel or number type the target's best two logits
-// may change places where they are close. How many positions are at risk, and what they could do to a replay.
+// Near ties limit exactness: on another machine, kernel or number type the target's best two logits may swap
+// where they are close. This finds the positions at risk and their effect on a replay.
 
 #include <cstdint>
 #include <vector>
@@ -11,18 +11,18 @@
 
 namespace draftscope::simulator {
 
-/// Positions of the text where the target's margin is below `epsilon` (logits), ascending. A target whose
-/// prediction is not the text's token is at risk whatever its margin.
+/// Positions of the text where the target's margin is below `epsilon` (logits), ascending. A position where
+/// the target does not predict the text's token is always at risk.
 [[nodiscard]] std::vector<std::int32_t> near_ties(const ShadowTable& table, float epsilon);
 
 /// Verdict on a draft token at a position at risk.
 enum class TieOutcome : std::uint8_t {
-  rejected,  ///< pessimistic: no exit's token is accepted there
-  accepted,  ///< optimistic: every exit's token is
+  rejected,  ///< Pessimistic: no exit's token is accepted there.
+  accepted,  ///< Optimistic: every exit's token is accepted there.
 };
 
 /// The table with every position at risk flipped. Replays of the two tables bound the effect on fixed (E, γ)
-/// in tokens per round; the text itself is held.
+/// in tokens per round; the text itself stays the same.
 [[nodiscard]] ShadowTable with_near_ties(const ShadowTable& table, float epsilon, TieOutcome outcome);
 
 }  // namespace draftscope::simulator

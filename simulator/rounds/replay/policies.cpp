@@ -11,7 +11,7 @@ speculation::RoundCounts counts_of(const ObservedRound& round, const DraftOutcom
   return {.planned = round.plan.length, .drafted = outcome.drafted, .accepted = outcome.accepted};
 }
 
-/// The length after a round that ended so.
+/// The length after a round with these counts.
 std::int32_t length_after(speculation::LengthRule rule, const speculation::RoundCounts& counts) {
   return rule.next(counts);
 }
@@ -42,7 +42,8 @@ void ThresholdPolicy::observe(const ObservedRound& round) {
   } else {
     list_confidences(round);
     counts.confidences = confidences_;
-    // Whether the token at the end of the text was drafted decides whether there is a first rejected one.
+    // Whether there is a first rejected token depends on whether the token at the end of the text was
+    // drafted.
     const bool told = std::min(round.least.drafted, round.outcome.accepted + 1) ==
                       std::min(round.most.drafted, round.outcome.accepted + 1);
     is_certain_ = is_certain_ && told && confidences_.size() == known_steps(round.outcome);
@@ -50,12 +51,12 @@ void ThresholdPolicy::observe(const ObservedRound& round) {
   rule_.next(counts);
 }
 
-/// Accepted tokens and the first that was not, if one was drafted.
+/// Number of accepted tokens plus the first rejected one, if one was drafted.
 std::size_t ThresholdPolicy::known_steps(const DraftOutcome& outcome) {
   return static_cast<std::size_t>(std::min(outcome.drafted, outcome.accepted + 1));
 }
 
-/// Those of the table; the token behind the text may not be there.
+/// Lists the confidences from the table; the token after the text may be missing.
 void ThresholdPolicy::list_confidences(const ObservedRound& round) {
   confidences_.clear();
   const ShadowTable& table = *round.state.table;

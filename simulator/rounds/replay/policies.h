@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The policies that recorded strategies follow, as parts and as mixes of them. They decide by the engine's
-// own rules (strategies/parts/rule.h), and know besides when a table no longer
-// tells what a rule would hear.
+// Policies of recorded strategies, as parts and as mixes of them. They decide by the engine's rules
+// (strategies/parts/rule.h), and also detect when a table no longer determines the input of a rule.
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +23,7 @@ class FixedExit final : public Policy {
   std::int32_t exit_;
 };
 
-/// A length by a rule. It is uncertain once the outcomes that the table leaves possible give other lengths.
+/// A length by a rule. It is uncertain once the outcomes that the table allows give different lengths.
 class LengthPolicy final : public Policy {
  public:
   explicit LengthPolicy(const speculation::LengthRule& rule) : rule_(rule) {}
@@ -38,8 +37,9 @@ class LengthPolicy final : public Policy {
   bool is_certain_ = true;
 };
 
-/// A threshold by a rule. An adaptive one goes by how much was drafted, so that it is uncertain after the
-/// first round of which the table can't tell; one by confidences, after one whose rejected token it lacks.
+/// A threshold by a rule. An adaptive one depends on the number of draft tokens, so it is uncertain after the
+/// first round that the table does not determine. One by confidences is uncertain after a round whose
+/// rejected token is not in the table.
 class ThresholdPolicy final : public Policy {
  public:
   explicit ThresholdPolicy(const speculation::ThresholdRule& rule) : rule_(rule) {}
@@ -57,7 +57,7 @@ class ThresholdPolicy final : public Policy {
   bool is_certain_ = true;
 };
 
-/// Each of `parts` decides its own; where two decide the same, the later one's word counts.
+/// Each of `parts` decides its fields; where two decide the same field, the later one wins.
 class MixedPolicy final : public Policy {
  public:
   explicit MixedPolicy(std::vector<std::unique_ptr<Policy>> parts) : parts_(std::move(parts)) {}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A policy plans the rounds of a replay from what a strategy would know at that moment, and hears of
-// its outcome. One that decides only a part (an exit, a length, a threshold) leaves the other fields alone,
-// so that parts are mixed as the engine's strategies mix theirs (policies.h).
+// A policy plans the rounds of a replay from what a strategy would know at that moment, and observes their
+// outcomes. A policy that decides only a part (an exit, a length, a threshold) leaves the other fields
+// unchanged. So parts can be mixed as the engine's strategies mix theirs (policies.h).
 
 #include <cstdint>
 
@@ -13,23 +13,23 @@ namespace draftscope::simulator {
 
 /// Everything that is known before a round.
 struct RoundState {
-  const ShadowTable* table = nullptr;  ///< of the request. A plan may read the text up to the root alone
-  std::int32_t round_index = 0;        ///< within the request
-  std::int32_t root_position = 0;      ///< of the last token known
-  std::int32_t remaining = 0;          ///< tokens that may still be emitted
+  const ShadowTable* table = nullptr;  ///< Table of the request; a plan reads the text up to the root.
+  std::int32_t round_index = 0;        ///< Index within the request.
+  std::int32_t root_position = 0;      ///< Position of the last token known.
+  std::int32_t remaining = 0;          ///< Tokens that may still be emitted.
 };
 
 struct PlannedRound {
-  std::int32_t exit = 0;    ///< E; 0 = no draft, a step of the target
-  std::int32_t length = 0;  ///< γ, before the cut at budget, context and width
+  std::int32_t exit = 0;    ///< E; 0 = no draft, a step of the target.
+  std::int32_t length = 0;  ///< γ, before the cut at budget, context and width.
   double threshold =
-      -1.0;  ///< draft-exit threshold: a draft token of lower confidence is the last; -1 = none
+      -1.0;  ///< Draft-exit threshold: a draft token of lower confidence is the last; -1 = none.
 };
 
 /// The end of a draft.
 struct DraftOutcome {
-  std::int32_t drafted = 0;   ///< draft tokens
-  std::int32_t accepted = 0;  ///< before a cut at the end of the text
+  std::int32_t drafted = 0;   ///< Draft tokens.
+  std::int32_t accepted = 0;  ///< Accepted tokens, before a cut at the end of the text.
   friend bool operator==(const DraftOutcome& a, const DraftOutcome& b) {
     return a.drafted == b.drafted && a.accepted == b.accepted;
   }
@@ -38,9 +38,9 @@ struct DraftOutcome {
 struct ObservedRound {
   RoundState state;
   PlannedRound plan;
-  DraftOutcome outcome;  ///< what the policy is to go by
-  /// The outcomes that the table leaves possible, by draft tokens: both are `outcome` where it tells
-  /// everything.
+  DraftOutcome outcome;  ///< Outcome that the policy must use.
+  /// Outcomes that the table allows, with the fewest and the most draft tokens; both equal `outcome` where it
+  /// determines everything.
   DraftOutcome least, most;
 };
 
@@ -52,8 +52,8 @@ class Policy {
   /// Sets the fields that this policy decides.
   virtual void plan(const RoundState& state, PlannedRound& plan) = 0;
   virtual void observe(const ObservedRound& /*round*/) {}
-  /// Whether the plan of the next round is what a recording would have: false once the policy has heard of
-  /// something that the table can't tell.
+  /// Whether the plan of the next round equals that of a recording; false once the policy has observed
+  /// something that the table does not determine.
   [[nodiscard]] virtual bool is_certain() const { return true; }
 };
 

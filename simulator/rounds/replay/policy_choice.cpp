@@ -24,7 +24,8 @@ PolicyChoice none(AnswerStatus status, std::string_view reason) {
   return {status, std::string(reason), nullptr};
 }
 
-/// Why no policy replays the strategy, whatever its parameters are. Nothing for a mix, whose parts they name.
+/// Reason why no policy replays the strategy with any parameters. Null for a mix, whose parts give their
+/// reasons.
 const std::string* reason_of_name(std::string_view name) {
   const std::string& reason = speculation::strategy_row(name).no_replay;
   return reason.empty() ? nullptr : &reason;
@@ -35,7 +36,8 @@ tl::unexpected<Error> unknown_part(const StrategySpecification& strategy, PartKi
               speculation::part_kind_name(kind), strategy.part(kind));
 }
 
-/// Reason why a table does not tell the rounds of a strategy's length, stop rule or shape; empty if it does.
+/// Reason why a table does not determine the rounds of a strategy's length, stop rule or shape; empty if it
+/// does.
 std::string no_chain_reason(const StrategySpecification& strategy) {
   if (!strategy.has_parts())
     return speculation::strategy_row(strategy.name()).drafts_with_other_model ? "" : strategy.no_replay();

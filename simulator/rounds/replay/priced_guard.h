@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// `guard=` (strategies/guard/rule.h) over replayed rounds, with the times that prices give
-// them: it hears of each round as the engine tells it, when the next one is planned.
+// Applies `guard=` (strategies/guard/rule.h) to replayed rounds with times from prices. As in the engine, it
+// observes a round when the next one is planned.
 
 #include <draftscope/simulator/prices/prices.h>
 #include <cstdint>
@@ -20,10 +20,10 @@ class PricedGuard {
   PricedGuard(double min_speed, Prices prices);
 
   void begin_request();
-  /// Whether the next round is the strategy's; else it is a vanilla one.
+  /// Whether the next round uses the strategy; otherwise it is a vanilla one.
   [[nodiscard]] bool takes_strategy();
-  /// Hears of the round: `draft` is an index into the prices' drafts, 0 = a target step. Of more rows than
-  /// prices cover it takes what the most rows take.
+  /// Observes the round: `draft` is an index into the prices' drafts, 0 = a target step. A round with more
+  /// rows than prices cover has the price of the maximum.
   void end_round(std::int32_t root_position, std::int32_t draft, std::int32_t draft_steps,
                  std::int32_t drafted, std::int32_t emitted);
 
@@ -34,13 +34,13 @@ class PricedGuard {
   RoundPrices prices_;
   speculation::SpeedGuard guard_;
   speculation::SpeedGuard::Round kind_ = speculation::SpeedGuard::Round::strategy;
-  std::int64_t round_ns_ = -1;  // of the round before; -1 = the request has had none
-  std::int32_t emitted_ = 0;    // by it
+  std::int64_t round_ns_ = -1;  // Time of the previous round; -1 if the request has had none.
+  std::int32_t emitted_ = 0;    // Tokens emitted by the previous round.
   std::int64_t rounds_ = 0;
   std::int64_t vanilla_rounds_ = 0;
 };
 
-/// A policy with a guard. What it plans is never certain: times decide.
+/// A policy with a guard. Its plans are never certain, because they depend on times.
 class GuardedPolicy final : public Policy {
  public:
   GuardedPolicy(std::unique_ptr<Policy> inner, PricedGuard guard)

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Another policy on a recorded text: the rounds it would have done, one by one, read from the shadow table
-// (shadow_table.h says why that is exact). Nothing is sampled.
+// Replay of another policy on a recorded text: its rounds, one by one, read from the shadow table
+// (shadow_table.h explains why that is exact). Nothing is sampled.
 //
-// What is certain and what not:
-// - Accepted and emitted tokens, and with them where rounds start, are exact.
-// - Draft tokens behind the first wrong one continue another text than the table's. How many there are is
-//   known without a threshold; with one, a confident wrong token is followed by one at least and by the whole
-//   length at most: the round is *bounded*.
+// Certainty:
+// - Accepted and emitted tokens, and so the starts of rounds, are exact.
+// - Draft tokens after the first wrong one continue another text than the table's. Their number is known
+//   without a threshold. With one, a confident wrong token is followed by at least one token and at most the
+//   whole length: the round is *bounded*.
 // - Where the text ended at an end token, whether the draft proposed that token is known only if it was
-//   recorded (ShadowTable::end_cells); a last round that drafted up to there is bounded otherwise.
-// - Once a policy has heard of something uncertain that it decides by, its rounds are *approximate*
-//   (Policy::is_certain). So are those after a confidence within the file's rounding (millionths) of the
-//   threshold.
-// - A draft behind its first wrong token might propose an end token, which ends it. Unless
-//   ReplayConditions::may_end_off_text says so, replays take it that it does not, which holds in most rounds
-//   but not in all (`may_end_early` says where it matters); otherwise such rounds are bounded too.
+//   recorded (ShadowTable::end_cells); otherwise a last round that drafted up to there is bounded.
+// - Once a policy decides by something uncertain, its rounds are *approximate* (Policy::is_certain). So are
+//   those after a confidence within the file's rounding (millionths) of the threshold.
+// - A draft after its first wrong token might propose an end token, which ends it. By default replays assume
+//   that it does not, which holds in most rounds but not in all (`may_end_early` marks them). With
+//   ReplayConditions::may_end_off_text such rounds are bounded too.
 
 #include <draftscope/simulator/analysis/answer_status.h>
 #include <draftscope/simulator/analysis/run_rows.h>
@@ -28,44 +27,45 @@
 
 namespace draftscope::simulator {
 
-/// Limits that end drafts and requests beside the policy.
+/// Limits that end drafts and requests in addition to the policy.
 struct ReplayConditions {
-  std::int32_t max_new_tokens = 0;       ///< the request's token budget
-  std::int32_t context_rows = 0;         ///< rows of K/V cache
-  std::int32_t verify_rows = 1024;       ///< widest verification
-  std::vector<std::int32_t> end_tokens;  ///< that end the text
-  bool may_end_off_text = false;         ///< bounds for drafts that end at an end token off the text
+  std::int32_t max_new_tokens = 0;       ///< Token budget of the request.
+  std::int32_t context_rows = 0;         ///< Rows of the K/V cache.
+  std::int32_t verify_rows = 1024;       ///< Maximum rows of a verification.
+  std::vector<std::int32_t> end_tokens;  ///< Tokens that end the text.
+  bool may_end_off_text = false;         ///< Bounds drafts that end at an end token off the text.
 };
 
-/// From the recording's meta. Errors: max_tokens, cache_rows or model_shape is missing or no such number.
+/// Reads the conditions from the recording's meta. Errors: max_tokens, cache_rows or model_shape is missing
+/// or not a valid number.
 [[nodiscard]] Result<ReplayConditions> replay_conditions(const traces::Recording& recording);
 
 struct ReplayedRound {
-  std::int32_t root_position = 0;  ///< the context of the round's verification
+  std::int32_t root_position = 0;  ///< Context of the round's verification.
   PlannedRound plan;
-  /// The outcomes with the fewest and with the most draft tokens. Verification takes a row more than drafted.
+  /// Outcomes with the fewest and with the most draft tokens. Verification takes one row more than drafted.
   DraftOutcome least, most;
-  std::int32_t emitted = 0;    ///< tokens that reach the output
-  bool may_end_early = false;  ///< the draft went on behind its first wrong token, and end tokens end drafts
+  std::int32_t emitted = 0;    ///< Tokens that reach the output.
+  bool may_end_early = false;  ///< The draft went on after a wrong token, and end tokens end it.
   AnswerStatus status = AnswerStatus::exact;
 };
 
-/// The outcome that a policy hears of where several are possible.
+/// The outcome that a policy observes where several are possible.
 enum class Waste : std::uint8_t { least, most };
 
-/// Expects exits that the table has, below its n_layers. O(text), and the policy's own work.
+/// The table must have the policy's exits, below its n_layers. O(text), and the policy's work.
 [[nodiscard]] std::vector<ReplayedRound> replay_rounds(const ShadowTable& table, Policy& policy,
                                                        const ReplayConditions& conditions,
                                                        Waste heard = Waste::least);
 
-/// Totals of rounds, as prices need them. Equal if every round is exact. Of approximate rounds they are two
+/// Totals of rounds for prices. Both are equal if every round is exact. With approximate rounds they are two
 /// cases, not bounds.
 struct ReplayTotals {
-  AnswerStatus status = AnswerStatus::exact;  ///< the worst of the rounds'
+  AnswerStatus status = AnswerStatus::exact;  ///< The worst status of the rounds.
   std::int64_t bounded_rounds = 0;
   std::int64_t approximate_rounds = 0;
-  std::int64_t may_end_early = 0;  ///< rounds
-  RoundStatistics least;           ///< fewest draft tokens
+  std::int64_t may_end_early = 0;  ///< Number of rounds.
+  RoundStatistics least;           ///< Fewest draft tokens.
   RoundStatistics most;
 };
 
@@ -75,13 +75,14 @@ struct ReplayTotals {
 [[nodiscard]] std::vector<PassCount> vanilla_steps(std::span<const ShadowTable> tables,
                                                    const ReplayConditions& conditions);
 
-/// replay_rounds() and totals(), request by request. What the policy learns it keeps from one to the next.
+/// Calls replay_rounds() and totals() per request. The policy carries its learned state from one request to
+/// the next.
 [[nodiscard]] std::vector<ReplayTotals> replay(std::span<const ShadowTable> tables, Policy& policy,
                                                const ReplayConditions& conditions,
                                                Waste heard = Waste::least);
 
-/// One round's passes added to statistics: `drafted` steps of `exit` from `root_position` on, and the
-/// verification of them all; a target step without any.
+/// Adds one round's passes to statistics: `drafted` steps of `exit` from `root_position` on, and their
+/// verification; without draft tokens, a target step.
 void add_round(RoundStatistics& statistics, std::int32_t exit, std::int32_t root_position,
                const DraftOutcome& outcome, std::int32_t emitted);
 

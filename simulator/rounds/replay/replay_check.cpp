@@ -17,14 +17,14 @@ std::string range(std::int32_t least, std::int32_t most) {
   return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
 }
 
-/// One request against its table.
+/// Compares one request with its table.
 class RequestComparison {
  public:
   RequestComparison(const ShadowTable& table, const ReplayConditions& conditions, Policy& policy,
                     ReplayCheck& check)
       : table_(table), conditions_(conditions), policy_(policy), check_(check) {}
 
-  /// "" if nothing differs.
+  /// First difference; "" if there is none.
   std::string compare(std::span<const traces::Round> rounds) {
     policy_.begin_request(table_);
     std::int32_t root = table_.first - 1;
@@ -72,7 +72,7 @@ class RequestComparison {
     return "";
   }
 
-  /// A round's plan as far as a recording tells it: no exit of one that drafted nothing.
+  /// A round's plan as far as it was recorded; without an exit if it drafted nothing.
   static PlannedRound recorded_plan(const traces::Round& round) {
     return {round.exit_layer, round.planned, round.threshold};
   }
@@ -87,7 +87,7 @@ class RequestComparison {
     return "";
   }
 
-  /// Either rounding of the confidence explains the round.
+  /// Widens the walk if either rounding of the confidence explains the round.
   void widen(const traces::Round& round, const RoundState& state, PlannedRound plan, DraftWalk& walk) const {
     for (const double change : {-confidence_rounding, confidence_rounding}) {
       PlannedRound other = plan;
@@ -132,7 +132,7 @@ Result<ReplayCheck> replays_recorded(const RunRows& run, std::span<const ShadowT
   DRAFTSCOPE_TRY_ASSIGN(const ReplayConditions conditions, replay_conditions(recording));
   std::unordered_map<traces::RequestId, const ShadowTable*> table_of;
   for (const ShadowTable& table : tables) table_of.emplace(table.request_id, &table);
-  std::map<std::int32_t, std::unique_ptr<Policy>> policies;  // by repeat
+  std::map<std::int32_t, std::unique_ptr<Policy>> policies;  // [repeat]
   for (const RequestRows& rows : run.requests) {
     std::unique_ptr<Policy>& policy = policies[rows.request->repeat];
     if (policy == nullptr) {

@@ -19,7 +19,7 @@ std::optional<std::int32_t> end_token(const ShadowTable& table, const ReplayCond
   return std::nullopt;
 }
 
-/// A round's guesses as the engine takes them: those beyond the limits, and their children, are left out.
+/// A round's guesses as the engine uses them: those beyond the limits, and their children, are left out.
 void add_guesses(std::span<const speculation::TextGuess> all, const RoundState& state,
                  const ReplayConditions& conditions, LookupRound& round) {
   std::vector<std::int32_t> depths;
@@ -45,7 +45,7 @@ bool has_child(const LookupRound& round, std::int32_t node) {
                              [&](const speculation::TextGuess& guess) { return guess.parent == node; });
 }
 
-/// Follows the text from guess to guess.
+/// Accepts guesses along the text.
 void follow_text(const ShadowTable& table, std::optional<std::int32_t> end, LookupRound& round) {
   for (std::int32_t at = -1; has_child(round, at); at = round.path.back()) {
     const std::int32_t position = round.root_position + 1 + round.outcome.accepted;
@@ -64,7 +64,7 @@ void follow_text(const ShadowTable& table, std::optional<std::int32_t> end, Look
   }
 }
 
-/// The rounds whose guesses behind a text are guess_behind(text).
+/// The rounds with the guesses that `guess_behind` returns for a text.
 template <typename GuessBehind>
 std::vector<LookupRound> replay_guesses(const ShadowTable& table, const ReplayConditions& conditions,
                                         PricedGuard* guard, GuessBehind guess_behind) {
@@ -113,7 +113,7 @@ std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTabl
                        table.text.size(), conditions.end_tokens);
     requests.push_back(replay_guesses(table, conditions, guard,
                                       [&](std::span<const std::int32_t> text) { return rule.guess(text); }));
-    // A strategy without a round has not heard of the text.
+    // A strategy without a round has not seen the text.
     if (!requests.back().empty()) rule.extend(table.text);
   }
   return requests;
@@ -121,7 +121,7 @@ std::vector<std::vector<LookupRound>> replay_suffixes(std::span<const ShadowTabl
 
 namespace {
 
-/// Tokens that are taken to be kept behind each token, told to the rule as they change.
+/// Stored successors of each token, as assumed; changes are passed to the rule.
 class TakenSuccessors {
  public:
   TakenSuccessors(const speculation::RecyclingOptions& options, std::int32_t vocab)
@@ -131,14 +131,14 @@ class TakenSuccessors {
     rule_.begin_request(end_tokens);
     if (!options_.across_requests) behind_.clear();
   }
-  /// The text went on with `next` behind `token`: the target's best there.
+  /// Stores that `next` follows `token` in the text, which makes it the target's best there.
   void see(std::int32_t token, std::int32_t next) {
     std::vector<std::int32_t>& known = behind_[token];
     std::erase(known, next);
     known.insert(known.begin(), next);
     keep(token, known);
   }
-  /// A recorded tree had these behind the token; what it does not show stays behind them.
+  /// Stores the successors in a recorded tree; other known ones stay after them.
   void show(const KeptSuccessors& shown) {
     std::vector<std::int32_t>& known = behind_[shown.token];
     for (auto token = shown.successors.rbegin(); token != shown.successors.rend(); ++token) {

@@ -16,7 +16,7 @@ RoundTimes round_times(const KnownRound& round, const RoundPrices& prices) {
     const double steps = round.draft_steps;
     times.draft_ns =
         steps * price.step.at(root) + price.step.ns_per_context_row * (0.5 * steps * (steps - 1));
-    // A verification of one row is a target step with a round's overhead; it is priced as two rows are.
+    // A verification of one row is a target step with a round's overhead; it has the price of two rows.
     const auto rows = static_cast<std::size_t>(std::max(round.round.verify_rows, 2));
     times.verify_ns = price.verify[rows].at(root);
     rest_ns = prices.prices.round_ns;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Time of one known round at given prices. Summed over the rounds it is what time_ns() (prices.h) says of
-// their statistics.
+// Time of one known round at given prices. Its sum over the rounds equals time_ns() (prices.h) of their
+// statistics.
 
 #include <draftscope/simulator/prices/prices.h>
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace draftscope::simulator {
 
-/// In the order in which they follow one another within the round.
+/// Parts in order of time within the round.
 struct RoundTimes {
   double control_ns = 0.0;
   double draft_ns = 0.0;
@@ -22,13 +22,13 @@ struct RoundTimes {
 
 struct RoundPrices {
   Prices prices;
-  double optimise_ns = 0.0;         ///< auxiliary passes and host beside them, of each round of a request
-  double accept_share = 1.0;        ///< of what prices.round_ns and step_round_ns cover
-  double own_ratio = 1.0;           ///< what all times are multiplied with (own_time_ratio(), answer.h)
-  std::int32_t longer_context = 0;  ///< K/V rows before every pass beside those of the round's position
+  double optimise_ns = 0.0;         ///< Auxiliary passes and their host time, for each round of a request.
+  double accept_share = 1.0;        ///< Share of the time that prices.round_ns and step_round_ns cover.
+  double own_ratio = 1.0;           ///< Factor of all times (own_time_ratio(), answer.h).
+  std::int32_t longer_context = 0;  ///< K/V rows before every pass in addition to the round's position.
 };
 
-/// Expects that the prices cover the round's draft and width.
+/// The prices must cover the round's draft and width.
 [[nodiscard]] RoundTimes round_times(const KnownRound& round, const RoundPrices& prices);
 
 /// accept / (accept + control) of the recorded rounds; 1 if neither took time.

@@ -23,7 +23,7 @@ bool is_finished(const traces::Request& request) {
 /// last.
 struct Draft {
   ShadowTable table;
-  std::int32_t from = 0;  ///< first recorded position
+  std::int32_t from = 0;  ///< The first recorded position.
   std::vector<std::vector<ShadowCell>> layers;
 };
 
@@ -57,7 +57,7 @@ Result<void> add(Draft& draft, const traces::ShadowToken& row) {
   return {};
 }
 
-/// From layer by layer to position by position.
+/// Reorders the rows from layer by layer to position by position.
 Result<ShadowTable> finish(Draft draft) {
   ShadowTable& table = draft.table;
   table.n_layers = static_cast<std::int32_t>(draft.layers.size());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Predictions of every layer at every position of one request's text: the table that replays are
-// read from. (Exactness: while drafts match, a prefix draft's input is the text itself, so that its j-th
-// draft token at exit E from position p is layer E's prediction for position p + j; the round commits min(γ,
-// run length) + 1 tokens under any history of policies.)
+// Predictions of every layer at every position of one request's text: the table that replays read.
+// (Exactness: while drafts match, a prefix draft's input is the text itself. So its j-th draft token at exit
+// E from position p is layer E's prediction for position p + j. The round commits min(γ, run length) + 1
+// tokens under any history of policies.)
 //
 // Positions count prompt and output together. The round that starts with i tokens known (root position i − 1)
 // drafts positions i, i + 1, …; the first round starts after the prefill's token, at i = prompt + 1.
@@ -21,24 +21,25 @@ namespace draftscope::simulator {
 
 struct ShadowCell {
   std::int32_t token = 0;
-  std::int32_t true_rank = 0;  ///< 0 = the layer predicts the text's token; -1 = beyond the ranked
-  float probability = 0.0F;    ///< of `token`, the confidence that a draft would have had
-  float margin = 0.0F;         ///< best logit minus the second best
+  std::int32_t true_rank = 0;  ///< 0 = the layer predicts the text's token; -1 = not among the ranked tokens.
+  float probability = 0.0F;    ///< Probability of `token`, which is the confidence of a draft.
+  float margin = 0.0F;         ///< Best logit minus the second best.
 };
 
-/// Positions [first, text.size()), layers 1 … n_layers (n_layers = the target itself), none missing.
+/// Positions [first, text.size()), layers 1 … n_layers (n_layers = the target itself), without gaps.
 struct ShadowTable {
   traces::RequestId request_id;
   std::int32_t n_layers = 0;
   std::int32_t prompt_tokens = 0;
-  std::int32_t first = 0;          ///< the first position that rounds draft, prompt_tokens + 1
-  std::vector<std::int32_t> text;  ///< prompt and output
-  bool ended_at_eos = false;       ///< the last round's bonus token was an end token, which `text` lacks
+  std::int32_t first = 0;          ///< The first position that rounds draft, prompt_tokens + 1.
+  std::vector<std::int32_t> text;  ///< Prompt and output.
+  bool ended_at_eos = false;       ///< The last round's bonus token was an end token, which `text` lacks.
   std::vector<ShadowCell> cells;   ///< [position − first][layer − 1]
-  /// Positions right before `first` as far as recorded, ending there: [position][layer − 1]. What DEL's first
-  /// statistics see; predictions of the prompt and of the prefill's token, which no round drafts.
+  /// [position][layer − 1] for the recorded positions right before `first`, ending there. DEL's first
+  /// statistics use them; they are predictions of the prompt and of the prefill's token, which no round
+  /// drafts.
   std::vector<ShadowCell> prompt_cells;
-  /// Position end(), where the text ended, if recorded (the target's row is the end token): [layer − 1].
+  /// [layer − 1] for position end(), where the text ended, if recorded (the target's row is the end token).
   std::vector<ShadowCell> end_cells;
 
   [[nodiscard]] const ShadowCell& cell(std::int32_t position, std::int32_t layer) const {
@@ -53,25 +54,25 @@ struct ShadowTable {
   }
 };
 
-/// r_E(i) of every start: how many positions from i on layer `exit` predicts one after the other, element
-/// i − first. O(positions).
+/// [start − first]: run length r_E(i), the number of consecutive positions from i on that layer `exit`
+/// predicts. O(positions).
 [[nodiscard]] std::vector<std::int32_t> run_lengths(const ShadowTable& table, std::int32_t exit);
 
-/// Tables of a recording. Without any, `no_tables_reason` is one line: there are no shadow tokens ("record
-/// with --shadow"), or they make no table (holes, a token outside the text).
+/// Tables of a recording. If there are none, `no_tables_reason` is one line: there are no shadow tokens
+/// ("record with --shadow"), or they make no table (holes, a token outside the text).
 struct ShadowTables {
   std::vector<ShadowTable> tables;
   std::string no_tables_reason;
 };
 
-/// One table a finished request that has shadow tokens, in the recording's order; texts that several runs
-/// share (greedy decoding) appear once a request, not once a text. A request with a single output token,
-/// which no draft can have predicted, has an empty table. `go_on` is asked now and then. Errors: rows that
-/// can't be read, which must not pass for a recording without them; `go_on` said no.
+/// One table per finished request that has shadow tokens, in order of the recording. Texts that several runs
+/// share (greedy decoding) appear once per request, not once per text. A request with a single output token,
+/// which no draft can have predicted, has an empty table. `go_on` is called from time to time. Errors:
+/// unreadable rows, which must not count as a recording without them; `go_on` returned false.
 [[nodiscard]] Result<ShadowTables> shadow_tables(traces::Reader& reader, const traces::Recording& recording,
                                                  const std::function<bool()>& go_on = {});
 
-/// The same without cells, of every finished request whose token ids are known: the texts alone.
+/// Texts only: tables without cells, for every finished request whose token ids are known.
 [[nodiscard]] std::vector<ShadowTable> text_tables(const traces::Recording& recording);
 
 }  // namespace draftscope::simulator

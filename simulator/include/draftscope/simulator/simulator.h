@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The map of the simulator: which question each header answers. It includes the first ones, which most
-// programs need; the others are included where they are asked.
+// Map of the simulator: which question each header answers. This header includes the first ones, which most
+// programs need; include the others where needed.
 //
 //   analysis/measured_recording.h  What was measured? Reads a trace and computes figures.
 //   analysis/comparison.h          How do two recordings differ, and is the difference real?
@@ -12,7 +12,7 @@
 //   answers/recording_waterfall.h  How much could any policy have gained? Where is the rest?
 //   answers/checked_answer.h       How far off are answers that a recording itself settles?
 //   answers/predicted_trace.h      How does an answer look as a trace, round by round?
-//   prices/calibration.h           What does a machine take, from a minute of measurements?
+//   prices/calibration.h           How fast is a machine, from a minute of measurements?
 //   prices/closed_forms.h          What do the papers' formulas say, without a recording?
 //
 // Times are in nanoseconds, layers and positions start at 0. Functions return Result<T>, whose error is one

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What strategies decided and why, as series over their decisions: SWIFT's matchness and phase over
-// candidates, CLaSp's cosine and how long its sets persist (CLaSp, Fig. 3), DEL's TPL, and its acceptance and
-// threshold of every exit (DEL, Fig. 4b), Draft & Verify's threshold (Draft & Verify, Fig. 5), lengths by
-// rule; and which exits drafted on which kind of prompts (DEL, Fig. 1). Reports and views draw the same
-// series.
+// Decisions of strategies and their reasons, as series over time: SWIFT's matchness and phase over
+// candidates; CLaSp's cosine and how long its sets persist (CLaSp, Fig. 3). Further series are DEL's TPL, its
+// acceptance and threshold of every exit (DEL, Fig. 4b), Draft & Verify's threshold (Draft & Verify, Fig. 5),
+// and draft lengths by rule. A table says which exits drafted on which category of prompts (DEL, Fig. 1).
+// Reports and views draw the same series.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/reader.h>
@@ -17,64 +17,64 @@
 
 namespace draftscope::simulator {
 
-/// A series that decisions of one kind have: one row of a table, decision_series().
+/// A numeric series that decisions of one kind have: one row of the table decision_series().
 struct SeriesRow {
-  std::string_view kind;         ///< of the decisions, as in the trace
-  std::string_view key;          ///< in JSON
-  std::string_view title;        ///< for people
-  std::string_view explanation;  ///< a sentence without its final stop
-  std::string_view field;        ///< of the decision's detail; empty = its score
-  std::string_view only_with;    ///< a field that the detail must have, too; empty = none
-  bool per_exit = false;         ///< the field is a list, one value an exit
+  std::string_view kind;         ///< Kind of the decisions, as in the trace.
+  std::string_view key;          ///< Key in JSON.
+  std::string_view title;        ///< Title for people.
+  std::string_view explanation;  ///< Explanation: a sentence without its final stop.
+  std::string_view field;        ///< Field of the decision's detail; empty = its score.
+  std::string_view only_with;    ///< Another field that the detail must have; empty = none.
+  bool per_exit = false;         ///< Whether the field is a list with one value per exit.
 };
 
 [[nodiscard]] std::span<const SeriesRow> decision_series();
 
-/// Words that decisions of one kind say: one row of a table, decision_words().
+/// A textual series that decisions of one kind have: one row of the table decision_words().
 struct WordsRow {
-  std::string_view kind;         ///< of the decisions, as in the trace
-  std::string_view key;          ///< in JSON
-  std::string_view title;        ///< for people
-  std::string_view explanation;  ///< a sentence without its final stop
-  std::string_view field;        ///< of the decision's detail
+  std::string_view kind;         ///< Kind of the decisions, as in the trace.
+  std::string_view key;          ///< Key in JSON.
+  std::string_view title;        ///< Title for people.
+  std::string_view explanation;  ///< Explanation: a sentence without its final stop.
+  std::string_view field;        ///< Field of the decision's detail.
 };
 
 [[nodiscard]] std::span<const WordsRow> decision_words();
 
 struct DecisionSeries {
   const SeriesRow* row = nullptr;
-  std::int32_t exit = 0;       ///< the exit that this series is of; 0 where the row is not per exit
-  std::vector<double> values;  ///< one a decision; not a number where a decision has none
+  std::int32_t exit = 0;       ///< Exit that this series describes; 0 where the row is not per exit.
+  std::vector<double> values;  ///< [decision]; NaN where a decision has no value
 };
 
 struct DecisionWords {
   const WordsRow* row = nullptr;
-  std::vector<std::string> values;  ///< one a decision; empty where a decision has none
+  std::vector<std::string> values;  ///< [decision]; empty where a decision has no value
 };
 
-/// The decisions of one kind that a run made, in the order of time. All lists have one element a decision.
+/// The decisions of one kind that a run made, in order of time. All lists have one element per decision.
 struct DecisionsOfKind {
   std::string kind;
   std::vector<traces::RequestId> requests;
-  std::vector<std::int32_t> rounds;  ///< index within the request; -1 before the first
+  std::vector<std::int32_t> rounds;  ///< Index of the round within the request; -1 before the first round.
   std::vector<std::int64_t> start_ns;
   std::vector<std::int64_t> duration_ns;
   std::vector<bool> adopted;
   std::vector<DecisionSeries> series;
-  std::vector<DecisionWords> words;  ///< those that any of them has
+  std::vector<DecisionWords> words;  ///< The textual series for which any decision has a value.
 };
 
-/// How much two sets of skipped layers have in common by how far apart they were chosen.
+/// Similarity of two sets of skipped layers as a function of the distance between their choices.
 struct Persistence {
-  std::int32_t min_gap = 0;  ///< tokens between the two choices, in one request
-  std::int32_t max_gap = 0;  ///< likewise
+  std::int32_t min_gap = 0;  ///< Minimum number of tokens between the two choices, in one request.
+  std::int32_t max_gap = 0;  ///< Maximum number of tokens between the two choices, in one request.
   std::int64_t pairs = 0;
-  double jaccard = 0.0;  ///< mean of |A ∩ B| / |A ∪ B| over the pairs; 1 = the same set
+  double jaccard = 0.0;  ///< Mean of |A ∩ B| / |A ∪ B| over the pairs; 1 = the same set.
 };
 
 /// Rounds that drafted at one exit on prompts of one category.
 struct ExitByCategory {
-  std::int32_t exit = 0;  ///< layers
+  std::int32_t exit = 0;  ///< Exit layer.
   std::string category;
   std::int64_t rounds = 0;
   std::int64_t drafted = 0;
@@ -83,13 +83,13 @@ struct ExitByCategory {
 
 struct RunDecisions {
   const traces::Run* run = nullptr;
-  std::vector<DecisionsOfKind> kinds;    ///< in the order of their first decision
-  std::vector<Persistence> persistence;  ///< empty unless decisions choose layers to skip at positions
-  std::vector<ExitByCategory> exits;     ///< by exit, then category; empty where none was chosen
+  std::vector<DecisionsOfKind> kinds;    ///< Kinds in order of their first decision.
+  std::vector<Persistence> persistence;  ///< Empty unless decisions choose layers to skip at positions.
+  std::vector<ExitByCategory> exits;     ///< Ordered by exit, then category; empty where no exit was chosen.
 };
 
-/// One element a run, in the recording's order. `recording` must outlive the result. A detail that is no
-/// object, or lacks a field, has no value in the series. Errors: unreadable tables.
+/// One element per run, in order of the recording. `recording` must outlive the result. A decision whose
+/// detail is no object, or lacks a field, has no value in the series. Errors: unreadable tables.
 [[nodiscard]] Result<std::vector<RunDecisions>> read_decisions(traces::Reader& reader,
                                                                const traces::Recording& recording);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Why a run is as fast as it is, in plain sentences: what its rounds take and yield, and what of that costs
-// too much, dearest first. The checks are the rows of one table (finding_table()). Sentences are plain ASCII
-// without line breaks; names of the file's runs stand in them as they are.
+// Explains in plain sentences why a run is as fast as it is: what its rounds cost and yield, and which costs
+// are too high, most expensive first. The checks are the rows of one table (finding_table()). Sentences are
+// plain ASCII without line breaks; names of the file's runs are inserted unchanged.
 //
-// Pure functions of the recording (and of what was learnt from it), safe from any thread.
+// Pure functions of the recording and of what was fitted to it; safe from any thread.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/answer_status.h>
@@ -23,91 +23,93 @@
 
 namespace draftscope::simulator {
 
-// Every check that explain() makes, a row each: what it looks at, by which threshold it is judged and why,
-// what it says, where to look and what to try. docs/explain.md is held to this table. Safe from any thread.
+// Table of every check that explain() makes. A row says what is examined, which threshold applies and why,
+// what the finding says, where to look and what to try. A test checks docs/explain.md against this table.
+// Safe from any thread.
 
 struct Evidence;
 struct Judgement;
 
 struct FindingRow {
-  std::string_view key;        ///< name for programs
-  std::string_view title;      ///< a few words for people
-  std::string_view figure;     ///< what is looked at
-  std::string_view threshold;  ///< when it is a finding
-  std::string_view because;    ///< why there
-  std::string_view sentence;   ///< with {names} for what the judgement fills in
-  std::string_view look;       ///< where to look
-  std::string_view remedy;     ///< what to try
-  /// Why nothing is simulated; empty where what to try is a setting.
+  std::string_view key;        ///< Name for programs.
+  std::string_view title;      ///< A few words for people.
+  std::string_view figure;     ///< Quantity that is examined.
+  std::string_view threshold;  ///< Condition for a finding.
+  std::string_view because;    ///< Reason for this threshold.
+  std::string_view sentence;   ///< Sentence with {names}, which the judgement fills in.
+  std::string_view look;       ///< Where to look.
+  std::string_view remedy;     ///< Remedy to try.
+  /// Reason why nothing is simulated; empty where the remedy is a setting.
   std::string_view no_simulation;
-  std::vector<traces::MissingData> needs;    ///< not judged where the recording lacks one of these
-  std::vector<std::string_view> covered_by;  ///< not said beside a finding of one of these keys
+  std::vector<traces::MissingData> needs;    ///< The check is skipped if the recording lacks one of these.
+  std::vector<std::string_view> covered_by;  ///< The finding is omitted if one of these keys was found.
   Judgement (*judge)(const Evidence&) = nullptr;
-  bool is_about_unit = false;  ///< said before all others, which are counted in vanilla steps
+  bool is_about_unit = false;  ///< Comes before all others, which are counted in vanilla steps.
 };
 
-/// The last row says that nothing is wrong: it is found where no other is.
+/// All rows. The last row says that nothing is wrong; it is found if no other is.
 [[nodiscard]] std::span<const FindingRow> finding_table();
 
-/// The table as docs/explain.md has it, in Markdown.
+/// Table in Markdown, as in docs/explain.md.
 [[nodiscard]] std::string findings_markdown();
 
 /// Unit of a round's times.
 enum class RoundUnit : std::uint8_t {
-  unknown,           ///< the recording has no times
-  vanilla_step,      ///< time of one token of vanilla decoding on the same prompts
-  own_verification,  ///< no vanilla run: the run's own mean verification
+  unknown,           ///< The recording has no times.
+  vanilla_step,      ///< Time of one token of vanilla decoding on the same prompts.
+  own_verification,  ///< Mean verification of the run itself, where there is no vanilla run.
 };
 /// "unknown", "vanilla_step", "own_verification".
 [[nodiscard]] std::string_view round_unit_name(RoundUnit unit);
 
-/// Mean times of a round by what it spent them on, in its unit.
+/// Mean times of a round by purpose, in its unit.
 struct RoundParts {
   double draft = 0.0;
   double verify = 0.0;
-  double decide = 0.0;  ///< phases optimise and control: searching, planning, observing
+  double decide = 0.0;  ///< Phases optimise and control: searching, planning, observing.
   double accept = 0.0;
-  double outside = 0.0;  ///< the rest: between rounds, waiting, the host
+  double outside = 0.0;  ///< The rest: between rounds, waiting, the host.
 };
 
-/// A round on average. Decoding alone, without the prefill, but where `has_prefill` says so.
+/// An average round. It covers decoding without the prefill, unless `has_prefill` is set.
 struct RoundAccount {
   std::int64_t rounds = 0;
   RoundUnit unit = RoundUnit::unknown;
-  double unit_ns = 0.0;                          ///< 0 where unknown
-  std::optional<double> takes;                   ///< in the unit
-  std::optional<RoundParts> parts;               ///< add up to `takes`; absent where phases have no times
-  std::optional<double> yields;                  ///< tokens, after the cut at the end of the text
-  std::optional<double> speedup;                 ///< yields / takes where the unit is a vanilla step
-  bool has_prefill = false;                      ///< the file does not tell prefill and decoding apart
-  std::optional<double> rows;                    ///< of a verification
-  std::optional<double> kept;                    ///< accepted / drafted
-  std::optional<double> speedup_with_free_rows;  ///< if a verification took one vanilla step at most
+  double unit_ns = 0.0;             ///< Nanoseconds per unit; 0 where unknown.
+  std::optional<double> takes;      ///< Mean time of a round, in its unit.
+  std::optional<RoundParts> parts;  ///< Parts that add up to `takes`; absent where phases have no times.
+  std::optional<double> yields;     ///< Tokens per round, after the cut at the end of the text.
+  std::optional<double> speedup;    ///< yields / takes where the unit is a vanilla step.
+  bool has_prefill = false;         ///< Whether the file does not separate prefill from decoding.
+  std::optional<double> rows;       ///< Mean rows per verification.
+  std::optional<double> kept;       ///< accepted / drafted
+  std::optional<double> speedup_with_free_rows;  ///< Speedup if a verification took one vanilla step at most.
 
-  /// Yields over takes if a round took so much less; absent where `speedup` is.
+  /// Speedup if a round cost this much less; absent where `speedup` is.
   [[nodiscard]] std::optional<double> speedup_without(double cost) const;
 };
 
-/// Answer of the simulator to what a finding says to try.
+/// Simulator's answer to the remedy that a finding suggests.
 struct SimulatedRemedy {
   std::string strategy;
   AnswerStatus status = AnswerStatus::exact;
-  double speedup = 0.0;                 ///< the slower bound
-  std::optional<Interval> interval_95;  ///< outermost of both bounds
+  double speedup = 0.0;                 ///< The lower bound of the speedup.
+  std::optional<Interval> interval_95;  ///< The outermost limits of both bounds.
 };
 
 struct Finding {
   const FindingRow* row = nullptr;
   std::string sentence;
-  double figure = 0.0;               ///< what FindingRow::figure names
-  double threshold = 0.0;            ///< the value that it is judged by
-  std::optional<double> cost;        ///< per round, in its unit
-  std::optional<double> cost_share;  ///< of the round's time
-  /// If the cost were gone and all else stayed; of a finding about the unit, over a fair baseline.
+  double figure = 0.0;               ///< Value of the quantity that FindingRow::figure names.
+  double threshold = 0.0;            ///< Value that the figure is compared with.
+  std::optional<double> cost;        ///< Cost per round, in its unit.
+  std::optional<double> cost_share;  ///< Share of the round's time.
+  /// Speedup if this cost were removed and all else stayed. For a finding about the unit, it is the speedup
+  /// over a fair baseline.
   std::optional<double> speedup_without;
   std::string cost_sentence;
   std::optional<SimulatedRemedy> simulated;
-  std::string simulation;  ///< a sentence: that answer, or why there is none
+  std::string simulation;  ///< A sentence that gives the simulated answer, or the reason why there is none.
 };
 
 /// A check that this recording can't answer.
@@ -120,19 +122,19 @@ struct Diagnosis {
   const traces::Run* run = nullptr;
   RoundAccount round;
   std::string summary;
-  /// Those about the unit, then dearest first, those without a cost last. At least one, which may be
-  /// that nothing is wrong; none for a run without rounds.
+  /// Findings about the unit first, then by falling cost, then those without a cost. There is at least one,
+  /// which may be that nothing is wrong; a run without rounds has none.
   std::vector<Finding> findings;
   std::vector<Unjudged> unjudged;
 };
 
 struct ExplainOptions {
-  /// Answers what a strategy would give (simulated_remedies.h); empty: nothing is simulated.
+  /// Predicts the speedup of a strategy (simulated_remedies.h). If empty, nothing is simulated.
   std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulate;
-  std::string no_what_if_reason;  ///< one line that says why `simulate` is empty
+  std::string no_what_if_reason;  ///< One line that says why `simulate` is empty.
 };
 
-/// A diagnosis of every run but the vanilla one, in the recording's order. The result points into
+/// A diagnosis of every run except the vanilla one, in order of the recording. The result points into
 /// `measured`.
 [[nodiscard]] std::vector<Diagnosis> explain(const MeasuredRecording& measured,
                                              const ExplainOptions& options = {});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A figure as data: its name for programs, its title and meaning for people, and how it is taken from what
-// was measured or predicted. The catalogues (figure_tables.h) list all of them;
-// texts, JSON, CSV, cli/OUTPUT.md and the app's tables are made from the catalogues.
+// A figure as data: its name for programs, its title and meaning for people, and how it is computed from
+// measured or predicted results. The catalogues (figure_tables.h) list all of them. Texts, JSON, CSV,
+// cli/OUTPUT.md and the app's tables are made from the catalogues.
 
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/simulator/analysis/speedup.h>
@@ -19,26 +19,27 @@
 
 namespace draftscope::simulator {
 
-/// How a figure is written for people. Programs get the value as it is.
+/// Format of a figure for people. Programs get the value unchanged.
 enum class FigureFormat : std::uint8_t {
   text,
-  count,            ///< a whole number
-  number,           ///< three significant digits
-  ratio,            ///< likewise, of what is compared with 1: "< 0.001" where it is too small to matter
-  percent,          ///< a share
-  factor,           ///< "1.52×"
-  speedup,          ///< likewise; the run that it refers to shows "baseline"
-  duration,         ///< nanoseconds, with the unit that fits
-  bytes,            ///< with the unit that fits
-  duration_if_any,  ///< likewise; a dash where it is 0
+  count,    ///< A whole number.
+  number,   ///< Three significant digits.
+  ratio,    ///< Three significant digits of a number that is compared with 1; "< 0.001" where it is too small
+            ///< to matter.
+  percent,  ///< A share.
+  factor,   ///< "1.52×"
+  speedup,  ///< A factor ("1.52×"); the run that it refers to shows "baseline".
+  duration,         ///< Nanoseconds, printed in a suitable unit.
+  bytes,            ///< Bytes, printed in a suitable unit.
+  duration_if_any,  ///< A duration, or a dash where it is 0.
   p_value,
   interval,  ///< "1.42–1.57"
-  repeats,   ///< median and range
+  repeats,   ///< Median and range.
   match,     ///< "yes", or "no (2 of 12)"
-  list,      ///< JSON only
+  list,      ///< JSON only.
 };
 
-/// A figure of each repeat and what sums them up.
+/// Values of a figure per repeat, with their summary.
 struct RepeatValues {
   std::vector<double> values;
   double median = 0.0;
@@ -46,13 +47,13 @@ struct RepeatValues {
   double max = 0.0;
 };
 
-/// Prompts whose output differs, of those that were compared.
+/// Number of prompts whose output differs, and number of prompts compared.
 struct PromptMatch {
   std::size_t differing = 0;
   std::size_t compared = 0;
 };
 
-/// The value of a figure; std::monostate where it can't be given.
+/// The value of a figure; std::monostate where there is none.
 using FigureValue = std::variant<std::monostate, std::int64_t, double, std::string, Interval, RepeatValues,
                                  PromptMatch, std::vector<std::int64_t>, std::vector<PositionAcceptance>>;
 
@@ -61,9 +62,9 @@ template <typename Source>
 struct FigureOf {
   /// Name in JSON and, with '_' for '.', in CSV. "speedup.value" is `value` in the object `speedup`.
   std::string key;
-  std::string title;        ///< head of its column in texts and in the app
+  std::string title;        ///< Column head in texts and in the app.
   std::string unit;         ///< "ns", "tokens/s"; empty for counts, shares, ratios and texts
-  std::string explanation;  ///< one sentence without its final stop; Markdown code spans are allowed
+  std::string explanation;  ///< One sentence without its final stop; Markdown code spans are allowed.
   FigureFormat format = FigureFormat::number;
   std::function<FigureValue(const Source&)> get;
 };
@@ -73,10 +74,10 @@ template <typename T>
   return value ? FigureValue(*value) : FigureValue();
 }
 
-/// The value as a number to sort by; of an interval the low end. Absent for what has none.
+/// Value as a number to sort by; for an interval its lower end. Absent if the value is not numeric.
 [[nodiscard]] std::optional<double> figure_number(const FigureValue& value);
 
-/// Null if the catalogue has no such key.
+/// Row with this key; null if the catalogue has none.
 template <typename Source>
 [[nodiscard]] const FigureOf<Source>* find_figure(std::span<const FigureOf<Source>> catalogue,
                                                   std::string_view key) {

@@ -13,9 +13,9 @@
 
 namespace draftscope::simulator {
 
-/// A figure with its value, whatever it is a figure of.
+/// A figure with its value, independent of its source type.
 struct NamedFigure {
-  std::string_view key;  ///< of the catalogue
+  std::string_view key;  ///< Key in the catalogue.
   FigureFormat format;
   FigureValue value;
 };
@@ -30,15 +30,16 @@ template <typename Source>
   return figures;
 }
 
-/// Adds the figures to an object. What can't be given is null, and so is an object of which nothing can.
+/// Adds the figures to an object. Absent values become null; so does an object all of whose values are
+/// absent.
 void add_figures(nlohmann::ordered_json& object, std::span<const NamedFigure> figures);
 
-/// Adds the figures to an object of CSV cells, with '_' for '.' in keys and `prefix` before them: an interval
-/// as two cells, `_low` and `_high`, a list as none.
+/// Adds the figures to an object of CSV cells. Keys have '_' for '.' and start with `prefix`. An interval
+/// becomes two cells, `_low` and `_high`; lists are left out.
 void add_csv_figures(nlohmann::ordered_json& row, std::span<const NamedFigure> figures,
                      const std::string& prefix = {});
 
-/// The object that all figures of `source` make.
+/// Object of all figures of `source`.
 template <typename Source>
 [[nodiscard]] nlohmann::ordered_json figures_object(std::span<const FigureOf<Source>> catalogue,
                                                     const Source& source) {
@@ -47,7 +48,7 @@ template <typename Source>
   return object;
 }
 
-/// A Markdown table of the catalogue, a line a figure: its key, title, unit and meaning.
+/// A Markdown table of the catalogue with one line per figure: key, title, unit and meaning.
 template <typename Source>
 [[nodiscard]] std::string figures_markdown(std::span<const FigureOf<Source>> catalogue) {
   std::string text = "| key | title | unit | meaning |\n|---|---|---|---|\n";

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The measured figures of a recording, run by run. Everything here can be recomputed from the rows of the
-// file; tests do so. Speedups are against vanilla decoding by the same engine in the same recording, or
-// absent.
+// Measured figures of a recording, per run. All of them can be recomputed from the rows of the file, and
+// tests do so. Speedups are against vanilla decoding by the same engine in the same recording, or absent.
 
 #include <draftscope/simulator/analysis/run_rows.h>
 #include <draftscope/simulator/analysis/speedup.h>
@@ -18,7 +17,7 @@
 
 namespace draftscope::simulator {
 
-// Tokens, time, and tokens a second.
+// Tokens, time, and tokens per second.
 
 /// Summary of a set of measured times, in nanoseconds. The median of an even count is the mean of the middle
 /// two.
@@ -31,29 +30,29 @@ struct TimeSummary {
 
 struct Throughput {
   std::int64_t requests = 0;
-  std::int64_t unfinished_requests = 0;  ///< left out of every figure
+  std::int64_t unfinished_requests = 0;  ///< Unfinished requests are left out of every figure.
   std::int64_t output_tokens = 0;
   std::int64_t wall_ns = 0;    ///< Σ (end − start), prefill included
   std::int64_t decode_ns = 0;  ///< Σ (end − first token)
 
   /// Σ output tokens / Σ wall time, prefill included: total over total, not a mean of rates.
   std::optional<double> tokens_per_second;
-  /// Σ (output tokens − 1) / Σ (end − first token): the first token is prefill's. Absent if nothing followed
-  /// it.
+  /// Σ (output tokens − 1) / Σ (end − first token), since the first token belongs to the prefill. Absent if
+  /// no request gave more tokens.
   std::optional<double> decode_tokens_per_second;
-  /// first token − start, over the requests that gave a token.
+  /// Time from start to first token, over the requests that gave a token.
   std::optional<TimeSummary> time_to_first_token;
 };
 
 [[nodiscard]] Throughput throughput(const RunRows& run);
 
-// How much of what was drafted was kept. Sums are over all rounds, so every figure is weighted by rounds or
-// by draft tokens, never by prompts.
+// Acceptance of draft tokens. Sums are over all rounds, so every figure is weighted by rounds or by draft
+// tokens, never by prompts.
 
 inline constexpr int draft_stop_count = 5;
 
-/// Draft position k (0 extends the root): how many rounds drafted that far, got that far in verification
-/// (all earlier positions were accepted), and accepted there.
+/// Counts of rounds for draft position k, where 0 extends the root. Verification reached a position if all
+/// earlier positions were accepted.
 struct PositionAcceptance {
   std::int64_t drafted = 0;
   std::int64_t reached = 0;
@@ -64,68 +63,72 @@ struct PositionAcceptance {
 };
 
 struct Acceptance {
-  std::int64_t rounds = 0;  ///< target forwards after prefill
+  std::int64_t rounds = 0;  ///< Target forwards after the prefill.
   std::int64_t drafted_tokens = 0;
   std::int64_t accepted_tokens = 0;
-  std::int64_t draft_steps = 0;  ///< forwards of the draft; fewer than draft tokens where drafts branch
+  std::int64_t draft_steps = 0;  ///< Forwards of the draft; fewer than draft tokens where drafts branch.
 
-  /// α = Σ accepted / Σ drafted (Draft & Verify's "acceptance rate", LayerSkip's matches / drafted). Of a
-  /// token tree every node counts, so that wide trees have a low one.
+  /// α = Σ accepted / Σ drafted (Draft & Verify's "acceptance rate", LayerSkip's matches / drafted). All
+  /// nodes of a token tree count, so wide trees have a low α.
   std::optional<double> acceptance_rate;
-  /// Σ accepted / Σ draft steps: along the path, as SWIFT counts it (App. B.3). A chain's is α.
+  /// Σ accepted / Σ draft steps: acceptance along the path, as SWIFT counts it (App. B.3). For a chain it
+  /// equals α.
   std::optional<double> step_acceptance;
-  /// Σ accepted / Σ tested: rejected tails that the verifier never got to do not count.
+  /// Σ accepted / Σ tested. Draft tokens after a rejected one, which the verifier never reached, do not
+  /// count.
   std::optional<double> tested_rate;
-  /// M = Σ (accepted + 1) / rounds: tokens a target forward yields, bonus included, before a cut at the end
-  /// of the text (SWIFT's M). Vanilla's is 1. CLaSp's τ is M − 1.
+  /// M = Σ (accepted + 1) / rounds: tokens per target forward, bonus token included, before a cut at the end
+  /// of the text (SWIFT's M). Vanilla decoding has 1. CLaSp's τ is M − 1.
   std::optional<double> mean_accepted_length;
-  /// Σ emitted / rounds: the same after the cut (Spec-Bench's accept_lengths).
+  /// Σ emitted / rounds: M after the cut at the end of the text (Spec-Bench's accept_lengths).
   std::optional<double> emitted_per_round;
   /// γ̄ = draft steps / rounds.
   std::optional<double> steps_per_round;
 
   std::vector<PositionAcceptance> by_position;
-  std::vector<std::int64_t> draft_lengths;                   ///< rounds by draft steps, from 0
-  std::array<std::int64_t, draft_stop_count> draft_stops{};  ///< rounds by traces::DraftStop
+  std::vector<std::int64_t> draft_lengths;                   ///< Number of rounds by draft steps, from 0.
+  std::array<std::int64_t, draft_stop_count> draft_stops{};  ///< Number of rounds by traces::DraftStop.
 };
 
 [[nodiscard]] Acceptance acceptance(const RunRows& run);
 
 // Tokens per loaded layer as observed (eTPL; DEL, "Evaluation metrics" and Appendix B). A draft step loads
-// the layers that its mask keeps (E of an early exit; half a layer a sublayer otherwise), on weights of fewer
-// bits as much less of each, a verification loads all L:
+// the layers that its mask keeps: E for an early exit, half a layer per kept sublayer otherwise. Weights of
+// fewer bits count proportionally less. A verification loads all L:
 //     eTPL of a request = Σ (accepted + 1) / Σ (draft steps · E + L)
 // Tokens that were cut after EOS count, as they do in DEL's code. Vanilla decoding has eTPL = 1 / L.
 
 struct LoadedLayers {
   std::int32_t n_layers = 0;         ///< L
-  double loaded_layers = 0.0;        ///< over all rounds
+  double loaded_layers = 0.0;        ///< Layers loaded over all rounds.
   std::int64_t verified_tokens = 0;  ///< Σ (accepted + 1)
 
-  std::optional<double> etpl;         ///< mean of the requests' eTPL, as DEL reports it
-  std::optional<double> etpl_pooled;  ///< all tokens / all loaded layers
-  /// L · pooled eTPL: the speedup over vanilla decoding if time were loaded layers alone.
+  std::optional<double> etpl;         ///< Mean of the requests' eTPL, as DEL reports it.
+  std::optional<double> etpl_pooled;  ///< All tokens / all loaded layers.
+  /// L · pooled eTPL: the speedup over vanilla decoding if time consisted of loaded layers only.
   std::optional<double> layer_count_speedup;
 };
 
-/// L of the recording's model: from its layer sets, else from meta; 0 if the file does not say.
+/// Number of layers L of the recording's model: from its layer sets, else from meta; 0 if the file does not
+/// say.
 [[nodiscard]] std::int32_t model_layers(const traces::Recording& recording);
 
-/// Layers that one draft step with this mask loads: kept sublayers / 2.
+/// Number of layers that one draft step with this mask loads: kept sublayers / 2.
 [[nodiscard]] double layers_per_step(const traces::LayerSet& layer_set);
 
 [[nodiscard]] LoadedLayers loaded_layers(const RunRows& run, const traces::Recording& recording);
 
-// What drafting and verifying cost, in units of one target step, and the closed form that follows:
+// Cost of drafting and verifying, in units of one target step, and the closed form that follows:
 //     S = M / (γ̄·c + v + o)
 // (methods: the common cost model; Leviathan et al. with measured v and o). It predicts the speedup of
-// decoding without prefill; how far it is from the measured one is the time that no round accounts for.
+// decoding without prefill. Its difference from the measured speedup is time outside of rounds.
 
-/// Where the time of one target step comes from.
+/// Source of the time of one target step.
 enum class TargetStep : std::uint8_t {
-  unknown,          ///< the run has no rounds
-  baseline_rounds,  ///< mean duration of the vanilla run's rounds on the same prompts of this recording
-  verification,     ///< no baseline: mean time of this run's own verifications, so that v is 1 by definition
+  unknown,          ///< The run has no rounds.
+  baseline_rounds,  ///< Mean duration of the vanilla run's rounds on the same prompts of this recording.
+  verification,     ///< Without a baseline: mean time of this run's own verifications, so that v is 1 by
+                    ///< definition.
 };
 
 struct DraftCost {
@@ -133,7 +136,8 @@ struct DraftCost {
   std::int64_t draft_ns = 0;
   std::int64_t verify_ns = 0;
   std::int64_t other_ns = 0;    ///< accept + optimise + control
-  std::int64_t between_ns = 0;  ///< from the first token to the end, in no round: searches before the first
+  std::int64_t between_ns = 0;  ///< Time from the first token to the end outside of rounds, such as searches
+                                ///< before the first round.
 
   std::optional<double> draft_ns_per_round;
   std::optional<double> verify_ns_per_round;
@@ -141,37 +145,37 @@ struct DraftCost {
 
   TargetStep target_step = TargetStep::unknown;
   double target_step_ns = 0.0;
-  std::optional<double> c;                    ///< draft step / target step; absent if nothing was drafted
-  std::optional<double> v;                    ///< verification / target step
-  std::optional<double> o;                    ///< accept, optimise and control / target step
-  std::optional<double> closed_form_speedup;  ///< S; only with a baseline
+  std::optional<double> c;                    ///< Draft step / target step; absent if nothing was drafted.
+  std::optional<double> v;                    ///< Verification / target step.
+  std::optional<double> o;                    ///< Accept, optimise and control / target step.
+  std::optional<double> closed_form_speedup;  ///< Closed-form speedup S; only with a baseline.
 };
 
 /// `baseline` is the vanilla run of the same recording, or null.
 [[nodiscard]] DraftCost draft_cost(const RunRows& run, const RunRows* baseline, const Acceptance& measured);
 
-/// TPT = M / (γ̄·c + v + o), tokens per target-step time as observed, with or without a baseline. Absent if
+/// TPT = M / (γ̄·c + v + o): observed tokens per target-step time, with or without a baseline. Absent if
 /// nothing was drafted.
 [[nodiscard]] std::optional<double> observed_tpt(const DraftCost& cost, const Acceptance& measured);
 
-// Where the wall time of an interval went: interval union with a fixed priority (the order of traces::Phase),
-// never a sum of durations. Exact in integers: the entries add up to the interval.
+// Breakdown of the wall time of an interval: the union of intervals with a fixed priority (the order of
+// traces::Phase), never a sum of durations. It is exact in integers: the entries add up to the interval.
 
-/// Nanoseconds by phase; [Phase::idle] is what no phase covers.
+/// Nanoseconds by phase; [Phase::idle] is the time without any phase.
 using Breakdown = std::array<std::int64_t, traces::phase_count>;
 
 /// Phase spans (depth 0) clipped to [start_ns, end_ns). Other depths are ignored. O(n log n) in the spans.
 [[nodiscard]] Breakdown phase_breakdown(std::span<const traces::Span> spans, std::int64_t start_ns,
                                         std::int64_t end_ns);
 
-// Where the wall time of rounds went as the device saw it. A round that launched work on the device is cut
-// into
+// Breakdown of the wall time of rounds from the device's view. A round that launched work on the device is
+// divided into
 //   busy   some kernel, copy, memory set or graph of the round ran
 //   gap    none ran, between the round's first and its last
-//   host   before the first and after the last: the host alone
-// so that busy + gap + host = wall time, exactly, in integers. What contradicts the picture is not hidden in
-// it: `outside` is device time of the round's work beyond the round's own times, which is 0 where the clocks
-// agree and every round waits for its work.
+//   host   before the first and after the last, when only the host worked
+// so that busy + gap + host = wall time, exactly, in integers. Contradictions are reported separately:
+// `outside` is device time of the round's work beyond the round's own times. It is 0 where the clocks agree
+// and every round waits for its work.
 
 /// One activity of the device.
 struct DeviceInterval {
@@ -182,14 +186,14 @@ struct DeviceInterval {
 };
 
 struct DeviceTime {
-  std::int64_t rounds = 0;      ///< that launched work which was recorded; the rest counts for nothing here
-  std::int64_t activities = 0;  ///< of theirs
+  std::int64_t rounds = 0;      ///< Rounds that launched recorded work; other rounds do not count here.
+  std::int64_t activities = 0;  ///< Activities of these rounds.
   std::int64_t wall_ns = 0;
   std::int64_t busy_ns = 0;
   std::int64_t gap_ns = 0;
   std::int64_t host_ns = 0;
   std::int64_t outside_ns = 0;
-  /// busy_ns by phase; where activities of two phases overlap, the one that began first.
+  /// busy_ns by phase; where activities of two phases overlap, the one that began first counts.
   std::array<std::int64_t, traces::phase_count> busy_by_phase{};
 };
 
@@ -197,23 +201,23 @@ struct DeviceTime {
 [[nodiscard]] Result<std::vector<DeviceInterval>> read_device_intervals(traces::Reader& reader,
                                                                         const traces::Recording& recording);
 
-/// `intervals` as read_device_intervals() gives them. O(rounds · log intervals + intervals).
+/// `intervals` must come from read_device_intervals(). O(rounds · log intervals + intervals).
 [[nodiscard]] DeviceTime device_time(const RunRows& run, std::span<const DeviceInterval> intervals);
 
-/// Where the breakdown comes from.
+/// Source of the breakdown.
 enum class BreakdownSource : std::uint8_t {
-  none,    ///< neither spans nor consistent round times
-  spans,   ///< phase spans (simulator/analysis/figures/phase_breakdown.cpp)
-  rounds,  ///< the times in the round rows; prefill is everything before the first token
+  none,    ///< There are neither spans nor consistent round times.
+  spans,   ///< Phase spans (simulator/analysis/figures/phase_breakdown.cpp).
+  rounds,  ///< Times in the round rows; prefill is everything before the first token.
 };
 
 struct RunBreakdown {
   BreakdownSource source = BreakdownSource::none;
-  Breakdown by_phase{};  ///< adds up to the wall time of the run's requests, exactly
+  Breakdown by_phase{};  ///< Nanoseconds that add up exactly to the wall time of the run's requests.
 };
 
-/// Memory of a run in bytes, as its recording has it (traces/SCHEMA.md, `run_memory`). Mapped weights and a
-/// cache count whole, though their pages become resident as they are touched.
+/// Memory of a run in bytes, as recorded (traces/SCHEMA.md, `run_memory`). Mapped weights and the cache count
+/// in full, although their pages become resident only when touched.
 struct RunMemory {
   std::optional<std::int64_t> peak_bytes;
   std::int64_t weight_bytes = 0;
@@ -221,12 +225,12 @@ struct RunMemory {
   std::int64_t kv_bytes = 0;
   std::int64_t workspace_bytes = 0;
 
-  /// The peak less all of these: the program, its tables, what strategies keep. 0 where mapped weights or
-  /// the cache are not all resident.
+  /// The peak minus all parts: the program, its tables, state of strategies. 0 where mapped weights or the
+  /// cache are not fully resident.
   [[nodiscard]] std::optional<std::int64_t> other_bytes() const;
 };
 
-/// Absent where the recording says nothing of it, or something damaged.
+/// Recorded memory; absent if the recording has none or the entry is damaged.
 [[nodiscard]] std::optional<RunMemory> run_memory(const traces::Meta& meta, traces::RunId run);
 
 struct Figures {
@@ -237,10 +241,10 @@ struct Figures {
   LoadedLayers layers;
   DraftCost cost;
   RunBreakdown breakdown;
-  DeviceTime device;                       ///< no rounds where the device was not recorded
-  std::optional<RunMemory> memory;         ///< absent where it was not recorded
-  std::optional<Speedup> speedup;          ///< absent without a baseline, and for the baseline itself
-  std::optional<OutputIdentity> identity;  ///< against the baseline; absent likewise
+  DeviceTime device;                       ///< Has no rounds where the device was not recorded.
+  std::optional<RunMemory> memory;         ///< Absent where memory was not recorded.
+  std::optional<Speedup> speedup;          ///< Absent without a baseline, and for the baseline itself.
+  std::optional<OutputIdentity> identity;  ///< Comparison with the baseline; absent where `speedup` is.
 };
 
 struct RunFigures {
@@ -249,12 +253,11 @@ struct RunFigures {
 };
 
 struct RecordingFigures {
-  const traces::Run* baseline = nullptr;  ///< null if the file has none with finished requests
-  std::vector<RunFigures> runs;           ///< in the recording's order
+  const traces::Run* baseline = nullptr;  ///< Null if the file has no vanilla run with finished requests.
+  std::vector<RunFigures> runs;           ///< Runs in order of the recording.
 };
 
-/// `recording` must outlive the result. O(rows · log rows), plus the bootstrap's 2000 passes over the
-/// prompts.
+/// `recording` must outlive the result. O(rows · log rows), plus 2000 bootstrap passes over the prompts.
 [[nodiscard]] RecordingFigures measure(const traces::Recording& recording,
                                        std::span<const traces::Span> phase_spans = {},
                                        std::span<const DeviceInterval> device_intervals = {});

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a GPU's specification says of decoding time: the memory system's rate, the ceiling of the arithmetic,
-// and the numbers of the affine law of a kernel,
+// Decoding time from a GPU's specification: the memory bandwidth, the ceiling of the arithmetic, and the
+// parameters of the affine law of a kernel,
 //     t = t0 + bytes / (e · bandwidth),   e = read_eff · product_eff.
 // read_eff is the share of the specified bandwidth that reading alone reaches: measured on an H200, a prior
-// of the memory type elsewhere. product_eff is a product's share of that. t0 and e are fitted for some GPUs
-// and taken from relatives for the others (simulator/data/gpus.csv). Products of fewer bits have numbers of
-// their own: fp8 and nvfp4 products round their activations first, which adds to t0 on HBM GPUs. All of them
-// are fitted to one engine's kernel tables, of passes of 1 to 16 rows.
+// per memory type elsewhere. product_eff is the share of it that a matrix product reaches. t0 and e are
+// fitted for some GPUs and taken from related GPUs for the others (simulator/data/gpus.csv). Products of
+// fewer bits have separate parameters: fp8 and nvfp4 products round their activations first, which adds to t0
+// on HBM GPUs. All parameters are fitted to kernel tables of one engine, with passes of 1 to 16 rows.
 //
 // All functions are thread-safe. The table is part of the program: no file is needed at run time.
 
@@ -28,8 +28,8 @@ namespace draftscope::simulator {
 
 // Number types of weights.
 
-/// Number type of the layers' weights. Types below 16 bits hold the layers alone: head, embedding and K/V
-/// stay bf16. fp8, int8 and nvfp4 products round their activations to the same type; int4 products widen the
+/// Number type of the layers' weights. Types below 16 bits apply to the layers only: head, embedding and K/V
+/// stay bf16. fp8, int8 and nvfp4 products round their activations to the same type. int4 products widen the
 /// weights, in groups of 128 with a 16-bit scale and a zero (AWQ, GPTQ); nvfp4 has an 8-bit scale every 16.
 enum class WeightType : std::uint8_t { bf16, fp16, fp32, fp8, int8, int4, nvfp4 };
 inline constexpr std::size_t weight_type_count = 7;
@@ -38,29 +38,29 @@ inline constexpr std::array<WeightType, weight_type_count> all_weight_types{
     WeightType::int8, WeightType::int4, WeightType::nvfp4};
 
 [[nodiscard]] std::string_view weight_type_name(WeightType type);
-/// "bf16", "fp16" or "f16", "fp32" or "f32", "fp8", "int8", "int4", "nvfp4". Errors: anything else.
+/// Parses "bf16", "fp16" or "f16", "fp32" or "f32", "fp8", "int8", "int4", "nvfp4". Errors: anything else.
 [[nodiscard]] Result<WeightType> parse_weight_type(std::string_view text);
 
 /// "bf16, fp16, fp32, fp8, int8, int4 or nvfp4".
 [[nodiscard]] std::string weight_type_names();
 
-/// Whether a type has fewer than 16 bits, so that it holds the layers alone.
+/// Whether a type has fewer than 16 bits, so that it applies to the layers only.
 [[nodiscard]] bool is_narrow(WeightType type);
 
-/// Bytes of one weight of a layer, its share of scales included.
+/// Bytes of one weight of a layer, including its share of scales.
 [[nodiscard]] double layer_weight_bytes(WeightType type);
 
-/// Bytes of an activation, of K/V, and of a weight of the head.
+/// Bytes of an activation, of a K/V element, and of a weight of the head.
 [[nodiscard]] double activation_bytes(WeightType type);
 
 /// Decides which prior (t0, e) an unknown GPU gets.
 enum class MemoryFamily : std::uint8_t { hbm, gddr, lpddr };
 
-/// Where (t0, e) come from, and so how far off they may be.
+/// Source of (t0, e), which determines their uncertainty.
 enum class Calibration : std::uint8_t {
-  fitted,   ///< from kernels measured on this GPU
-  related,  ///< from a fitted GPU of the same chip or generation
-  family,   ///< from the memory family alone
+  fitted,   ///< Fitted to kernels measured on this GPU.
+  related,  ///< Taken from a fitted GPU of the same chip or generation.
+  family,   ///< Taken from the memory family only.
 };
 
 /// The affine law of products of a number type, with relative standard deviations.
@@ -78,30 +78,31 @@ struct GpuSpecification {
   std::string name;
   std::string architecture;  ///< "sm90"; empty if unknown
   MemoryFamily memory = MemoryFamily::hbm;
-  double bandwidth_gb_s = 0.0;  ///< 10⁹ bytes a second, which is bytes a nanosecond
-  double bf16_tflops = 0.0;     ///< dense, accumulated in fp32
+  double bandwidth_gb_s = 0.0;  ///< 10⁹ bytes per second = bytes per nanosecond
+  double bf16_tflops = 0.0;     ///< Dense rate, accumulated in fp32.
   std::optional<double> fp8_tflops;
   std::optional<double> memory_gb;
   std::optional<double> l2_mb;
-  std::optional<double> link_gb_s;  ///< to one other GPU, one way
-  double read_efficiency = 0.0;     ///< of the specified bandwidth, what reading alone reaches
+  std::optional<double> link_gb_s;  ///< Bandwidth to one other GPU, one way.
+  double read_efficiency = 0.0;     ///< Share of the specified bandwidth that reading alone reaches.
   double t0_us = 0.0;
   double efficiency = 0.0;  ///< e, 0 < e ≤ read_efficiency
   Calibration calibration = Calibration::family;
-  /// [WeightType]: of the types below 16 bits where they are known; t0_us and efficiency are of 16 bits.
+  /// [WeightType]; types below 16 bits where they are known (t0_us and efficiency apply to 16 bits)
   std::array<std::optional<ProductLaw>, weight_type_count> narrow_products;
-  /// [WeightType]: dense rate, of the types below 16 bits but fp8.
+  /// [WeightType]; dense rate of types below 16 bits, except fp8
   std::array<std::optional<double>, weight_type_count> narrow_tflops;
-  std::vector<WeightType> number_types;  ///< that its arithmetic has; empty: not known
+  std::vector<WeightType> number_types;  ///< Types that the arithmetic supports; empty = not known.
 
-  /// Law of products of this type: where it is not known, the middle of the fitted GPUs of the family, and
-  /// less sure. int8 products take fp8's, whose activations are rounded alike; int4 products nvfp4's.
+  /// Law of products of this type. Where it is unknown, it is the middle of the fitted GPUs of the family,
+  /// with larger uncertainty. int8 products then use fp8's law, whose activations are rounded alike; int4
+  /// products use nvfp4's.
   [[nodiscard]] ProductLaw products(WeightType type) const;
-  /// Dense rate of products of this type; where it is not known, fp8's or bf16's. Of int4, whose weights are
-  /// widened, bf16's.
+  /// Dense rate of products of this type; where it is unknown, the rate of fp8 or bf16. int4 uses bf16's
+  /// rate, since its weights are widened.
   [[nodiscard]] double tflops(WeightType type) const;
 
-  /// FLOP a byte at which arithmetic takes as long as the memory.
+  /// FLOP per byte at which arithmetic takes as long as the memory.
   [[nodiscard]] double ridge() const { return bf16_tflops * 1e3 / bandwidth_gb_s; }
   /// Relative standard deviations of t0 and e: 0.12 and 0.04 where fitted; else 0.35 and 0.06, the spread of
   /// the six fitted GPUs.
@@ -111,50 +112,51 @@ struct GpuSpecification {
   friend bool operator==(const GpuSpecification&, const GpuSpecification&) = default;
 };
 
-/// Error: the GPU's arithmetic lacks the type, with those that it has. Nothing is refused where they are not
-/// known, and fp32 and int4, which any GPU widens or splits, nowhere.
+/// Checks that the GPU supports the type; the error lists the supported ones. A GPU with unknown types
+/// supports all; fp32 and int4 are always supported, since any GPU widens or splits them.
 [[nodiscard]] Result<void> check_number_type(const GpuSpecification& gpu, WeightType type);
 
-/// Every GPU of the table, in its order; empty only if the table did not parse, which find_gpu() reports.
+/// Every GPU in order of the table; empty only if the table did not parse, which find_gpu() reports.
 [[nodiscard]] std::span<const GpuSpecification> known_gpus();
 
-/// Finds a GPU by its name, or by a beginning that only one name has ("B200"); case, spaces, '-' and '_' do
-/// not matter. Errors: an unknown name, with the closest ones.
+/// Finds a GPU by its name or by a unique prefix ("B200"); case, spaces, '-' and '_' do not matter. Errors:
+/// an unknown name, with the closest ones.
 [[nodiscard]] Result<GpuSpecification> find_gpu(std::string_view name);
 
-/// A specification of one's own: a JSON object or a CSV table of one row, with the column names of
-/// gpus.csv. Needed are name, mem_type, mem_bw_gbs and bf16_dense_tflops; t0_us, read_eff and product_eff
-/// default to the memory family's, as do fp8_t0_us, fp8_product_eff and the like of int8, int4 and nvfp4.
-/// `number_types` lists types with spaces between. `name` is what errors call the text. Errors: an unknown
-/// key, an unknown type, rates that are not positive, shares above 1, a stated ridge that contradicts the
-/// rates by more than 2 %, fp8 slower than bf16.
+/// Parses a user-defined specification: a JSON object or a CSV table of one row, with the column names of
+/// gpus.csv. name, mem_type, mem_bw_gbs and bf16_dense_tflops are required. t0_us, read_eff and product_eff
+/// default to those of the memory family, as do fp8_t0_us, fp8_product_eff and their int8, int4 and nvfp4
+/// counterparts. `number_types` lists types separated by spaces. Error messages call the text `name`. Errors:
+/// an unknown key, an unknown type, rates that are not positive, shares above 1, a stated ridge that
+/// contradicts the rates by more than 2 %, fp8 slower than bf16.
 [[nodiscard]] Result<GpuSpecification> parse_gpu_specification(std::string_view text, std::string_view name);
 
-// Which GPU a recording was made on. Drivers call a GPU otherwise than specifications do: "NVIDIA H100 80GB
-// HBM3" is the H100-SXM5-80GB.
+// Identification of the GPU of a recording. Drivers and specifications name a GPU differently: "NVIDIA H100
+// 80GB HBM3" is the H100-SXM5-80GB.
 
 /// Whether a GPU decoded: meta's `device` is neither "cpu" nor missing.
 [[nodiscard]] bool is_gpu_recording(const traces::Meta& meta);
 
-/// The driver's name of the recorded GPU: `processor` of a recording by device "cuda", else `device` itself.
+/// The driver's name of the recorded GPU: `processor` of a recording with device "cuda", else `device`
+/// itself.
 [[nodiscard]] std::string recorded_gpu_name(const traces::Meta& meta);
 
 /// Finds a GPU by the driver's name or the table's. Errors: an unknown GPU, with the closest names.
 [[nodiscard]] Result<GpuSpecification> find_gpu_of_driver(std::string_view name);
 
-// What a recording says of its model.
+// Facts about the model that a recording contains.
 
 using speculation::ModelShape;
 
-/// Shape of the model that a recording was made with. Errors: meta lacks `model_shape` or one of its sizes,
-/// sizes that do not fit together. Thread-safe.
+/// Shape of the recorded model. Errors: meta lacks `model_shape` or one of its sizes, sizes that are
+/// inconsistent. Thread-safe.
 [[nodiscard]] Result<ModelShape> recorded_shape(const traces::Meta& meta);
 
-/// Number type that the target's layers are priced as: of packed blocks, int8 or int4, whichever is nearer.
-/// Errors: meta names none.
+/// Number type that prices the target's layers. Packed blocks use int8 or int4, whichever is nearer. Errors:
+/// meta names none.
 [[nodiscard]] Result<WeightType> recorded_weight_type(const traces::Meta& meta);
 
-/// Bits of one of the target's weights as the engine held it. Errors: meta names no format.
+/// Bits per weight of the target as the engine stored it. Errors: meta names no format.
 [[nodiscard]] Result<double> recorded_weight_bits(const traces::Meta& meta);
 
 }  // namespace draftscope::simulator

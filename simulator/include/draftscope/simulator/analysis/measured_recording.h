@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording with its figures, as reports and views need it, and the reasons to doubt them.
+// A recording with its figures, as reports and views need it, and reasons to doubt them.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/figures.h>
@@ -22,58 +22,60 @@ namespace draftscope::simulator {
 
 struct MeasuredRecording {
   int schema_version = 0;
-  /// On the heap, because the figures point into it.
+  /// Allocated on the heap, because the figures point into it.
   std::unique_ptr<traces::Recording> recording;
   std::vector<traces::Span> phase_spans;
   std::vector<DeviceInterval> device_intervals;
-  RecordedOperations operations;  ///< no rows where a device did not time them
+  RecordedOperations operations;  ///< Has no rows where a device did not time its operations.
   RecordingFigures figures;
 };
 
-/// Reads and measures what there is, be it no round at all. Errors: unreadable tables.
+/// Reads and measures the content, even if it has no rounds. Errors: unreadable tables.
 [[nodiscard]] Result<MeasuredRecording> read_measured(traces::Reader& reader);
 
-/// Reads and measures a file. Fails if the file is not a readable trace, or holds no finished request with
+/// Reads and measures a file. Errors: the file is not a readable trace, or has no finished request with
 /// rounds.
 [[nodiscard]] Result<MeasuredRecording> measure_recording(const std::filesystem::path& path);
 
-/// The meta value of a key, or nothing.
+/// Meta value of a key; empty if there is none.
 [[nodiscard]] std::string meta_value(const traces::Meta& meta, const std::string& key);
 
-/// Rows that the writer dropped because its queue was full: "spans" → 12. Only tables that lost some.
+/// Number of rows that the writer dropped because its queue was full ("spans" → 12), for tables that lost
+/// some.
 [[nodiscard]] std::map<std::string, std::int64_t> dropped_rows(const traces::Meta& meta);
 
-/// Sampling with a temperature makes outputs differ from run to run; greedy decoding must not.
+/// Whether decoding is greedy. Sampling with a temperature makes outputs differ from run to run; greedy
+/// decoding must not.
 [[nodiscard]] bool is_greedy(const traces::Meta& meta);
 
 /// Reasons to doubt the figures, one line each: not closed cleanly, dropped rows, unfinished requests,
-/// outputs that differ although decoding is greedy, no baseline. Texts of the file stand in them as they are.
+/// outputs that differ although decoding is greedy, no baseline. Texts of the file are inserted unchanged.
 [[nodiscard]] std::vector<std::string> warnings(const MeasuredRecording& measured);
 
-// The figures that follow from a recording's requests and the overview that it stores, before its rounds are
-// read: throughput, speedup and identity; acceptance without positions, lengths, stops and the tested rate;
-// loaded layers; costs; the breakdown by the rounds' times. What they have is what measure() gives without
-// spans, if the overview agrees with the rows. By run, not by category.
+// Figures that can be computed before the rounds are read, from a recording's requests and its stored
+// overview. They are throughput, speedup and identity; acceptance without positions, lengths, stops and
+// tested rate; loaded layers; costs; the breakdown by the rounds' times. Their values equal those of
+// measure() without spans if the overview agrees with the rows. They are per run, not per category.
 
 /// `outline` is the recording without its rounds; the figures point into it.
 [[nodiscard]] RecordingFigures measure_overview(const traces::Recording& outline,
                                                 std::span<const traces::RequestSum> sums);
 
-// The wall time of runs by phase, of spans that are met once and not kept: for recordings with so many that
-// holding them would cost more than all the rest. The answer is that of measure() with the same spans.
+// Wall time of runs by phase, from spans that are read once and not stored. It serves recordings whose spans
+// would take more memory than everything else. The result equals that of measure() with the same spans.
 //
-// Memory: 24 bytes a phase span until the breakdown is done.
+// Memory: 24 bytes per phase span until the breakdown is done.
 
 /// Thread-safety: one thread at a time.
 class StreamedPhases {
  public:
-  /// In any order; only phases (depth 0) of requests count.
+  /// Adds a span, in any order; only phases (depth 0) of requests count.
   void add(const traces::Span& span);
-  /// Adds the spans that another met.
+  /// Adds the spans of another object.
   void add(StreamedPhases&& other);
 
-  /// Puts the breakdowns into figures that were measured without spans. Runs with a request without spans
-  /// keep what they have.
+  /// Stores the breakdowns in figures that were measured without spans. Runs that have a request without
+  /// spans stay unchanged.
   void complete(const traces::Recording& recording, RecordingFigures& figures);
 
  private:
@@ -88,25 +90,26 @@ class StreamedPhases {
 
   std::unordered_map<traces::RequestId, Intervals> requests_;
   traces::RequestId last_request_id_;
-  Intervals* last_ = nullptr;  ///< of last_request_id_
+  Intervals* last_ = nullptr;  ///< Intervals of last_request_id_.
 };
 
-// Figures of an imported trace: what rests on something that its source lacked is left out, so that no report
-// shows a placeholder as a measurement (draftscope/traces/missing_data.h).
+// Figures of an imported trace. Figures that depend on data missing in the source are removed, so that no
+// report shows a placeholder as a measurement (draftscope/traces/missing_data.h).
 
 void drop_unavailable(RecordingFigures& figures, const traces::Meta& meta);
 
-/// "imported from a.jsonl, which lacks draft lengths, token ids": empty for what was recorded.
+/// Describes an import: "imported from a.jsonl, which lacks draft lengths, token ids". Empty for a recording.
 [[nodiscard]] std::string import_note(const traces::Meta& meta);
 
-/// Whether an imported trace has rounds with accepted lengths, or states an acceptance rate: a timeline of
-/// kernels has neither, and nothing can be predicted from it.
+/// Whether an imported trace has rounds with accepted lengths, or states an acceptance rate. A timeline of
+/// kernels has neither, so nothing can be predicted from it.
 [[nodiscard]] bool knows_acceptance(const traces::Meta& meta);
 
-/// Whether the file holds a prediction (predicted_trace.h) and no measurement.
+/// Whether the file contains a prediction (predicted_trace.h) and no measurement.
 [[nodiscard]] bool is_predicted(const traces::Meta& meta);
 
-/// "predicted from run.dstrace, machine: H200; …", with what of it is how certain; empty for a recording.
+/// Describes a prediction and its certainty: "predicted from run.dstrace, machine: H200; …". Empty for a
+/// recording.
 [[nodiscard]] std::string prediction_note(const traces::Meta& meta);
 
 }  // namespace draftscope::simulator

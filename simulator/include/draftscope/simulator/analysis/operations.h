@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a device did, operation by operation: as programs timed themselves, by launches where they did not.
+// Times of a device per operation, as programs timed themselves; per launch where they did not.
 //
-// An operation takes from the end of the one before it in the same launch to its own end, that of its last
-// block: the barrier between the two is part of it. Blocks that are done wait for the last one.
+// The time of an operation goes from the end of the previous operation of the same launch to the end of its
+// own last block, so it includes the barrier between them. Blocks that finish early wait for the last one.
 //
 // All functions are thread-safe.
 
@@ -18,18 +18,19 @@
 
 namespace draftscope::simulator {
 
-/// Tracks whose rows tell what each operation took: of kind "operations", or without any "stream".
+/// Tracks whose rows give the time of each operation: those of kind "operations", or without any "stream".
 struct OperationTracks {
   std::unordered_set<traces::TrackId> ids;
   bool timed_by_device = false;
 };
 [[nodiscard]] OperationTracks operation_tracks(const traces::Recording& recording);
 
-/// The time that each row of one track adds to what the track's earlier rows covered. Rows come by start.
+/// Computes the time that each row of a track adds to the time covered by its earlier rows. Rows must come in
+/// order of start.
 class OperationClock {
  public:
   explicit OperationClock(bool timed_by_device) : timed_by_device_(timed_by_device) {}
-  /// Nanoseconds; of rows that overlap, an instant is the time of the one that began first.
+  /// Nanoseconds that the row adds; where rows overlap, the one that began first gets the time.
   [[nodiscard]] std::int64_t add(const traces::Kernel& row);
 
  private:
@@ -45,37 +46,37 @@ struct OperationFigures {
   std::string name;
   std::int64_t executions = 0;
   std::int64_t ns = 0;
-  std::int64_t before_ns = 0;  ///< of ns: until its first block began, be it a barrier or a launch
-  std::int64_t wait_ns = 0;    ///< of ns: mean time that a block waited for the last one
-  std::int64_t bytes = 0;      ///< that it must read; 0 = not known
+  std::int64_t before_ns = 0;  ///< Part of `ns` until the first block began (barrier or launch).
+  std::int64_t wait_ns = 0;    ///< Part of `ns`: mean time that a block waited for the last one.
+  std::int64_t bytes = 0;      ///< Bytes that it must read; 0 = not known.
 
-  /// 10⁹ bytes a second; absent where bytes are not known.
+  /// 10⁹ bytes per second; absent where bytes are not known.
   [[nodiscard]] std::optional<double> rate_gb_s() const;
 };
 
-/// Where the time of one run's operations of one phase goes. Shares of `ns`.
+/// Breakdown of the time of one run's operations of one phase, as shares of `ns`.
 struct TimeOfOperations {
   traces::RunId run;
   traces::Phase phase = traces::Phase::control;
   std::int64_t ns = 0;
-  std::optional<double> reading;  ///< what reading alone would take; absent where bytes or rate are not known
-  double before = 0.0;            ///< until operations begin
-  double waiting = 0.0;           ///< for the last block
-  std::string longest;            ///< operation
+  std::optional<double> reading;  ///< Share of reading alone; absent where bytes or bandwidth are unknown.
+  double before = 0.0;            ///< Share before operations begin.
+  double waiting = 0.0;           ///< Share of waiting for the last block.
+  std::string longest;            ///< Name of the longest operation.
   double longest_share = 0.0;
 };
 
 struct RecordedOperations {
   bool timed_by_device = false;
-  std::vector<OperationFigures> rows;  ///< by run, phase and falling time; none where no device was recorded
-  std::optional<double> read_gb_s;     ///< what reading alone reaches on the recorded GPU, if it is known
+  std::vector<OperationFigures> rows;  ///< Ordered by run, phase and falling time; empty without a device.
+  std::optional<double> read_gb_s;  ///< Bandwidth that reading alone reaches on the recorded GPU, if known.
 };
 
 /// Errors: unreadable tables.
 [[nodiscard]] Result<RecordedOperations> read_operations(traces::Reader& reader,
                                                          const traces::Recording& recording);
 
-/// One a run and phase, in the order of the rows.
+/// One element per run and phase, in order of the rows.
 [[nodiscard]] std::vector<TimeOfOperations> times_of(const RecordedOperations& operations);
 
 }  // namespace draftscope::simulator

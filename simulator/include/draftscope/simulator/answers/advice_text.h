@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Advice (advice.h) in words: the sentences that the terminal and the app show. Pure functions, safe from any
+// Advice (advice.h) as text: the sentences that the terminal and the app show. Pure functions, safe from any
 // thread.
 
 #include <draftscope/base/number_text.h>
@@ -12,15 +12,16 @@
 
 namespace draftscope::simulator {
 
-/// "On the recorded machine: set layerskip:exit=5,gamma=4", or the verdict against it with its reason.
+/// Headline such as "On the recorded machine: set layerskip:exit=5,gamma=4", or the verdict against
+/// speculation with its reason.
 [[nodiscard]] std::string advice_headline(const Advice& advice);
 
-/// A neighbour's change: "E-1", "gamma+1" ("γ+1").
+/// Text of a neighbour's change: "E-1", "gamma+1" ("γ+1").
 [[nodiscard]] std::string change_text(const std::string& change, Characters characters);
 
 struct AdviceLine {
-  std::string_view about;  ///< one or two words: "break-even"
-  std::string words;       ///< no line ends
+  std::string_view about;  ///< One or two words, such as "break-even".
+  std::string words;       ///< Text without line ends.
 };
 
 /// Nine lines, always in this order:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Predicted figures: of an answer, and of a prediction that is compared with a measurement. One that is
-// measured, too, has its key, title and meaning from measured_figures() (figure_tables.h). All functions are
-// thread-safe.
+// Predicted figures: those of an answer, and those of a prediction that is compared with a measurement. A
+// figure that is also measured has its key, title and meaning from measured_figures() (figure_tables.h). All
+// functions are thread-safe.
 
 #include <draftscope/simulator/analysis/figure.h>
 #include <draftscope/simulator/answers/answer.h>
@@ -13,18 +13,18 @@
 
 namespace draftscope::simulator {
 
-/// `draftscope simulate` and `advise`, in the order of JSON and CSV.
+/// Figures of `draftscope simulate` and `advise`, in order of JSON and CSV.
 [[nodiscard]] std::span<const FigureOf<Answer>> answer_figures();
 
-/// Row of answer_figures() with this key; one without title or value if there is none.
+/// Row of answer_figures() with this key; a row without title or value if there is none.
 [[nodiscard]] const FigureOf<Answer>& answer_figure(std::string_view key);
 
 /// Keys of the columns that `draftscope simulate` prints, from left to right.
 [[nodiscard]] std::span<const std::string_view> answer_table();
-/// Keys that a table of answers has beside those where a price or a power is given.
+/// Keys that a table of answers has in addition where a price or a power is given.
 [[nodiscard]] std::span<const std::string_view> answer_price_table();
 
-/// The two sides of `draftscope validate`, and what `predict` writes; what both have has one key.
+/// The two sides of `draftscope validate`, and the output of `predict`; a figure of both has one key.
 [[nodiscard]] std::span<const FigureOf<PredictedDecoding>> predicted_decoding_figures();
 [[nodiscard]] std::span<const FigureOf<MeasuredDecoding>> measured_decoding_figures();
 

@@ -12,11 +12,12 @@
 
 namespace draftscope::simulator {
 
-/// "pays from M 2.10 on (here 2.45), 55.0 % of the draft tokens accepted (here 61.3 %)"; that it never pays;
-/// or that there is none, where no draft step is taken.
+/// Break-even as text: "pays from M 2.10 on (here 2.45), 55.0 % of the draft tokens accepted (here 61.3 %)".
+/// It may also say that the setting never pays, or that there is no break-even because no draft step is
+/// taken.
 [[nodiscard]] std::string break_even_text(const std::optional<BreakEven>& even, const Answer& answer);
 
-/// Notes on what the prices of the answer rest on, one line each. Parameters that the recording leaves open
+/// Notes on the basis of the answer's prices, one line each. Parameters that the recording does not determine
 /// are counted in one line, not listed.
 [[nodiscard]] std::vector<std::string> cost_note_lines(const Answer& answer);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the simulator answers to the settings that an explanation (explain.h) says to try.
+// Simulated answers to the settings that an explanation (explain.h) suggests.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/explain.h>
@@ -13,11 +13,12 @@
 
 namespace draftscope::simulator {
 
-/// For simulated_remedies(). Errors: a predicted or imported recording, which has no times that costs could
-/// be fitted to; those of WhatIf::train().
+/// Trains a WhatIf for simulated_remedies(). Errors: a predicted or imported recording, which has no times
+/// that costs could be fitted to; those of WhatIf::train().
 [[nodiscard]] Result<WhatIf> train_to_explain(traces::Reader& reader, const traces::Recording& recording);
 
-/// For ExplainOptions::simulate: the answer on the recorded machine, with the slower of both bounds.
+/// A function for ExplainOptions::simulate. It answers for the recorded machine, with the slower of both
+/// bounds.
 [[nodiscard]] std::function<Result<SimulatedRemedy>(const std::string& strategy)> simulated_remedies(
     WhatIf what_if, SweepOptions draws = {.draws = 400});
 

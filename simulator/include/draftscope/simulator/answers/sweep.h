@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Many settings on many machines: the speedup of each over vanilla decoding of the same text, with intervals.
+// Speedups of many settings on many machines over vanilla decoding of the same text, with intervals.
 //
-// Settings are replayed once, per request (run_rows.h); everything else is sums of products. A draw
-// takes the requests with replacement, the same ones for all settings and targets, and the target's prices of
-// the same number, the same ones for baseline and speculation. Answers can therefore be compared draw by
-// draw, and are the same bits for any number of threads.
+// Settings are replayed once, per request (run_rows.h); everything else is sums of products. A draw samples
+// requests with replacement, the same ones for all settings and targets. It uses the target's price draw of
+// the same number for baseline and speculation. Answers can therefore be compared draw by draw, and are the
+// same bits for any number of threads.
 //
 // The intervals are percentiles, widened for few requests by Student's t and √(n / (n − 1)) (Hesterberg 2015,
 // §6) as far as the spread comes from the requests. With very unequal lengths and fewer than 60 requests they
-// cover 1 to 3 points less than they promise; predict_speedup() (prediction.h) is slower and better there.
+// cover 1 to 3 points less than nominal; predict_speedup() (prediction.h) is slower and more accurate there.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/speedup.h>
@@ -29,35 +29,36 @@ namespace draftscope::simulator {
 
 /// Standard deviations of the logarithm, for prices without a fitted covariance.
 struct PriceSpread {
-  double fit = 0.0;       ///< of target step, draft steps and verifications of two rows, each on its own
-  double width = 0.0;     ///< of a verification's surplus over two rows, one factor for all
-  double transfer = 0.0;  ///< of each pass's context slope, one factor for all; of round times, another one
-  double common = 0.0;    ///< of all times by one factor; counted to transfer
+  double fit = 0.0;    ///< Independent noise of the target step, draft steps and verifications of two rows.
+  double width = 0.0;  ///< Noise of a verification's surplus over two rows, one factor for all.
+  double transfer = 0.0;  ///< Noise of all context slopes by one factor, of round times by another.
+  double common = 0.0;    ///< Noise of all times by one factor; it counts as transfer.
 };
 
-/// Log-normal draws around `prices`, whose medians they keep.
+/// Log-normal draws with `prices` as their medians.
 [[nodiscard]] PriceDraws spread_prices(Prices prices, const PriceSpread& spread, std::uint64_t seed);
 
-/// How far apart kinds of texts are, which widens an answer about a kind that was not recorded.
+/// Spread between kinds of texts, which widens an answer about a kind that was not recorded.
 struct TextSpread {
-  double sigma = 0.0;     ///< standard deviation of a kind's ln(speedup)
-  double freedom = 0.0;   ///< degrees of freedom that it is known with
-  std::size_t kinds = 1;  ///< recorded ones, whose mean the answer is
+  double sigma = 0.0;     ///< Standard deviation of a kind's ln(speedup).
+  double freedom = 0.0;   ///< Degrees of freedom of `sigma`.
+  std::size_t kinds = 1;  ///< Number of recorded kinds, whose mean the answer is.
 };
 
 struct SweepOptions {
   std::int32_t draws = 1000;
   std::uint64_t seed = 20240301;
-  std::int32_t threads = 0;  ///< 0: as many as the machine runs at once
-  /// Set: texts of another kind are asked about. Widens what prediction.h gives; sweep() has no use for it.
+  std::int32_t threads = 0;  ///< 0 = as many as the machine runs at once.
+  /// Set if the question is about texts of another kind. It widens the intervals of prediction.h; sweep()
+  /// ignores it.
   std::optional<TextSpread> other_texts;
 };
 
 struct SweepAnswer {
-  AnswerStatus status = AnswerStatus::invalid;  ///< of the rounds; 0 everywhere below if invalid
-  double speedup = 0.0;       ///< sum of vanilla times / sum of times; with the fewest draft tokens
-  double min_speedup = 0.0;   ///< the same with the most
-  double request_mean = 0.0;  ///< mean over requests of their own speedups, as `speedup`
+  AnswerStatus status = AnswerStatus::invalid;  ///< Status of the rounds; all numbers below are 0 if invalid.
+  double speedup = 0.0;       ///< Sum of vanilla times / sum of times; with the fewest draft tokens.
+  double min_speedup = 0.0;   ///< Speedup with the most draft tokens.
+  double request_mean = 0.0;  ///< Mean over requests of their speedups, with the fewest draft tokens.
   /// Intervals of `speedup`; if bounded, from the slower bound's lower end to the faster one's upper end.
   std::optional<Interval> interval_80, interval_95;
 };
@@ -65,9 +66,9 @@ struct SweepAnswer {
 struct SweepTable {
   std::size_t settings = 0;
   std::size_t targets = 0;
-  std::size_t requests = 0;  ///< that emitted tokens in rounds; others are left out
+  std::size_t requests = 0;  ///< Number of requests that emitted tokens in rounds; others are left out.
   std::vector<SweepAnswer> answers;
-  std::string no_interval_reason;  ///< one line; empty if there are intervals
+  std::string no_interval_reason;  ///< One line; empty if there are intervals.
 
   [[nodiscard]] const SweepAnswer& at(std::size_t setting, std::size_t target) const {
     return answers[target * settings + setting];

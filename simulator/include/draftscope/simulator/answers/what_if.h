@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From one recording to answers: what would this strategy have given, on that machine, with that model?
+// Answers from one recording: the speed that another strategy, machine or model would have given.
 //
 // Three things are read from the recording once: the texts with the prediction of every layer at every
-// position, the rounds as they were recorded, and the costs of passes (cost_model.h). A question then takes
-// rounds from here (those of a recorded run as they were; of any other setting from a replay of the texts, or
-// from a model of acceptance where no layer's predictions were recorded) and asks for their answer on a
-// machine (answer.h).
+// position, the recorded rounds, and the costs of passes (cost_model.h). A question then takes rounds from
+// here and asks for their answer on a machine (answer.h). Rounds of a recorded run are used unchanged. Those
+// of any other setting come from a replay of the texts, or from a model of acceptance where no layer's
+// predictions were recorded.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/analysis/gpu.h>
@@ -27,47 +27,47 @@
 
 namespace draftscope::simulator {
 
-/// Data that questions need of the recording; defined beside the simulator's sources, for which it is.
+/// Data of the recording that questions need; private to the simulator and defined among its sources.
 struct TrainedRecording;
 
 struct WhatIfOptions {
-  std::optional<GpuSpecification> recorded_on;  ///< the GPU of the recording, whose numbers become priors
-  /// Costs that are not the recording's: of an imported one, which has no times that a fit could use.
+  std::optional<GpuSpecification> recorded_on;  ///< GPU of the recording; its parameters become priors.
+  /// Costs for an imported recording, which has no times that a fit could use.
   std::optional<CostModel> specified;
-  /// Told of parts done, and all, often enough to stop by returning false: train() then fails.
+  /// Reports the parts done and their total, frequently. If it returns false, train() stops with an error.
   std::function<bool(std::int64_t done, std::int64_t all)> progress;
 };
 
-/// Questions to one recording. A value whose copies share what was read; its questions are independent of one
-/// another and may be asked from several threads at once.
+/// Answers questions about one recording. Copies share the data that was read; questions are independent of
+/// one another and may be asked from several threads at once.
 class WhatIf {
  public:
-  /// Reads and fits what questions need. `recording` must outlive the result. Errors: no usable round, no
-  /// shape in meta, unreadable tables. A recording without shadow tokens is no error: what is missing shows
-  /// in the answers. An imported recording needs `specified` costs; what it lacks limits the questions, as
-  /// answers say.
+  /// Reads and fits the data that questions need. `recording` must outlive the result. Errors: no usable
+  /// round, no shape in meta, unreadable tables. A recording without shadow tokens is no error: answers say
+  /// what is missing. An imported recording needs `specified` costs; data that it lacks limits the questions,
+  /// as answers say.
   [[nodiscard]] static Result<WhatIf> train(traces::Reader& reader, const traces::Recording& recording,
                                             const WhatIfOptions& options = {});
 
-  /// Costs of the recording's machine and model, as ask() wants them.
+  /// Costs of the recording's machine and model, as ask() needs them.
   [[nodiscard]] const CostFit& costs() const;
 
-  /// Scenario of the recording's own machine and model, at the longest context of its texts.
+  /// Scenario of the recorded machine and model, at the longest context of its texts.
   [[nodiscard]] Scenario recorded_scenario() const;
 
-  /// Rounds of `strategy`, which is written as on the command line. Errors: an unknown strategy or parameter;
-  /// a question that this recording can't answer, with the reason and what to record instead.
+  /// Rounds of `strategy`, in command-line syntax. Errors: an unknown strategy or parameter; a question that
+  /// this recording can't answer, with the reason and what to record instead.
   [[nodiscard]] Result<StrategyRounds> rounds(std::string_view strategy) const;
 
-  /// The same on this machine: other rounds where goes_by_times(strategy). Errors: those, and a scenario that
-  /// contradicts itself.
+  /// Rounds of `strategy` on this machine, which differ where goes_by_times(strategy). Errors: those of
+  /// rounds(strategy), and a scenario that contradicts itself.
   [[nodiscard]] Result<StrategyRounds> rounds(std::string_view strategy, const Machine& machine) const;
 
-  /// Reason why no other setting than the recorded ones can be replayed, one line; empty if they can.
+  /// Reason why only recorded settings can be replayed, one line; empty if others can.
   [[nodiscard]] std::string no_replay_reason() const;
 
-  /// Fits now what the first question about each recorded exit would wait for where no layer's predictions
-  /// were recorded.
+  /// Fits acceptance models now that the first question about each recorded exit would otherwise wait for.
+  /// Does nothing where layers' predictions were recorded.
   void fit_acceptance() const;
 
   [[nodiscard]] const TrainedRecording& trained() const { return *trained_; }
@@ -78,28 +78,28 @@ class WhatIf {
   std::shared_ptr<const TrainedRecording> trained_;
 };
 
-// Exits of the model that is asked about, where that is deeper or shallower than the recorded one. Without
-// this an exit is one of the recorded model's layers, and stands for the same share of the other's depth.
+// Exits of an asked model that is deeper or shallower than the recorded one. By default an exit is one of the
+// recorded model's layers, and stands for the same share of the other model's depth.
 
-/// Rounds of a strategy whose `exit` counts layers of `asked`, for_shape() included: acceptance is that of
-/// the recorded exit nearest to the same share of the depth, the price that of the exit itself. A strategy
-/// without an exit, and a model of the recorded depth, are as with WhatIf::rounds(). Errors: an exit that is
-/// no layer below `asked`'s last; those of WhatIf::rounds().
+/// Rounds of a strategy whose `exit` counts layers of `asked`, for_shape() included. Acceptance is that of
+/// the recorded exit nearest to the same share of the depth; the price is that of the exit itself. For a
+/// strategy without an exit, or a model of the recorded depth, the result is that of WhatIf::rounds().
+/// Errors: an exit that is no layer below the last one of `asked`; those of WhatIf::rounds().
 [[nodiscard]] Result<StrategyRounds> rounds_at_target_exit(const WhatIf& what_if, std::string_view strategy,
                                                            const ModelShape& asked);
 
-/// Comparison of prompts that are asked about with recorded ones.
+/// Comparison of asked prompts with recorded ones.
 struct PromptComparison {
   bool is_other_kind = false;
-  std::string difference;  ///< one line: the statistics by which they differ, with figures
+  std::string difference;  ///< One line: the statistics by which they differ, with figures.
 };
 
-/// Compares each prompt's length, the share of it that repeats itself, and its entropy under trigrams of the
-/// recorded prompts (without itself). What all recorded prompts begin and end with (a chat template) is left
-/// out. Of another kind are prompts of which one statistic is above (or below) the recorded ones' three times
-/// of four or more, and with 99 % confidence not by chance. Prompts of later turns are left out, and of long
-/// ones all beyond 16 KiB. O(bytes · recorded). Errors: too few prompts to tell kinds apart, which
-/// takes five recorded and five asked ones, or three asked of 20 recorded.
+/// Compares each prompt's length, its self-repeating share, and its entropy under trigrams of the recorded
+/// prompts (without itself). A prefix and suffix common to all recorded prompts (a chat template) is left
+/// out. Prompts are of another kind if one statistic is above (or below) the recorded ones' three times out
+/// of four or more, with 99 % confidence. Prompts of later turns are left out; so is everything beyond 16 KiB
+/// of a prompt. O(bytes · recorded). Errors: too few prompts to tell kinds apart, which takes five recorded
+/// and five asked ones, or three asked with 20 recorded.
 [[nodiscard]] Result<PromptComparison> compare_prompts(const traces::Recording& recording,
                                                        std::span<const std::string> asked);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What one machine takes for the kernels and passes that decide decoding speed, measured there in a minute
-// (`draftscope calibrate`), and the cost model that follows: few-shot, so that what was not measured stays
-// with the specification of its GPU, or with the scale of what was.
+// Calibration: times of the kernels and passes that decide a machine's decoding speed, measured there in a
+// minute (`draftscope calibrate`), and the resulting cost model. The fit is few-shot: anything not measured
+// follows the specification of the GPU, or the scale of the measured kernels.
 //
-// A kernel is an operation inside a pass, or a whole pass of some sublayers and the head, at so many rows and
-// context rows; its bytes follow from the model's shape (cost_work.h) and are stored to be read, not trusted.
-// A file may hold several shapes: weights that stay in the last cache follow another law than weights that
-// are streamed from memory, and an asked shape is priced by those on its own side.
+// A kernel is an operation inside a pass, or a whole pass of some sublayers and the head, with a number of
+// rows and context rows. Its bytes follow from the model's shape (cost_work.h); they are stored for readers
+// only. A file may contain several shapes. Weights that stay in the last-level cache follow another law than
+// weights streamed from memory, and a shape is priced by the kernels on its side of that limit.
 //
-// Values; all functions are thread-safe. Times in nanoseconds.
+// All types are values; all functions are thread-safe. Times are in nanoseconds.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/cost_model.h>
@@ -36,15 +36,15 @@ struct CalibratedShape {
 
 struct MachineCalibration {
   std::string device;     ///< "cpu", "cuda"
-  std::string processor;  ///< as the backend names it
+  std::string processor;  ///< Name from the backend.
   std::string kernel_set;
   std::int32_t threads = 0;  ///< 0 on a GPU
   std::string engine_version;
   std::string date;          ///< UTC, ISO 8601
-  std::string gpu;           ///< of the table of specifications (gpu.h); empty if none is known
-  double cache_bytes = 0.0;  ///< the last cache's; 0 = unknown
-  std::optional<speculation::Spread> memory_gb_s;    ///< what reading alone reaches
-  std::optional<speculation::Spread> empty_pass_ns;  ///< a pass without layers or head: one launch, one wait
+  std::string gpu;           ///< Name in the table of specifications (gpu.h); empty if unknown.
+  double cache_bytes = 0.0;  ///< Size of the last-level cache; 0 = unknown.
+  std::optional<speculation::Spread> memory_gb_s;    ///< Bandwidth that reading alone reaches.
+  std::optional<speculation::Spread> empty_pass_ns;  ///< A pass without layers or head: one launch, one wait.
   std::vector<CalibratedShape> shapes;
 
   [[nodiscard]] bool on_gpu() const { return device != "cpu"; }
@@ -52,29 +52,30 @@ struct MachineCalibration {
   [[nodiscard]] std::string name() const;
 };
 
-/// Bytes that a kernel moves: weights, activations, K/V. 0 of the rest of a round.
+/// Bytes that a kernel moves: weights, activations, K/V. It is 0 for the rest of a round.
 [[nodiscard]] double kernel_bytes(const speculation::KernelForm& form, const ModelShape& shape,
                                   WeightType weights);
 
-/// Coefficients of one execution: its time is values · these (simulator/prices/fit/cost_parameters.h).
+/// Coefficients of one execution: its time is their dot product with the values
+/// (simulator/prices/fit/cost_parameters.h).
 [[nodiscard]] CostVector kernel_coefficients(const speculation::KernelForm& form, const ModelShape& shape,
                                              WeightType weights, WidthLaw law);
 
-/// JSON, `format` "draftscope calibration", `version` 1: identity, probes, and per shape every kernel and the
-/// laws. Ended by a newline.
+/// Returns JSON, `format` "draftscope calibration", `version` 1: identity, probes, and per shape every kernel
+/// and the laws. It ends with a newline.
 [[nodiscard]] std::string calibration_json(const MachineCalibration& calibration);
 
-/// `name` is what errors call the text. Errors, one line each: no JSON, another format or version, a field
-/// that is missing, of another type or out of range, quartiles out of order, bytes or laws that contradict
-/// the shape or the kernels by more than 1 %, a GPU that the table does not know.
+/// Parses a calibration; errors call the text `name`. Errors are one line each: no JSON, another format or
+/// version, a GPU that the table does not know. Errors about fields: missing, of another type or out of
+/// range, quartiles out of order, bytes or laws that contradict the shape or the kernels by more than 1 %.
 [[nodiscard]] Result<MachineCalibration> parse_calibration(std::string_view text, std::string_view name);
 
 struct WidthFactor {
   std::int32_t rows = 0;
-  double factor = 0.0;  ///< time of a target pass over that of one row
+  double factor = 0.0;  ///< Time of a target pass / that of one row.
 };
 
-/// t = launch + bytes · ns_per_byte over some kernels, with the relative residuals that it leaves.
+/// t = launch + bytes · ns_per_byte over some kernels, with the relative residuals of the fit.
 struct AffineLaw {
   KernelLaw law;
   std::size_t kernels = 0;
@@ -84,15 +85,15 @@ struct AffineLaw {
 
 /// Laws of one shape's kernels; a law is absent where its kernels have fewer than two sizes.
 struct CalibrationLaws {
-  std::optional<AffineLaw> products;   ///< operations with weights, one row
-  std::optional<AffineLaw> passes;     ///< draft steps and target steps: what a pass takes beside its bytes
-  std::optional<AffineLaw> attention;  ///< one row over its K/V bytes
-  std::vector<WidthFactor> widths;     ///< of passes through all layers, by rows
+  std::optional<AffineLaw> products;   ///< Operations with weights, one row.
+  std::optional<AffineLaw> passes;     ///< Draft and target steps; the launch is their time without bytes.
+  std::optional<AffineLaw> attention;  ///< One row over its K/V bytes.
+  std::vector<WidthFactor> widths;     ///< Passes through all layers, by rows.
 };
 [[nodiscard]] CalibrationLaws calibration_laws(const CalibratedShape& shape);
 
-/// The fit of the whole cost model to the kernels that price `shape`: those of the shapes on its side of the
-/// last cache, or all. Errors: no kernels, none of a pass, times that are not positive.
+/// Fits the whole cost model to the kernels that price `shape`: those of the shapes on its side of the
+/// last-level cache, or all. Errors: no kernels, no pass among them, times that are not positive.
 [[nodiscard]] Result<CostFit> fit_calibration(const MachineCalibration& calibration, const ModelShape& shape,
                                               WeightType weights);
 
@@ -104,24 +105,25 @@ struct LeaveOneOut {
     double error = 0.0;  ///< predicted / measured − 1
   };
   std::vector<Error> errors;
-  double p50 = 0.0;  ///< of magnitudes
+  double p50 = 0.0;  ///< Median of magnitudes.
   double greatest = 0.0;
-  double pass_rms = 0.0;  ///< of draft and target passes
+  double pass_rms = 0.0;  ///< Root mean square over draft and target passes.
 };
 enum class LeftOut : std::uint8_t { every_kernel, passes };
-/// Operations and passes in turn, or passes alone, a fit each; not the constants of rounds, which nothing
-/// else tells of. Errors: as fit_calibration().
+/// Leaves out operations and passes in turn, or passes only, with one fit each. The constants of rounds are
+/// never left out, since no other kernel determines them. Errors: those of fit_calibration().
 [[nodiscard]] Result<LeaveOneOut> leave_one_out(const MachineCalibration& calibration,
                                                 const ModelShape& shape, WeightType weights,
                                                 LeftOut which = LeftOut::every_kernel);
 
-/// The machine's cost model for `shape`: the fit, its covariance widened by what laws predict of passes they
-/// have not seen (a common factor of launches and one of rates, at least 1 %). Errors: as fit_calibration().
+/// Cost model of the machine for `shape`: the fit, with its covariance widened by the laws' errors on passes
+/// that they have not seen (a common factor of launches and one of rates, at least 1 %). Errors: those of
+/// fit_calibration().
 [[nodiscard]] Result<CostModel> calibrated_model(const MachineCalibration& calibration,
                                                  const ModelShape& shape, WeightType weights);
 
-/// Basis of prices of `shape`: how many kernels of which shapes were measured, how well they predict one
-/// another, what is extrapolated. Errors: as fit_calibration().
+/// Basis of the prices of `shape`: how many kernels of which shapes were measured, how well they predict one
+/// another, what is extrapolated. Errors: those of fit_calibration().
 [[nodiscard]] Result<std::vector<CostNote>> calibration_notes(const MachineCalibration& calibration,
                                                               const ModelShape& shape, WeightType weights);
 

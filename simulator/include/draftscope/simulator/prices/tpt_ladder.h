@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The correction ladder: why a speedup that is counted in layers is not the one on the clock. It starts at
-// L · eTPL of the rounds and admits one kind of cost after the other, in this order:
+// The correction ladder explains why a speedup that is counted in layers differs from the measured one. It
+// starts at L · eTPL of the rounds and adds one kind of cost after the other, in this order:
 //
 //   layer_count  time is loaded layers: steps · E + rounds · L against tokens · L (DEL)
-//   layer_time   layers' own time: a draft's layers / the target's, which need not be E / L (sublayers of
+//   layer_time   real time of layers: a draft's layers / the target's, which need not be E / L (sublayers of
 //                unequal size, skipped attention or MLP, a regime in which launches count)
-//   head         + the LM head, once a pass whatever its rows
-//   choice       + the choice of the token: softmax, sampling, what waits for it; once a pass
-//   width        + a verification's own time instead of one row's
-//   context      + what every pass pays for the K/V rows before it
+//   head         + the LM head, once per pass for any number of rows
+//   choice       + the choice of the token: softmax, sampling, waiting for it; once per pass
+//   width        + real time of a verification instead of one row's
+//   context      + time that every pass adds for the K/V rows before it
 //   overhead     + accept, control and host time of a round
 //
-// All but the last two are at context 0. The order is a convention: what two corrections cost together is
-// booked to the later one. The last rung is time_true_speedup exactly, since nothing is left out.
-// Modelled: as good as the prices. Pure functions, safe from any thread.
+// All but the last two are at context 0. The order is a convention: the joint cost of two corrections counts
+// for the later one. The last rung is time_true_speedup exactly, since nothing is left out. The result is
+// modelled: as good as the prices. Pure functions, safe from any thread.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/prices.h>
@@ -40,11 +40,11 @@ inline constexpr std::size_t rung_count = 7;
 
 struct LadderRung {
   Rung rung = Rung::layer_count;
-  double speedup = 0.0;  ///< with all corrections up to this one
-  double change = 0.0;  ///< speedup − the one before; of the first rung 0. Changes add up to last − first
-  double factor = 1.0;  ///< speedup / the one before; of the first rung 1. Factors multiply to last / first
-  /// ln(factor) / ln(last / first): shares add up to 1. Negative where the correction helps; absent where
-  /// last and first are within a hundredth of one another, or corrections undo one another so far that one is
+  double speedup = 0.0;  ///< Speedup with all corrections up to this one.
+  double change = 0.0;   ///< speedup − the previous one, or 0; changes add up to last − first
+  double factor = 1.0;   ///< speedup / the previous one, or 1; factors multiply to last / first
+  /// ln(factor) / ln(last / first): shares add up to 1. Negative where the correction helps. Absent where
+  /// last and first are within a hundredth of one another, or where corrections cancel so far that one is
   /// more than twice the whole.
   std::optional<double> share;
 };
@@ -52,7 +52,7 @@ struct LadderRung {
 using Ladder = std::array<LadderRung, rung_count>;
 
 /// Parts of a pass's price, at context 0 and in nanoseconds, that are neither layers nor rows. They are
-/// inside target_step.ns, every step.ns and every verify.ns. Left at 0, it is booked to layer_time.
+/// included in target_step.ns, every step.ns and every verify.ns. If 0, they count as layer_time.
 struct PassParts {
   double head_ns = 0.0;
   double choice_ns = 0.0;
@@ -60,35 +60,34 @@ struct PassParts {
 
 struct LayerCounts {
   std::int32_t model = 0;      ///< L
-  std::vector<double> drafts;  ///< [exit] as Prices::drafts: layers that a step loads; empty: E of exit E
+  std::vector<double> drafts;  ///< [exit], as Prices::drafts: layers that a step loads; empty = E for exit E
 };
 
 struct LadderInput {
   const RoundStatistics& statistics;
-  PassCount vanilla;  ///< target steps of vanilla decoding for the same tokens (vanilla_steps, summed)
+  PassCount vanilla;  ///< Target steps of vanilla decoding for the same tokens (vanilla_steps, summed).
   const Prices& prices;
   PassParts parts;
   LayerCounts layers;
-  /// Factor of the strategy's own time beside prices (StrategyRounds::own_ratio); booked to the
-  /// overhead.
+  /// Factor of the strategy's time relative to prices (StrategyRounds::own_ratio); it counts as overhead.
   double own_ratio = 1.0;
 };
 
-/// Speedup of the rounds of a replay or recording; `vanilla_ns` is the time of the same tokens by vanilla
+/// Speedup of the rounds of a replay or recording. `vanilla_ns` is the time of the same tokens by vanilla
 /// decoding (vanilla_time_ns of each request, summed). Errors: a round that no price covers, times that are
 /// not above 0.
 [[nodiscard]] Result<double> time_true_speedup(const RoundStatistics& statistics, double vanilla_ns,
                                                const Prices& prices);
 
-/// Tokens are those that rounds emitted, on every rung: eTPL counts no token that the end of the text cut.
-/// Errors: no tokens, vanilla passes fewer than tokens or more than twice as many, an exit or width without a
-/// price, layer counts outside (0, L], parts that leave a target step no time for layers or a draft step less
-/// than none.
+/// On every rung tokens are those that rounds emitted: eTPL counts no token that the end of the text cut.
+/// Errors: no tokens, an exit or width without a price, layer counts outside (0, L]. Errors of counts and
+/// parts: vanilla passes fewer than tokens or more than twice as many, parts that leave a target step no time
+/// for layers or a draft step a negative time.
 [[nodiscard]] Result<Ladder> correction_ladder(const LadderInput& input);
 
-/// Head and choice together as the prices show them: the intercept of the least-squares line through step
-/// times at context 0 by layers, the target step included. Exact where layers are equal. Absent with fewer
-/// than two different layer counts; at least 0.
+/// Head and choice together as estimated from the prices: the intercept of the least-squares line through
+/// step times at context 0 by layers, the target step included. Exact where layers are equal. Absent with
+/// fewer than two different layer counts; at least 0.
 [[nodiscard]] std::optional<double> fixed_pass_ns(const Prices& prices, const LayerCounts& layers);
 
 }  // namespace draftscope::simulator

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the passes of a strategy's rounds cost on a machine. `trained` is the cost model of the recording; it
-// prices machines that have no costs of their own. Pure functions, safe from any thread. Times in
-// nanoseconds.
+// Prices of the passes of a strategy's rounds on a machine. `trained` is the cost model of the recording; it
+// prices machines without costs of their own. Pure functions, safe from any thread. Times are in nanoseconds.
 
 #include <draftscope/base/result.h>
 #include <draftscope/simulator/prices/asked_machine.h>
@@ -14,21 +13,21 @@
 
 namespace draftscope::simulator {
 
-/// Prices that ask() multiplies these rounds with, at the means of the parameters: their sum of vanilla times
-/// / sum of times is the answer's speedup. Expects rounds of the machine's shape (for_shape). Errors: a
+/// Prices that ask() multiplies these rounds with, at the means of the parameters. Their sum of vanilla times
+/// / sum of times is the answer's speedup. The rounds must have the machine's shape (for_shape). Errors: a
 /// scenario that contradicts itself.
 [[nodiscard]] Result<Prices> answer_prices(const CostModel& trained, const StrategyRounds& rounds,
                                            const Machine& machine);
 
-/// Factor of the strategy's own time beside prices: StrategyRounds::own_ratio where the question is about the
-/// recording's own circumstances, else 1. Errors: a scenario that contradicts itself.
+/// Factor of the strategy's time relative to prices: StrategyRounds::own_ratio where the question is about
+/// the recorded conditions, else 1. Errors: a scenario that contradicts itself.
 [[nodiscard]] Result<double> own_time_ratio(const CostModel& trained, const StrategyRounds& rounds,
                                             const Machine& machine);
 
 /// Prices of every exit layer E of the recorded model, as Prices::drafts[E], and of verifications of up to
-/// `widths` rows. On a model of another depth an exit stands for the same share of it. Rounds whose passes
-/// have `longer_context` rows more before them than recorded ones count those themselves
-/// (lengthen_context()). Errors: a scenario that contradicts itself.
+/// `widths` rows. On a model of another depth an exit stands for the same share of it. `longer_context` rows
+/// precede the passes beyond the recorded ones; rounds count them separately (lengthen_context()). Errors: a
+/// scenario that contradicts itself.
 [[nodiscard]] Result<Prices> early_exit_prices(const CostModel& trained, const Machine& machine,
                                                VerifiedLayers verified_layers, std::int32_t widths,
                                                std::int32_t longer_context = 0);
