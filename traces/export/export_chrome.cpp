@@ -15,7 +15,7 @@
 namespace draftscope::traces {
 namespace {
 
-/// With its quotes; bytes that are not UTF-8 become U+FFFD.
+/// Returns the text with its quotes; bytes that are not UTF-8 become U+FFFD.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -87,7 +87,7 @@ class ChromeSink : public TimelineSink {
   void end(int /*lane*/, std::int64_t /*end_ns*/) override {}
 
   void counter(int lane, const Counter& counter) override {
-    if (!std::isfinite(counter.value)) return;  // JSON has no word for it
+    if (!std::isfinite(counter.value)) return;  // JSON has no such number
     const auto name = counter_names_.find(lane);
     write(fmt::format(R"({{"ph":"C","pid":1,"tid":{},"ts":{},"name":{},"args":{{"value":{}}}}})", lane,
                       microseconds(counter.timestamp_ns),
@@ -111,7 +111,7 @@ class ChromeSink : public TimelineSink {
                       category, arguments));
   }
 
-  /// An arrow from the launching span to its kernel; the kernel's id is the arrow's.
+  /// Writes an arrow from the launching span to its kernel; the arrow has the kernel's id.
   void write_flow(std::string_view kind, KernelId id, int lane, std::int64_t time_ns) {
     write(fmt::format(
         R"({{"ph":"{}","bp":"e","pid":1,"tid":{},"ts":{},"id":{},"name":"launch","cat":"launch"}})", kind,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Perfetto's TrackEvent protobuf: a file is a sequence of TracePackets, so writing is appending. The field
-// numbers are those of Perfetto's protos/perfetto/trace.
+// numbers come from Perfetto's protos/perfetto/trace.
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/traces/exporters.h>
@@ -45,8 +45,8 @@ constexpr int event_names = 2, iid = 1, name = 2;
 }
 
 constexpr std::uint64_t sequence = 1;
-// The first packet says that earlier interned names are forgotten; all say that they depend on what went
-// before. Without it Perfetto imports nothing.
+// The first packet says that earlier interned names are forgotten, and all say that they depend on earlier
+// packets. Without these flags Perfetto imports nothing.
 constexpr std::uint64_t state_cleared = 1;
 constexpr std::uint64_t needs_state = 2;
 constexpr std::uint64_t process_uuid = 1;
@@ -55,7 +55,7 @@ std::uint64_t uuid_of(int lane) {
   return process_uuid + 1 + static_cast<std::uint64_t>(lane);
 }
 
-/// One message of the protobuf wire format being built, as far as a trace needs it; its bytes are the
+/// A message of the protobuf wire format that is being built, as far as a trace needs it; its bytes are the
 /// concatenated fields.
 class ProtobufMessage {
  public:
@@ -63,14 +63,14 @@ class ProtobufMessage {
     tag(field, 0);
     raw_varint(value);
   }
-  /// A 64-bit field (fixed64 or double).
+  /// Appends a 64-bit field (fixed64 or double).
   void fixed64(int field, std::uint64_t value) {
     tag(field, 1);
     for (int byte = 0; byte < 8; ++byte)
       bytes_.push_back(static_cast<char>(value >> (8U * static_cast<unsigned>(byte))));
   }
   void real(int field, double value) { fixed64(field, std::bit_cast<std::uint64_t>(value)); }
-  /// A string, bytes or nested message.
+  /// Appends a string, bytes or nested message.
   void bytes(int field, std::string_view value) {
     tag(field, 2);
     raw_varint(value.size());
@@ -116,7 +116,7 @@ class PerfettoSink : public TimelineSink {
     message.varint(descriptor::parent_uuid, parent < 0 ? process_uuid : uuid_of(parent));
     if (track.kind == "counter") message.message(descriptor::counter, ProtobufMessage{});
     message.varint(descriptor::child_ordering, descriptor::explicit_order);
-    // An int32 goes out sign-extended, as protobuf has it.
+    // An int32 is written sign-extended, as protobuf requires.
     message.varint(descriptor::sibling_order_rank, static_cast<std::uint64_t>(std::int64_t{track.sort}));
     packet_.message(packet::track_descriptor, message);
     write_packet(needs_state);
@@ -234,7 +234,7 @@ class PerfettoSink : public TimelineSink {
     set_name(found != names_.strings.end() ? found->second : "string " + std::to_string(id.value()));
   }
 
-  /// A name goes out once, in the packet that uses it first.
+  /// Writes a name once, in the packet that uses it first.
   void set_name(const std::string& name) {
     const auto [entry, added] = iids_.try_emplace(name, iids_.size() + 1);
     event_.varint(event::name_iid, entry->second);
@@ -265,7 +265,7 @@ class PerfettoSink : public TimelineSink {
   AtomicFile& file_;
   const TimelineNames& names_;
   std::unordered_map<std::string, std::uint64_t> iids_;
-  ProtobufMessage packet_, event_, annotation_, framed_;  // kept for their capacity
+  ProtobufMessage packet_, event_, annotation_, framed_;  // members, to reuse their capacity
 };
 
 }  // namespace

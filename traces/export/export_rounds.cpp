@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The neutral format (docs/rounds-format.md), request by request. What the recording lacks is left out.
+// Exports the neutral format (docs/rounds-format.md), request by request. Data that the recording lacks is
+// omitted.
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/traces/exporters.h>
@@ -23,7 +24,7 @@ std::string line_of(const ordered_json& object) {
   return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// A value of `meta` that is a whole number of JSON as such, any other as text.
+/// Converts a value of `meta`: a whole number of JSON stays one, and anything else is text.
 ordered_json setting(const std::string& text) {
   ordered_json value = ordered_json::parse(text, nullptr, false);
   if (!value.is_number() || value.dump() != text) value = text;
@@ -124,7 +125,7 @@ class RequestLines {
     return line_of(line);
   }
 
-  /// `emitted` is what the request's rounds gave.
+  /// The line of a request's end. `emitted`: tokens from the request's rounds.
   [[nodiscard]] std::string end(const Request& request, std::size_t emitted) const {
     ordered_json line{{"record", "end"}, {"request", std::to_string(request.id.value())}};
     if (has_times(request)) line["end_ns"] = request.end_ns;
@@ -140,7 +141,7 @@ class RequestLines {
   }
 
  private:
-  /// Known of every row. Where it is not, a row may hold it all the same.
+  /// Whether the data is known in every row; otherwise single rows may still have it.
   [[nodiscard]] bool has(MissingData data) const { return !lacks_.contains(data); }
   [[nodiscard]] bool has_times(const Request& request) const {
     return has(MissingData::wall_times) || request.end_ns - request.start_ns != 1;
@@ -199,7 +200,7 @@ Result<void> export_rounds(Reader& reader, const std::filesystem::path& target, 
     file.write(line_of(line));
   }
   const RequestLines lines(recording);
-  // Rounds and draft tokens lie one after another by request and round, in the order of ids.
+  // Rounds and draft tokens are stored by request and round, in the order of ids.
   std::unordered_map<RequestId, std::size_t> first_round;
   for (std::size_t i = recording.rounds.size(); i-- > 0;) first_round[recording.rounds[i].request_id] = i;
   std::unordered_map<RoundId, std::size_t> first_token;
@@ -221,7 +222,7 @@ Result<void> export_rounds(Reader& reader, const std::filesystem::path& target, 
                      .subspan(first_token.at(round.id), static_cast<std::size_t>(round.drafted));
       file.write(lines.round(round, tokens));
     }
-    if (request.end_ns > 0) file.write(lines.end(request, emitted));  // else it was cut off
+    if (request.end_ns > 0) file.write(lines.end(request, emitted));  // otherwise it was cut off
     if (progress && !progress(++done, all)) return fail("export cancelled");
   }
   return file.commit();

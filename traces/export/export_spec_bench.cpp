@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Spec-Bench's answer files. Its speed.py reads choices[0] alone and takes the mean of three files, so each
-// repeat becomes a file of its own.
+// Exports Spec-Bench's answer files. Its speed.py reads only choices[0] and takes the mean of three files, so
+// each repeat becomes a file of its own.
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/atomic_folder.h>
@@ -22,10 +22,10 @@ namespace {
 struct Turn {
   const Request* request = nullptr;
   const Prompt* prompt = nullptr;
-  std::vector<std::int32_t> accept_lengths;  ///< tokens a verification gave, bonus included
+  std::vector<std::int32_t> accept_lengths;  ///< Tokens per verification, including the bonus token.
 };
 
-/// (run, repeat) → question → turns in their order.
+/// (run, repeat) → question → turns in order.
 using Files = std::map<std::pair<RunId, std::int32_t>, std::map<std::int64_t, std::vector<Turn>>>;
 
 Files group(const Recording& recording) {
@@ -39,7 +39,7 @@ Files group(const Recording& recording) {
     files[{request.run_id, request.repeat}][prompt->question_id].push_back(
         {&request, prompt, std::move(accept_lengths[request.id])});
   }
-  // An answer that was cut off would count as a short one, so its question is left out.
+  // A cut-off answer would count as a short one, so its question is left out.
   const auto cut_off = [](const Turn& turn) {
     const Request& request = *turn.request;
     return request.end_ns == 0 || request.stop == RequestStop::cancelled ||
@@ -79,7 +79,7 @@ std::string answer_line(const Recording& recording, const Run& run, std::int32_t
     wall_time.push_back(static_cast<double>(turn.request->end_ns - turn.request->start_ns) * seconds_per_ns);
     accept_lengths.insert(accept_lengths.end(), turn.accept_lengths.begin(), turn.accept_lengths.end());
   }
-  // Calendar time of the last turn's end, from the recording's pair of clocks.
+  // Calendar time of the last turn's end, derived from the recording's pair of clocks.
   const double since_start_ns = static_cast<double>(turns.back().request->end_ns) -
                                 static_cast<double>(meta_integer(recording.meta, "clock_start_monotonic_ns"));
   const double tstamp =
@@ -104,7 +104,7 @@ std::string answer_line(const Recording& recording, const Run& run, std::int32_t
   return answer.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-/// The specification as a file name: "layerskip:exit=4,gamma=6" stays, a slash does not.
+/// The specification as a file name: "layerskip:exit=4,gamma=6" stays, but a slash does not.
 std::string file_name(const Run& run, std::int32_t repeat, std::set<std::string>& taken) {
   constexpr std::size_t max_characters = 150;  // file systems allow 255 bytes
   std::string name = run.specification.substr(0, max_characters);

@@ -9,7 +9,7 @@
 namespace draftscope::traces {
 namespace {
 
-/// The lanes of all tracks, and what is open on them.
+/// The lanes of all tracks, and the open slices on them.
 class Lanes {
  public:
   Lanes(const std::vector<Track>& tracks, TimelineSink& sink) : sink_(sink) {
@@ -17,11 +17,11 @@ class Lanes {
     for (const Track& track : tracks) first_lane(track.id);
   }
 
-  /// The first lane of a track; opens it, after its parents', if it is new.
+  /// The first lane of a track; a new one is opened, after its parents' lanes.
   int first_lane(TrackId id) {
     if (const auto found = lanes_of_.find(id); found != lanes_of_.end()) return found->second.front();
-    // Upwards to a track that has a lane, or to the outermost. A damaged file may have a track among its own
-    // ancestors; the last before it comes again is then the outermost.
+    // The loop goes up to a track that has a lane, or to the outermost. In a damaged file a track may be
+    // among its own ancestors; the last track before the repetition is then the outermost.
     std::vector<TrackId> chain;
     std::unordered_set<TrackId> seen;
     for (TrackId next = id; !lanes_of_.contains(next) && seen.insert(next).second;) {
@@ -39,7 +39,7 @@ class Lanes {
     return lane;
   }
 
-  /// On a track that the recording itself lacks.
+  /// Adds a slice on a track that the recording itself lacks.
   void add(const Track& track, const Slice& slice) {
     tracks_.try_emplace(track.id, track);
     add(track.id, slice);
@@ -61,10 +61,10 @@ class Lanes {
  private:
   struct Open {
     std::int64_t end_ns;
-    SpanId span_id;  // none of other slices
+    SpanId span_id;  // none for other slices
   };
 
-  /// The track itself, or one made up for an id that the recording lacks.
+  /// The track itself, or a substitute for an id that the recording lacks.
   const Track& track_of(TrackId id) {
     const std::string name = id.is_none() ? "requests" : fmt::format("track {}", id);
     return tracks_.try_emplace(id, Track{id, "host", name, 0, 0}).first->second;
@@ -90,7 +90,7 @@ class Lanes {
     int fitting = -1;
     for (const int lane : lanes) {
       std::vector<Open>& open = open_[static_cast<std::size_t>(lane)];
-      // A parent stays open for a child of no length at its very end.
+      // A parent stays open for a child of zero length at its very end.
       const auto is_parent = [&] { return !parent_id.is_none() && open.back().span_id == parent_id; };
       while (!open.empty() && open.back().end_ns <= slice.start_ns &&
              !(is_parent() && open.back().end_ns == slice.start_ns && slice.end_ns == slice.start_ns))
@@ -111,10 +111,10 @@ class Lanes {
   std::vector<int> parents_;             // by lane
 };
 
-/// Requests and rounds in the order of their starts, the request before its first round.
+/// Requests and rounds in the order of their starts, each request before its first round.
 std::vector<Slice> outer_slices(const Recording& recording) {
   std::vector<Slice> slices;
-  std::unordered_map<RequestId, std::int64_t> last_ns;  // by request: where a cut-off one is taken to end
+  std::unordered_map<RequestId, std::int64_t> last_ns;  // by request: the assumed end of a cut-off one
   for (const Round& round : recording.rounds) {
     slices.push_back(
         {.round = &round, .start_ns = round.start_ns, .end_ns = std::max(round.start_ns, round.end_ns)});
@@ -142,7 +142,7 @@ TrackId first_host_track(const Recording& recording) {
   return first != nullptr ? first->id : TrackId();
 }
 
-/// Below all that were recorded. The file has no such track, and a recording without decisions gets none.
+/// A track below all recorded ones. The file has no such track, and a recording without decisions gets none.
 Track decision_track(const Recording& recording) {
   Track last{0, "host", "decisions", 0, 0};
   for (const Track& track : recording.tracks) {
@@ -156,7 +156,7 @@ Track decision_track(const Recording& recording) {
   return last;
 }
 
-/// Calls Progress now and then; keeps whether it said to stop.
+/// Calls Progress now and then, and remembers whether it asked to stop.
 class Steps {
  public:
   Steps(const Progress& progress, const TimelineSink& sink, std::int64_t all)

@@ -175,12 +175,12 @@ Result<Request> ForeignRequest::finish(const ForeignEnd& said, const std::string
     DRAFTSCOPE_TRY(check(said.end_ns, last_ns_, max_ns, "end_ns", where));
     request.end_ns = said.end_ns;
   } else {
-    // The rounds themselves say how long it took, as far as they have times.
+    // The rounds tell the request's time as far as they have times.
     const bool is_told = has_times_ && last_ns_ > request.start_ns;
     request.end_ns = is_told ? last_ns_ : request.start_ns + 1;
     if (!is_told) missing_.insert(MissingData::wall_times);
   }
-  // A row with an end of 0 would be one that was cut off.
+  // A row with an end of 0 would mean a request that was cut off.
   request.end_ns = std::max<std::int64_t>(request.end_ns, 1);
   if (said.first_token_ns > 0)
     DRAFTSCOPE_TRY(check(said.first_token_ns, request.start_ns, request.end_ns, "first_token_ns", where));

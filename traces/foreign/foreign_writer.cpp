@@ -27,7 +27,7 @@ RunId ForeignWriter::run(const std::string& specification, bool is_baseline, con
 }
 
 PromptId ForeignWriter::prompt_of(const ForeignStart& said, const std::string& key) {
-  // Runs are paired by their prompts. A request without text or number has one of its own.
+  // Runs are paired by their prompts. A request without text or number gets a prompt of its own.
   std::string identity = fmt::format("{}\n{}\n{}\n", said.question_id, said.turn, said.category);
   if (said.prompt)
     identity += *said.prompt;

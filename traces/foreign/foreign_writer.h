@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Rows of other engines' requests, several of them under way at a time, each named by a key of the engine's.
+// Writes rows of other engines' requests. Several requests may be in progress at a time, each named by a key
+// of the engine's.
 //
-// Memory: what requests under way need, and the keys and prompts of all. Thread-safety: one thread at a time.
+// Memory: the data of requests in progress, and the keys and prompts of all. Thread-safety: one thread at a
+// time.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/missing_data.h>
@@ -25,8 +27,8 @@ namespace draftscope::traces {
 /// The name of vanilla decoding in files of other programs.
 inline constexpr std::string_view baseline_name = "vanilla";
 
-/// A run of another engine, by its specification. Vanilla decoding is a baseline, whether that was said or
-/// not.
+/// A run of another engine, by its specification. Vanilla decoding is a baseline whether or not the engine
+/// said so.
 [[nodiscard]] inline Run foreign_run(const std::string& specification, bool is_baseline,
                                      const std::string& parameters) {
   Run run;
@@ -37,14 +39,14 @@ inline constexpr std::string_view baseline_name = "vanilla";
   return run;
 }
 
-/// How a request began.
+/// The engine's report of a request's beginning.
 struct ForeignStart {
   std::string run;
-  std::int64_t start_ns = -1;         ///< -1 = unknown
-  std::optional<std::string> prompt;  ///< what was tokenized
+  std::int64_t start_ns = -1;         ///< Start time; -1 = unknown.
+  std::optional<std::string> prompt;  ///< Text that was tokenized.
   std::optional<std::vector<std::int32_t>> prompt_tokens;
-  std::int64_t n_prompt_tokens = -1;  ///< where the tokens themselves are not known
-  std::int64_t question_id = -1;      ///< -1 = numbered as they come
+  std::int64_t n_prompt_tokens = -1;  ///< Number of prompt tokens where their ids are not known.
+  std::int64_t question_id = -1;      ///< Question id; -1 = numbered in order of arrival.
   std::string category;
   std::int64_t turn = 0;
   std::int64_t repeat = 0;
@@ -55,33 +57,34 @@ class ForeignWriter {
  public:
   struct Counts {
     std::int64_t runs = 0;
-    std::int64_t requests = 0;  ///< that ended
+    std::int64_t requests = 0;  ///< Requests that ended.
     std::int64_t rounds = 0;
-    std::int64_t rows = 0;  ///< of all tables
+    std::int64_t rows = 0;  ///< Rows of all tables.
   };
 
-  /// The writer must outlive this.
+  /// Creates a writer of rows; `writer` must outlive it.
   explicit ForeignWriter(Writer& writer) : writer_(writer) {}
 
-  /// The run of that specification, made when it is new; "vanilla" is a baseline whatever is said.
+  /// The run of that specification, created if it is new; "vanilla" is always a baseline.
   RunId run(const std::string& specification, bool is_baseline, const std::string& parameters = "{}");
 
-  // Errors: a key that began already, or never began or has ended; too many under way; a value that breaks a
-  // rule of the schema. Nothing is written then. `where` begins every error.
+  // Errors of the following functions: a key that has already begun, never began or has ended; too many
+  // requests in progress; a value that breaks a rule of the schema. After an error nothing is written.
+  // `where` begins every error.
   [[nodiscard]] Result<void> begin(const std::string& key, const ForeignStart& said,
                                    const std::string& where);
   [[nodiscard]] Result<void> round(const std::string& key, const ForeignRound& said,
                                    const std::string& where);
   [[nodiscard]] Result<void> end(const std::string& key, const ForeignEnd& said, const std::string& where);
-  /// Ends what is under way as cancelled, where its last round ended.
+  /// Ends the requests in progress as cancelled, at the end of their last rounds.
   [[nodiscard]] Result<void> cancel_all(const std::string& where);
 
   [[nodiscard]] bool is_open(const std::string& key) const { return open_.contains(key); }
-  /// Any request under way.
+  /// The key of any request in progress.
   [[nodiscard]] std::optional<std::string> open_key() const;
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] const std::set<MissingData>& missing() const { return missing_; }
-  /// Keeps that something is not there; `meta` says so at once, so that a crash does not lose it.
+  /// Notes that data is missing; `meta` says so at once, so that a crash does not lose it.
   void note(const std::set<MissingData>& missing);
 
  private:
@@ -94,7 +97,7 @@ class ForeignWriter {
   std::unordered_map<std::string, ForeignRequest> open_;
   std::unordered_set<std::string> begun_;
   std::set<MissingData> missing_;
-  std::int64_t place_ns_ = 0;  ///< where the next request without times stands
+  std::int64_t place_ns_ = 0;  ///< Time at which the next request without times is placed.
   Counts counts_;
 };
 

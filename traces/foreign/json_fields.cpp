@@ -9,7 +9,7 @@
 namespace draftscope::traces {
 namespace {
 
-constexpr double max_duration_ns = 0x1p54;  // 208 days; sums of many stay in range
+constexpr double max_duration_ns = 0x1p54;  // 208 days; sums of many durations stay in range
 
 template <typename Element>
 Result<std::optional<std::vector<std::int64_t>>> list(const nlohmann::json* value, const std::string& where,

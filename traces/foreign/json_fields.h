@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// An answer's optional fields and their limits, over base/json_field.h.
+// Optional fields of an answer and their limits, built on base/json_field.h.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace draftscope::traces {
 
-/// Token id of a row whose source does not say which token it was.
+/// Token id of a row whose source does not tell the token.
 inline constexpr std::int32_t unknown_token = -1;
-/// Longest draft that is believed, in tokens.
+/// Maximum accepted length of a draft, in tokens.
 inline constexpr std::int64_t max_draft_tokens = 512;
-/// Longest answer that is believed, in tokens.
+/// Maximum accepted length of an answer, in tokens.
 inline constexpr std::int64_t max_answer_tokens = std::int64_t{1} << 17U;
 
 class JsonFields {
  public:
-  /// Both must outlive this.
+  /// Creates the reader of an object's fields; both arguments must outlive it.
   JsonFields(const nlohmann::json& object, const std::string& where) : object_(object), where_(where) {}
 
   [[nodiscard]] const std::string& where() const { return where_; }
   /// The field, or null if it is absent or JSON's null.
   [[nodiscard]] const nlohmann::json* find(const char* name) const;
 
-  // Absent where the field is.
+  // Each function returns no value where the field is absent.
   [[nodiscard]] Result<std::optional<std::int64_t>> integer(const char* name, std::int64_t least,
                                                             std::int64_t most) const;
   [[nodiscard]] Result<std::optional<std::string>> text(const char* name) const;
   [[nodiscard]] Result<std::optional<std::vector<std::int64_t>>> integers(const char* name,
                                                                           std::int64_t least,
                                                                           std::int64_t most) const;
-  /// Seconds as nanoseconds.
+  /// Reads seconds as nanoseconds.
   [[nodiscard]] Result<std::optional<std::vector<std::int64_t>>> seconds(const char* name) const;
 
  private:
@@ -43,15 +43,15 @@ class JsonFields {
   const std::string& where_;
 };
 
-/// One element of a list or a field; `field` is its name with its index.
+/// Reads one element of a list or a field; `field` is its name with its index.
 [[nodiscard]] Result<std::int64_t> json_integer(const nlohmann::json& value, std::int64_t least,
                                                 std::int64_t most, const std::string& where,
                                                 const std::string& field);
-/// A duration in units of `unit_ns`, from 0 to 2^54 ns (208 days).
+/// Reads a duration in units of `unit_ns`, from 0 to 2^54 ns (208 days).
 [[nodiscard]] Result<std::int64_t> json_duration_ns(const nlohmann::json& value, double unit_ns,
                                                     const std::string& where, const std::string& field);
 
-/// "where: field is X, expected Y".
+/// Makes the error "where: field is X, expected Y".
 [[nodiscard]] Error unexpected_json(const nlohmann::json& value, const std::string& where,
                                     const std::string& field, const std::string& expected);
 

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::int64_t max_list = std::int64_t{1} << 22U;
 
-/// The last failed call's line, a thread's own.
+/// The message of the last failed call of this thread.
 std::string& last_error() {
   thread_local std::string message;
   return message;
@@ -47,10 +47,10 @@ void copy_message(char* message, std::size_t bytes, const std::string& text) {
   message[length] = '\0';
 }
 
-/// The caller's struct as this library knows it: fields that the caller's lacks stay as `whole` has them.
+/// Copies the caller's struct into `whole`; fields that the caller's version lacks stay unchanged.
 template <typename Struct>
 bool take(const Struct* given, Struct& whole) {
-  // An older caller's struct ends early, a newer one's goes on.
+  // An older caller's struct is shorter, and a newer one's is longer.
   if (given == nullptr || given->size < sizeof(std::size_t) + sizeof(void*)) return false;
   std::memcpy(&whole, given, std::min(given->size, sizeof(Struct)));
   return true;
@@ -62,7 +62,7 @@ std::vector<Element> list(const Element* first, std::int64_t length) {
   return {first, first + std::min(length, max_list)};
 }
 
-/// Adds the two clocks as they are now, under keys that begin so.
+/// Adds the current times of both clocks, under keys with this beginning.
 void add_clocks(const std::string& beginning, Meta& meta) {
   const ClockPair now = read_clock_pair();
   meta[beginning + "_monotonic_ns"] = std::to_string(now.monotonic_ns);
@@ -86,7 +86,7 @@ Meta identity(const draftscope_record_settings& settings) {
   return meta;
 }
 
-/// Runs `work` under the recording's lock; no exception leaves.
+/// Runs `work` under the recording's lock; no exception escapes.
 template <typename Work>
 draftscope_record_status call(draftscope_recording* recording, Work work) {
   try {
@@ -101,7 +101,7 @@ draftscope_record_status call(draftscope_recording* recording, Work work) {
   } catch (const std::bad_alloc&) {
     return DRAFTSCOPE_RECORD_MEMORY;
   } catch (...) {
-    return DRAFTSCOPE_RECORD_ARGUMENT;  // a length beyond what a container holds
+    return DRAFTSCOPE_RECORD_ARGUMENT;  // The length exceeds what a container can store.
   }
 }
 
@@ -114,7 +114,7 @@ draftscope_record_status status_of(const Result<void>& done) {
   return done ? DRAFTSCOPE_RECORD_OK : refuse(DRAFTSCOPE_RECORD_ARGUMENT, done.error().message);
 }
 
-/// Keys that a caller may set: not those by which the trace says what it is.
+/// Whether a caller may set the key: any but those that identify the trace.
 bool is_callers(std::string_view key) {
   return !key.empty() && key != "closed_cleanly" && key != "lacks" && !key.starts_with("imported_") &&
          !key.starts_with("dropped_") && !key.starts_with("predicted_") && key != "overview_column_ns";

@@ -12,13 +12,13 @@ namespace {
 
 /// One element of `choices`.
 struct ChoiceTurns {
-  std::vector<Answer> turns;         ///< texts, counts, times and rounds are set
-  bool are_turns_told_apart = true;  ///< false: decoding_steps do not say where a turn's rounds end
+  std::vector<Answer> turns;         ///< Answers with texts, counts, times and rounds.
+  bool are_turns_told_apart = true;  ///< False = decoding_steps do not tell where a turn's rounds end.
 };
 
 constexpr std::int64_t max_steps = std::int64_t{1} << 31U;
 
-/// One text a turn; SWIFT has a single text in place of the list.
+/// Reads one text per turn; SWIFT has a single text in place of the list.
 Result<std::vector<std::string>> read_texts(const JsonFields& fields) {
   const nlohmann::json* const turns = fields.find("turns");
   if (turns == nullptr) return fail("{}: turns is missing, expected a list of texts", fields.where());
@@ -36,8 +36,8 @@ Result<std::vector<std::string>> read_texts(const JsonFields& fields) {
   return texts;
 }
 
-/// Number of rounds in each turn. Where the steps do not add up to the rounds (some methods count
-/// them from 0), a turn's rounds end with the token that completes it.
+/// Number of rounds in each turn. Where the steps do not add up to the rounds (some methods count them from
+/// 0), a turn's rounds end with the token that completes it.
 std::vector<std::size_t> rounds_of_turns(const std::vector<std::int64_t>& steps,
                                          const std::vector<std::int64_t>& new_tokens,
                                          const std::vector<std::int64_t>& accept_lengths, bool& told_apart) {

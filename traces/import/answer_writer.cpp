@@ -11,7 +11,7 @@
 namespace draftscope::traces {
 namespace {
 
-/// The draft as a chain of unknown tokens; the verifier gets one token beyond the accepted ones.
+/// Makes the draft a chain of unknown tokens; the verifier gets one token beyond the accepted ones.
 std::vector<DraftToken> chain(const Round& round) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<DraftToken> tokens;
@@ -43,7 +43,7 @@ PromptId AnswerWriter::prompt_of(const Answer& answer) {
     row.question_id = answer.question_id;
     row.category = answer.category;
     row.turn = answer.turn;
-    // Runs are paired by their prompts' texts, so each needs one of its own.
+    // Runs are paired by their prompts' texts, so each prompt needs a different one.
     row.text = answer.turn == 0 ? fmt::format("[question {}]", answer.question_id)
                                 : fmt::format("[question {}, turn {}]", answer.question_id, answer.turn);
     entry->second = target_.writer().add(std::move(row));

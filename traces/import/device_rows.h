@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Device activities of a timeline, and which host range launched each: by a number that the launch and the
-// activity share.
+// Device activities of a timeline, and the host range that launched each. The launch and the activity share a
+// number.
 
 #include <draftscope/traces/records.h>
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace draftscope::traces {
 
-/// "host" has no device rows; what a row's name in brackets says decides between the others.
+/// The kind of a device track; a row's name in brackets decides. "host" has no device rows.
 [[nodiscard]] inline std::string_view device_track_kind(std::string_view name) {
   if (name.starts_with("[wait") || name.starts_with("[stream waits")) return "sync";
   const bool is_other = name.starts_with("[CUPTI") || name.starts_with("[driver") ||
@@ -23,10 +23,10 @@ namespace draftscope::traces {
   return is_other ? "overhead" : "stream";
 }
 
-/// 12 bytes a launch, of which there may be as many as kernels.
+/// The launches of a timeline, in 12 bytes each, since there may be as many as kernels.
 class Launches {
  public:
-  /// `process` sets apart what numbers its launches on its own.
+  /// Adds a launch. `process` separates sources that number their launches independently.
   void add(std::uint32_t process, std::uint32_t number, std::uint32_t range) {
     rows_.push_back({process, number, range});
   }
@@ -35,7 +35,7 @@ class Launches {
       return std::tie(a.process, a.number) < std::tie(b.process, b.number);
     });
   }
-  /// The range that was given with the first launch of that number, after sort(). O(log n).
+  /// The range of the first launch with that number, after sort(). O(log n).
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t process, std::uint32_t number) const {
     const auto found = std::lower_bound(
         rows_.begin(), rows_.end(), std::tuple(process, number),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a format is, and what the reader of each is given.
+// The definition of an import format, and the input of its reader.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/import.h>
@@ -30,12 +30,12 @@ struct ImportContext {
   AnswerWriter& answers;
   ForeignWriter& foreign;
   ImportProgress progress;
-  bool is_baseline = false;  ///< of the file at hand
-  std::string model;         ///< as a file says it; the first one counts
-  /// Figures that a file states of a whole run and that no rows give: specification → JSON object.
+  bool is_baseline = false;  ///< Whether the current file is the baseline.
+  std::string model;         ///< Model as a file states it; the first one counts.
+  /// Figures that a file states about a whole run and that no rows give: specification → JSON object.
   std::map<std::string, std::string> stated_figures;
-  std::set<std::pair<std::string, std::int32_t>> taken;  ///< runs and repeats that a file gave
-  std::int64_t next_ns = 0;  ///< where a file's times are moved to, whose clock begins anew
+  std::set<std::pair<std::string, std::int32_t>> taken;  ///< Runs and repeats that a file gave.
+  std::int64_t next_ns = 0;  ///< Time to which a file's times are moved if its clock starts anew.
 };
 
 /// The first 64 KiB of a file.
@@ -44,7 +44,7 @@ class FileHead {
   explicit FileHead(std::string text) : text_(std::move(text)) {}
 
   [[nodiscard]] std::string_view text() const { return text_; }
-  /// Whether the text begins as a JSON object, or as a list.
+  /// Whether the text begins as a JSON object.
   [[nodiscard]] bool is_object() const { return begins_with('{'); }
   [[nodiscard]] bool is_list() const { return begins_with('['); }
   [[nodiscard]] bool is_blank() const { return first() == std::string::npos; }
@@ -63,27 +63,28 @@ class FileHead {
   std::string text_;
 };
 
-/// One format: its folder defines it as NAME_row, and formats.cpp lists it.
+/// An import format: its folder defines it as NAME_row, and formats.cpp lists it.
 struct FormatRow {
-  std::string_view name;   ///< of the command and in `meta`: "spec-bench"
-  std::string_view about;  ///< one line for the command's help
-  /// Adds rows to the target and notes what the file lacks; errors are one line.
+  std::string_view name;   ///< Name in the command and in `meta`: "spec-bench".
+  std::string_view about;  ///< One line for the command's help.
+  /// Adds rows to the target and notes data that the file lacks. Errors are one line.
   Result<void> (*read)(const std::filesystem::path& file, ImportContext& context);
-  /// How sure it is that a file which begins so is of this format; 0 = it is not. The surest reads it.
+  /// Certainty that a file with this beginning has this format; 0 = it has not. The format with the highest
+  /// one reads it.
   int (*sureness)(const FileHead& head);
-  bool stands_alone = false;  ///< it has its own clock and names its runs
+  bool stands_alone = false;  ///< Whether it has its own clock and names its runs.
 };
 
 /// All formats, in the order of the help.
 [[nodiscard]] std::span<const FormatRow* const> format_rows();
 
-/// Name of the run of this file: the option (which is not the baseline's), or the file's name without
-/// its ending.
+/// Name of this file's run: the option (except for the baseline), or the file's name without its extension.
 struct RunName {
   std::string specification;
-  std::int32_t repeat = 0;  ///< from "name.repeat-2.jsonl", as the project's own export writes it
+  std::int32_t repeat = 0;  ///< Repeat from "name.repeat-2.jsonl", as the project's own export writes it.
 };
-/// Fails if another file of this import gave the same repeat of the same run.
+/// Marks the run and repeat as taken. Fails if another file of this import gave the same repeat of the same
+/// run.
 [[nodiscard]] Result<void> take_run(const std::filesystem::path& file, const RunName& name,
                                     ImportContext& context);
 [[nodiscard]] RunName run_name(const std::filesystem::path& file, const ImportContext& context);

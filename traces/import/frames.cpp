@@ -40,7 +40,7 @@ Result<void> check_order(const std::vector<Frame>& frames, const std::string& na
   return {};
 }
 
-/// A chain as far as the plan goes; what a tree had besides hangs from the root.
+/// Makes a chain as deep as the tree; further tokens are children of the root.
 std::vector<DraftToken> draft_of(const Round& round) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<DraftToken> tokens;
@@ -137,7 +137,7 @@ void Frames::write_requests(PacedTrace& target) {
     row.prompt_id = prompts.at(frame.question_id);
     row.repeat = frame.repeat;
     row.start_ns = frame.start_ns;
-    row.end_ns = std::max(frame.end_ns, std::int64_t{1});  // 0 would say that it never ended
+    row.end_ns = std::max(frame.end_ns, std::int64_t{1});  // 0 would mean that it never ended
     row.stop = frame.stop;
     std::int64_t tokens = frame.tokens;
     if (tokens < 0) {
@@ -187,7 +187,7 @@ void Frames::write_rounds(PacedTrace& target, const std::vector<Times>& times) {
     row.control_ns = phase_time(by_phase, Phase::control);
     const std::int64_t sum_ns =
         row.draft_ns + row.verify_ns + row.accept_ns + row.optimise_ns + row.control_ns;
-    if (sum_ns > row.end_ns - row.start_ns) {  // phases that overlap say nothing of the round's time
+    if (sum_ns > row.end_ns - row.start_ns) {  // phases that overlap do not add up to the round's time
       row.draft_ns = row.verify_ns = row.accept_ns = row.optimise_ns = row.control_ns = 0;
       target.note(MissingData::phase_times);
     } else if (sum_ns == 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Requests and rounds that a timeline shows as intervals of a thread, as rows. Rounds belong to the request
-// of their thread that holds them in time.
+// Turns a timeline's intervals on a thread into rows of requests and rounds. A round belongs to the request
+// of its thread that contains it in time.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/records.h>
@@ -24,16 +24,16 @@ struct RequestFrame {
   std::string specification;
   std::int64_t question_id = 0;
   std::int32_t repeat = 0;
-  std::int64_t tokens = -1;  ///< -1 = unknown
+  std::int64_t tokens = -1;  ///< Number of tokens; -1 = unknown.
   RequestStop stop = RequestStop::length;
 };
 
 struct RoundFrame {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
-  std::int64_t number = 0;  ///< the file's, or 0
+  std::int64_t number = 0;  ///< The file's round number; 0 = none.
   std::uint32_t lane = 0;
-  bool has_lengths = false;  ///< the four counts below are known
+  bool has_lengths = false;  ///< Whether the four counts below are known.
   std::int32_t planned = 0;
   std::int32_t drafted = 0;
   std::int32_t accepted = 0;
@@ -42,7 +42,7 @@ struct RoundFrame {
   DraftStop draft_stop = DraftStop::no_draft;
 };
 
-/// Rows of both tables.
+/// Rows of both tables that contain an interval.
 struct FrameRows {
   RequestId request_id;
   RoundId round_id;
@@ -54,26 +54,26 @@ class Frames {
   void add(const RoundFrame& frame) { rounds_.push_back(frame); }
   [[nodiscard]] bool empty() const { return requests_.empty() && rounds_.empty(); }
 
-  /// Sorts, finds each round its request and gives ids, the first of their tables. Errors name the file: a
-  /// round outside of every request of its thread, one that is there twice, rounds or requests of a thread
-  /// that overlap.
+  /// Sorts the frames, finds each round's request and assigns ids from the beginning of their tables. Errors
+  /// name the file: a round outside of every request of its thread, a round that occurs twice, rounds or
+  /// requests of a thread that overlap.
   [[nodiscard]] Result<void> assign(Writer& writer, const std::string& name);
 
-  // After assign().
+  // The functions below may be called after assign().
 
-  /// The rows whose intervals on that thread hold [start_ns, end_ns). O(log n).
+  /// The rows whose intervals on that thread contain [start_ns, end_ns). O(log n).
   [[nodiscard]] FrameRows holding(std::uint32_t lane, std::int64_t start_ns, std::int64_t end_ns) const;
   /// The rows of the round with the file's number, which must not be 0.
   [[nodiscard]] FrameRows round_with_number(std::int64_t number) const;
-  /// The start of a round, for what must not come before it.
+  /// The start of a round, which limits what may precede it.
   [[nodiscard]] std::int64_t round_start_ns(RoundId id) const;
 
-  /// Whether the request holds the time, its end included; false for none.
+  /// Whether the request contains the time, including its end; false for no request.
   [[nodiscard]] bool request_holds(RequestId id, std::int64_t time_ns) const;
-  /// A request of any thread that holds the time, or none. O(threads · log n).
+  /// A request of any thread that contains the time, or none. O(threads · log n).
   [[nodiscard]] RequestId request_at(std::int64_t time_ns) const;
 
-  /// Takes the times of the phases from the spans at depth 0 and writes everything.
+  /// Takes the times of the phases from the spans at depth 0, and writes all rows.
   void write(PacedTrace& target, Intervals& intervals);
 
  private:
@@ -85,9 +85,9 @@ class Frames {
 
   std::vector<RequestFrame> requests_;
   std::vector<RoundFrame> rounds_;
-  std::vector<std::size_t> request_of_;  // by round; the id of a round is its index + 1
-  std::vector<RequestId> request_ids_;   // counting up from the first
-  std::vector<std::uint32_t> lanes_;     // that have requests
+  std::vector<std::size_t> request_of_;  // by round; a round's id is its index + 1
+  std::vector<RequestId> request_ids_;   // ids in ascending order
+  std::vector<std::uint32_t> lanes_;     // lanes that have requests
   std::unordered_map<std::int64_t, std::size_t> by_number_;
 };
 

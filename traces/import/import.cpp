@@ -202,7 +202,7 @@ Result<ImportSummary> import_recordings(const std::vector<fs::path>& files, cons
                         .kernels = counts.kernels};
   for (const FormatRow* const format : formats) summary.formats.push_back(format->name);
   whole.writer().set_meta("lacks", missing_data_text(summary.missing));
-  // From here on nothing may fail for want of memory: the trace is in its place.
+  // Nothing below may fail for lack of memory, because the trace is in its final place.
   DRAFTSCOPE_TRY(whole.commit());
   return summary;
 }

@@ -109,7 +109,7 @@ void Intervals::write(PacedTrace& target) {
     const Placed& placed = placed_[i];
     const SpanId parent_id =
         placed.parent_index >= 0 ? span_id(static_cast<std::size_t>(placed.parent_index)) : SpanId();
-    // What holds phases of several rounds or requests belongs to none of them.
+    // A range that contains phases of several rounds or requests belongs to none of them.
     const bool is_tagged = !row.is_outer;
     target.add(Span{id, parent_id, placed.track_id, is_tagged ? row.request_id : RequestId(),
                     is_tagged ? row.round_id : RoundId(), row.start_ns, row.end_ns,
@@ -118,7 +118,8 @@ void Intervals::write(PacedTrace& target) {
 }
 
 std::optional<std::size_t> Intervals::innermost(std::uint32_t lane, std::int64_t time_ns) const {
-  // The last that starts by then; it or one of those around it holds the time, if any on its track does.
+  // The search finds the last range that starts by then; it or one of those around it contains the time, if
+  // any on its track does.
   const auto end = std::upper_bound(rows_.begin(), rows_.end(), std::tuple(lane, false, time_ns),
                                     [](const auto& key, const Interval& row) {
                                       return key < std::tuple(row.lane, row.is_outer, row.start_ns);

@@ -8,8 +8,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Gaps are rounds' times only where there are as many: a chunk may hold several steps, and a step several
-/// chunks.
+/// Uses gaps between chunks as rounds' times. This holds only where their numbers agree, because a chunk may
+/// contain several steps, and a step several chunks.
 void place_rounds(Response& response) {
   const std::size_t rounds = response.rounds.size();
   if (rounds == 0 || response.gaps_ns.size() != rounds || response.first_token_ns < 0 ||
@@ -28,7 +28,8 @@ void place_rounds(Response& response) {
   }
 }
 
-/// The last round may have been cut at the budget or at the end of the sequence.
+/// Reduces the last round to the response's tokens, since it may have been cut at the budget or at the end of
+/// the sequence.
 void cut_to_tokens(Response& response) {
   if (response.tokens < 0) return;
   std::int64_t emitted = 0;
@@ -110,7 +111,7 @@ constexpr std::array correct_drafts{"spec_num_correct_drafts", "spec_accepted_dr
 constexpr std::array histograms{"spec_correct_drafts_histogram", "spec_accept_histogram",
                                 "acceptance_histogram"};
 
-/// A dense list, or an object by length.
+/// Adds a histogram: a dense list, or an object by length.
 Result<void> add_histogram(const json& list, const std::string& name, const std::string& where,
                            std::map<std::int64_t, std::int64_t>& histogram) {
   if (!list.is_array() && !list.is_object())
@@ -147,14 +148,14 @@ Result<std::optional<std::int64_t>> first_of(const JsonFields& fields, FieldName
   return std::nullopt;
 }
 
-/// A duration in a field, -1 if absent.
+/// Reads a duration in a field; -1 if absent.
 Result<std::int64_t> duration_in(const json* object, const char* name, double unit_ns,
                                  const std::string& where) {
   if (object == nullptr || !object->contains(name) || (*object)[name].is_null()) return -1;
   return json_duration_ns((*object)[name], unit_ns, where, name);
 }
 
-/// Ordered lists of one request.
+/// Reads ordered lists of one request.
 Result<std::vector<ForeignRound>> ordered_rounds(const JsonFields& fields, const std::string& where) {
   std::vector<ForeignRound> rounds;
   DRAFTSCOPE_TRY_ASSIGN(const auto plain, fields.integers("per_step_accepted", 0, max_draft_tokens));
@@ -163,7 +164,7 @@ Result<std::vector<ForeignRound>> ordered_rounds(const JsonFields& fields, const
   if (!accepted) return rounds;
   DRAFTSCOPE_TRY_ASSIGN(auto drafted, fields.integers("per_step_drafted", 0, max_draft_tokens));
   DRAFTSCOPE_TRY_ASSIGN(const auto rows, fields.integers("verify_lengths", 0, max_draft_tokens + 1));
-  if (!drafted && rows) {  // the root's row is counted
+  if (!drafted && rows) {  // The root's row is counted.
     drafted.emplace();
     for (const std::int64_t row : *rows) drafted->push_back(std::max<std::int64_t>(row - 1, 0));
   }

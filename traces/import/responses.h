@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One request after the other, as servers' answers and load generators say them.
+// Requests one after the other, as servers' answers and load generators report them.
 
 #include <draftscope/base/result.h>
 
@@ -22,14 +22,14 @@
 
 namespace draftscope::traces {
 
-// Fields of what engines say of a request, as JSON objects. Names move from version to version, so that each
-// value has a list of them. Sums without an order fill no rounds: they go to stated_figures.
+// Fields of engines' reports about a request, as JSON objects. Names change from version to version, so each
+// value has a list of them. Sums without an order fill no rounds; they go to stated_figures.
 
 inline constexpr std::int64_t max_response_count = std::int64_t{1} << 40U;
 inline constexpr double response_ms_ns = 1e6;
 inline constexpr double response_second_ns = 1e9;
 
-/// One value under the names that it has or had, the newest first.
+/// All present and former names of one value, the newest first.
 using FieldNames = std::span<const char* const>;
 inline constexpr std::array verify_step_names{"spec_verify_ct", "num_spec_steps", "num_verification_steps"};
 
@@ -38,40 +38,40 @@ inline constexpr std::array verify_step_names{"spec_verify_ct", "num_spec_steps"
 
 [[nodiscard]] Result<std::optional<std::int64_t>> first_of(const JsonFields& fields, FieldNames names);
 
-/// A duration in a field, in nanoseconds; -1 if absent.
+/// Reads a duration in a field, in nanoseconds; -1 if absent.
 [[nodiscard]] Result<std::int64_t> duration_in(const nlohmann::json* object, const char* name, double unit_ns,
                                                const std::string& where);
 
-/// The rounds of one request, from its ordered lists; no rounds where it has no lists.
+/// Reads the rounds of one request from its ordered lists; no rounds where it has no lists.
 [[nodiscard]] Result<std::vector<ForeignRound>> ordered_rounds(const JsonFields& fields,
                                                                const std::string& where);
 
 /// Sums over a whole run of counts that a request does not order by round.
 struct ResponseSums {
   std::map<std::string, std::int64_t> counts;
-  std::map<std::int64_t, std::int64_t> histogram;  ///< by accepted draft tokens, without the bonus token
+  std::map<std::int64_t, std::int64_t> histogram;  ///< By accepted draft tokens, without the bonus token.
 
   /// Adds the counts of one request. Errors: counts that contradict each other, or are no counts.
   [[nodiscard]] Result<void> add(const JsonFields& fields, const std::string& where);
-  /// As JSON, for stated_figures.
+  /// The sums as JSON, for stated_figures.
   [[nodiscard]] std::string text() const;
 };
 
-// One request after the other.
+// Requests are added one after the other.
 
 inline constexpr std::int64_t max_response_ns = std::int64_t{1} << 60U;
 
-/// A request as the sources say it; -1 = unknown.
+/// A request as its source reports it; -1 = unknown.
 struct Response {
-  std::int64_t start_ns = -1;  ///< on the source's clock; unknown: requests follow one another
+  std::int64_t start_ns = -1;  ///< Start on the source's clock; unknown = requests follow one another.
   std::int64_t wall_ns = -1;
-  std::int64_t first_token_ns = -1;  ///< after the start
+  std::int64_t first_token_ns = -1;  ///< Time after the start.
   std::int64_t prompt_tokens = -1;
   std::int64_t tokens = -1;
   std::optional<std::string> text;
   std::optional<RequestStop> stop;
   std::vector<ForeignRound> rounds;
-  std::vector<std::int64_t> gaps_ns;  ///< between chunks of the stream
+  std::vector<std::int64_t> gaps_ns;  ///< Gaps between chunks of the stream.
 };
 
 /// Rows of the responses of one file. The context must outlive it.
@@ -81,7 +81,8 @@ class Responses {
 
   [[nodiscard]] ResponseSums& sums() { return sums_; }
 
-  /// `number`: the request's, in its file. Errors begin with `where`: what breaks a rule of the schema.
+  /// Adds a request. `number`: its number in its file. Errors begin with `where`: anything that breaks a rule
+  /// of the schema.
   [[nodiscard]] Result<void> add(Response& response, std::int64_t number, const std::string& where);
 
   /// Stores the sums for `stated_figures`.
@@ -96,11 +97,11 @@ class Responses {
   std::int64_t taken_rows_ = rows_.counts().rows;
 };
 
-/// Reads one line of a source that has a request per line, and adds to `sums`.
+/// Reads one line of a source that has one request per line, and adds to `sums`.
 using ReadResponse = Result<Response> (*)(const nlohmann::json& object, const std::string& where,
                                           ResponseSums& sums);
 
-/// A file with a request a line.
+/// Imports a file with one request per line.
 [[nodiscard]] Result<void> import_responses(const std::filesystem::path& file, ImportContext& context,
                                             ReadResponse read);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A file of lines, or of JSON objects, one a line, read line by line.
+// Reads a file of lines, or of one JSON object per line, line by line.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/exporters.h>
@@ -14,28 +14,28 @@
 
 namespace draftscope::traces {
 
-/// Progress through all the files: bytes read, and whether to go on.
+/// Progress through all the files: bytes read, and whether to continue.
 struct ImportProgress {
   const Progress& report;
-  std::int64_t done_bytes = 0;  ///< of the files before this one
+  std::int64_t done_bytes = 0;  ///< Bytes of the files before this one.
   std::int64_t all_bytes = 0;
 
-  /// Fails with "import cancelled" if the caller wants that.
+  /// Reports progress. Fails with "import cancelled" if the caller requests it.
   [[nodiscard]] Result<void> update(std::int64_t bytes_of_file) const;
 };
 
 /// Calls `take(line, number, is_ended)` for every line; only the last may lack its end. Errors: unreadable, a
-/// line longer than 64 MiB, what `take` returns.
+/// line longer than 64 MiB, an error from `take`.
 [[nodiscard]] Result<void> read_text_lines(
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(std::string_view line, std::int64_t number, bool is_ended)>& take);
 
-/// One JSON value of `text`. `where` is what errors begin with: "a.jsonl: line 3".
+/// Parses `text` as one JSON value. Errors begin with `where`: "a.jsonl: line 3".
 [[nodiscard]] Result<nlohmann::json> parse_json(std::string_view text, const std::string& where);
 
 /// Calls `take(object, where)` for every line that is not blank. Errors: unreadable, a line that is no JSON
-/// object or longer than 64 MiB, no line at all, what `take` returns. A last line without its end, as a
-/// recorder that was killed leaves it, is passed over if `may_be_cut`.
+/// object or longer than 64 MiB, no line at all, an error from `take`. If `may_be_cut`, a last line without
+/// its end is ignored, as a killed recorder leaves it.
 [[nodiscard]] Result<void> read_json_lines(
     const std::filesystem::path& file, const ImportProgress& progress,
     const std::function<Result<void>(const nlohmann::json& object, std::int64_t line,

@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a statement may take: the most demanding rule of validate() needs below 100 a row, a row has at least
-// ten bytes.
+// Work limit of a statement: the most demanding rule of validate() needs below 100 steps per row, and a row
+// has at least ten bytes.
 constexpr std::int64_t steps_per_byte = 200;
 
 std::uint64_t size_or_zero(const fs::path& path) {
@@ -50,7 +50,7 @@ Result<void> check_header(const fs::path& path) {
   const ssize_t bytes = ::read(file, header.data(), header.size());
   ::close(file);
   constexpr std::string_view magic("SQLite format 3\0", 16);
-  // SQLite never sees an empty file: it would delete the log that stands beside one.
+  // SQLite never gets an empty file, because it would delete a log next to one.
   if (bytes != static_cast<ssize_t>(header.size()) || std::string_view(header.data(), 16) != magic)
     return fail("{}: found no SQLite header, expected a trace", name);
   return {};
@@ -61,9 +61,9 @@ Result<Database> connect(const fs::path& path, std::string_view query) {
   sqlite3* const handle = database.get();
   sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_busy_timeout(handle, 1000);
-  // One snapshot for as long as the file is open: of a recording that goes on, the rounds that a later
-  // statement sees have the requests that an earlier one saw. It begins with the first page read, where a
-  // problem with the log shows.
+  // One snapshot serves as long as the file is open. In a recording in progress, the rounds that a later
+  // statement sees then have the requests that an earlier one saw. The snapshot begins with the first page
+  // read, which reveals a problem with the log.
   DRAFTSCOPE_TRY(execute(handle, "", "BEGIN;"));
   DRAFTSCOPE_TRY(query_integer(handle, "", "PRAGMA schema_version"));
   DRAFTSCOPE_TRY(query_integer(handle, "", "SELECT count(*) FROM sqlite_schema"));
@@ -79,7 +79,7 @@ Result<Database> connect_to_copy(const fs::path& path, TemporaryFolder& folder) 
     if (!error && fs::exists(side_file(path, suffix)))
       fs::copy_file(side_file(path, suffix), side_file(copy, suffix), error);
   if (error) return fail("can't be copied to {}: {}", folder.path().string(), error.message());
-  // The copy is ours: opened for writing once, SQLite rolls a journal back and folds the log in.
+  // The copy is private: opened for writing once, SQLite rolls a journal back and merges the log into it.
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(copy.string().c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
   const Database recovering(handle);
@@ -143,7 +143,7 @@ Result<OpenTrace> open_trace(const fs::path& path) {
   OpenTrace trace;
   trace.path = path;
   std::error_code error;
-  // Even an empty log: a recording that has just begun is going to change the file.
+  // Even an empty log counts, since a recording that has just begun is going to change the file.
   const bool has_log = fs::exists(side_file(path, "-wal"), error);
   const bool has_journal = size_or_zero(side_file(path, "-journal")) > 0;
   trace.state = state_of(path);
@@ -173,7 +173,7 @@ Result<OpenTrace> open_trace(const fs::path& path) {
   if (version < oldest_schema_version)
     return fail("{}: schema version is {}, expected {} or newer", name, version, oldest_schema_version);
   trace.schema_version = static_cast<int>(version);
-  // A newer version only adds to what is known: that is read, as long as it is there.
+  // A newer version only adds to the known part, which is read if it is complete.
   if (const Result<void> checked = check_tables(handle, name, trace.schema_version); !checked)
     return version > current_schema_version
                ? fail("{} (its schema {} is newer than this program, which knows {})",

@@ -35,7 +35,7 @@ Result<std::optional<Overview>> overview_of_rows(OpenTrace& trace) {
   return builder.finish();
 }
 
-/// Key and sums of a row, name by name.
+/// Key and sums of a row, by name.
 struct Fields {
   std::vector<std::pair<std::string_view, std::int64_t>> list;
   template <typename Tag>
@@ -116,7 +116,7 @@ Result<void> compare(OpenTrace& trace, const std::vector<Record>& expected,
   return {};
 }
 
-/// One violation, of a table that could not be read.
+/// Makes the one violation of a table that could not be read.
 Result<std::vector<Violation>> unread(const OpenTrace& trace, std::string table) {
   DRAFTSCOPE_TRY_ASSIGN(std::string words, damage_found(trace, table));
   return std::vector<Violation>{{std::move(table), 0, std::move(words)}};

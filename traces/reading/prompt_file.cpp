@@ -39,7 +39,8 @@ Result<std::vector<Question>> read_questions(const std::filesystem::path& path) 
   DRAFTSCOPE_TRY_ASSIGN(const std::string text, read_text_file(path, max_prompt_file_bytes));
   std::vector<Question> questions;
   std::set<std::int64_t> ids;
-  // By hand: a stream that has no memory for a line ends as a file does, and the rest would be lost.
+  // Lines are split by hand: a stream without memory for a line ends as a file does, and the rest would be
+  // lost.
   std::string_view rest = text;
   for (std::int64_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = rest.substr(0, rest.find('\n'));

@@ -11,11 +11,11 @@
 namespace draftscope::traces {
 namespace {
 
-// SQLite holds a row at a time, and a statement can make values and columns of any number and length: so
-// bounded, a row takes 2 GiB at the very most.
+// Limit of a value. SQLite has one row in memory at a time, and a statement can make values and columns of
+// any number and length. With these limits a row takes at most 2 GiB.
 constexpr int max_value_bytes = 1 << 23;
 constexpr int max_columns = 256;
-/// A result ends before the row that makes it larger.
+/// Limit of a result; it ends before the row that would exceed it.
 constexpr std::size_t max_result_bytes = std::size_t{1} << 28U;
 
 int allow_reading(void* /*context*/, int action, const char* /*first*/, const char* second,
@@ -63,7 +63,7 @@ std::size_t bytes_of(const SqlValue& value) {
   return sizeof(SqlValue) + (text == nullptr ? 0 : text->size());
 }
 
-/// The row at hand; none if it takes more than `max_bytes`, which it is counted against.
+/// The current row; none if it takes more than `max_bytes`, from which its size is subtracted.
 std::optional<std::vector<SqlValue>> next_row(sqlite3_stmt* statement, std::size_t columns,
                                               std::size_t& max_bytes) {
   std::vector<SqlValue> row;
@@ -92,7 +92,7 @@ Result<QueryResult> query(const std::filesystem::path& path, std::string_view sq
   sqlite3_limit(database, SQLITE_LIMIT_COLUMN, max_columns);
   sqlite3_set_authorizer(database, allow_reading, nullptr);
   Cancel cancel{go_on};
-  // In place of the bound on damaged files' work: whoever asks can stop it.
+  // This handler replaces the work limit for damaged files, since the caller can stop the query.
   sqlite3_progress_handler(database, steps_per_look, look, &cancel);
   sqlite3_stmt* raw = nullptr;
   const char* rest = nullptr;

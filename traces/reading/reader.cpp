@@ -17,7 +17,7 @@
 namespace draftscope::traces {
 namespace {
 
-// 512 lanes and phases of 2,048 columns: what a writer stores at most.
+// 512 lanes and phases of 2,048 columns, the maximum that a writer stores.
 constexpr std::size_t max_overview_rows = std::size_t{1} << 20U;
 
 Result<std::int64_t> column_width(const OpenTrace& trace, const std::string& stated) {
@@ -36,11 +36,11 @@ Result<std::vector<Record>> read_all(OpenTrace& trace,
   std::vector<Record> rows;
   bool rising = true;
   DRAFTSCOPE_TRY(scan<Record>(trace, "", "", [&](const Record& row) {
-    // Rows come in the order of their key; one that does not is met twice in a damaged tree, and could be met
-    // without end.
+    // Rows come in the order of their key. In a damaged tree a row may be met twice, or without end, and its
+    // key then does not rise.
     rising = rows.empty() || primary_key(rows.back()) < primary_key(row);
-    // Memory that is not touched costs nothing, copying rows does: by fours it is a third of what it is by
-    // twos.
+    // Untouched memory costs nothing but copying rows does: growing by fours copies a third as much as
+    // growing by twos.
     if (rows.size() == rows.capacity()) rows.reserve(std::max<std::size_t>(64, 4 * rows.size()));
     if (rising) rows.push_back(row);
     return rising && rows.size() <= most;
@@ -54,7 +54,7 @@ Result<std::vector<Record>> read_all(OpenTrace& trace,
   return rows;
 }
 
-/// Times that run backwards would make negative durations everywhere.
+/// Whether times run forward; otherwise they would make negative durations everywhere.
 template <typename Record>
 bool ordered(const Record& row) {
   return row.end_ns >= row.start_ns;
@@ -75,7 +75,7 @@ Result<void> scan_intervals(OpenTrace& trace, std::string_view where, std::strin
   return problem;
 }
 
-/// Streams a table in the order that readers have.
+/// Streams a table in the order that readers expect.
 template <typename Record>
 Result<void> scan_in_order(OpenTrace& trace, const std::function<bool(const Record&)>& visit) {
   if constexpr (requires(const Record& row) { row.end_ns; })
@@ -84,7 +84,8 @@ Result<void> scan_in_order(OpenTrace& trace, const std::function<bool(const Reco
     return scan<Record>(trace, "", table_of<Record>.order, visit);
 }
 
-/// Ids rise; in a damaged tree that has rows more than once they need not, nor end.
+/// Streams a table whose ids must rise. In a damaged tree that contains rows more than once they need not
+/// rise, nor end.
 template <typename Record>
 Result<void> scan_by_id(OpenTrace& trace, IdRange ids, const std::function<bool(const Record&)>& visit) {
   decltype(Record::id) before;
@@ -115,7 +116,7 @@ Result<Meta> read_meta(OpenTrace& trace) {
   return meta;
 }
 
-/// The recording without rounds and draft tokens, its references unchecked.
+/// Reads the recording without rounds and draft tokens; its references are not checked yet.
 Result<Recording> read_outline(OpenTrace& trace) {
   Recording recording;
   recording.path = trace.path;
@@ -217,7 +218,7 @@ Result<std::unordered_map<std::int32_t, std::string>> Reader::token_texts() {
 Result<std::vector<TableCount>> Reader::row_counts() {
   OpenTrace& trace = implementation_->trace;
   std::vector<TableCount> counts;
-  // Counting a column goes row by row, under the work budget; count(*) alone would not.
+  // Counting a column goes row by row, within the work limit; count(*) would not.
   const auto count = [&](std::string_view table, std::string_view column) -> Result<void> {
     TableCount& counted = counts.emplace_back(TableCount{std::string(table), 0});
     trace.budget->steps_left = trace.budget->steps;

@@ -9,7 +9,7 @@
 namespace draftscope::traces {
 namespace {
 
-// Real models have up to some hundreds of layers; a mask of more would only cost memory.
+// Real models have up to some hundreds of layers; a mask for more would only waste memory.
 constexpr std::int32_t max_layers = 65536;
 
 /// Ids of a table. They mostly have no gaps, and rows that refer to them come in their order.
@@ -90,7 +90,7 @@ Result<void> check_references(const Recording& recording) {
   for (const DraftToken& row : recording.draft_tokens) {
     DRAFTSCOPE_TRY(
         expect_known(recording, "draft_tokens", row.round_id, "round", row.round_id, rounds, "rounds"));
-    // Following parents must end at the root.
+    // The chain of parents must end at the root.
     if (row.index < 0 || row.parent < -1 || row.parent >= row.index)
       return fail("{}: draft_tokens of round {}: index is {} and parent is {}, expected -1 <= parent < index",
                   recording.path.string(), row.round_id, row.index, row.parent);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rules that every Recording keeps, so that its users need no checks: every id in it leads somewhere,
-// masks have the length that their layers need, counts are not negative and draft tokens form trees. Finer
-// rules are validate()'s.
+// The rules that every Recording satisfies, so that its users need no checks. Every id in it refers to a row,
+// masks have the length that their layers need, counts are not negative and draft tokens form trees.
+// validate() checks finer rules.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/reader.h>
 
 namespace draftscope::traces {
 
-/// One line that names the first row that leads nowhere.
+/// Checks the rules. The error is one line that names the first row with a wrong reference.
 [[nodiscard]] Result<void> check_references(const Recording& recording);
 
 }  // namespace draftscope::traces

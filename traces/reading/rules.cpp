@@ -8,8 +8,8 @@
 namespace draftscope::traces {
 namespace {
 
-/// A rule for every column that refers to another table. Declared foreign keys would say the same, but only
-/// if the file at hand declares them.
+/// Makes a rule for every column that refers to another table. Declared foreign keys would say the same, but
+/// only if the file declares them.
 struct ReferenceRules {
   std::vector<Rule>& rules;
   std::string_view table;
@@ -68,8 +68,8 @@ void add_run_rules(std::vector<Rule>& rules) {
                    "kind) FROM tracks "
                    "WHERE kind NOT IN ('host', 'stream', 'operations', 'block', 'sync', 'overhead', 'rank', "
                    "'counter')"});
-  // From the outermost tracks down: whom that does not reach is among his own ancestors, or below one who is.
-  // A span's depth says the same of spans.
+  // The search goes down from the outermost tracks. A track that it does not reach is among its own
+  // ancestors, or below one that is. For spans, the depth rules that out.
   rules.push_back(
       {"tracks",
        "WITH RECURSIVE reached (id) AS (SELECT id FROM tracks WHERE parent IS NULL OR parent NOT IN (SELECT "
@@ -98,7 +98,7 @@ void add_round_rules(std::vector<Rule>& rules) {
   add("SELECT id, printf('its phases take %d ns, the round %d ns', phases_ns, length_ns) FROM (SELECT id, "
       "draft_ns + verify_ns + accept_ns + optimise_ns + control_ns AS phases_ns, end_ns - start_ns AS "
       "length_ns FROM rounds) WHERE phases_ns > length_ns");
-  // Down the trees, one level a step; an index that rises ends it in any file.
+  // The search goes down the trees, one level per step; since the index rises, it ends in any file.
   add("WITH RECURSIVE reached (round, \"index\", depth) AS (SELECT round, \"index\", 1 FROM draft_tokens "
       "WHERE parent = -1 UNION ALL SELECT token.round, token.\"index\", depth + 1 FROM reached JOIN "
       "draft_tokens AS token ON token.round = reached.round AND token.parent = reached.\"index\" AND "
@@ -106,7 +106,7 @@ void add_round_rules(std::vector<Rule>& rules) {
       "SELECT id, printf('tree_depth is %d, but its draft_tokens are %d deep', tree_depth, found) "
       "FROM (SELECT id, tree_depth, coalesce(deepest, 0) AS found FROM rounds LEFT JOIN (SELECT round, "
       "max(depth) AS deepest FROM reached GROUP BY round) ON round = id) WHERE tree_depth <> found");
-  // Siblings take no step of the draft: a tree may have more tokens than were planned.
+  // Siblings take no step of the draft, so a tree may have more tokens than were planned.
   add("SELECT id, printf('tree_depth is %d, expected at most planned (%d)', tree_depth, planned) FROM "
       "rounds "
       "WHERE tree_depth > planned");
@@ -164,7 +164,7 @@ void add_decision_rules(std::vector<Rule>& rules) {
   const auto add = [&](std::string_view sql) { rules.push_back({"decisions", std::string(sql)}); };
   add("SELECT id, 'detail is not a JSON object' FROM decisions "
       "WHERE NOT is_json_object(detail)");
-  // It may end later, if it is made beside the decoding.
+  // A decision may end later, if it is made in parallel with decoding.
   add("SELECT row.id, printf('starts at %d, outside its request (%d to %d)', row.start_ns, "
       "requests.start_ns, "
       "requests.end_ns) FROM decisions AS row JOIN requests ON requests.id = request "
@@ -192,7 +192,7 @@ void add_shadow_token_rules(std::vector<Rule>& rules) {
       "WINDOW one AS (PARTITION BY request ORDER BY layer)) WHERE positions <> first_positions OR "
       "least <> first_least OR most <> first_most");
   // A shifted position would make every prediction wrong and break no other rule. Past the text there is
-  // nothing to compare with: its end-of-sequence token is not kept.
+  // nothing to compare with, because its end-of-sequence token is not stored.
   add("SELECT request, printf('layer %d, position %d: token is %d and true_rank is %d, which the text "
       "contradicts', layer, position, token, true_rank) FROM (SELECT request, layer, position, token, "
       "true_rank, CASE WHEN 4 * position < length(prompts.tokens) "
@@ -233,7 +233,7 @@ void add_span_rules(std::vector<Rule>& rules) {
                    "SELECT row.id, printf('track is %d, its parent %d is on track %d', row.track, parent.id, "
                    "parent.track) FROM spans AS row JOIN spans AS parent ON parent.id = row.parent "
                    "WHERE row.track <> parent.track"});
-  // Phases share no parent, deeper spans do.
+  // Phases have no parent in common, and deeper spans do.
   for (const auto& [siblings, depth] :
        {std::pair("track, request", "depth = 0"), std::pair("parent", "depth > 0")})
     rules.push_back(

@@ -19,13 +19,13 @@
 
 namespace draftscope::traces {
 
-/// Takes a record's fields out of a result row, in the order of columns.h. The file is untrusted: types,
-/// ranges and blob lengths are checked, and the first field that is wrong is kept as words.
+/// Reads a record's fields from a result row, in the order of columns.h. The file is untrusted: types, ranges
+/// and blob lengths are checked, and the first wrong field is reported as text.
 class Fetcher {
  public:
   explicit Fetcher(sqlite3_stmt* statement) : statement_(statement) {}
 
-  /// Empty if every field was as expected.
+  /// Description of the first wrong field; empty if every field was as expected.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
   template <typename Tag>
@@ -83,8 +83,8 @@ class Fetcher {
   }
 
  private:
-  /// One way into SQLite a column, where its type and its value by themselves would each take one. The
-  /// connection is this thread's alone, so that nobody else changes what it points to.
+  /// Gets a column in one call to SQLite, where its type and its value would take two. The connection belongs
+  /// to this thread, so nobody else changes the value.
   [[nodiscard]] sqlite3_value* column() const { return sqlite3_column_value(statement_, column_); }
 
   bool expect(std::string_view name, sqlite3_value* value, int type, std::string_view words) {
@@ -142,9 +142,9 @@ class Fetcher {
   std::string problem_;
 };
 
-/// Rows of Record that `where` names ("" = all), ordered by `order` ("" = as stored) until `visit` returns
-/// false. `unfit` hears of a row whose fields are not as expected (its first column and the problem in
-/// words), which `visit` then does not see.
+/// Streams rows of Record that match `where` ("" = all), ordered by `order` ("" = as stored), until `visit`
+/// returns false. For a row whose fields are not as expected it calls `unfit` with the first column and the
+/// problem as text, instead of `visit`.
 template <typename Record, typename Visit, typename Unfit>
 Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view order, Visit visit,
                   Unfit unfit) {
@@ -170,7 +170,7 @@ Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view ord
   }
 }
 
-/// Streams rows as above; the first row that is not as expected is the error.
+/// Streams rows; the first row that is not as expected is the error.
 template <typename Record, typename Visit>
 Result<void> scan(OpenTrace& trace, std::string_view where, std::string_view order, Visit visit) {
   Result<void> problem;

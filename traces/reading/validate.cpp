@@ -29,16 +29,16 @@ void answer_is_json_object(sqlite3_context* context, int /*arguments*/, sqlite3_
   }
 }
 
-/// The SQL function is_json_object(text), for rules; false = the connection could not take it. SQLite's own
-/// json_valid() calls a text invalid when it has no memory to look at it, so that a sound file would be found
-/// broken; this one fails then.
+/// Adds the SQL function is_json_object(text), for rules; false = the connection could not take it. SQLite's
+/// own json_valid() calls a text invalid when it has no memory to check it, so that a sound file would be
+/// reported as broken. This function fails instead.
 bool add_is_json_object(sqlite3* database) {
   return sqlite3_create_function_v2(database, "is_json_object", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
                                     nullptr, answer_is_json_object, nullptr, nullptr, nullptr) == SQLITE_OK;
 }
 
-/// The integrity check takes a page that the disk or memory does not give for a finding, too: "Tree 3 page 7:
-/// unable to get the page. error code=266", "failed to get page 7".
+/// Whether the line reports a page that the disk or memory did not provide. The integrity check takes that
+/// for a finding, too: "Tree 3 page 7: unable to get the page. error code=266", "failed to get page 7".
 bool is_unread_page(std::string_view line) {
   constexpr std::string_view code_words = "unable to get the page. error code=";
   const std::size_t at = line.find(code_words);
@@ -52,7 +52,7 @@ bool is_unread_page(std::string_view line) {
 /// The error for a failure that says nothing about the file.
 tl::unexpected<Error> cant_be_checked(const OpenTrace& trace, std::string_view table,
                                       std::string_view words) {
-  // The file is open for reading only: what is written, and fills a disk, are temporary files.
+  // The file is open for reading only, so only temporary files can fill a disk.
   const int code = sqlite3_extended_errcode(trace.database.get());
   const bool is_temporary = code == SQLITE_FULL || code == SQLITE_IOERR_WRITE ||
                             code == SQLITE_IOERR_GETTEMPPATH || (code & 0xff) == SQLITE_CANTOPEN;
@@ -71,7 +71,8 @@ class Findings {
     if (!full()) found_.push_back({std::string(table), row, std::move(rule)});
   }
 
-  /// Every (row, words) that a query gives; a query that the file makes fail is itself a finding.
+  /// Adds every (row, message) that a query gives; a query that fails because of the file is itself a
+  /// finding.
   Result<void> add_rows(std::string_view table, std::string_view sql) {
     if (full()) return {};
     sqlite3* const database = trace_.database.get();
@@ -86,7 +87,7 @@ class Findings {
     return {};
   }
 
-  /// Types, ranges, enumerations and blob lengths: what reading checks field by field.
+  /// Checks types, ranges, enumerations and blob lengths, as reading does field by field.
   template <typename Record>
   Result<void> add_unfit_rows() {
     if (full()) return {};
@@ -106,7 +107,8 @@ class Findings {
     return {};
   }
 
-  /// SQLite's integrity check may give many findings in one row, a line each below a heading in asterisks.
+  /// Adds findings. SQLite's integrity check may give many in one row, one line each below a heading in
+  /// asterisks.
   Result<void> add_lines(std::string_view table, std::int64_t row, std::string_view words) {
     while (!words.empty() && !full()) {
       const std::string_view line = words.substr(0, words.find('\n'));
@@ -128,7 +130,7 @@ Result<std::string> damage_found(const OpenTrace& trace, std::string_view table)
   DRAFTSCOPE_TRY(check_unchanged(trace));
   sqlite3* const database = trace.database.get();
   const bool is_stopped = trace.budget->stopped != nullptr && trace.budget->stopped->load();
-  // The budget follows from the file's size.
+  // The work limit follows from the file's size.
   if (sqlite3_errcode(database) == SQLITE_INTERRUPT && !is_stopped)
     return std::string("reading it takes more than a sound file of that size can need");
   if (is_damage(database)) return sqlite_error(database);
@@ -139,7 +141,8 @@ Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t mos
   if (!add_is_json_object(trace.database.get()))
     return fail("{}: {}", trace.path.string(), sqlite_error(trace.database.get()));
   Findings findings(trace, most);
-  // Without an argument: newer versions of SQLite take a number that arrives as text for a table's name.
+  // The pragma has no argument, because newer versions of SQLite take a number passed as text for a table's
+  // name.
   DRAFTSCOPE_TRY(
       findings.add_rows("file", fmt::format("SELECT 0, integrity_check FROM pragma_integrity_check "
                                             "WHERE integrity_check <> 'ok' LIMIT {}",
@@ -148,7 +151,7 @@ Result<std::vector<Violation>> find_violations(OpenTrace& trace, std::size_t mos
       [&]<typename Record>(const Table<Record>& /*table*/) { return findings.add_unfit_rows<Record>(); }));
   const auto closed = query_integer(trace.database.get(), trace.path.string(),
                                     "SELECT count(*) FROM meta WHERE key = 'closed_cleanly' AND value = '1'");
-  // What is wrong with a damaged table, the first of the rules to read it says.
+  // The first rule that reads a damaged table reports the damage.
   if (!closed) DRAFTSCOPE_TRY(damage_found(trace, "meta"));
   for (const Rule& rule : rules(closed && *closed == 1))
     DRAFTSCOPE_TRY(findings.add_rows(rule.table, rule.sql));

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The one place where a record's fields meet its table's columns: creating tables, inserting,
-// reading and checking references all visit these lists. The list of the tables is tables.h.
+// The one place that maps a record's fields to its table's columns: creating tables, inserting, reading and
+// checking references all visit these lists. The list of the tables is tables.h.
 //
-// A visitor has: id(name, field), key(name, field, table) for a reference that must be there,
-// reference(name, field, table) for one that may be absent (0 in the record, NULL in the file),
-// enumeration(name, field, values, table), millionths(name, field) for a real number that is stored as a
-// whole number of millionths, value(name, field).
+// A visitor has these functions: id(name, field); key(name, field, table) for a reference that must exist;
+// reference(name, field, table) for one that may be absent (0 in the record, NULL in the file);
+// enumeration(name, field, values, table); millionths(name, field) for a real number that is stored as a
+// whole number of millionths; value(name, field).
 
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/records.h>
@@ -30,7 +30,7 @@ struct StringRow {
   std::string text;
 };
 
-/// Row is Record or const Record.
+/// Visits the columns of a row. Row is Record or const Record.
 template <typename Row, typename Record>
 concept RowOf = std::same_as<std::remove_const_t<Row>, Record>;
 
@@ -247,7 +247,8 @@ void visit_columns(Row& row, Visitor&& visit) {
   visit.value("control_ns", row.control_ns);
 }
 
-/// The primary key of a row: what its table is stored in the order of. A record with an id has no other.
+/// The primary key of a row, which determines the order in which its table is stored. A record with an id has
+/// no other key.
 template <typename Record>
 [[nodiscard]] auto primary_key(const Record& row) {
   return std::tuple(row.id);

@@ -11,7 +11,7 @@ namespace draftscope::traces {
 
 namespace {
 
-/// SQLite quotes what it stumbles over, which comes from the file: any length, any characters.
+/// Quotes a text from SQLite's message, which comes from the file and may have any length and any characters.
 std::string quoted_in_one_line(std::string_view text) {
   constexpr std::size_t most = 200;
   const bool is_long = text.size() > most;
@@ -24,12 +24,13 @@ std::string quoted_in_one_line(std::string_view text) {
   return is_long ? line + "..." : line;
 }
 
-/// An error's prefix: the file's name, or nothing where the caller says it.
+/// Prefix of an error: the file's name, or nothing where the caller adds it.
 std::string prefix(const std::string& name) {
   return name.empty() ? "" : name + ": ";
 }
 
-/// SQLite keeps errno for some failures with the connection, for others (that of a commit) with the file.
+/// Returns errno of the last failure. SQLite stores it with the connection for some failures, and with the
+/// file for others (that of a commit).
 int last_system_error(sqlite3* database) {
   if (const int error = sqlite3_system_errno(database); error != 0) return error;
   for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
@@ -49,7 +50,7 @@ std::string sqlite_error(sqlite3* database) {
   if (database == nullptr) return "out of memory";
   std::string message = fmt::format("{} (code {})", quoted_in_one_line(sqlite3_errmsg(database)),
                                     sqlite3_extended_errcode(database));
-  // After other failures there is none, or one of an earlier failure.
+  // After other failures there is no errno, or that of an earlier failure.
   const int code = sqlite3_errcode(database) & 0xff;
   const bool is_of_system = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
   const int system_error = is_of_system ? last_system_error(database) : 0;
@@ -58,7 +59,7 @@ std::string sqlite_error(sqlite3* database) {
 }
 
 bool is_damage(sqlite3* database) {
-  // sqlite3_errcode() gives the extended code where that is on; the lowest byte is the plain one.
+  // sqlite3_errcode() returns the extended code where that is enabled; the lowest byte is the plain one.
   switch (sqlite3_errcode(database) & 0xff) {
     case SQLITE_NOMEM:
     case SQLITE_FULL:
@@ -110,7 +111,8 @@ Result<std::string> query_text(sqlite3* database, const std::string& name, std::
 }
 
 std::string_view column_bytes(sqlite3_stmt* statement, int column) {
-  // The pointer first, then the length: the other order may measure another encoding.
+  // The pointer must be fetched before the length, because in the other order the length may be that of
+  // another encoding.
   const void* const bytes = sqlite3_column_blob(statement, column);
   const int size = sqlite3_column_bytes(statement, column);
   if (bytes == nullptr || size <= 0) return {};
@@ -131,12 +133,12 @@ void remove_side_files(const std::filesystem::path& path) noexcept {
 
 namespace {
 
-// No text or blob of an honest file comes near; a damaged length must not allocate more.
+// No text or blob of an honest file has nearly this size; a damaged length must not allocate more.
 constexpr int max_value_bytes = 1 << 28;
 constexpr std::int64_t min_steps = 20'000'000;
 constexpr std::uint64_t max_bytes = std::uint64_t{1} << 48U;
 
-/// A name inside a URI: everything but the plainest characters is escaped.
+/// Escapes a name inside a URI: everything but the plainest characters.
 std::string uri_of(const std::filesystem::path& path, std::string_view query) {
   std::string text = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -170,7 +172,7 @@ Result<Database> open_untrusted(const std::filesystem::path& path, std::string_v
   Database database(handle);
   if (code != SQLITE_OK) return fail("{}", sqlite_error(handle));
   distrust(handle);
-  // Without a mapping, a file that others cut short meanwhile ends in an error rather than in a signal.
+  // Without a memory mapping, a file that others cut short meanwhile causes an error rather than a signal.
   DRAFTSCOPE_TRY(
       execute(handle, "", "PRAGMA cell_size_check=ON; PRAGMA temp_store=FILE; PRAGMA mmap_size=0;"));
   return database;

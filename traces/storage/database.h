@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// SQLite handles that close themselves, its errors as one line, and the files that it keeps beside a
+// SQLite handles that close themselves, its errors as one line, and the files that it creates next to a
 // database: write-ahead log, its index, rollback journal.
 
 #include <draftscope/base/result.h>
@@ -26,11 +26,11 @@ struct FinalizeStatement {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
-/// SQLite's words for its last failure: "disk I/O error (code 778)", with errno's words when it has some.
+/// SQLite's message for its last failure: "disk I/O error (code 778)", with errno's message if there is one.
 [[nodiscard]] std::string sqlite_error(sqlite3* database);
 
-/// Whether the last failure came from what the file holds. If not, memory, room for temporary files, the disk
-/// or a lock was lacking, or somebody interrupted it: that says nothing about the file.
+/// Whether the last failure came from the file's content. Otherwise memory, room for temporary files, the
+/// disk or a lock was lacking, or somebody interrupted it, which says nothing about the file.
 [[nodiscard]] bool is_damage(sqlite3* database);
 
 [[nodiscard]] Result<Statement> prepare(sqlite3* database, const std::string& name, std::string_view sql);
@@ -38,7 +38,7 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 /// Runs statements that give no rows, or whose rows do not matter.
 [[nodiscard]] Result<void> execute(sqlite3* database, const std::string& name, const std::string& sql);
 
-/// The first column of the first row.
+/// Returns the first column of the first row.
 [[nodiscard]] Result<std::int64_t> query_integer(sqlite3* database, const std::string& name,
                                                  std::string_view sql);
 [[nodiscard]] Result<std::string> query_text(sqlite3* database, const std::string& name,
@@ -54,20 +54,20 @@ inline constexpr const char* side_file_suffixes[] = {"-wal", "-shm", "-journal"}
   return path;
 }
 
-/// Removes them, as far as they are there. Needs no memory.
+/// Removes the side files that exist. Needs no memory.
 void remove_side_files(const std::filesystem::path& path) noexcept;
 
-/// Instructions of SQLite's machine between two calls of a progress handler.
+/// Steps of SQLite's virtual machine between two calls of a progress handler.
 inline constexpr int steps_per_look = 100'000;
 
-/// Bounds the work that a damaged file can cause. A b-tree whose pages are shared can hold exponentially many
-/// rows in a small file; an honest one never needs more than some instructions a byte.
+/// Limits the work that a damaged file can cause. A b-tree with shared pages can contain exponentially many
+/// rows in a small file; an honest one never needs more than some instructions per byte.
 struct WorkBudget {
   std::int64_t steps_left = 0;
-  std::int64_t steps = 0;                      ///< of each statement
-  const std::atomic<bool>* stopped = nullptr;  ///< ends a statement from outside
+  std::int64_t steps = 0;                      ///< Maximum steps per statement.
+  const std::atomic<bool>* stopped = nullptr;  ///< Ends a statement from outside.
 
-  /// Budget of a file of this many bytes, at least 20 million steps.
+  /// Limit for a file of this many bytes, at least 20 million steps.
   [[nodiscard]] static std::int64_t steps_for(std::uint64_t bytes, std::int64_t steps_per_byte);
 };
 
@@ -75,8 +75,8 @@ struct WorkBudget {
 /// the file.
 [[nodiscard]] Result<Database> open_untrusted(const std::filesystem::path& path, std::string_view query);
 
-/// Settings that every connection to such a file needs: its schema is not trusted, no value is longer than
-/// 256 MiB.
+/// Applies the settings that every connection to an untrusted file needs: its schema is not trusted, no value
+/// is longer than 256 MiB.
 void distrust(sqlite3* database);
 
 /// Ends the database's statements once the budget is used up. The budget must outlive the database.

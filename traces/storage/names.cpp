@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The words that enumerations have in the database, the exports and the reports.
+// The names of enumeration values in the database, the exports and the reports.
 #include <draftscope/traces/overview.h>
 #include <draftscope/traces/records.h>
 

@@ -12,7 +12,7 @@ namespace draftscope::traces {
 
 namespace {
 
-/// Damaged rows may claim any time; no sum of theirs overflows.
+/// Adds without overflow, because damaged rows may have any time.
 template <typename Number>
 void add_to(Number& sum, std::int64_t number) {
   std::int64_t result = 0;

@@ -2,12 +2,12 @@
 #pragma once
 
 // Makes the overview of a recording from its rows, one at a time and in any order: the same rows give the
-// same overview. Columns of time are a power of two wide, at multiples of their width, and the narrowest of
-// which `max_columns` reach from the first start to the last end, fewer in a small recording; wider ones are
-// made of narrower ones as the recording grows, so that a row costs O(1) however long it lasts.
+// same overview. Columns of time start at multiples of their width. The width is the smallest power of two
+// for which `max_columns`, fewer in a small recording, reach from the first start to the last end. As the
+// recording grows, wider columns are made of narrower ones, so that a row costs O(1) however long it lasts.
 //
-// Memory: 32 KiB at most for each lane and phase, of which there are at most `max_sums`; of a recording with
-// more there is no overview.
+// Memory: at most 32 KiB for each lane and phase, of which there are at most `max_sums`; a recording with
+// more has no overview.
 
 #include <draftscope/traces/overview.h>
 #include <cstddef>
@@ -27,29 +27,31 @@ class ColumnSums {
   void add(std::int64_t start_ns, std::int64_t end_ns, int shift);
   /// Turns columns of 2^shift ns into columns twice as wide.
   void widen(int shift);
-  /// Calls visit(column, ns) for each that is not 0, in their order; column · 2^shift is where it starts.
+  /// Calls visit(column, ns) for each nonzero sum, in the order of columns; column · 2^shift is the column's
+  /// start.
   template <typename Visit>
   void visit(int shift, Visit visit) const;
 
  private:
   void reach(std::int64_t column);
 
-  std::int64_t first_ = 0;  ///< column of the first element
+  std::int64_t first_ = 0;  ///< Column of the first element.
   std::vector<std::int64_t> partly_ns_;
-  std::vector<std::int64_t> whole_change_;  ///< how many more intervals cover columns from here on whole
+  /// [column]: change in the number of intervals that cover whole columns from here on.
+  std::vector<std::int64_t> whole_change_;
 };
 
 class OverviewBuilder {
  public:
   static constexpr std::int64_t max_columns = 2048;
-  /// Rounds, decisions, spans and kernels that stand for one column, so that the overview of a small
-  /// recording is small beside it; it may always have `min_columns`.
+  /// Rounds, decisions, spans and kernels per column, so that the overview of a small recording is small
+  /// compared to it; it may always have `min_columns`.
   static constexpr std::int64_t rows_per_column = 128;
   static constexpr std::int64_t min_columns = 16;
   static constexpr std::size_t max_sums = 512;
 
   void add(const LayerSet& layer_set);
-  /// Adds a request, before its rounds; the last of an id counts.
+  /// Adds a request, before its rounds; the last one with an id counts.
   void add(const Request& request);
   /// Adds a round, after its request and its layer set.
   void add(const Round& round);
@@ -74,26 +76,26 @@ class OverviewBuilder {
   };
 
   void add_interval(const Key& key, std::int64_t start_ns, std::int64_t end_ns);
-  /// Widens the columns until they reach over the times.
+  /// Widens the columns until they cover the times.
   void include(std::int64_t first_ns, std::int64_t last_ns);
   void widen_to(std::int64_t columns);
 
-  std::int64_t rows_ = 0;  ///< rounds, decisions, spans, kernels
+  std::int64_t rows_ = 0;  ///< Number of rounds, decisions, spans and kernels.
   int shift_ = 0;
   bool has_times_ = false;
   bool has_too_many_ = false;
   std::int64_t first_ns_ = 0;
-  std::int64_t last_ns_ = 0;  ///< that a column must hold: one before an end
+  std::int64_t last_ns_ = 0;  ///< Last time that a column must contain: one before an end.
   std::map<Key, ColumnSums> sums_;
   Key last_key_;
-  ColumnSums* last_sums_ = nullptr;                          ///< of last_key_
-  std::map<std::pair<RunId, std::int64_t>, Rounds> rounds_;  ///< by run and column
+  ColumnSums* last_sums_ = nullptr;                          ///< Sums of last_key_.
+  std::map<std::pair<RunId, std::int64_t>, Rounds> rounds_;  ///< [run, column]
   std::unordered_map<RequestId, RequestTime> requests_;
   std::map<RequestId, RequestSum> request_sums_;
-  std::unordered_map<LayerSetId, std::int64_t> sublayers_;  ///< that a layer set keeps
+  std::unordered_map<LayerSetId, std::int64_t> sublayers_;  ///< Number of sublayers that a layer set runs.
 };
 
-/// Records that an overview is made of.
+/// Records that an overview sums up.
 template <typename Record>
 concept SummedUp = requires(OverviewBuilder builder, const Record& row) {
   builder.add(row);

@@ -24,7 +24,7 @@ CREATE TABLE lanes (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
 )sql";
 
 std::string column_sql(const StoredColumn& column, bool is_primary_key) {
-  const std::string_view quote = column.name == "index" ? "\"" : "";  // a word of SQL
+  const std::string_view quote = column.name == "index" ? "\"" : "";  // keyword of SQL
   std::string sql = fmt::format("{0}{1}{0} {2}", quote, column.name, column.type);
   if (is_primary_key)
     sql += " PRIMARY KEY";
@@ -49,9 +49,8 @@ std::string table_sql(const Table<Record>& table) {
                      table.primary_key.empty() ? "" : ", WITHOUT ROWID");
 }
 
-// The figures follow the definitions of the words: acceptance_rate = accepted / drafted;
-// emitted_tokens_per_round = emitted tokens a target forward; the wall time of a request includes its
-// prefill.
+// The figures follow their definitions: acceptance_rate = accepted / drafted; emitted_tokens_per_round =
+// emitted tokens per target forward; the wall time of a request includes its prefill.
 constexpr std::string_view views = R"sql(
 CREATE VIEW round_figures AS
 SELECT rounds.id AS round, rounds.request, rounds."index" AS round_index, runs.id AS run, runs.strategy,

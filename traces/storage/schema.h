@@ -11,10 +11,11 @@
 
 namespace draftscope::traces {
 
-/// "DStr" in ASCII, in the SQLite header's application_id field: `file` and this reader tell a trace by it.
+/// "DStr" in ASCII, in the SQLite header's application_id field, which identifies a trace to `file` and to
+/// this reader.
 inline constexpr std::int32_t application_id = 0x44537472;
 inline constexpr int current_schema_version = 5;
-/// Files of earlier versions are refused.
+/// Oldest version that is read.
 inline constexpr int oldest_schema_version = 4;
 
 /// Maximum time of a row, 146 years of uptime: differences and sums of two times stay in range.
@@ -28,13 +29,14 @@ inline constexpr std::int64_t max_ns = std::int64_t{1} << 62U;
   return version >= 5 || table != "kernels" || std::ranges::find(added, column) == added.end();
 }
 
-/// The key of `meta` that says how wide the overview's columns are, and so that there is one.
+/// The key of `meta` for the width of the overview's columns; it exists if the overview does.
 inline constexpr std::string_view overview_key = "overview_column_ns";
 
-/// Tables, name tables of the enumerations and views, as SQL.
+/// SQL for tables, name tables of the enumerations and views.
 [[nodiscard]] std::string schema_sql();
 
-/// Indexes, built once when a recording closes: keeping them while recording would halve the write rate.
+/// SQL for indexes, which are built once when a recording closes: updating them while recording would halve
+/// the write rate.
 [[nodiscard]] std::string_view index_sql();
 
 }  // namespace draftscope::traces

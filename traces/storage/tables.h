@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The tables of a trace, one row each: creating, inserting, opening, validating, counting and exporting go
-// through this list. What a table's columns are stands in columns.h; both give its SQL.
+// The tables of a trace, one row each: creating, inserting, opening, validating, counting and exporting use
+// this list. columns.h defines a table's columns; both together give its SQL.
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -16,29 +16,29 @@
 
 namespace draftscope::traces {
 
-/// The way in which a table takes its rows while a recording goes on.
+/// The way in which a table takes its rows during a recording.
 enum class Intake : std::uint8_t {
-  single,     ///< few rows, one a statement
-  bulk,       ///< many rows a statement
-  droppable,  ///< many rows a statement; a full queue drops rows, a transaction may end between two
+  single,     ///< Few rows, one per statement.
+  bulk,       ///< Many rows per statement.
+  droppable,  ///< Many rows per statement; a full queue drops rows, and a transaction may end between two.
 };
 
-/// One table, whose rows are Records.
+/// A table with rows of type Record.
 template <typename Record>
 struct Table {
   std::string_view name;
-  std::string_view key = "id";  ///< first column of the primary key, by which messages name a row
-  std::string_view order = "";  ///< columns that readers sort its rows by; empty = as stored
+  std::string_view key = "id";  ///< First column of the primary key, by which messages name a row.
+  std::string_view order = "";  ///< Columns that readers sort its rows by; empty = as stored.
   Intake intake = Intake::single;
-  bool is_replaced = false;  ///< a later row of a key replaces the earlier
-  /// Columns of a primary key of several, in whose order the rows are stored; empty = `key` alone.
+  bool is_replaced = false;  ///< Whether a later row of a key replaces the earlier.
+  /// Columns of a primary key of several, in whose order the rows are stored; empty = only `key`.
   std::string_view primary_key = "";
 };
 
 inline constexpr std::string_view by_track = "track, start_ns, id";
 
-/// Parents come before children: a batch is inserted in this order, and rows are checked in it. Only the
-/// table `meta`, which has texts alone, is not in the list.
+/// The tables. Parents come before children: a batch is inserted in this order, and rows are checked in it.
+/// Only the table `meta`, which has only texts, is not in the list.
 inline constexpr std::tuple tables{
     Table<StringRow>{.name = "strings"},
     Table<Run>{.name = "runs"},
@@ -106,12 +106,12 @@ using PerTable = typename EachTable<std::remove_const_t<decltype(tables)>, Of>::
 /// A column as SQL declares it.
 struct StoredColumn {
   std::string_view name;
-  std::string_view type;             ///< "INTEGER", "REAL", "TEXT" or "BLOB"
-  std::string_view referenced = "";  ///< table whose id it holds; empty = none
+  std::string_view type;             ///< "INTEGER", "REAL", "TEXT" or "BLOB".
+  std::string_view referenced = "";  ///< Table whose id it contains; empty = none.
   bool is_nullable = false;
 };
 
-/// Visitor that collects what a record's columns are.
+/// Visitor that collects a record's columns.
 struct ColumnCollector {
   std::vector<StoredColumn> columns;
   template <typename Tag>
@@ -151,8 +151,8 @@ std::vector<StoredColumn> stored_columns() {
   return std::move(collector.columns);
 }
 
-/// The columns of a table as a quoted list ("index" is a word of SQL), as SELECT and INSERT have them. Of
-/// columns that a file of `version` lacks it makes zeros.
+/// The columns of a table as a quoted list for SELECT and INSERT ("index" is a keyword of SQL). Columns that
+/// a file of `version` lacks become zeros.
 template <typename Record>
 std::string column_list(int version = current_schema_version) {
   std::string list;

@@ -37,9 +37,10 @@ Result<AtomicTrace> AtomicTrace::create(const fs::path& target, bool overwrite) 
   partial += fmt::format(".{}.partial", ::getpid());
   WriterOptions options;
   options.queue_rows = std::numeric_limits<std::size_t>::max();
-  // Of that name there is only what a crash of a process with this number left.
+  // A file of that name can only be left from a crashed process with this number.
   remove_with_side_files(partial);
-  AtomicTrace trace(target, std::move(partial), replaces);  // before there is something to remove
+  // The object is created first, so that its destructor removes the files.
+  AtomicTrace trace(target, std::move(partial), replaces);
   DRAFTSCOPE_TRY_ASSIGN(trace.writer_, Writer::create(trace.partial_, {}, options));
   return trace;
 }
@@ -52,7 +53,7 @@ AtomicTrace::~AtomicTrace() {
 Result<void> AtomicTrace::commit() {
   DRAFTSCOPE_TRY(writer_->close());
   writer_.reset();
-  // Whoever reads the file by its temporary name keeps its log apart, with rows in it.
+  // A reader that opened the file by its temporary name keeps its log separate, with rows in it.
   std::error_code error;
   if (fs::exists(side_file(partial_, "-wal"), error))
     return fail("{}: can't be put in its place: somebody has {} open", target_.string(), partial_.string());

@@ -2,7 +2,7 @@
 #pragma once
 
 // Rows on their way from the recording thread to the writer's thread. A batch always ends at a round
-// boundary: committing a whole batch keeps every reference inside the file.
+// boundary, so committing a whole batch keeps every reference inside the file.
 
 #include <draftscope/traces/records.h>
 #include <iterator>
@@ -20,8 +20,8 @@ using RowList = std::vector<Record>;
 
 struct Batch {
   std::vector<std::pair<std::string, std::string>> meta;
-  /// Rows by table. A request is there when it begins and when it ends: the later row of an id replaces the
-  /// earlier.
+  /// Rows by table. A request has one row when it begins and one when it ends; the later row of an id
+  /// replaces the earlier.
   PerTable<RowList> lists;
 
   template <typename Record>

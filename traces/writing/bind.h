@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Puts a record's fields into an INSERT statement's parameters, in the order of columns.h.
+// Binds a record's fields to an INSERT statement's parameters, in the order of columns.h.
 
 #include <sqlite3.h>
 #include <bit>
@@ -17,7 +17,7 @@ namespace draftscope::traces {
 
 static_assert(std::endian::native == std::endian::little, "token lists are stored as little-endian int32");
 
-/// Text and blobs are bound without a copy: the record must live until the statement is stepped.
+/// Binds text and blobs without a copy, so the record must live until the statement is stepped.
 class Binder {
  public:
   explicit Binder(sqlite3_stmt* statement) : statement_(statement) {}
@@ -41,7 +41,7 @@ class Binder {
   void enumeration(std::string_view /*name*/, Field field, int /*values*/, std::string_view /*table*/) {
     integer(static_cast<std::int64_t>(field));
   }
-  /// Only an exact 0 becomes 0: a small difference is not mistaken for none.
+  /// Only an exact 0 becomes 0, so that a small difference is not mistaken for none.
   void millionths(std::string_view /*name*/, double field) {
     const double scaled = field * 1e6;
     if (!(std::abs(scaled) < 0x1p62)) {  // not a number too
@@ -60,7 +60,7 @@ class Binder {
     } else if constexpr (std::is_same_v<Field, std::string>) {
       sqlite3_bind_text64(statement_, ++column_, field.data(), field.size(), SQLITE_STATIC, SQLITE_UTF8);
     } else {
-      // A null pointer would bind NULL, and an empty vector may have one.
+      // A null pointer, which an empty vector may have, would bind NULL.
       sqlite3_bind_blob64(statement_, ++column_, field.empty() ? static_cast<const void*>("") : field.data(),
                           field.size() * sizeof(typename Field::value_type), SQLITE_STATIC);
     }

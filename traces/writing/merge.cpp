@@ -31,7 +31,7 @@ Result<ShardRecording> open_shard(const fs::path& path, const std::atomic<bool>&
   return shard;
 }
 
-/// When a shard's recording began and ended, on its own clock.
+/// Begin and end of a shard's recording, on its own clock.
 struct Stretch {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
@@ -52,7 +52,8 @@ Stretch stretch_of(const Recording& outline) {
   return stretch;
 }
 
-/// Lays the shards one after another; returns when the last one ends. Error: it ends later than a row may.
+/// Places the shards one after another and returns the end of the last one. Error: it ends later than a row
+/// may.
 Result<std::int64_t> lay_out(std::vector<ShardRecording>& shards) {
   std::int64_t end_ns = stretch_of(shards.front().outline).start_ns;
   for (ShardRecording& shard : shards) {

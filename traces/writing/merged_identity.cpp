@@ -17,7 +17,7 @@
 namespace draftscope::traces {
 namespace {
 
-// Keys of `meta` that are a shard's own: of the others each shard must say the same.
+// Keys of `meta` that belong to a single shard; all shards must agree on the others.
 constexpr std::array own_keys{"cache_rows",     "closed_cleanly", "command_line", "hostname",
                               "kernel_release", "kv_bytes",       "model_path",   "overview_column_ns",
                               "prompts_file",   "rank",           "run_memory",   "shard",
@@ -59,7 +59,7 @@ std::int64_t count_of(const Meta& meta, std::string_view key) {
   return parse_number<std::int64_t>(value_of(meta, key)).value_or(0);
 }
 
-/// A value as far as a line has room for it.
+/// Shortens a value to the room of a line.
 std::string shown(const std::string& value) {
   constexpr std::size_t most = 60;
   return quote(value.size() <= most ? value : value.substr(0, most) + "…");
@@ -123,7 +123,7 @@ std::string joined(std::span<const ShardRecording> shards, std::string_view key)
   return text;
 }
 
-/// Memory of each run: the most that any shard took.
+/// Memory of each run: the maximum over the shards.
 std::string merged_memory(std::span<const ShardRecording> shards) {
   nlohmann::ordered_json merged = nlohmann::ordered_json::object();
   for (const ShardRecording& shard : shards) {

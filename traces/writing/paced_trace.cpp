@@ -9,7 +9,7 @@ namespace draftscope::traces {
 namespace {
 
 constexpr std::size_t rows_per_batch = 4096;
-// One transaction waits while another is written: some ten megabytes.
+// One transaction waits while another is written, in some ten megabytes.
 constexpr std::int64_t max_waiting_rows = 1 << 17;
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A trace that is made of something else, whole or not at all, from more rows than memory holds: who adds
-// rows waits while the disk has not caught up. It counts its rows and collects what the source lacks.
+// A trace made from other data, whole or not at all, with more rows than memory can hold: adding rows waits
+// until the disk has caught up. It counts its rows and collects the names of missing data.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/atomic_trace.h>
@@ -17,7 +17,7 @@
 namespace draftscope::traces {
 
 struct RowCounts {
-  std::int64_t runs = 0;  ///< counted by the caller
+  std::int64_t runs = 0;  ///< Counted by the caller.
   std::int64_t requests = 0;
   std::int64_t rounds = 0;
   std::int64_t spans = 0;
@@ -28,10 +28,10 @@ class PacedTrace {
  public:
   [[nodiscard]] static Result<PacedTrace> create(const std::filesystem::path& target, bool overwrite);
 
-  /// The writer, for ids and for rows that are few: runs, prompts, tracks, names, meta.
+  /// The writer, for ids and for the few runs, prompts, tracks, names and meta.
   [[nodiscard]] Writer& writer() { return trace_.writer(); }
 
-  // These carry an id that the writer gave.
+  // The functions below take rows with an id from the writer.
   void add(const Request& request);
   void add(const Round& round, std::span<const DraftToken> draft_tokens);
   void add(const Span& span);
@@ -39,20 +39,20 @@ class PacedTrace {
 
   void add(const Counter& counter);
   void add(const Decision& decision);
-  /// All of a request's.
+  /// Adds all of a request's shadow tokens.
   void add(std::span<const ShadowToken> shadow_tokens);
 
-  /// Counts rows that the caller gave the writer directly, and waits while the disk has not caught up.
+  /// Counts rows that the caller gave the writer directly, and waits until the disk has caught up.
   void took(std::int64_t rows);
 
   /// Rows added so far. Callers count runs, and rows that they gave the writer directly.
   [[nodiscard]] RowCounts& counts() { return counts_; }
 
-  /// Notes that the source does not have something.
+  /// Notes that the source lacks something.
   void note(MissingData missing) { missing_.insert(missing); }
   [[nodiscard]] std::set<MissingData>& missing() { return missing_; }
 
-  /// Writes what is left, and puts the file in its place.
+  /// Writes the remaining rows, and moves the file to its target.
   [[nodiscard]] Result<void> commit();
 
  private:

@@ -8,7 +8,7 @@
 namespace draftscope::traces {
 namespace {
 
-/// A task among others, counted from 0.
+/// The rank of a task among others, counted from 0.
 struct Rank {
   std::int32_t index = 0;
   std::int32_t count = 1;
@@ -30,12 +30,12 @@ Result<Rank> rank_by(const Environment& environment, const char* index, const ch
   return Rank{own, all};
 }
 
-/// The rank among processes that a launcher started; that of one alone where none did.
+/// The rank among processes that a launcher started; a single process without a launcher has rank 0 of 1.
 Result<Rank> rank_in_step(const Environment& environment) {
   if (environment("OMPI_COMM_WORLD_RANK"))
     return rank_by(environment, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (environment("PMI_RANK")) return rank_by(environment, "PMI_RANK", "PMI_SIZE");
-  // A batch script is no step, whatever tasks were asked for.
+  // A batch script is no step, however many tasks were requested.
   if (environment("SLURM_STEP_NUM_TASKS"))
     return rank_by(environment, "SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
   return Rank{};

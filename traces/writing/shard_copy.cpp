@@ -50,8 +50,8 @@ void ShardCopy::place(Row& row) const {
   row.end_ns = shifted(row.end_ns);
 }
 
-/// The time on the merged clock, clamped to what a row may have: a clock that jumped may have left rows
-/// before the beginning or after the end.
+/// The time on the merged clock, clamped to a row's limits: a clock that jumped may have left rows before the
+/// beginning or after the end.
 std::int64_t ShardCopy::shifted(std::int64_t ns) const {
   if (shard_.shift_ns > 0 && ns > max_ns - shard_.shift_ns) return max_ns;
   return std::max<std::int64_t>(ns + shard_.shift_ns, 0);
@@ -66,7 +66,7 @@ Result<void> ShardCopy::count_rows() {
   return {};
 }
 
-/// One more row is copied. False: that is to be the last.
+/// Counts one more copied row; returns whether to continue.
 bool ShardCopy::copied() {
   constexpr std::int64_t rows_per_word = 16384;
   if (++copied_rows_ % rows_per_word == 0)
@@ -90,7 +90,7 @@ Result<void> ShardCopy::copy_names() {
 
 void ShardCopy::add_prompts_and_tracks() {
   for (const Prompt& prompt : shard_.outline.prompts) prompts_[prompt.id] = writer().add(prompt);
-  // Parents come first: a track refers to one with a lower id.
+  // Parents come first, because a track refers to one with a lower id.
   std::vector<const Track*> tracks;
   for (const Track& track : shard_.outline.tracks) tracks.push_back(&track);
   std::ranges::sort(tracks, {}, &Track::id);
@@ -121,7 +121,7 @@ Result<void> ShardCopy::copy_requests() {
   return {};
 }
 
-/// Runs of all shards have the same order.
+/// The place of a run; runs of all shards have the same order.
 std::size_t ShardCopy::run_place(RunId id) const {
   const auto& runs = shard_.outline.runs;
   return static_cast<std::size_t>(std::ranges::find(runs, id, &Run::id) - runs.begin());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rows of one shard in the merged recording, under ids and on the clock of the latter.
+// Copies the rows of one shard into the merged recording, with the latter's ids and clock.
 
 #include <draftscope/base/result.h>
 #include <draftscope/traces/merge.h>
@@ -17,12 +17,12 @@
 
 namespace draftscope::traces {
 
-/// Ids of a shard's rows in the merged recording. Both rise together, mostly by one: a run of such ids takes
-/// one entry, however long it is.
+/// Maps ids of a shard's rows to those of the merged recording. Both rise together, mostly by one, and a run
+/// of such ids takes one entry, however long it is.
 template <typename Id>
 class RenumberedIds {
  public:
-  /// `from` and `to` are larger than all before.
+  /// Adds a pair of ids; `from` and `to` must be larger than all before.
   void add(Id from, Id to) {
     const std::int64_t shift = to.value() - from.value();
     if (ranges_.empty() || ranges_.back().shift != shift || from.value() != last_ + 1)
@@ -30,7 +30,7 @@ class RenumberedIds {
     ranges_.back().last = last_ = from.value();
   }
 
-  /// 0 of a row that was not added.
+  /// The id in the merged recording; 0 for a row that was not added.
   [[nodiscard]] Id operator[](Id from) const {
     const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), from.value(),
                                         [](std::int64_t id, const IdShift& s) { return id < s.first; });
@@ -51,11 +51,11 @@ class RenumberedIds {
 
 class ShardCopy {
  public:
-  /// The references must outlive it.
+  /// Creates a copy of a shard; the references must outlive it.
   ShardCopy(const ShardRecording& shard, Reader reader, PacedTrace& target, MergeSummary& summary);
 
-  /// `runs`: of the merged recording, in the shard's order. `done`: hears of the share of rows that are
-  /// copied; false cancels. Errors: the shard can't be read; "merge cancelled".
+  /// Copies the rows. `runs`: runs of the merged recording, in the shard's order. `done`: called with the
+  /// share of copied rows; false cancels. Errors: the shard can't be read; "merge cancelled".
   [[nodiscard]] Result<void> run(const std::vector<RunId>& runs, const std::function<bool(double)>& done);
 
  private:

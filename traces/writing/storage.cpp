@@ -19,7 +19,7 @@
 namespace draftscope::traces {
 namespace {
 
-// Rows that one statement inserts into the tables that grow fast: starting a statement costs as much as a
+// Rows per INSERT statement into the tables that grow fast, because starting a statement costs as much as a
 // row.
 constexpr std::size_t rows_per_statement = 64;
 
@@ -64,18 +64,18 @@ Result<std::string> empty_trace(const std::string& name, const Meta& meta) {
   if (bytes == nullptr) return fail("{}: can't be created: out of memory", name);
   std::string file(static_cast<std::size_t>(size), '\0');
   std::memcpy(file.data(), bytes.get(), file.size());
-  // The file format's read and write version, here: with a write-ahead log.
+  // These are the file format's read and write versions, set to the use of a write-ahead log.
   file[18] = file[19] = 2;
   return file;
 }
 
-/// Opens the file that was put in its place, and its write-ahead log: a crash at any instant leaves what was
-/// committed. NORMAL syncs at checkpoints only. The log is folded into the file every 4,096 pages (16 MiB),
-/// which keeps it small against the recording.
+/// Opens the new file with its write-ahead log: a crash at any instant leaves everything committed. NORMAL
+/// syncs only at checkpoints. The log is merged into the file every 4,096 pages (16 MiB), which keeps it
+/// small compared to the recording.
 Result<Database> open_with_log(const std::filesystem::path& path) {
   const std::string name = path.string();
   sqlite3* handle = nullptr;
-  // An absolute path has no special meaning for SQLite, whatever it is named.
+  // An absolute path has no special meaning for SQLite, whatever its name.
   const int code = sqlite3_open_v2(std::filesystem::absolute(path).c_str(), &handle,
                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   Database database(handle);
@@ -104,7 +104,7 @@ Result<Storage> Storage::create(const std::filesystem::path& path, const Meta& m
   DRAFTSCOPE_TRY_ASSIGN(AtomicFile file, AtomicFile::create(path));
   file.write(bytes);
   DRAFTSCOPE_TRY(file.sync());
-  // The new file is whole; what is left is to put it in its place.
+  // The new file is complete and can be moved to its target.
   DRAFTSCOPE_TRY(fold_log_of_old(path));
   DRAFTSCOPE_TRY_ASSIGN(PlacedFile placed, PlacedFile::put(std::move(file), path, replaces));
   DRAFTSCOPE_TRY_ASSIGN(Database database, open_with_log(path));
@@ -130,8 +130,8 @@ Result<Storage::Statements> Storage::prepare_statements(sqlite3* database, const
   return s;
 }
 
-/// Whoever puts another file there, or moves this one away, leaves the connection with a file that nobody can
-/// find, and with a log of somebody else's name.
+/// Checks that the file is still at its path. If somebody replaced or moved it, the connection would write to
+/// a file that nobody can find, and to a log with the name of another file.
 Result<void> Storage::check_place() const {
   if (placed_.is_in_place()) return {};
   return fail("{}: was moved, replaced or removed while it was recorded, expected it to stay", name_);
@@ -185,7 +185,8 @@ void Storage::add_to_overview(const Batch& batch) {
 Result<void> Storage::write_rows(const Batch& batch, std::size_t rows_per_transaction,
                                  const std::function<void(std::size_t)>& committed) {
   DRAFTSCOPE_TRY(step(statements_.begin.get()));
-  // All of a request's shadow tokens at once: what a crash leaves is complete or absent.
+  // All of a request's shadow tokens are inserted together, so that after a crash they are complete or
+  // absent.
   DRAFTSCOPE_TRY(insert_kept(batch));
   add_to_overview(batch);
   std::size_t open_rows = batch.rows() - batch.droppable_rows();
@@ -215,7 +216,7 @@ Result<void> Storage::write(const Batch& batch, std::size_t rows_per_transaction
                             const std::function<void(std::size_t)>& committed) {
   DRAFTSCOPE_TRY(check_place());
   auto result = write_rows(batch, rows_per_transaction, committed);
-  // Nothing to say about a rollback that fails too: the first error is the one to report.
+  // A rollback that fails too is ignored, since the first error is the one to report.
   if (!result && sqlite3_get_autocommit(database_.get()) == 0)
     sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
   if (!result) DRAFTSCOPE_TRY(check_place());
@@ -223,7 +224,7 @@ Result<void> Storage::write(const Batch& batch, std::size_t rows_per_transaction
 }
 
 Result<void> Storage::detach_dropped_parents() {
-  // A full queue drops rows wherever it happens to be full, so a kept row may refer to a dropped one.
+  // A full queue drops rows at any place, so a kept row may refer to a dropped one.
   return execute(database_.get(), name_,
                  "UPDATE spans SET parent = NULL WHERE parent NOT IN (SELECT id FROM spans);"
                  "UPDATE kernels SET span = NULL WHERE span NOT IN (SELECT id FROM spans);");
@@ -268,11 +269,11 @@ Result<void> Storage::finish_file(const WriterCounts& counts, bool is_whole) {
   }
   DRAFTSCOPE_TRY(step(statements_.commit.get()));
   DRAFTSCOPE_TRY(check_place());
-  // One file to send around: no log beside it, and readers need no shared memory. Somebody who reads the file
-  // right now keeps it in write-ahead mode, which loses nothing.
+  // The result is one file without a log, easy to send around, and readers need no shared memory. A
+  // simultaneous reader keeps it in write-ahead mode, which loses nothing.
   auto single = execute(db, name_, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;");
   if (!single && sqlite3_errcode(db) == SQLITE_BUSY) return {};
-  // SQLite does not look whether the log could be removed.
+  // SQLite does not check whether the log could be removed.
   if (single) ::unlink(side_file(name_, "-wal").c_str());
   return single;
 }
@@ -300,7 +301,7 @@ Result<PlacedFile> PlacedFile::put(AtomicFile file, const std::filesystem::path&
   if (replaces) {
     std::filesystem::path old = placed.target_;
     old += fmt::format(".{}.replaced", ::getpid());
-    ::unlink(old.c_str());  // left over from a crash, as no other process has this one's number
+    ::unlink(old.c_str());  // A crash left it, as no other process has this one's number.
     if (::link(placed.target_.c_str(), old.c_str()) == 0) placed.old_ = std::move(old);
   }
   DRAFTSCOPE_TRY(file.commit(replaces ? Replacing::allowed : Replacing::refused));
@@ -316,7 +317,7 @@ PlacedFile::~PlacedFile() {
     else
       ::rename(old_.c_str(), target_.c_str());
   } else {
-    keep();  // somebody else's file is there now
+    keep();  // another program's file is there now
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The database behind a Writer: creates it, commits batches, closes it. Used by one thread at a time.
+// The database of a Writer: creates it, commits batches, closes it. Used by one thread at a time.
 
 #include <draftscope/base/atomic_file.h>
 #include <draftscope/base/result.h>
@@ -19,21 +19,21 @@
 
 namespace draftscope::traces {
 
-/// A new trace in the place of an old one, which comes back unless the new one is kept.
+/// A new trace in the place of an old one, which is restored unless the new one is kept.
 class PlacedFile {
  public:
-  /// Puts the file in its target's place. Where an old one stands there and the file system has hard links,
-  /// that stays under another name until keep(). Errors: there is a file that was not there before; it can't
-  /// be put there.
+  /// Moves the file to its target. If there is an old one and the file system has hard links, the old one
+  /// stays under another name until keep(). Errors: there is a file that was not there before; the file can't
+  /// be moved there.
   [[nodiscard]] static Result<PlacedFile> put(AtomicFile file, const std::filesystem::path& target,
                                               bool replaces);
   PlacedFile(PlacedFile&& other) noexcept;
   PlacedFile& operator=(PlacedFile&&) = delete;
-  ~PlacedFile();  ///< without keep() all is as it was before
+  ~PlacedFile();  ///< Without keep() it restores the state before.
 
   void keep();
 
-  /// Whether the file of that name is still the one that was put there.
+  /// Whether the file of that name is still the new one.
   [[nodiscard]] bool is_in_place() const;
 
  private:
@@ -48,32 +48,34 @@ class PlacedFile {
 
 class Storage {
  public:
-  /// An old file stays until the new one is whole, and comes back unless keep() follows.
+  /// Creates the database. An old file stays until the new one is complete, and is restored unless keep()
+  /// follows.
   [[nodiscard]] static Result<Storage> create(const std::filesystem::path& path, const Meta& meta,
                                               bool overwrite);
   void keep() { placed_.keep(); }
 
   /// Commits the batch: everything that is never dropped in one transaction together with the first spans,
-  /// and the rest of the droppable rows in further ones of at most `rows_per_transaction`. `committed` hears
-  /// how many rows each commit added.
+  /// and the rest of the droppable rows in further ones of at most `rows_per_transaction`. `committed` is
+  /// called with the number of rows of each commit.
   [[nodiscard]] Result<void> write(const Batch& batch, std::size_t rows_per_transaction,
                                    const std::function<void(std::size_t)>& committed);
 
-  /// Indexes, statistics, overview, counts, and one file in the end. `is_whole`: every request ended.
+  /// Adds indexes, statistics, overview and counts, and leaves a single file. `is_whole`: every request
+  /// ended.
   [[nodiscard]] Result<void> finish(const WriterCounts& counts, bool is_whole);
 
   /// The path, for messages.
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// Lets the file go; nothing may follow.
+  /// Closes the file; no other call may follow.
   void release();
 
  private:
-  /// Statements that insert into one table.
+  /// INSERT statements of one table.
   template <typename Record>
   struct Insertion {
     Statement one;
-    Statement many;  ///< many rows at a time; none for tables that get few
+    Statement many;  ///< Inserts many rows at a time; none for tables that get few.
   };
   struct Statements {
     Statement meta, begin, commit;

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the file is a trace, so that the files beside it are its own. SQLite must not be asked about an
-/// empty file: it deletes the log that stands beside one.
+/// Whether the file is a trace, so that the side files belong to it. SQLite must not be asked about an empty
+/// file, because it deletes a log next to one.
 bool is_trace(const fs::path& path) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
   constexpr std::size_t id_offset = 68;  // big-endian
@@ -29,7 +29,7 @@ bool is_trace(const fs::path& path) {
   std::uint32_t id = 0;
   for (std::size_t i = 0; i < 4; ++i) id = id << 8U | static_cast<unsigned char>(header[id_offset + i]);
   if (id != 0) return id == std::uint32_t{application_id};
-  // A recording that was cut off early may have its id in the log alone.
+  // A recording that was cut off early may have its id only in the log.
   const auto database = open_untrusted(path, "mode=ro");
   if (!database) return false;
   const auto id_in_log = query_integer(database->get(), "", "PRAGMA application_id");
@@ -41,7 +41,7 @@ Result<bool> has_side_files(const fs::path& path) {
     const fs::path beside = side_file(path, suffix);
     std::error_code error;
     if (!fs::exists(fs::symlink_status(beside, error))) continue;
-    // The log of a link's trace lies beside the trace.
+    // The log of a linked trace is next to the trace.
     if (fs::is_symlink(fs::symlink_status(path, error)) || !is_trace(path))
       return fail("{}: is no trace's log, but {} would keep its own there; expected no file of that name",
                   beside.string(), path.filename().string());
@@ -51,7 +51,7 @@ Result<bool> has_side_files(const fs::path& path) {
 }
 
 Result<void> make_single_file(sqlite3* database, const std::string& name) {
-  // The first read rolls a journal back. Leaving write-ahead mode then needs the file for oneself.
+  // The first read rolls a journal back. Leaving write-ahead mode then needs exclusive access.
   DRAFTSCOPE_TRY(query_integer(database, name, "SELECT count(*) FROM sqlite_schema"));
   return execute(database, name, "PRAGMA journal_mode=DELETE");
 }
@@ -88,7 +88,7 @@ Result<void> fold_log_of_old(const fs::path& path) {
     const Database database(handle);
     if (code != SQLITE_OK) return fail("{}: can't be replaced: {}", name, sqlite_error(handle));
     distrust(handle);
-    // What goes wrong leaves the log as it is.
+    // After an error the log stays as it is.
     sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     if (const auto folded = make_single_file(handle, ""); !folded) {
       if (sqlite3_errcode(handle) == SQLITE_BUSY)

@@ -34,8 +34,8 @@ class Writer::Implementation {
   Implementation& operator=(const Implementation&) = delete;
   ~Implementation() { end(); }
 
-  /// Calls `work`. Where it finds no memory, that is the recording's error, and the rows that it was to stage
-  /// are lost like all that follow.
+  /// Calls `work`. If it runs out of memory, that becomes the recording's error, and the rows that it was to
+  /// stage are lost like all later ones.
   template <typename Work>
   auto catch_bad_alloc(Work work) noexcept -> decltype(work()) {
     try {
@@ -47,7 +47,7 @@ class Writer::Implementation {
     return decltype(work())();
   }
 
-  /// Calls a method, as above.
+  /// Calls a method and handles lack of memory as the overload above does.
   template <typename Method, typename... Arguments>
   auto call(Method method, Arguments&&... arguments) noexcept {
     return catch_bad_alloc([&] { return std::invoke(method, *this, std::forward<Arguments>(arguments)...); });
@@ -113,12 +113,13 @@ class Writer::Implementation {
     stage(round);
   }
 
-  /// A request ends: rounds that were opened and never added will not come any more. Device activity of
-  /// theirs may.
+  /// Counts a request that has begun.
   void request_began() { ++open_requests_; }
-  /// One that is known only when it is whole never began.
+  /// Counts a request that has ended, unless it became known only when it was complete and so never began.
   void request_ended() { open_requests_ -= open_requests_ > 0 ? 1 : 0; }
 
+  /// Forgets rounds that were opened and never added, since they cannot come after their request has ended.
+  /// Their device activity still may.
   void abandon_rounds() {
     abandoned_rounds_.insert(open_rounds_.begin(), open_rounds_.end());
     forget_rounds(staged_.list<Span>(), open_rounds_);
@@ -153,7 +154,7 @@ class Writer::Implementation {
     if (failed_ || rows.empty()) return;
     const std::size_t waiting = droppable_waiting_.load(std::memory_order_relaxed);
     const std::size_t room = options_.queue_rows - std::min(waiting, options_.queue_rows);
-    // The first rows stay: parents come before their children.
+    // The first rows are kept, because parents come before their children.
     const std::size_t taken = std::min(room, rows.size());
     auto& list = staged_.list<Record>();
     list.insert(list.end(), rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(taken));
@@ -163,7 +164,7 @@ class Writer::Implementation {
     publish_at_boundary();
   }
 
-  /// Called before anything is staged: the thread waits.
+  /// Keeps the new file. Called before anything is staged, while the thread still waits.
   void keep_file() { storage_.keep(); }
 
   void end() noexcept {
@@ -186,7 +187,7 @@ class Writer::Implementation {
     storage_.release();
   }
 
-  /// The first error.
+  /// The first error of the recording.
   [[nodiscard]] Result<void> result() {
     const std::lock_guard lock(mutex_);
     if (failed_) return tl::unexpected<Error>(error_);
@@ -220,7 +221,7 @@ class Writer::Implementation {
       if (std::ranges::find(rounds, row.round_id) != rounds.end()) row.round_id = 0;
   }
 
-  // While a round is open its rows wait, so that no commit ever holds a span of a round that is not there.
+  // Rows wait while a round is open, so that no commit ever contains a span of a missing round.
   void publish_at_boundary() {
     if (!open_rounds_.empty() || failed_) return;
     bool wake = false;
@@ -230,7 +231,7 @@ class Writer::Implementation {
       try {
         append(pending_, staged_);
       } catch (const std::bad_alloc&) {
-        keep_no_memory();  // before anybody can take the half of it that is there
+        keep_no_memory();  // before anybody can take the half that was appended
         return;
       }
       const std::size_t after = pending_.rows();
@@ -274,7 +275,7 @@ class Writer::Implementation {
     failed_ = true;
   }
 
-  /// Under the lock. Needs no memory itself.
+  /// Records the lack of memory. The caller has the lock. Needs no memory itself.
   void keep_no_memory() {
     if (!failed_) error_ = std::move(no_memory_);
     failed_ = true;
@@ -284,12 +285,12 @@ class Writer::Implementation {
   PerTable<LastId> last_ids_;
   PerTable<Dropped> dropped_;
 
-  Storage storage_;  // the writer's thread's until it has been joined
+  Storage storage_;  // belongs to the writer's thread until it has been joined
   WriterOptions options_;
   std::unordered_map<std::string, StringId> strings_;
   std::unordered_map<std::string, LayerSetId> layer_sets_;
   std::vector<RoundId> open_rounds_;
-  std::int64_t open_requests_ = 0;  // more than none at the end: an exception passed
+  std::int64_t open_requests_ = 0;  // more than none at the end means that an exception was thrown
   std::unordered_set<RoundId> abandoned_rounds_;
 
   std::mutex mutex_;  // guards pending_, closing_, error_ and no_memory_
@@ -297,10 +298,10 @@ class Writer::Implementation {
   Batch pending_;
   bool closing_ = false;
   Error error_;
-  Error no_memory_;  // becomes error_ when nothing else can be made
+  Error no_memory_;  // becomes error_ when no other error can be made
 
   std::atomic<bool> failed_{false};
-  std::atomic<std::size_t> droppable_waiting_{0};  // staged, pending or being written
+  std::atomic<std::size_t> droppable_waiting_{0};  // rows that are staged, pending or being written
   std::atomic<std::int64_t> written_rows_{0};
   std::thread thread_;
 };
@@ -356,7 +357,7 @@ KernelId Writer::next_kernel_id() {
 }
 
 void Writer::begin(Request request) {
-  request.end_ns = 0;  // what tells a request that a crash cut off
+  request.end_ns = 0;  // This marks a request that a crash cut off.
   implementation_->call(&Implementation::stage<Request>, std::move(request));
   implementation_->request_began();
 }

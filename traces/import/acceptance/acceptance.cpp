@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Accepted lengths request by request: the lists that vLLM reports per request (its documentation,
-// "Per-Request Acceptance Metrics"), on their own or inside a whole response, and likewise plain lists.
+// Imports accepted lengths request by request: the lists that vLLM reports per request (its documentation,
+// "Per-Request Acceptance Metrics"), by themselves or inside a whole response, and also plain lists.
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 
 using Lengths = std::optional<std::vector<std::int64_t>>;
 
-/// The first of the names that is there.
+/// Reads the first of the names that is present.
 Result<Lengths> first_of(const JsonFields& fields, std::initializer_list<const char*> names,
                          std::int64_t most) {
   for (const char* const name : names)
@@ -20,7 +20,7 @@ Result<Lengths> first_of(const JsonFields& fields, std::initializer_list<const c
   return Lengths{};
 }
 
-/// `acceptance`: for each round its draft positions, 1 where the token was accepted.
+/// Reads `acceptance`: for each round its draft positions, with 1 where the token was accepted.
 Result<std::vector<AnswerRound>> rounds_of_positions(const nlohmann::json& rows, const std::string& where) {
   if (!rows.is_array())
     return tl::unexpected<Error>(unexpected_json(rows, where, "acceptance", "a list of lists of 0 and 1"));
@@ -51,7 +51,7 @@ Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
   DRAFTSCOPE_TRY_ASSIGN(const Lengths accepted,
                         first_of(fields, {"per_step_accepted", "accepted"}, max_draft_tokens));
   DRAFTSCOPE_TRY_ASSIGN(const Lengths yields, first_of(fields, {"accept_lengths"}, max_draft_tokens + 1));
-  // vLLM leaves the lists out where nothing was verified.
+  // vLLM omits the lists where nothing was verified.
   DRAFTSCOPE_TRY_ASSIGN(const auto steps, fields.integer("num_spec_steps", 0, max_answer_tokens));
   if (!accepted && !yields && steps == 0) return std::vector<AnswerRound>{};
   if (!accepted && !yields)
@@ -83,7 +83,7 @@ Result<std::vector<AnswerRound>> read_rounds(const JsonFields& fields) {
   return rounds;
 }
 
-/// `wall_time` in seconds, or vLLM's two parts in milliseconds.
+/// Reads `wall_time` in seconds, or vLLM's two parts in milliseconds.
 Result<void> read_times(const JsonFields& fields, const nlohmann::json* metrics, Answer& answer) {
   constexpr double second_ns = 1e9;
   constexpr double millisecond_ns = 1e6;
@@ -114,7 +114,7 @@ Result<Answer> read_request(const nlohmann::json& object, std::int64_t line, con
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const nlohmann::json* const metrics = object_in(&object, "metrics");
   const nlohmann::json* inner = object_in(metrics, "speculative_decoding");
-  if (inner == nullptr) inner = object_in(&object, "spec_decode_metrics");  // of vLLM's offline outputs
+  if (inner == nullptr) inner = object_in(&object, "spec_decode_metrics");  // name in vLLM's offline outputs
   const JsonFields fields(object, where);
   Answer answer;
   DRAFTSCOPE_TRY_ASSIGN(const auto question, fields.integer("question_id", 0, most));

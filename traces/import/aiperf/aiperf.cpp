@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// AIPerf's profile_export.jsonl: a request a line.
+// Imports AIPerf's profile_export.jsonl: one request per line.
 #include "import/responses.h"
 
 namespace draftscope::traces {
@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-/// {"value": 41.2, "unit": "ms"} as nanoseconds, -1 if absent.
+/// Reads {"value": 41.2, "unit": "ms"} as nanoseconds; -1 if absent.
 Result<std::int64_t> metric_ns(const json* metrics, const char* name, const std::string& where) {
   const json* const metric = object_in(metrics, name);
   if (metric == nullptr) return -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Chrome traces: the project's own export (export_chrome.cpp), PyTorch's profiler, and whatever else has
-// complete events or pairs of begin and end. Times count from the file's own zero.
+// Imports Chrome traces: the project's own export (export_chrome.cpp), PyTorch's profiler, and any other file
+// with complete events or pairs of begin and end. Times count from the file's own zero.
 #include <draftscope/base/quote.h>
 
 #include <algorithm>
@@ -25,18 +25,18 @@ constexpr std::int64_t max_id = std::numeric_limits<std::int64_t>::max();
 struct Thread {
   std::uint32_t lane = 0;
   std::uint32_t process = 0;
-  std::string name;               ///< "1/2" until the file names it
-  std::vector<ChromeEvent> open;  ///< each "B" that waits for its "E"
+  std::string name;               ///< "1/2" until the file gives a name.
+  std::vector<ChromeEvent> open;  ///< Each "B" that waits for its "E".
   TrackId device_track_id;
   bool has_device_activity = false;
 };
 
 struct DeviceEvent {
   std::int64_t start_ns, end_ns;
-  std::int64_t round;    ///< the file's, or 0
-  std::uint32_t name;    ///< strings.id
-  std::uint32_t thread;  ///< index
-  std::uint32_t launch;  ///< number shared with the launch, or 0
+  std::int64_t round;    ///< The file's round number; 0 = none.
+  std::uint32_t name;    ///< Id in `strings`.
+  std::uint32_t thread;  ///< Index of the thread.
+  std::uint32_t launch;  ///< Number shared with the launch; 0 = none.
   std::uint32_t stream;
   std::int16_t layer;
   std::int8_t phase;
@@ -45,7 +45,7 @@ struct DeviceEvent {
 
 struct DecisionEvent {
   Decision row;
-  std::int64_t round;  ///< the file's, or 0
+  std::int64_t round;  ///< The file's round number; 0 = none.
 };
 
 template <typename Enumeration, typename Name>
@@ -70,14 +70,15 @@ class ChromeImport {
       : target_(context.target), file_(file.string()), run_name_(run_name(file, context)) {}
 
   Result<void> take(const ChromeEvent& event) {
-    if (target_.writer().failed()) return fail("{}: the trace can't be written", file_);  // commit() says why
+    // commit() tells the reason.
+    if (target_.writer().failed()) return fail("{}: the trace can't be written", file_);
     if (event.phase == "X") return take_complete(event);
     if (event.phase == "B") return take_begin(event);
     if (event.phase == "E") return take_end(event);
     if (event.phase == "C") return take_counter(event);
     if (event.phase == "M") return take_name(event);
     if (event.phase == "s") return take_launch(event);
-    return {};  // instants, flows' ends, objects, …: no row of a trace
+    return {};  // Instants, flows' ends, objects, … are no rows of a trace.
   }
 
   Result<void> finish() {
@@ -161,7 +162,8 @@ class ChromeImport {
 
   Result<void> take_range(const ChromeEvent& event, std::int64_t start_ns, std::int64_t end_ns) {
     ++rows_;
-    if (event.category == "gpu_user_annotation") return {};  // a host range again, as the device saw it
+    // The device's view of a host range is a duplicate.
+    if (event.category == "gpu_user_annotation") return {};
     if (is_device_event(event)) return take_device(event, start_ns, end_ns);
     if (event.category == "request" || event.name == "request") return take_request(event, start_ns, end_ns);
     if (event.category == "round" || event.name == "round") return take_round(event, start_ns, end_ns);
@@ -182,7 +184,7 @@ class ChromeImport {
     return {};
   }
 
-  /// The arrow of the project's export from a span, which stands right before it, to its kernel.
+  /// Reads an arrow of the project's export, from the span right before it to its kernel.
   Result<void> take_launch(const ChromeEvent& event) {
     const std::optional<std::int64_t> number = kernel_number(event.id);
     if (event.category != "launch" || !number || intervals_.size() == 0) return {};
@@ -217,7 +219,7 @@ class ChromeImport {
     row.grid = event.grid;
     row.block = event.block;
     if (!thread.has_device_activity) {
-      thread.has_device_activity = true;  // its name may still come
+      thread.has_device_activity = true;  // its name may still follow
       device_kinds_[thread.lane] = device_track_kind(event.name);
     }
     device_.push_back(row);
@@ -318,7 +320,7 @@ class ChromeImport {
     return {};
   }
 
-  /// The file's round as a row, or the request and round that hold the range in time.
+  /// Assigns the row of the file's round, or the request and round that contain the range in time.
   void tag(Interval& row) const {
     FrameRows rows = row.round_id.is_none() ? FrameRows{} : frames_.round_with_number(row.round_id.value());
     if (rows.request_id.is_none()) rows = frames_.holding(row.lane, row.start_ns, row.end_ns);
@@ -371,7 +373,8 @@ class ChromeImport {
     }
   }
 
-  /// A device's events may stand under a process of their own; their numbers are then those of any other.
+  /// Finds the launch of a device event. A device's events may have a process of their own, and their numbers
+  /// then belong to any other process.
   [[nodiscard]] std::optional<std::uint32_t> find_launch(const DeviceEvent& event) const {
     const auto same = launches_.find(threads_[event.thread].process, event.launch);
     if (same) return same;
@@ -386,7 +389,7 @@ class ChromeImport {
       rows.round_id = 0;
     if (!frames_.request_holds(rows.request_id, decision.row.start_ns))
       rows = {frames_.request_at(decision.row.start_ns), {}};
-    if (rows.request_id == 0) return;  // of nothing that the trace has
+    if (rows.request_id == 0) return;  // The decision belongs to nothing in the trace.
     decision.row.request_id = rows.request_id;
     decision.row.round_id = rows.round_id;
     target_.writer().add(decision.row);

@@ -15,11 +15,11 @@
 namespace draftscope::traces {
 namespace {
 
-// Events have a handful; more are passed over.
+// Events have a few arguments; more are ignored.
 constexpr std::size_t max_arguments = 64;
 constexpr std::size_t block_bytes = std::size_t{1} << 18U;
 
-/// Feeds the parser, and counts what it took.
+/// A buffer that feeds the parser, and counts the bytes that it took.
 class CountingBuffer : public std::streambuf {
  public:
   explicit CountingBuffer(std::ifstream& stream) : stream_(stream), block_(block_bytes, '\0') {}
@@ -41,7 +41,7 @@ class CountingBuffer : public std::streambuf {
   std::int64_t bytes_ = 0;
 };
 
-/// The handler that nlohmann's parser calls. Depth 0 is outside of everything.
+/// The handler that nlohmann's parser calls. Depth 0 is outside all values.
 class EventReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   EventReader(std::string file, const CountingBuffer& buffer, const ImportProgress& progress,
@@ -107,14 +107,14 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool parse_error(std::size_t position, const std::string& /*token*/,
                    const nlohmann::json::exception& exception) override {
-    // 406: a number beyond a double.
+    // Error 406 is a number beyond a double.
     const bool is_number = exception.id == 406;
     return stop({fmt::format("{}: {} at byte {}, after event {}, expected a whole Chrome trace", file_,
                              is_number ? "a number is too large" : "is not JSON", position, event_.index)});
   }
 
  private:
-  // Behind the end of the array of events: no depth is that.
+  // Marks the end of the event array; no event has this depth.
   static constexpr std::size_t closed_ = std::numeric_limits<std::size_t>::max() / 2;
 
   [[nodiscard]] bool is_event_field() const { return events_depth_ != 0 && depth_ > events_depth_; }
@@ -186,7 +186,7 @@ class EventReader : public nlohmann::json_sax<nlohmann::json> {
   ChromeEvent event_;
   std::string key_;
   std::size_t depth_ = 0;
-  std::size_t events_depth_ = 0;  // of the array of events; 0 = not yet
+  std::size_t events_depth_ = 0;  // depth of the array of events; 0 = not yet found
   std::size_t element_ = 0;
   bool root_is_object_ = false;
   bool in_arguments_ = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Chrome trace events, one at a time: an array of them, or an object with the array `traceEvents`. The file
-// is read as a stream, so memory is that of one event.
+// Chrome trace events, one at a time, from an array of them or an object with the array `traceEvents`. The
+// file is read as a stream, so memory is that of one event.
 
 #include <draftscope/base/result.h>
 #include <array>
@@ -22,18 +22,18 @@ namespace draftscope::traces {
 struct ChromeArgument {
   std::string key;
   std::optional<std::int64_t> integer;
-  std::optional<double> number;  ///< of an integer too
-  std::string text;              ///< of a string
+  std::optional<double> number;  ///< Value of a number, including integers.
+  std::string text;              ///< Value of a string.
 };
 
 struct ChromeEvent {
-  std::int64_t index = 0;  ///< in the file, from 1, as errors count
+  std::int64_t index = 0;  ///< Index in the file, from 1, as in errors.
   std::string phase;       ///< "X", "B", "E", "C", "M", …
   std::string name;
   std::string category;
-  std::string process;  ///< number or text
+  std::string process;  ///< Number or text.
   std::string thread;
-  std::string id;  ///< of flows and asynchronous events
+  std::string id;  ///< Id of flows and asynchronous events.
   std::optional<std::int64_t> start_ns;
   std::optional<std::int64_t> length_ns;
   std::vector<ChromeArgument> arguments;
@@ -41,19 +41,19 @@ struct ChromeEvent {
   std::array<std::int32_t, 3> block{};
 
   [[nodiscard]] const ChromeArgument* argument(std::string_view key) const;
-  /// The integer of that name if there is one within the range.
+  /// The integer of that name if it exists and is within the range.
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view key, std::int64_t least,
                                                     std::int64_t most) const;
 };
 
 /// Calls `take` for each event. Errors: unreadable, no JSON (with the byte), no events, a time that is no
-/// number of microseconds from 0 to 2^62 ns, what `take` returns.
+/// number of microseconds from 0 to 2^62 ns, an error from `take`.
 [[nodiscard]] Result<void> read_chrome_events(const std::filesystem::path& file,
                                               const ImportProgress& progress,
                                               const std::function<Result<void>(const ChromeEvent&)>& take);
 
-/// "12.345" microseconds as 12345 ns, exactly where the text has no exponent; absent if it is no number or
-/// out of range.
+/// Converts "12.345" microseconds into 12345 ns, exactly where the text has no exponent; absent if it is no
+/// number or out of range.
 [[nodiscard]] std::optional<std::int64_t> microseconds_to_ns(std::string_view text);
 
 }  // namespace draftscope::traces

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// LayerSkip's and DEL's benchmark.py: JSON objects one after another (arguments, benchmark arguments,
-// generation config, metrics), or the CSV of a sweep. Both have figures of whole runs and no rounds.
+// Imports the output of LayerSkip's and DEL's benchmark.py: a sequence of JSON objects (arguments, benchmark
+// arguments, generation config, metrics), or the CSV of a sweep. Both have figures of whole runs and no
+// rounds.
 #include <draftscope/base/csv_table.h>
 #include <draftscope/base/text_file.h>
 
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t max_file_bytes = std::size_t{64} << 20U;
 constexpr std::int64_t max_layers = 4096;
 
-/// The end of the object that begins at the text's first brace: braces outside of strings balance.
+/// The end of the object that begins at the text's first brace; braces outside of strings are balanced.
 std::size_t object_end(std::string_view text) {
   std::size_t depth = 0;
   bool in_string = false;
@@ -40,7 +41,7 @@ std::size_t object_end(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// The objects' fields together; a later one wins.
+/// Merges the objects' fields; a later one wins.
 Result<nlohmann::json> merged_objects(std::string_view text, const std::string& name) {
   nlohmann::json all = nlohmann::json::object();
   int count = 0;
@@ -112,7 +113,7 @@ Result<void> import_benchmark(const std::string& text, const std::filesystem::pa
   if (!context.options.specification.empty() && !context.is_baseline)
     specification = context.options.specification;
   DRAFTSCOPE_TRY(take_run(file, {specification, 0}, context));
-  // Everything that is no metric is a parameter.
+  // Every field that is no metric is a parameter.
   nlohmann::json parameters = all;
   for (const char* const metric : metrics) parameters.erase(metric);
   parameters.erase("predicted_text");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Answers of llama.cpp's server, a JSON object a line, with timings.
+// Imports answers of llama.cpp's server, one JSON object per line, with timings.
 #include "import/responses.h"
 
 namespace draftscope::traces {

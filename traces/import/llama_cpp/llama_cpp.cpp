@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// llama.cpp's logs. Of its server, and of llama-cli, which runs one: rounds of LLAMA_TRACE=1 or --verbose,
-// times from the lines' own clock. Slots interleave, each with one task at a time. What a task says of itself
-// at its end (drafted, accepted, generated) must be what its lines give. llama-speculative-simple and
+// Imports llama.cpp's logs. Its server, and llama-cli, which runs one, log rounds with LLAMA_TRACE=1 or
+// --verbose; times come from the lines' own clock. Slots interleave, each with one task at a time. A task's
+// totals at its end (drafted, accepted, generated) must match its lines. llama-speculative-simple and
 // llama-speculative write one text, and their lines name no task.
 #include <draftscope/base/quote.h>
 
@@ -32,7 +32,7 @@ class LlamaLog {
     const LlamaLine line = llama_line(text);
     if (line.event == LlamaEvent::none) return {};
     const std::string where = fmt::format("{}: line {}", file_.string(), number);
-    // A token's text may hold line breaks, and what follows one looks like anything.
+    // A token's text may contain line breaks, and the part after one may look like anything.
     if (line.time_us >= 0) has_times_ = true;
     if (has_times_ && line.time_us < 0) return {};
     if (line.time_us >= 0) {
@@ -52,7 +52,7 @@ class LlamaLog {
     if (found == tasks_.end() || found->second.id != line.task) {
       if (line.event == LlamaEvent::candidate && found != tasks_.end())
         return take_line(line, found->second, where);
-      // What a slot says once it is free belongs to no round.
+      // Lines about a slot after it is free belong to no round.
       const bool is_round = line.event == LlamaEvent::accepted || line.event == LlamaEvent::verified ||
                             line.event == LlamaEvent::restored || line.event == LlamaEvent::drafted;
       if (!is_round || context_.options.partial) return {};
@@ -113,7 +113,7 @@ class LlamaLog {
     return {};
   }
 
-  /// A line that names no task: of a program that writes one text.
+  /// Handles a line that names no task, from a program that writes one text.
   Result<void> take_of_program(const LlamaLine& line, std::int64_t number, const std::string& where) {
     if (!program_) {
       program_.emplace();
@@ -165,12 +165,12 @@ class LlamaLog {
   ImportContext& context_;
   ForeignWriter& rows_;
   RunName run_;
-  std::map<std::int64_t, LlamaTask> tasks_;  ///< by slot
-  std::optional<LlamaTask> program_;         ///< the text of a command-line program that is under way
+  std::map<std::int64_t, LlamaTask> tasks_;  ///< Tasks by slot.
+  std::optional<LlamaTask> program_;         ///< The text of a command-line program, while in progress.
   std::int64_t now_us_ = -1;
   std::int64_t requests_ = 0;
   std::int64_t undrafted_ = 0;
-  std::int64_t drafted_ = 0;  ///< of texts that say no rounds
+  std::int64_t drafted_ = 0;  ///< Drafted tokens of texts without logged rounds.
   std::int64_t accepted_ = 0;
   std::int64_t unknown_lines_ = 0;
   std::int64_t written_rows_ = rows_.counts().rows;

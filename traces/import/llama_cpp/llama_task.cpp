@@ -32,7 +32,7 @@ void end_replay(const LlamaLine& line, LlamaTask& task) {
   task.unsaid.reset();
 }
 
-/// The draft tokens that were shown, if all of the round's were.
+/// Adds the draft tokens that were shown, if all of the round's were.
 void add_draft(const LlamaTask& task, ForeignRound& round) {
   if (task.draft_tokens != round.drafted || static_cast<std::int64_t>(task.draft.size()) < round.drafted)
     return;
@@ -51,7 +51,7 @@ Result<void> add_round(const LlamaLine& line, LlamaTask& task, const std::string
     return fail(
         "{}: accepts {} of {} draft tokens, expected at most as many as were drafted, and these at most {}",
         where, accepted, drafted, max_draft_tokens);
-  // LLAMA_TRACE and --verbose each have a line about the same round.
+  // LLAMA_TRACE and --verbose each log a line about the same round.
   if (line.event == LlamaEvent::verified && task.may_repeat && !task.rounds.empty() &&
       task.rounds.back().accepted == accepted && task.rounds.back().drafted == drafted) {
     task.may_repeat = false;
@@ -63,7 +63,8 @@ Result<void> add_round(const LlamaLine& line, LlamaTask& task, const std::string
     return {};
   }
   if (line.event == LlamaEvent::accepted && task.replayed >= 0) {
-    // The context could not be cut: what was accepted was computed again, as a draft that is all right.
+    // The context could not be cut, so the accepted tokens were computed again, as a draft that is entirely
+    // correct.
     if (accepted != task.replayed || drafted != task.replayed)
       return fail(
           "{}: accepts {} of {} draft tokens, expected {} of {}, the replay of what was accepted before",

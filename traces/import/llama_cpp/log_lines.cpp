@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Wording of llama.cpp's programs: of the server's logs of the builds from 2025 to 10434 (August 2026), and
-// of llama-speculative-simple and llama-speculative.
+// Wording of llama.cpp's programs: of the server's logs in builds from 2025 to 10434 (August 2026), and of
+// llama-speculative-simple and llama-speculative.
 #include "import/llama_cpp/log_lines.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace {
 
 struct Pattern {
   LlamaEvent event;
-  /// %d a whole number, %f a real one, %s a word, a blank any blanks or none, $ the line's end; others as
-  /// they are.
+  /// Pattern: %d is a whole number, %f a real one, %s a word, a blank any number of blanks, $ the line's end;
+  /// other characters match themselves.
   std::string_view words;
-  bool is_of_a_program = false;  ///< in a line without slot and task
+  bool is_of_a_program = false;  ///< Whether the line has neither slot nor task.
 };
 
 constexpr std::array patterns{
@@ -47,7 +47,7 @@ constexpr std::array patterns{
     Pattern{LlamaEvent::ended, "accept = ", true},
 };
 
-/// Wording about drafts that says nothing of a round.
+/// Wording about drafts that tells nothing about a round.
 constexpr std::array known{std::string_view("max possible draft"), std::string_view("draft model"),
                            std::string_view("speculative"),        std::string_view("acc per pos"),
                            std::string_view("accepted %"),         std::string_view("statistics")};
@@ -70,7 +70,7 @@ bool take_real(std::string_view& text, double& value) {
   return true;
 }
 
-/// Whether the text begins with the pattern; fills the line's values.
+/// Whether the text begins with the pattern; if so, fills the line's values.
 bool begins_with(std::string_view text, std::string_view words, LlamaLine& line) {
   std::size_t values = 0;
   while (!words.empty()) {
@@ -99,7 +99,7 @@ bool begins_with(std::string_view text, std::string_view words, LlamaLine& line)
   return true;
 }
 
-/// "0.01.268.762 I ": minutes, seconds, milliseconds and microseconds since the process began.
+/// Reads "0.01.268.762 I ": minutes, seconds, milliseconds and microseconds since the process began.
 std::int64_t take_time(std::string_view& text) {
   std::string_view rest = text;
   std::int64_t total = 0;
@@ -120,7 +120,7 @@ std::int64_t take_time(std::string_view& text) {
   return total;
 }
 
-/// "spec        draft: …": a part of the program names itself.
+/// Removes the name of the program's part that wrote the line: "spec        draft: …".
 std::string_view behind_source(std::string_view text) {
   const std::size_t colon = text.starts_with("spec ") ? text.find(": ") : std::string_view::npos;
   if (colon == std::string_view::npos) return text;
@@ -141,7 +141,8 @@ bool speaks_of_drafts(std::string_view message) {
 LlamaLine llama_line(std::string_view text) {
   LlamaLine line;
   line.time_us = take_time(text);
-  // "slot update_slots: id  1 | task 0 | …"; what draws candidates names its sequence, which is the slot.
+  // Lines have the form "slot update_slots: id  1 | task 0 | …". A line about candidates names its sequence,
+  // which is the slot.
   constexpr std::string_view task_words = "| task ";
   const std::size_t task = text.find(task_words);
   const std::size_t candidate = text.find("- seq_id ");

@@ -10,13 +10,13 @@ namespace {
 constexpr double us_per_ms = 1000.0;
 constexpr double max_ms = 1e12;
 
-/// None where the log says no time, or one that can't be.
+/// Converts ms to µs; none where the log has no time, or an impossible one.
 std::int64_t us_of(double ms) {
   return ms >= 0.0 && ms < max_ms ? static_cast<std::int64_t>(std::llround(ms * us_per_ms)) : -1;
 }
 
 Result<void> check_sums(const LlamaTask& task, const std::string& where) {
-  // llama-speculative says nothing of its rounds.
+  // llama-speculative logs no rounds.
   if (task.is_of_a_program && task.rounds.empty()) return {};
   std::int64_t accepted = 0, drafted = 0;
   for (const ForeignRound& round : task.rounds) {
@@ -29,7 +29,7 @@ Result<void> check_sums(const LlamaTask& task, const std::string& where) {
               task.id, task.stated_accepted, task.stated_drafted, accepted, drafted);
 }
 
-/// When the first round began: with the first token, which is the prefill's.
+/// Begin of the first round: the time of the first token, which belongs to the prefill.
 std::int64_t place_in_time(LlamaTask& task) {
   const std::int64_t prompt_us = us_of(task.prompt_ms);
   if (task.first_token_us < 0 && task.start_us >= 0 && prompt_us >= 0)
@@ -40,9 +40,9 @@ std::int64_t place_in_time(LlamaTask& task) {
   return task.first_token_us >= 0 ? task.first_token_us : task.start_us;
 }
 
-/// Places the task of a command-line program, which says at its end how long everything took. Its first round
-/// gives the first token, which counts as the prefill's, as everywhere, so that no time is both prefill and
-/// round.
+/// Places the task of a command-line program, which reports the duration of each part at its end. Its first
+/// round gives the first token, which counts as the prefill's, as everywhere, so that no time is both prefill
+/// and round.
 std::int64_t place_program_in_time(LlamaTask& task) {
   const std::int64_t prompt_us = us_of(task.prompt_ms);
   const std::int64_t decode_us = us_of(task.decode_ms);
@@ -121,8 +121,8 @@ Result<LlamaWritten> write_task(LlamaTask& task, bool is_cut, const LlamaPlace& 
   DRAFTSCOPE_TRY(place.rows.begin(key, start_of(task, place), where));
   std::int64_t emitted = 0;
   for (const ForeignRound& round : task.rounds) emitted += round.accepted + 1;
-  // A server's prefill gives the first token. Its steps without a draft are seen by --verbose alone; its last
-  // round may give more tokens than were wanted.
+  // A server's prefill gives the first token. Only --verbose logs its steps without a draft, and its last
+  // round may give more tokens than requested.
   const std::int64_t of_prefill = task.is_of_a_program ? 0 : 1;
   const std::int64_t wanted =
       task.generated >= 0 ? std::max<std::int64_t>(task.generated - of_prefill, 0) : emitted;

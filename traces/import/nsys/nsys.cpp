@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Nsight Systems' SQLite export: NVTX ranges become spans, device activities kernels. Ranges of the domain
-// "draftscope" (profiler/nvtx_ranges.h) say phases, rounds and layers; where there are none, there is no
-// request.
+// Imports Nsight Systems' SQLite export: NVTX ranges become spans, and device activities become kernels.
+// Ranges of the domain "draftscope" (profiler/nvtx_ranges.h) tell phases, rounds and layers; without them
+// there is no request.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -26,9 +26,10 @@ constexpr std::int64_t max_int64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t push_pop_range = 59;
 constexpr std::int64_t start_end_range = 60;
 constexpr std::int64_t domain_create = 75;
-constexpr unsigned bits_of_thread = 24;  // a global thread is a process and this many bits
+// The id of a global thread has so many bits, below those of its process.
+constexpr unsigned bits_of_thread = 24;
 
-/// A table of device activities and what its rows are called.
+/// A table of device activities and the name of its rows.
 enum class Activity : std::uint8_t { kernel, copy, set, graph, wait };
 struct ActivityTable {
   std::string_view name;
@@ -112,7 +113,7 @@ class NsysImport {
     });
   }
 
-  /// The text itself or the one that the id stands for.
+  /// The text itself, or the one that the id refers to.
   std::string text_of(std::string_view text, std::int64_t id) const {
     if (!text.empty()) return std::string(text);
     const auto found = strings_.find(id);
@@ -140,7 +141,7 @@ class NsysImport {
       name += ", " + found->second;
     lane_names_.push_back(is_stack ? name : name + ", ranges");
     std::vector<std::uint32_t>& of_thread = lanes_of_thread_[thread];
-    // Our own ranges say more than others' around them.
+    // Our own ranges tell more than those of others around them.
     of_thread.insert(is_ours ? of_thread.begin() : of_thread.end(), lane);
     return lane;
   }
@@ -156,7 +157,7 @@ class NsysImport {
           Interval range;
           range.start_ns = row.integer(0, 0, 0, max_ns);
           const std::int64_t end_ns = row.integer(2, -1, 0, max_ns);
-          if (end_ns < 0) return;  // still open when the profiler stopped
+          if (end_ns < 0) return;  // The range was still open when the profiler stopped.
           range.end_ns = end_ns;
           if (end_ns < range.start_ns && problem.empty())
             problem =
@@ -205,7 +206,8 @@ class NsysImport {
     return outermost;
   }
 
-  /// A prefill begins a request, which lasts until the next one's; the phases of a round carry its number.
+  /// Derives requests and rounds. A prefill begins a request, which lasts until the next one's; the phases of
+  /// a round have its number.
   void derive_frames() {
     constexpr auto prefill = static_cast<std::int8_t>(Phase::prefill);
     RequestFrame request;
@@ -258,8 +260,8 @@ class NsysImport {
     }
   }
 
-  /// Leaves layers alone with a number: our ranges named "layer" and those inside carry a layer's, the others
-  /// the round's.
+  /// Removes round numbers from `layer`. In our ranges named "layer" and those inside, the number is a
+  /// layer's; in others it is the round's.
   void leave_only_layers() {
     const std::uint32_t layer = name_id("layer");
     std::vector<bool> has_layer(ranges_.size(), false);
@@ -376,7 +378,7 @@ class NsysImport {
   std::string name_;
   RunName run_name_;
   NsysDatabase database_;
-  std::unordered_map<std::int64_t, std::string> strings_;                 // of the file
+  std::unordered_map<std::int64_t, std::string> strings_;                 // strings of the file
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> domains_;  // (process, domain) → name
   std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::size_t> lanes_;
   std::unordered_map<std::int64_t, std::vector<std::uint32_t>> lanes_of_thread_;

@@ -8,7 +8,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A damaged file's pages may refer to each other in a circle; a sound one needs some instructions a byte.
+// Work limit per byte. A damaged file's pages may refer to each other in a circle, whereas a sound file needs
+// only some instructions per byte.
 constexpr std::int64_t steps_per_byte = 50;
 
 }  // namespace

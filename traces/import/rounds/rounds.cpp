@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The neutral format: a header, then a line a request's beginning, a round and a request's end, as they came
-// (docs/rounds-format.md).
+// Imports the neutral format: a header, then one line for each beginning of a request, each round and each
+// end of a request, in the order in which they happened (docs/rounds-format.md).
 #include <draftscope/base/quote.h>
 #include <draftscope/base/result.h>
 #include <draftscope/traces/writer.h>
@@ -25,14 +25,14 @@ namespace {
 
 constexpr std::int64_t max_line_token = std::numeric_limits<std::int32_t>::max();
 
-/// Fields of one line. Both arguments must outlive it. What is asked for counts as known. Errors name the
-/// line and the field.
+/// Fields of one line. Both arguments must outlive it. Requested fields count as known. Errors name the line
+/// and the field.
 class LineFields {
  public:
   LineFields(const nlohmann::json& object, const std::string& where)
       : fields_(object, where), object_(object) {}
 
-  /// The field, or null.
+  /// The field, or null if it is absent.
   const nlohmann::json* find(const char* name) {
     known_.push_back(name);
     return fields_.find(name);
@@ -96,7 +96,7 @@ class LineFields {
       return tl::unexpected<Error>(unexpected_json(*value, fields_.where(), name, "true or false"));
     return value->get<bool>();
   }
-  /// An object of scalars, as texts.
+  /// Reads an object of scalars, as texts.
   Result<Meta> object(const char* name) {
     known_.push_back(name);
     Meta texts;
@@ -119,7 +119,7 @@ class LineFields {
     return tl::unexpected<Error>(
         unexpected_json(*fields_.find(name), fields_.where(), name, "a word of docs/rounds-format.md"));
   }
-  /// Fails if a field is there that nobody asked for; x_… is anybody's.
+  /// Fails if a field is present that nobody requested; x_… is allowed to anybody.
   Result<void> knew_all() const {
     for (const auto& [key, value] : object_.items())
       if (key != "record" && !key.starts_with("x_") &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SGLang's answers, a JSON object a line, with meta_info or sglext.
+// Imports SGLang's answers, one JSON object per line, with meta_info or sglext.
 #include "import/responses.h"
 
 namespace draftscope::traces {

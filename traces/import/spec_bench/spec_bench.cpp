@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Spec-Bench's answer files (evaluation/eval.py): a question a line, its repeats as `choices`.
+// Imports Spec-Bench's answer files (evaluation/eval.py): one question per line, with its repeats as
+// `choices`.
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +27,7 @@ Result<void> import_spec_bench(const std::filesystem::path& file, ImportContext&
         if (run_id.is_none()) {
           nlohmann::json parameters = nlohmann::json::object();
           if (model_id) parameters["model_id"] = *model_id;
-          // The project's own export names the model in front of the run.
+          // The project's own export puts the model's name before the run's.
           const std::string ending = "-" + name.specification;
           if (model_id && context.model.empty() && model_id->size() > ending.size() &&
               model_id->ends_with(ending))

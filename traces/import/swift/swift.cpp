@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SWIFT's answer files (evaluation_llama/eval.py): an answer a line without a question id, and a summary
-// without `choices` at the end.
+// Imports SWIFT's answer files (evaluation_llama/eval.py): one answer per line without a question id, and a
+// summary without `choices` at the end.
 #include <nlohmann/json.hpp>
 
 #include "foreign/json_fields.h"

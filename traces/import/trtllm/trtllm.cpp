@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// TensorRT-LLM's iteration statistics, one a line. An entry with one request in generation is a round, with
-// the draft's time; of several requests there are sums alone. A request begins where a context is computed,
-// and at a gap of the iterations.
+// Imports TensorRT-LLM's iteration statistics, one per line. An entry with one request in generation is a
+// round, with the draft's time; entries with several requests give only sums. A request begins where a
+// context is computed, and at a gap of the iterations.
 #include <algorithm>
 #include <utility>
 
@@ -53,7 +53,7 @@ class Iterations {
     return is_gap;
   }
 
-  /// A context may be computed in several parts; the last gives the first token.
+  /// Takes a context, which may be computed in several parts; the last one gives the first token.
   Result<void> take_context(const json& object, bool is_one, const std::string& where) {
     DRAFTSCOPE_TRY_ASSIGN(const std::int64_t prefill_ns,
                           duration_in(&object, "iterLatencyMS", response_ms_ns, where));
@@ -108,7 +108,7 @@ class Iterations {
 
   ImportContext& context_;
   Responses responses_;
-  Response request_;  ///< that is under way; its rounds' ends are still their durations
+  Response request_;  ///< The request in progress; the ends of its rounds are still durations.
   std::int64_t requests_ = 0;
   std::int64_t last_iteration_ = -1;
 };

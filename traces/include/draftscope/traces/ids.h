@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What names the rows of a trace's tables.
+// Ids of the rows of a trace's tables.
 
 #include <draftscope/base/id.h>
 
@@ -16,6 +16,6 @@ using DecisionId = Id<struct DecisionTag>;
 using TrackId = Id<struct TrackTag>;
 using SpanId = Id<struct SpanTag>;
 using KernelId = Id<struct KernelTag>;
-using StringId = Id<struct StringTag>;  ///< of an interned name
+using StringId = Id<struct StringTag>;  ///< Id of an interned name.
 
 }  // namespace draftscope::traces

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recordings of one experiment whose prompts were divided among processes (`draftscope record --shard I/N`)
-// as one recording. Each shard holds its prompts under every strategy, the baseline among them, so that
-// speedups stay paired on one machine.
+// Merges the recordings of one experiment whose prompts were divided among processes (`draftscope record
+// --shard I/N`) into one recording. Each shard has its prompts under every strategy, including the baseline,
+// so that speedups stay paired on one machine.
 //
-// Shards lie one behind another on the merged clock, in their order: what two machines did at the same time
-// would be in each other's way on one axis. `meta.merged_shards` keeps each one's name, machine, clock pairs
-// and the shift of its times.
+// On the merged clock, shards follow one another in their order, because simultaneous activity of two
+// machines would collide on one axis. `meta.merged_shards` records each one's name, machine, clock pairs and
+// the shift of its times.
 //
 // Inputs are untrusted. Rows are streamed: memory holds requests with their texts, layer sets, and some
 // thousand rows of each kind.
@@ -24,9 +24,9 @@
 namespace draftscope::traces {
 
 struct MergeOptions {
-  bool is_partial = false;          ///< shards may be missing
-  bool has_mixed_machines = false;  ///< processors, kernels and thread counts may differ
-  bool overwrite = false;           ///< replace an existing target
+  bool is_partial = false;          ///< Whether shards may be missing.
+  bool has_mixed_machines = false;  ///< Whether processors, kernels and thread counts may differ.
+  bool overwrite = false;           ///< Whether to replace an existing target.
 };
 
 struct MergeSummary {
@@ -39,9 +39,9 @@ struct MergeSummary {
 };
 
 /// Writes the shards' recording, whole or not at all, whatever their order. Progress is in bytes of input.
-/// Errors name the file: no shard's recording, or one of another experiment (the key of `meta` that differs,
-/// a strategy, a prompt in two shards); one that was not closed; a shard twice; shards missing; "merge
-/// cancelled" if `progress` said so.
+/// Errors name the file: not a shard's recording, or one of another experiment (the key of `meta` that
+/// differs, a strategy, a prompt in two shards); a shard that was not closed; a shard twice; shards missing;
+/// "merge cancelled" if `progress` requested it.
 [[nodiscard]] Result<MergeSummary> merge_shards(const std::vector<std::filesystem::path>& files,
                                                 const MergeOptions& options,
                                                 const std::filesystem::path& target,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Meanings of the choices for a recording, in a line each: the help of `draftscope record` and of the app's
+// Meanings of the choices for a recording, one line each, for the help of `draftscope record` and the app's
 // page Record.
 
 namespace draftscope::traces::record_help {
