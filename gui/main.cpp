@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// draftscope-gui: shows recordings, or renders one view of one into a picture without a display.
+// Program draftscope-gui: shows recordings, or renders one view of a recording into a picture without a
+// display.
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QSettings>
@@ -16,7 +17,7 @@ namespace {
 
 using draftscope::gui::SnapshotRequest;
 
-/// The options, and what they ask for.
+/// Options of the command line, and the requests that they make.
 class CommandLine {
  public:
   CommandLine() {
@@ -89,7 +90,7 @@ class CommandLine {
                                       QStringLiteral("A figure without its legend")};
 };
 
-/// The exit status.
+/// Writes a snapshot; returns the exit status.
 int write_snapshot(const SnapshotRequest& request) {
   const auto done = draftscope::gui::render_snapshot(request);
   if (!done)
@@ -97,7 +98,7 @@ int write_snapshot(const SnapshotRequest& request) {
   return done ? 0 : 1;
 }
 
-/// Whether the program does without a display, and takes none where there is one, if it gets this argument.
+/// Whether this argument means that the program needs no display, and must not use one.
 bool needs_no_display(QByteArrayView argument) {
   constexpr std::array<QByteArrayView, 6> wholes{"--snapshot", "--help",    "-h",
                                                  "--help-all", "--version", "-v"};
@@ -111,13 +112,13 @@ bool needs_no_display(QByteArrayView argument) {
   std::_Exit(1);
 }
 
-/// Qt ends programs without a display by abort(): that is no crash, and has a line and a status like other
-/// errors.
+/// Prints one line and exits with a status like other errors. Qt itself calls abort() without a display,
+/// which would look like a crash.
 void end_on_fatal_message(QtMsgType type, const QMessageLogContext& /*context*/, const QString& words) {
   if (type == QtFatalMsg) end_without_display(words.section(u'\n', 0, 0).simplified());
 }
 
-/// Qt's messages but the one that a window without a display has no smallest size.
+/// Passes Qt's messages on, except that a window without a display has no size hints.
 void leave_out_size_hints(QtMsgType type, const QMessageLogContext& context, const QString& words) {
   if (!words.startsWith(QStringLiteral("This plugin does not support")))
     QTextStream(stderr) << qFormatLogMessage(type, context, words) << '\n';
@@ -130,7 +131,7 @@ int main(int argc, char** argv) {
     if (needs_no_display(argv[i])) qputenv("QT_QPA_PLATFORM", "offscreen");
   qInstallMessageHandler(end_on_fatal_message);
   QApplication application(argc, argv);
-  // Some platforms begin without a device to show anything on.
+  // Some platforms start without any screen.
   if (QApplication::screens().isEmpty())
     end_without_display(QStringLiteral("%1 has no screen").arg(QApplication::platformName()));
   qInstallMessageHandler(nullptr);

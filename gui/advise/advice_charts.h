@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The curves of a setting as charts: speedup with its interval above accepted length and acceptance.
+// Curves of a setting as charts: speedup with its interval, above accepted length and acceptance.
 
 #include "advise/advice_report.h"
 #include "charts/chart.h"

@@ -14,11 +14,11 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int candidates_end = 450;  // of a thousand parts
+constexpr int candidates_end = 450;  // End of each stage, in thousandths.
 constexpr int judged_end = 800;
 constexpr int listed_end = 900;
 
-/// Reports a share of the whole.
+/// Reports one stage as a share of the whole.
 class Stage {
  public:
   Stage(const AdviceProgress& progress, int first, int last)
@@ -45,13 +45,12 @@ void leave_out_others(simulator::Candidates& found, const TrainedRecording& trai
     std::erase_if(found.all, [&](const simulator::Candidate& candidate) { return !counts(candidate); });
 }
 
-/// Name of a candidate's kind.
 std::string kind_of(const simulator::RankedCandidate& candidate) {
   if (candidate.setting) return candidate.setting->threshold ? "early exit, threshold" : "early exit, length";
   return candidate.strategy.substr(0, candidate.strategy.find(':'));
 }
 
-/// Settings in the order in which they are put on the list, each once.
+/// Lists settings in the order of their calls, each once.
 class Lister {
  public:
   Lister(const TrainedRecording& trained, const simulator::WhatIf& what_if, AdviceReport& report)
@@ -121,7 +120,7 @@ class Lister {
   std::set<std::string> names_;
 };
 
-/// The early exit that curves are about; absent without any.
+/// Early exit that the curves describe; absent if there is none.
 std::optional<simulator::EarlyExitSetting> curve_setting(const TrainedRecording& trained,
                                                          const AdviceReport& report) {
   for (const RecordedPoint& point : trained.points())
@@ -201,7 +200,7 @@ Question question_about(const AdviceReport& report, const ListedSetting& listed)
   Question by_sliders = question;
   by_sliders.kind = listed.setting->threshold ? StrategyKind::threshold : StrategyKind::fixed_length;
   by_sliders.recorded.clear();
-  // Where the recording leaves unsaid how a run verified, names may differ; then it is asked by its name.
+  // If the recording does not say how a run verified, names may differ; then ask about the run by its name.
   return strategy_of(by_sliders) == listed.asked.strategy ? by_sliders : question;
 }
 

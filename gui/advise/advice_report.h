@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What `draftscope advise` says of a recording, by the same functions, and around it: the settings that
-// compete most closely, each with its own answer, and what threshold and length do. Knows no Qt; takes
+// The advice of `draftscope advise` for a recording, by the same functions, with more detail: the closest
+// competing settings with their answers, and the effect of threshold and length. Independent of Qt; takes
 // seconds.
 
 #include <draftscope/simulator/answers/advice.h>
@@ -23,10 +23,10 @@ enum class Considered : std::uint8_t {
 };
 
 struct AdviceQuestion {
-  Question machine;  ///< its machine, model and circumstances; not its strategy
+  Question machine;  ///< Machine, model and circumstances of the question; its strategy is ignored.
   Considered considered = Considered::everything;
-  std::vector<std::string> strategies;  ///< considered besides, as on the command line
-  std::string curves_of;                ///< a recorded run that is an early exit; empty: what is advised
+  std::vector<std::string> strategies;  ///< Further strategies to consider, as on the command line.
+  std::string curves_of;                ///< Recorded early-exit run; empty = the advised one.
 
   friend bool operator==(const AdviceQuestion& a, const AdviceQuestion& b) {
     return a.machine == b.machine && a.considered == b.considered && a.strategies == b.strategies &&
@@ -34,46 +34,46 @@ struct AdviceQuestion {
   }
 };
 
-/// Why a setting is listed.
+/// Reason why a setting is listed.
 enum class SettingRole : std::uint8_t {
-  fastest,    ///< of all: what is advised, unless the verdict is against it
-  runner_up,  ///< the fastest of another kind
-  neighbour,  ///< one step from the fastest
+  fastest,    ///< Fastest of all settings; it is advised unless the verdict is against it.
+  runner_up,  ///< Fastest setting of another kind.
+  neighbour,  ///< Setting one step away from the fastest.
   recorded,
   best_of_kind,
-  close,  ///< among the fastest
+  close,  ///< One of the fastest settings.
 };
 
 struct ListedSetting {
   AskedSetting asked;
   SettingRole role = SettingRole::close;
-  std::string change;                                  ///< of a neighbour: "E-1"
-  std::optional<simulator::EarlyExitSetting> setting;  ///< if it is an early exit
+  std::string change;                                  ///< Difference of a neighbour: "E-1".
+  std::optional<simulator::EarlyExitSetting> setting;  ///< Present for an early exit.
   bool is_recorded = false;
-  double relative = 0.0;  ///< its speedup / the fastest's − 1
+  double relative = 0.0;  ///< Speedup divided by the fastest speedup, minus 1.
 };
 
 struct AdviceReport {
   AdviceQuestion question;
   simulator::Machine machine;
   simulator::Advice advice;
-  std::vector<ListedSetting> settings;  ///< the fastest first; each once
+  std::vector<ListedSetting> settings;  ///< Settings, the fastest first; each once.
   SettingCurve thresholds;
   SettingCurve lengths;
 };
 
-/// Told of parts done in a thousand, often enough to stop by returning false: advice_of() then fails.
+/// Receives the parts done in a thousand, often enough to stop; if it returns false, advice_of() fails.
 using AdviceProgress = std::function<bool(int thousandths)>;
 
-/// Errors, one line: an imported recording, which says nothing of layers; those of candidates() and advise();
-/// a machine that contradicts itself; nothing left to consider; stopped.
+/// Errors, one line: an imported recording, which has no data by layer; those of candidates() and advise(); a
+/// machine that contradicts itself; no setting left to consider; stopped.
 [[nodiscard]] Result<AdviceReport> advice_of(const TrainedRecording& trained, const AdviceQuestion& question,
                                              const AdviceProgress& progress = {});
 
-/// The question of the what-if page about a setting on the report's machine.
+/// Question for the what-if page about a setting on the report's machine.
 [[nodiscard]] Question question_about(const AdviceReport& report, const ListedSetting& listed);
 
-/// Command line of draftscope advise that says the same, all kinds considered.
+/// Command line of draftscope advise that gives the same advice; it considers all kinds.
 [[nodiscard]] std::string command_line_of(const AdviceQuestion& question, const std::string& file);
 
 }  // namespace draftscope::gui

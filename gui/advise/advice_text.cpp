@@ -20,7 +20,7 @@ QString utf8(const std::string& text) {
   return QString::fromUtf8(text);
 }
 
-/// Joined with semicolons.
+/// Joins lines with semicolons.
 QString joined(const std::vector<std::string>& lines) {
   QStringList words;
   for (const std::string& line : lines) words << utf8(line);

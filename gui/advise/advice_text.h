@@ -12,16 +12,15 @@
 
 namespace draftscope::gui {
 
-/// The advice in one sentence.
 [[nodiscard]] QString advice_sentence(const AdviceReport& report);
 
 struct AdviceFact {
-  QString about;  ///< "Break-even"
+  QString about;  ///< Title such as "Break-even".
   QString words;
 };
 [[nodiscard]] std::vector<AdviceFact> advice_facts(const AdviceReport& report);
 
-/// A row a setting, in the report's order.
+/// Table with one row per setting, in the report's order.
 [[nodiscard]] ChartTable settings_table(const AdviceReport& report);
 
 }  // namespace draftscope::gui

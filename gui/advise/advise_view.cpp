@@ -44,7 +44,7 @@ Result<void> write_policy_of(const AdviceReport& report, const traces::Recording
   return speculation::write_policy(path, *policy);
 }
 
-/// Specifications with spaces or semicolons between.
+/// Splits specifications separated by spaces or semicolons.
 std::vector<std::string> listed_strategies(const QString& text) {
   QString spaced = text;
   std::vector<std::string> all;
@@ -212,7 +212,8 @@ void AdviseView::connect_what_if() {
     progress_->setValue(done);
   });
   connect(&worker, &WhatIfWorker::trained_on, this, [this] {
-    // What was learnt anew, as of another GPU, asks for other advice; when this page is seen again.
+    // A newly trained recording, such as for another GPU, needs new advice; it is computed when this page is
+    // next shown.
     is_stale_ = !is_learning_;
     if (is_learning_)
       take_trained();
@@ -230,7 +231,7 @@ void AdviseView::connect_what_if() {
 
 void AdviseView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen.
+  // A painted page has been seen.
   if (is_stale_) QMetaObject::invokeMethod(this, &AdviseView::start, Qt::QueuedConnection);
 }
 
@@ -372,7 +373,7 @@ void AdviseView::show_report() {
   again_->hide();
   sentence_->setText(advice_sentence(*report_));
   QStringList lines;
-  // Long specifications break after their commas.
+  // Long specifications may break after their commas.
   const auto breakable = [](const QString& words) {
     return words.toHtmlEscaped().replace(u',', QStringLiteral(",&#8203;"));
   };

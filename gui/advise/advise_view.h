@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The page of advice: what to set in a sentence, the settings that compete, what the answer hangs on, and
-// what threshold and length do. It learns from the recording together with the what-if page, when it is first
-// seen, and is computed by a worker.
+// The page of advice: the recommended setting in a sentence, competing settings, the assumptions of the
+// answer, and the effect of threshold and length. It learns from the recording together with the what-if page
+// when it is first shown; a worker computes the advice.
 
 #include <QWidget>
 #include <memory>
@@ -32,25 +32,26 @@ class AdviseView : public QWidget {
   Q_OBJECT
 
  public:
-  /// Both must outlive this view.
+  /// Both arguments must outlive this view.
   AdviseView(ViewState& state, WhatIfView& what_if, QWidget* parent = nullptr);
 
-  /// Begins, unless that is done or under way.
+  /// Starts computing, unless that is done or under way.
   void start();
-  /// The newest question is answered, or refused.
+  /// Whether the newest question is answered, or refused.
   [[nodiscard]] bool is_settled() const { return !is_stale_ && !is_learning_ && !job_.is_running(); }
-  /// Null before the first.
+  /// Null before the first report.
   [[nodiscard]] const std::shared_ptr<const AdviceReport>& report() const { return report_; }
   [[nodiscard]] QString sentence() const;
   [[nodiscard]] AdviceQuestion question() const;
   void set_question(const AdviceQuestion& question);
 
-  /// Writes what is advised as a policy file. Errors: nothing is advised, and as simulator::advised_policy().
+  /// Writes the advised setting as a policy file. Errors: nothing is advised; those of
+  /// simulator::advised_policy().
   [[nodiscard]] Result<void> write_policy(const QString& path) const;
 
  signals:
   void settled();
-  /// A setting is to be asked about on the what-if page.
+  /// Emitted to ask about a setting on the what-if page.
   void question_asked(const draftscope::gui::Question& question);
 
  protected:
@@ -63,7 +64,7 @@ class AdviseView : public QWidget {
   QWidget* make_answers();
   void connect_what_if();
   void forget();
-  /// Offers the choices of what was learnt, and asks.
+  /// Offers the choices of the trained recording, and asks.
   void take_trained();
   void ask();
   void cancel();
@@ -80,12 +81,12 @@ class AdviseView : public QWidget {
   bool is_stale_ = true;
   bool is_learning_ = false;
   bool is_showing_ = false;
-  TrainedPointer offered_;  ///< Recording whose runs and machine the choices are.
+  TrainedPointer offered_;  ///< Recording whose runs and machine the choices offer.
   std::shared_ptr<const AdviceReport> report_;
   NumbersModel settings_;
   QSortFilterProxyModel* sorted_;
   QLabel* sentence_;
-  QLabel* words_;  ///< progress, and what was written
+  QLabel* words_;  ///< Shows progress, and which file was written.
   QProgressBar* progress_;
   QPushButton* cancel_;
   QPushButton* again_;

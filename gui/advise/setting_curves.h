@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What one parameter of an early exit does while the others stay: speedup, accepted length and acceptance
+// Effect of one parameter of an early exit while the others stay: speedup, accepted length and acceptance
 // over the confidence threshold, and over the draft length.
 
 #include <draftscope/simulator/answers/advice.h>
@@ -14,45 +14,45 @@
 
 namespace draftscope::gui {
 
-/// One setting's answer.
+/// Answer for one setting.
 struct AskedSetting {
   std::string strategy;
-  std::string refusal;  ///< why there is no answer; empty if there is
+  std::string refusal;  ///< Why there is no answer; empty if there is one.
   simulator::AnswerStatus status = simulator::AnswerStatus::exact;
-  double speedup = 0.0;  ///< the slower bound
+  double speedup = 0.0;  ///< Slower bound of the speedup.
   std::optional<simulator::Interval> interval_95;
   double mean_accepted_length = 0.0;
   double acceptance_rate = 0.0;
 };
 
-/// `longer_context` as a question has it. What can't be answered has its reason in the result.
+/// Answers one setting. `longer_context` is as in Question. A refusal has its reason in the result.
 [[nodiscard]] AskedSetting ask_setting(const simulator::WhatIf& what_if, const std::string& strategy,
                                        const simulator::Machine& machine, std::int32_t longer_context,
                                        const simulator::SweepOptions& draws = {});
 
 struct CurvePoint {
-  double at = 0.0;  ///< the parameter
+  double at = 0.0;  ///< Value of the parameter.
   AskedSetting asked;
 };
 
 struct SettingCurve {
-  simulator::EarlyExitSetting of;  ///< what stays
-  std::vector<CurvePoint> points;  ///< rising; those without an answer are left out
-  std::string refusal;             ///< why there is no point; empty if there are some
+  simulator::EarlyExitSetting of;  ///< Setting whose other parameters stay.
+  std::vector<CurvePoint> points;  ///< Points in ascending order; points without an answer are left out.
+  std::string refusal;             ///< Why there is no point; empty if there are some.
 };
 
 inline constexpr std::int32_t longest_on_curve = 17;
 
-/// Told of points done, and all; false stops, and the curve ends there.
+/// Receives the number of points done and in total; if it returns false, the curve ends there.
 using CurveProgress = std::function<bool(std::int64_t done, std::int64_t all)>;
 
-/// Thresholds 0, 0.05, … 1 for drafts of at most the setting's length.
+/// Curve over thresholds 0, 0.05, … 1, for drafts of at most the setting's length.
 [[nodiscard]] SettingCurve threshold_curve(const simulator::WhatIf& what_if,
                                            simulator::EarlyExitSetting setting,
                                            const simulator::Machine& machine, std::int32_t longer_context,
                                            const CurveProgress& progress = {});
 
-/// Lengths 1 to longest_on_curve; the setting's threshold stays, if it has one.
+/// Curve over lengths 1 to longest_on_curve; the setting's threshold stays, if it has one.
 [[nodiscard]] SettingCurve length_curve(const simulator::WhatIf& what_if, simulator::EarlyExitSetting setting,
                                         const simulator::Machine& machine, std::int32_t longer_context,
                                         const CurveProgress& progress = {});

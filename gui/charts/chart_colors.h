@@ -8,14 +8,14 @@
 
 namespace draftscope::gui {
 
-/// Orange below 1, blue above, the background's shade at 1; strongest from `limit` and its inverse on, even
-/// by ratio. `limit` is above 1.
+/// Orange below 1, blue above, the background's shade at 1; strongest from `limit` and its inverse on, linear
+/// in log(ratio). `limit` is above 1.
 [[nodiscard]] QColor diverging_color(double speedup, double limit, bool dark);
 
-/// The least limit of a scale, of a few round ones, that a speedup lies within.
+/// Smallest limit of a scale, from a few round ones, that includes a speedup.
 [[nodiscard]] double scale_limit_for(double speedup);
 
-/// Black on white, whatever the window has: for paper.
+/// Black on white for paper, whatever palette the window has.
 [[nodiscard]] QPalette paper_palette();
 
 }  // namespace draftscope::gui

@@ -17,13 +17,13 @@ namespace {
 
 constexpr int legend_icon_width = 22;
 constexpr int legend_line_gap = 3;
-constexpr double smallest_number_height = 12.0;  // of a cell that has its number in it
+constexpr double smallest_number_height = 12.0;  // Minimum height of a cell that shows its number.
 
 bool is_value(double value) {
   return std::isfinite(value);
 }
 
-/// Part of a plot that is being drawn.
+/// Draws one panel into its axis rectangle.
 class PanelDrawing {
  public:
   PanelDrawing(QCustomPlot& plot, QCPAxisRect& area, const Chart& chart, const ChartPanel& panel,
@@ -65,7 +65,7 @@ class PanelDrawing {
   }
 
   void draw_series(const ChartSeries& series) {
-    // QCustomPlot wants points in the order of their keys.
+    // QCustomPlot needs points in the order of their keys.
     std::vector<std::size_t> order(series.x.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const std::vector<double>& keys = panel_.has_values_along_x ? series.y : series.x;
@@ -154,7 +154,7 @@ class PanelDrawing {
     whiskers->setData(below, above);
   }
 
-  /// The interval along a line, pale.
+  /// Draws the interval along a line, pale.
   void draw_band(const ChartSeries& series, const QVector<double>& keys, const QVector<double>& values,
                  const QVector<double>& below, const QVector<double>& above) {
     QVector<double> low;
@@ -177,7 +177,7 @@ class PanelDrawing {
 
   void draw_cells() {
     if (panel_.cells.empty()) return;
-    // The axes take about as much as this.
+    // Estimate the cell size: the axes take about this much.
     const double line = QFontMetricsF(look_.font).height();
     const double height = (look_.size.height() - 4.0 * line) / std::max<double>(1.0, panel_.y.names.size());
     const double width = 0.75 * look_.size.width() / std::max<double>(1.0, chart_.x.names.size());
@@ -224,7 +224,7 @@ class PanelDrawing {
   QCPGraph* last_filled_ = nullptr;
 };
 
-/// Longest that names beside an axis may be, of the chart's width.
+/// Cuts a name beside an axis to at most `share` of the chart's width.
 QString shortened(const QString& name, const ChartLook& look, double share) {
   return QFontMetrics(look.font).elidedText(name, Qt::ElideMiddle,
                                             static_cast<int>(share * look.size.width()));
@@ -264,7 +264,7 @@ void dress_axis(QCPAxis& axis, const ChartAxis& of, const ChartLook& look, bool 
   }
 }
 
-/// Where data lie on an axis, with intervals and lines.
+/// Range of the data on an axis, with intervals and lines.
 class Extent {
  public:
   void add(double value) {
@@ -307,7 +307,7 @@ void set_ranges(const Chart& chart, const std::vector<QCPAxisRect*>& areas) {
       Extent& of_values = panel.has_values_along_x ? along : up;
       for (const double end : series.low) of_values.add(end);
       for (const double end : series.high) of_values.add(end);
-      // Bars begin at nothing.
+      // Bars begin at 0.
       if (series.mark == ChartMark::bars) of_values.add(0.0);
     }
     for (const ChartLine& line : panel.lines) (line.is_upright ? along : up).add(line.at);
@@ -331,7 +331,7 @@ int legend_columns(const QStringList& names, const QFont& font, int width) {
   return std::clamp(width / widest, 1, std::max(1, static_cast<int>(names.size())));
 }
 
-/// An empty legend would keep its column as narrow as itself: there is none then.
+/// Adds no legend without names: an empty one would make its column as narrow as itself.
 void add_legend(QCustomPlot& plot, const QStringList& names, const ChartLook& look) {
   plot.legend = new QCPLegend;
   plot.plotLayout()->addElement(0, 0, plot.legend);
@@ -339,7 +339,7 @@ void add_legend(QCustomPlot& plot, const QStringList& names, const ChartLook& lo
   plot.legend->setFillOrder(QCPLegend::foColumnsFirst);
   plot.legend->setWrap(legend_columns(names, look.font, look.size.width() - 16));
   plot.legend->setFont(look.font);
-  // Lower ones would cut the letters that reach below the line.
+  // Lower icons would cut the parts of letters below the baseline.
   plot.legend->setIconSize(legend_icon_width, QFontMetrics(look.font).height() + legend_line_gap);
   plot.legend->setRowSpacing(0);
   plot.legend->setMargins(QMargins(2, 6, 2, 2));
@@ -349,11 +349,11 @@ void add_scale(QCustomPlot& plot, QCPAxisRect& area, const Chart& chart, const C
   auto* scale = new QCPColorScale(&plot);
   plot.plotLayout()->addElement(row, 1, scale);
   scale->setType(QCPAxis::atRight);
-  // The group of the panels: as high as the panel's axis.
+  // The shared margin group makes the scale as high as the panel's axis.
   auto* group = plot.findChild<QCPMarginGroup*>();
   scale->setMarginGroup(QCP::msTop | QCP::msBottom, group);
   area.setMarginGroup(QCP::msTop | QCP::msBottom, group);
-  // A tick whose words would leave the plot has none.
+  // A tick whose label would leave the plot is dropped.
   QMargins margins = area.minimumMargins();
   margins.setTop(std::max(margins.top(), QFontMetrics(look.font).height() / 2 + 2));
   area.setMinimumMargins(margins);
@@ -369,7 +369,7 @@ void add_scale(QCustomPlot& plot, QCPAxisRect& area, const Chart& chart, const C
   scale->setGradient(gradient);
   scale->setDataRange(QCPRange(1.0 / chart.scale_limit, chart.scale_limit));
   auto ticker = QSharedPointer<QCPAxisTickerText>::create();
-  // Just inside, so that rounding does not take the tick away.
+  // Slightly inside the range, so that rounding does not drop the tick.
   constexpr double inside = 1.0001;
   ticker->addTick(inside / chart.scale_limit, QStringLiteral("%1×").arg(1.0 / chart.scale_limit, 0, 'g', 2));
   ticker->addTick(1.0, QStringLiteral("1×"));
@@ -430,7 +430,7 @@ void draw_chart(QCustomPlot& plot, const Chart& chart, const ChartLook& look) {
 
 int min_chart_height(const Chart& chart, const QFont& font, int width) {
   const QFontMetrics metrics(font);
-  int height = 2 * metrics.height() + 24;  // the horizontal axis with its name
+  int height = 2 * metrics.height() + 24;  // Height of the horizontal axis with its name.
   if (const QStringList names = legend_names(chart); !names.isEmpty()) {
     const int columns = legend_columns(names, font, width - 16);
     height +=

@@ -16,11 +16,11 @@ namespace draftscope::gui {
 struct ChartLook {
   QPalette palette;
   QFont font;
-  QSize size;  ///< that the chart is drawn in; decides what of legend and names fits
+  QSize size;  ///< Size of the drawing; decides how much of legend and names fits.
   bool has_legend = true;
 };
 
-/// Replaces everything in the plot. Panel i is its axis rectangle i, from the top.
+/// Replaces everything in the plot. Panel i is the plot's axis rectangle i, from the top.
 void draw_chart(QCustomPlot& plot, const Chart& chart, const ChartLook& look);
 
 /// Height below which names of axes would be cut.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A button that gives a chart to whoever writes files of it, and a plot with that button above its corner.
+// A button that exports a chart to a file, and a plot with this button above its corner.
 
 #include <QToolButton>
 #include <QWidget>
@@ -16,12 +16,12 @@ namespace draftscope::gui {
 
 class ChartPlot;
 
-/// "Export figure…" of one chart. Enabled while there is one.
+/// The button "Export figure…" of one chart, enabled while there is a chart.
 class ExportButton : public QToolButton, public FigureSource {
   Q_OBJECT
 
  public:
-  /// `chart` gives the chart as it is now.
+  /// `chart` returns the current chart.
   explicit ExportButton(const QString& of, std::function<Chart()> chart, QWidget* parent = nullptr);
   [[nodiscard]] Chart figure() const override { return isEnabled() ? chart_() : Chart(); }
 
@@ -34,10 +34,10 @@ class ChartPane : public QWidget {
 
  public:
   explicit ChartPane(const QString& name, QWidget* parent = nullptr);
-  /// The words stand in the place of an empty chart.
+  /// Shows a chart; `why_empty` is shown instead of an empty one.
   void set_chart(Chart chart, const QString& why_empty = {});
   [[nodiscard]] ChartPlot& plot() const { return *plot_; }
-  /// A widget beside the button, above the plot.
+  /// Adds a widget beside the button, above the plot.
   void add_control(QWidget* control);
 
  private:

@@ -23,7 +23,7 @@ std::size_t nearest_point(const ChartPanel& panel, const ChartSeries& series, do
   return best;
 }
 
-/// The point `by` further along the axis of keys.
+/// The point `by` steps further along the axis of keys.
 std::size_t point_beside(const ChartPanel& panel, const ChartSeries& series, std::size_t point, int by) {
   const std::vector<double>& keys = keys_of(panel, series);
   std::vector<std::size_t> order(keys.size());
@@ -35,7 +35,7 @@ std::size_t point_beside(const ChartPanel& panel, const ChartSeries& series, std
       std::clamp<std::ptrdiff_t>(at + by, 0, static_cast<std::ptrdiff_t>(order.size()) - 1))];
 }
 
-/// The next series that has points, over all panels; the same place where there is none.
+/// The next series that has points, over all panels; `from` if there is none.
 ChartPlace across(const Chart& chart, ChartPlace from, int by) {
   std::vector<ChartPlace> all;
   for (std::size_t panel = 0; panel < chart.panels.size(); ++panel)

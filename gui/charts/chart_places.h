@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Points and cells of a chart: what is said of one, and which is next to it for the arrow keys.
+// Points and cells of a chart: the text about one, and its neighbours for the arrow keys.
 
 #include <Qt>
 
@@ -13,7 +13,7 @@ struct ChartPlace {
   static constexpr std::size_t of_cells = static_cast<std::size_t>(-1);
 
   std::size_t panel = 0;
-  std::size_t series = 0;  ///< of_cells: `point` is an index of the panel's cells
+  std::size_t series = 0;  ///< of_cells = `point` is an index of the panel's cells
   std::size_t point = 0;
 
   friend bool operator==(const ChartPlace& a, const ChartPlace& b) {
@@ -24,14 +24,14 @@ struct ChartPlace {
 /// Whether the chart has such a point or cell.
 [[nodiscard]] bool is_in(const Chart& chart, const ChartPlace& place);
 
-/// One or more lines.
+/// Text of one or more lines.
 [[nodiscard]] QString words_of(const Chart& chart, const ChartPlace& place);
 
 /// The first point or cell; absent in a chart without any.
 [[nodiscard]] std::optional<ChartPlace> first_place(const Chart& chart);
 
-/// Where an arrow key leads: along the points by their place on the axis of keys, across to the nearest point
-/// of the next series, from cell to cell. The same place at the end, and for any other key.
+/// The place that an arrow key leads to: along the points by their place on the axis of keys, across to the
+/// nearest point of the next series, or between cells. The same place at the end, and for other keys.
 [[nodiscard]] ChartPlace next_place(const Chart& chart, const ChartPlace& from, Qt::Key key);
 
 }  // namespace draftscope::gui

@@ -16,7 +16,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr double reach = 14.0;  // pixels from a point within which it is meant
+constexpr double reach = 14.0;  // Maximum distance in pixels from pointer to point.
 
 bool is_arrow(int key) {
   return key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Up || key == Qt::Key_Down;
@@ -35,7 +35,7 @@ void ChartPlot::set_chart(Chart chart) {
   chart_ = std::move(chart);
   if (place_ && !is_in(chart_, *place_)) place_.reset();
   QStringList spoken{chart_.name};
-  // Long ones are read by the arrow keys.
+  // Arrow keys read the points beyond these.
   constexpr qsizetype max_spoken = 20;
   for (std::size_t panel = 0; panel < chart_.panels.size(); ++panel)
     for (std::size_t series = 0; series < chart_.panels[panel].series.size(); ++series)
@@ -81,7 +81,7 @@ std::optional<ChartPlace> ChartPlot::place_at(const QPointF& at) const {
         return ChartPlace{panel, ChartPlace::of_cells, i};
     }
     for (std::size_t series = 0; series < of.series.size(); ++series) {
-      // A line is met anywhere along it, at the point that is nearest by its key.
+      // A line is hit anywhere along it, at the point with the nearest key.
       const bool is_line =
           of.series[series].mark != ChartMark::points && of.series[series].mark != ChartMark::bars;
       for (std::size_t point = 0; point < of.series[series].x.size(); ++point) {
@@ -161,7 +161,7 @@ void ChartPlot::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void ChartPlot::wheelEvent(QWheelEvent* event) {
-  // The page scrolls.
+  // Let the page scroll.
   event->ignore();
 }
 
@@ -193,11 +193,11 @@ void ChartPlot::changeEvent(QEvent* event) {
 }
 
 void ChartPlot::resizeEvent(QResizeEvent* /*event*/) {
-  // QCustomPlot would plot here, for each size on the way to the last one, seen or not.
+  // QCustomPlot would replot here for every intermediate size, visible or not.
   setViewport(rect());
   replot_when_painted();
   if (width() == drawn_width_ || chart_.empty()) return;
-  // Legend and names take another form.
+  // The width decides the form of legend and names.
   redraw();
 }
 

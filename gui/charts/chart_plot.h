@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A chart on the screen: values where the pointer or, by the arrow keys, the focus is; a click or Return
-// chooses a point. Follows the window's colours.
+// A chart on the screen. It shows values at the pointer or, with the arrow keys, at the focus; a click or
+// Return chooses a point. It follows the window's colours.
 
 #include <qcustomplot.h>
 
@@ -17,15 +17,14 @@ class ChartPlot : public QCustomPlot {
  public:
   explicit ChartPlot(const QString& name, QWidget* parent = nullptr);
 
-  /// Shows another chart, whole.
+  /// Shows another chart, unzoomed.
   void set_chart(Chart chart);
   [[nodiscard]] const Chart& chart() const { return chart_; }
-  /// Frames a cell of the first panel, its column and row, without plotting anew; from there the arrow keys
-  /// begin.
+  /// Frames a cell of the first panel, given as column and row, without a replot. The arrow keys start there.
   void frame_cell(std::optional<QPoint> cell);
   /// The point or cell that the keyboard is on.
   [[nodiscard]] const std::optional<ChartPlace>& place() const { return place_; }
-  /// Nearest point, or the cell, at a place of the widget; absent where none is near.
+  /// The cell, or the nearest point, at a place of the widget; absent where none is near.
   [[nodiscard]] std::optional<ChartPlace> place_at(const QPointF& at) const;
 
  signals:
@@ -45,11 +44,11 @@ class ChartPlot : public QCustomPlot {
 
  private:
   void redraw();
-  /// Plots anew once it is seen, however much changes until then.
+  /// Replots once it is visible, however much changes until then.
   void replot_when_painted();
   void go_to(const ChartPlace& place);
   void paint_frame(QPainter& painter) const;
-  /// Where the arrow keys begin.
+  /// Place where the arrow keys start.
   [[nodiscard]] std::optional<ChartPlace> begin() const;
   /// Place of a point or cell in the widget.
   [[nodiscard]] QPointF pixel_of(const ChartPlace& place) const;

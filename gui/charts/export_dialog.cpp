@@ -167,7 +167,7 @@ void ExportDialog::lay_out() {
   column->addLayout(file_row);
   column->addWidget(problem_);
   column->addWidget(buttons);
-  // Which it can be only within the dialogue.
+  // A button can only become the default inside the dialogue.
   write->setDefault(true);
   resize(820, 500);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Asks for the form of a figure or a table for a paper and for its file, shows the figure as it will be, and
-// writes it.
+// Asks for the format of a figure or a table for a paper and for its file, previews the figure, and writes
+// it.
 
 #include <QDialog>
 #include <vector>
@@ -22,17 +22,17 @@ namespace draftscope::gui {
 /// A chart, or a table alone.
 struct Exportable {
   QString name;
-  Chart chart;            ///< empty: only the table is there
-  ChartTable data;        ///< raw, for CSV
-  ChartTable shown_data;  ///< as it is read, for LaTeX and Markdown
+  Chart chart;            ///< empty = only the table
+  ChartTable data;        ///< Raw values, for CSV.
+  ChartTable shown_data;  ///< Values as people read them, for LaTeX and Markdown.
 };
 [[nodiscard]] Exportable exportable(const Chart& chart);
 [[nodiscard]] Exportable exportable(const QString& name, const QAbstractItemModel& model);
-/// Charts and tables with rows that can be seen in the widget, charts first.
+/// Charts, and tables with rows, that are visible in the widget; charts first.
 [[nodiscard]] std::vector<Exportable> exportables(const QWidget& widget);
 
-/// A name for a file beside the recording, or in the current folder where that can't be written to: the
-/// recording's name and the figure's, with a number if there is such a file.
+/// Suggests a path beside the recording, or in the current folder if the recording's is not writable. The
+/// name joins the recording's and the figure's, with a number if the file exists.
 [[nodiscard]] QString suggested_file(const QString& recording_path, const QString& figure,
                                      const QString& ending);
 
@@ -40,19 +40,19 @@ class ExportDialog : public QDialog {
   Q_OBJECT
 
  public:
-  /// At least one. `recording_path` is what file names are suggested after.
+  /// `what` is not empty. Suggested file names begin with the name of `recording_path`.
   explicit ExportDialog(std::vector<Exportable> what, const QString& recording_path = {},
                         QWidget* parent = nullptr);
 
   [[nodiscard]] FigureOptions options() const;
   /// The chosen path, with an ending.
   [[nodiscard]] QString file() const;
-  /// Writes what is chosen, in the form that the path's ending names. What went wrong stands in the dialogue,
-  /// too.
+  /// Writes the chosen figure or table in the format that the path's ending names. The dialogue shows an
+  /// error, too.
   Result<void> write(const QString& path);
 
  signals:
-  /// The dialogue is through: there is such a file.
+  /// The dialogue has written the file.
   void written(const QString& path);
 
  private:
@@ -60,14 +60,14 @@ class ExportDialog : public QDialog {
   void choose_what();
   void suggest_file();
   void browse();
-  /// Asks first where a file would be replaced.
+  /// Asks before a file is replaced.
   void export_file();
   void show_preview();
   [[nodiscard]] const Exportable& chosen() const;
 
   std::vector<Exportable> what_;
   QString recording_path_;
-  QString to_replace_;  ///< a file of which Browse has asked whether it may be replaced
+  QString to_replace_;  ///< A file for which the Browse dialogue has confirmed that it may be replaced.
   QComboBox* which_;
   QComboBox* format_;
   QComboBox* width_kind_;
@@ -82,7 +82,7 @@ class ExportDialog : public QDialog {
   QLabel* problem_;
 };
 
-/// Asks within a window whose file path is the recording's, and says in its status bar what was written.
+/// Asks in a window whose file path is the recording's, and reports in its status bar what was written.
 void ask_and_export(std::vector<Exportable> what, QWidget& parent);
 
 }  // namespace draftscope::gui

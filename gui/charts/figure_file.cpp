@@ -18,10 +18,10 @@ namespace draftscope::gui {
 namespace {
 
 constexpr double points_per_inch = 72.0;
-/// Qt draws nothing into a picture beyond.
+/// Qt cannot draw into larger pictures.
 constexpr int max_side_pixels = 32767;
 
-/// Charts are laid out in points, so that the letters are as large as they are asked for.
+/// Charts are laid out in points, so that letters have the requested size.
 QSize size_of(const Chart& chart, const FigureOptions& options) {
   return {static_cast<int>(std::lround(options.width_inches * points_per_inch)),
           static_cast<int>(std::lround(figure_height(chart, options) * points_per_inch))};

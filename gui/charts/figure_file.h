@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A chart as a file for a paper: in the size, the letters and the resolution that are asked for, drawn from
-// its data. Written whole or not at all.
+// A chart as a file for a paper: drawn from its data in the requested size, font size and resolution. The
+// file is written completely or not at all.
 
 #include <draftscope/base/result.h>
 #include <QImage>
@@ -12,24 +12,24 @@
 
 namespace draftscope::gui {
 
-/// Widths of a column of common two-column papers, and of both.
+/// Widths of one column, and of both, in common two-column papers.
 inline constexpr double single_column_inches = 3.3;
 inline constexpr double double_column_inches = 7.0;
 
 struct FigureOptions {
   double width_inches = single_column_inches;
-  double height_inches = 0.0;  ///< 0: what the chart needs, at a pleasant shape
+  double height_inches = 0.0;  ///< 0 = the height that the chart needs, in pleasant proportions
   double font_points = 8.0;
   bool has_legend = true;
   bool is_dark = false;
   int dots_per_inch = 300;  ///< Dots per inch of a PNG.
 };
 
-/// Inches.
+/// Height in inches.
 [[nodiscard]] double figure_height(const Chart& chart, const FigureOptions& options);
 
-/// Null where it would have more than 32,767 pixels a side, which Qt can't draw into, or more than memory
-/// holds.
+/// Null if the image would have more than 32,767 pixels per side, which Qt can't draw, or not fit into
+/// memory.
 [[nodiscard]] QImage figure_image(const Chart& chart, const FigureOptions& options);
 
 /// Writes the kind of file that the path's ending names: .pdf, .svg, .png; or the plotted data: .csv, .tex,

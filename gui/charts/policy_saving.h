@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A policy goes into a file that is asked for, on a worker: it names its recording by a hash of all its
-// bytes.
+// Saves a policy to a file that the user chooses, on a worker, because it hashes all bytes of its recording.
 
 #include <draftscope/base/result.h>
 
@@ -12,8 +11,8 @@
 
 namespace draftscope::gui {
 
-/// Asks for a file, and writes it: `write` is called on a worker, and must hold what it reads. `words` says
-/// what became of it, unless the label has gone by then.
+/// Asks for a file, and writes it. `write` is called on a worker, and must own what it reads. `words` shows
+/// the outcome, unless the label has been deleted by then.
 void save_policy(QLabel& words, std::function<Result<void>(const std::string& path)> write);
 
 }  // namespace draftscope::gui

@@ -38,7 +38,7 @@ QString csv_field(const QVariant& value) {
   return text;
 }
 
-/// As people read it; a dash where there is none.
+/// Text of a value for people; a dash for a missing value.
 QString read_text(const QVariant& value) {
   if (!value.isValid()) return QStringLiteral("–");
   return is_number(value) ? QString::number(value.toDouble(), 'g', 4) : value.toString().simplified();
@@ -73,7 +73,7 @@ QString latex_field(const QString& text) {
   return escaped;
 }
 
-/// Numbers stand at the right: a column of which every value that there is is one.
+/// Columns whose present values are all numbers; they are aligned right.
 std::vector<bool> number_columns(const ChartTable& table) {
   std::vector<bool> are_numbers(static_cast<std::size_t>(table.columns.size()), !table.rows.empty());
   for (const std::vector<QVariant>& row : table.rows)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Tables as files: CSV with raw numbers, and LaTeX and Markdown as people read them. Written whole or not at
-// all.
+// Tables as files: CSV with raw numbers, and LaTeX and Markdown as people read them. Files are written
+// completely or not at all.
 
 #include <draftscope/base/result.h>
 #include <QAbstractItemModel>
@@ -18,11 +18,12 @@ namespace draftscope::gui {
 /// A table whose cells are the raw numbers, where the model has them in Qt::UserRole.
 [[nodiscard]] ChartTable raw_table(const QAbstractItemModel& model);
 
-/// RFC 4180, with a header; 17 digits.
+/// CSV (RFC 4180) with a header; numbers have 17 digits.
 [[nodiscard]] QString csv_of(const ChartTable& table);
-/// A `tabular` with booktabs' rules, four digits a number; what LaTeX would take for its own is escaped.
+/// A `tabular` with booktabs' rules; numbers have four digits. Characters that are special in LaTeX are
+/// escaped.
 [[nodiscard]] QString latex_of(const ChartTable& table);
-/// A pipe table, four digits a number.
+/// A pipe table; numbers have four digits.
 [[nodiscard]] QString markdown_of(const ChartTable& table);
 
 /// Whether write_table() knows the ending of the path: .csv, .tex, .md.

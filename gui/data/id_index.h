@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Index of rows by id. Ids of a recording mostly have no gaps: then a look-up is one access, of a table
-// of 4 bytes an id; where they have many it is a hash map's.
+// Index of rows by id. Ids of a recording mostly have no gaps: then a look-up is one access to a table of 4
+// bytes per id; with many gaps it uses a hash map.
 
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@ template <typename RowId>
 class IdIndex {
  public:
   IdIndex() = default;
-  /// `id_of` gives a row's id; the first of equal ones counts. O(rows).
+  /// `id_of` gives a row's id; the first of several rows with one id counts. O(rows).
   template <typename Row, typename IdOf>
   IdIndex(const std::vector<Row>& rows, IdOf id_of) {
     if (rows.empty()) return;

@@ -13,7 +13,7 @@ namespace draftscope::gui {
 
 namespace {
 
-// A damaged overview may claim any number of rounds; so many are shown at most until the rows are read.
+// A damaged overview may claim any number of rounds; at most this many are shown until the rows are read.
 constexpr std::int64_t max_overview_rounds = 1 << 24;
 
 }  // namespace
@@ -88,7 +88,7 @@ void OpenedRecording::index_rounds() {
   place_in_run_.assign(count, no_index);
   request_of_round_.assign(count, no_index);
   for (std::size_t i = 0; i < count; ++i) {
-    // The reader has checked that requests and runs are there.
+    // The reader has checked that requests and runs exist.
     request_of_round_[i] = request_indices[rows.rounds[i].request_id];
     run_of_round_[i] = run_indices[rows.requests[request_of_round_[i]].run_id];
     runs_[run_of_round_[i]].rounds.push_back(static_cast<std::uint32_t>(i));
@@ -102,7 +102,8 @@ void OpenedRecording::index_rounds() {
   }
   index_places();
 
-  // Draft tokens are ordered by their round's id, rounds by request and index: where each round's begin.
+  // Find where each round's draft tokens begin: they are in order of round id, rounds in order of request and
+  // index.
   first_draft_token_.assign(count, 0);
   draft_token_counts_.assign(count, 0);
   for (std::size_t i = 0; i < rows.draft_tokens.size();) {

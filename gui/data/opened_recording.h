@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording as the app holds it: rows, measured figures, what to be wary of, and the orders in which views
-// go through it. Made once by a worker, immutable then, shared by all views through a pointer.
+// A recording as the app holds it: rows, measured figures, warnings, and the orders in which views walk it. A
+// worker makes it once; it is then immutable, and all views share it through a pointer.
 
 #include <draftscope/simulator/analysis/measured_recording.h>
 #include <draftscope/traces/overview.h>
@@ -23,15 +23,16 @@ namespace draftscope::gui {
 struct RunRounds {
   const traces::Run* run = nullptr;
   std::vector<std::uint32_t> rounds;
-  /// Mean of the target forward; absent without rounds, and where their source does not say it.
+  /// Mean rows of the target forward; absent without rounds, and where their source does not record it.
   std::optional<double> rows_per_round;
 };
 
 /// Tokens that the rounds of a run emitted, in the order of the rounds' starts.
 struct RoundsOfRun {
-  /// Emitted before round i, and by all; within a column of an overview as if each had emitted its mean.
+  /// [round] Tokens emitted before the round, then the total. Within an overview column, each round counts
+  /// with the column's mean.
   std::vector<std::int64_t> emitted_before{0};
-  std::int32_t max_emitted = 1;  ///< by one of them, at least 1
+  std::int32_t max_emitted = 1;  ///< Maximum per round, at least 1.
 };
 
 class OpenedRecording {
@@ -40,19 +41,18 @@ class OpenedRecording {
 
   /// Errors: not a readable trace; one line.
   [[nodiscard]] static Result<std::shared_ptr<const OpenedRecording>> open(const std::filesystem::path& path);
-  /// Makes one of rows that have been read already.
+  /// Makes a recording from rows that have been read already.
   [[nodiscard]] static std::shared_ptr<const OpenedRecording> of(simulator::MeasuredRecording measured,
                                                                  TokenTexts token_texts);
-  /// Before its rounds are read: what the stored overview says of them. `outline` lacks them.
+  /// Makes a recording from its stored overview, before its rounds are read. `outline` lacks the rounds.
   [[nodiscard]] static std::shared_ptr<const OpenedRecording> of_overview(int schema_version,
                                                                           traces::Recording outline,
                                                                           const traces::Overview& overview);
-  /// The same rows with those rounds alone that `keeps` has, by index into Recording::rounds. Shares the
-  /// rows; indices into them stay what they are, places are among the rounds that are left.
+  /// Leaves only the rounds that `keeps` selects, by index into Recording::rounds. Shares the rows, and
+  /// indices into them stay the same; places count only the remaining rounds.
   [[nodiscard]] std::shared_ptr<const OpenedRecording> filtered(const std::vector<bool>& keeps) const;
 
-  /// False while only the overview has been read: rounds and draft tokens are not there, though there are
-  /// some.
+  /// False while only the overview has been read: rounds and draft tokens exist, but are not there yet.
   [[nodiscard]] bool has_rows() const { return !strips_of_overview_; }
 
   [[nodiscard]] const traces::Recording& recording() const { return *measured_->recording; }
@@ -75,13 +75,13 @@ class OpenedRecording {
   [[nodiscard]] std::span<const traces::DraftToken> draft_tokens(std::uint32_t round_index) const;
   /// Null where the round drafted nothing.
   [[nodiscard]] const traces::LayerSet* layer_set(std::uint32_t round_index) const;
-  /// Index into runs(); none if the request's run is not there.
+  /// Index into runs(); no_index if the request's run is not there.
   [[nodiscard]] std::uint32_t run_of(std::uint32_t round_index) const { return run_of_round_[round_index]; }
-  /// Place of a round among its run's; no_index if it is filtered out.
+  /// Place of a round among the rounds of its run; no_index if it is filtered out.
   [[nodiscard]] std::uint32_t place_in_run(std::uint32_t round_index) const {
     return place_in_run_[round_index];
   }
-  /// Its number for people: the place that it has without a filter.
+  /// Number of a round for people: its place without a filter.
   [[nodiscard]] std::uint32_t number_in_run(std::uint32_t round_index) const {
     return unfiltered_place_ ? (*unfiltered_place_)[round_index] : place_in_run_[round_index];
   }
@@ -99,11 +99,11 @@ class OpenedRecording {
   std::shared_ptr<const simulator::MeasuredRecording> measured_;
   std::vector<std::string> warnings_;
   std::shared_ptr<const TokenTexts> token_texts_ = std::make_shared<const TokenTexts>();
-  std::optional<std::vector<RoundsOfRun>> strips_of_overview_;  ///< by run
+  std::optional<std::vector<RoundsOfRun>> strips_of_overview_;  ///< [run]
   std::vector<RunRounds> runs_;
   std::vector<std::uint32_t> run_of_round_;
   std::vector<std::uint32_t> place_in_run_;
-  std::shared_ptr<const std::vector<std::uint32_t>> unfiltered_place_;  ///< null without a filter
+  std::shared_ptr<const std::vector<std::uint32_t>> unfiltered_place_;  ///< null = no filter
   std::vector<std::uint32_t> request_of_round_;
   std::vector<std::uint32_t> first_draft_token_;
   std::vector<std::uint32_t> draft_token_counts_;

@@ -51,7 +51,7 @@ Result<std::vector<std::string>> shell_words(std::string_view line) {
       if (i + 1 == line.size())
         return fail("command line: ends in a backslash, expected a character after it");
       const char next = line[++i];
-      // Between double quotes a backslash is itself but before what it can escape.
+      // Between double quotes a backslash is literal unless it can escape the next character.
       if (quote == '"' && next != '"' && next != '\\' && next != '$' && next != '`' && next != '\n')
         add(character);
       if (next != '\n') add(next);

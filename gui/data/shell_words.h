@@ -14,11 +14,12 @@ namespace draftscope::gui {
 /// Text in single quotes, which a shell takes literally.
 [[nodiscard]] std::string quoted_word(std::string_view text);
 
-/// Words with spaces between, in quotes where a shell would read something else without.
+/// Words separated by spaces, in quotes where a shell would misread them.
 [[nodiscard]] std::string shell_line(std::span<const std::string> words);
 
-/// The words of a line: quotes of both kinds and backslashes as in a shell, no variables and no patterns. A
-/// backslash before a line's end goes on. Errors: a quote or a backslash that nothing follows.
+/// Splits a line into words: quotes of both kinds and backslashes work as in a shell, but no variables and no
+/// patterns. A backslash before a line's end continues the line. Errors: an unclosed quote or a final
+/// backslash.
 [[nodiscard]] Result<std::vector<std::string>> shell_words(std::string_view line);
 
 }  // namespace draftscope::gui

@@ -13,7 +13,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr std::size_t max_tables = 1'000;  // a damaged file may claim any number
+constexpr std::size_t max_tables = 1'000;  // A damaged file may claim any number.
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -30,7 +30,7 @@ std::string text_of(const traces::SqlValue& value) {
   return text == nullptr ? std::string() : *text;
 }
 
-/// Words of a statement in lower case, and its signs, each by itself.
+/// Words of a statement in lower case, and each of its signs as a separate word.
 std::vector<std::string> words_of(std::string_view statement) {
   std::vector<std::string> words;
   for (std::size_t at = 0; at < statement.size();) {
@@ -57,7 +57,7 @@ SqlLink link_of_only_table(std::string_view statement) {
   if (words.end() - from < 2 || std::find(from + 1, words.end(), "from") != words.end() ||
       std::ranges::find(words, "join") != words.end())
     return SqlLink::none;
-  // A list of tables goes on after the first one's alias.
+  // A list of tables continues after the first table's alias.
   constexpr std::ptrdiff_t max_words_of_table = 5;
   const auto end = from + std::min(words.end() - from, max_words_of_table);
   if (std::find(from, end, ",") != end) return SqlLink::none;
@@ -76,7 +76,7 @@ Result<std::vector<SqlTable>> read_sql_schema(const std::filesystem::path& path,
   std::vector<SqlTable> tables;
   for (const std::vector<traces::SqlValue>& row : rows.rows) {
     SqlTable table{text_of(row[1]), text_of(row[0]) == "view", {}};
-    // A query may not ask for a table's columns otherwise.
+    // A query has no other way to ask for a table's columns.
     const auto none =
         traces::query(path, "SELECT * FROM " + quoted_name(table.name) + " LIMIT 0", 1, should_continue);
     if (!should_continue()) return fail("cancelled");
@@ -87,7 +87,7 @@ Result<std::vector<SqlTable>> read_sql_schema(const std::filesystem::path& path,
 }
 
 std::string quoted_name(std::string_view name) {
-  // Of the names in a trace these are words of SQL.
+  // Among the names in a trace, these are SQL keywords.
   constexpr std::array<std::string_view, 6> sql_words{"index", "values", "order", "group", "from", "to"};
   const bool is_plain = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
                         std::ranges::all_of(name, is_name_letter);

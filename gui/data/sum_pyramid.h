@@ -3,10 +3,9 @@
 
 // Level of detail of rows of numbers: the sum over any stretch of items without walking them all. Node i of
 // level k sums the rows of block · 4^k items. An answer is exact, because the items at both ends of a stretch
-// are added one by one; what an item holds stays with the caller, who may have it in a narrower form.
+// are added one by one. The caller stores the items, perhaps in a narrower form.
 //
-// Memory: 4/3 · width numbers for each `block` items. Immutable once built, free to read from several
-// threads.
+// Memory: 4/3 · width numbers per `block` items. Immutable once built; several threads may read it.
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +23,7 @@ class SumPyramid {
 
   SumPyramid() = default;
 
-  /// `add_item(place, row)` adds what one item holds to a row of `width` numbers. O(items · width).
+  /// `add_item(place, row)` adds the numbers of one item to a row of `width` numbers. O(items · width).
   template <typename AddItem>
   SumPyramid(std::size_t width, std::size_t items, std::size_t block, const AddItem& add_item)
       : width_(width), items_(items), block_(block) {
@@ -60,7 +59,7 @@ class SumPyramid {
   }
 
  private:
-  /// Whole groups of `fan_out` nodes; the rest at the end stays with the level below.
+  /// Sums whole groups of `fan_out` nodes; the rest at the end stays with the level below.
   [[nodiscard]] std::vector<Number> summed(const std::vector<Number>& below) const {
     const std::size_t groups = width_ == 0 ? 0 : below.size() / width_ / fan_out;
     std::vector<Number> above(groups * width_);

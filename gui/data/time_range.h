@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Ranges of time and indices of rows, as all of the app's data has them. Times are nanoseconds of the
+// Ranges of time and indices of rows, shared by all of the app's data. Times are nanoseconds of the
 // recording's clock, ranges are half-open.
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace draftscope::gui {
 
-/// Index that says that there is none.
+/// Index that means "none".
 inline constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
 
 struct TimeRange {

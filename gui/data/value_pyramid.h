@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The smallest, the largest and the mean of a value over any stretch of rounds, without walking them all:
-// node i of level k summarises 16^(k+1) values. Smallest, largest and count are exact, the sum is one of
-// doubles.
+// The minimum, the maximum and the mean of a value over any stretch of rounds, without walking them all: node
+// i of level k summarises 16^(k+1) values. Minimum, maximum and count are exact, the sum is one of doubles.
 //
-// Memory: 4 bytes a value, and 24 for each 16. Immutable once built, free to read from several threads.
+// Memory: 4 bytes per value, and 24 per 16 values. Immutable once built; several threads may read it.
 
 #include <cstdint>
 #include <limits>
@@ -14,18 +13,18 @@
 namespace draftscope::gui {
 
 struct ValueSummary {
-  std::uint32_t values = 0;  ///< others are not a number
+  std::uint32_t values = 0;  ///< Number of values that are not NaN.
   float min = std::numeric_limits<float>::infinity();
   float max = -std::numeric_limits<float>::infinity();
   double sum = 0.0;
 
-  [[nodiscard]] double mean() const { return sum / values; }  ///< not a number of none
+  [[nodiscard]] double mean() const { return sum / values; }  ///< NaN without values.
 };
 
 class ValuePyramid {
  public:
   ValuePyramid() = default;
-  /// A value that is not a number counts as none. O(values).
+  /// A NaN counts as no value. O(values).
   explicit ValuePyramid(std::vector<float> values);
 
   [[nodiscard]] std::size_t size() const { return values_.size(); }

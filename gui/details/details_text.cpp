@@ -23,7 +23,7 @@ QString link(const QString& target, const QString& words) {
   return QStringLiteral("<a href='%1'>%2</a>").arg(target, words);
 }
 
-/// Facts with their names, a row each.
+/// Facts with their names, one row each.
 class Facts {
  public:
   void add(const QString& name, const QString& value) {
@@ -37,7 +37,7 @@ class Facts {
   QString rows_;
 };
 
-/// Cells to the right but for the first column.
+/// Aligns cells to the right, except the first column.
 QString table_row(const QStringList& cells, const char* tag = "td") {
   QString row;
   for (qsizetype i = 0; i < cells.size(); ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The details of a slice and of a round in words, as HTML. Links are "round:INDEX" (Recording::rounds),
+// The details of a slice and of a round as text in HTML. Links are "round:INDEX" (Recording::rounds),
 // "run:INDEX" (OpenedRecording::runs()) and "slice:LANE:INDEX" (Timeline::lanes).
 
 #include <QString>

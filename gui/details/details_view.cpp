@@ -27,7 +27,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Row of a lane of rounds where a round begins.
+/// Place of a round in its lane of rounds.
 std::optional<SlicePlace> place_of_round(const Timeline& timeline, const OpenedRecording& opened,
                                          std::uint32_t round_index) {
   const std::int64_t run_id = opened.runs()[opened.run_of(round_index)].run->id.value();
@@ -59,7 +59,7 @@ DetailsView::DetailsView(ViewState& state, TimelineView& timeline, QWidget* pare
   words_->setAccessibleName(tr("Details"));
   words_->setOpenLinks(false);
   words_->setFrameShape(QFrame::NoFrame);
-  // Links can be gone to by Tab, text be marked by keys.
+  // Tab reaches links, and keys can mark text.
   words_->setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::TextSelectableByKeyboard);
   auto* scrolled = new QScrollArea;
   scrolled->setWidget(flame_graph_);
@@ -94,7 +94,7 @@ QWidget* DetailsView::make_head() {
   close->setAccessibleName(close->toolTip());
   choice_->addItems({tr("Slice"), tr("Round"), tr("Range by name"), tr("Range as flame graph")});
   choice_->setAccessibleName(tr("What the details show"));
-  // What does not fit is cut, and does not make the drawer wider.
+  // A title that does not fit is cut, and does not widen the drawer.
   title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   row->addWidget(choice_);
   row->addWidget(title_, 1);
@@ -170,7 +170,7 @@ void DetailsView::forget() {
 
 void DetailsView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen.
+  // A painted page is visible, so compute it.
   if (!is_stale_ || job_.is_running()) return;
   QMetaObject::invokeMethod(
       this,
@@ -182,7 +182,7 @@ void DetailsView::paintEvent(QPaintEvent* event) {
 
 void DetailsView::changeEvent(QEvent* event) {
   QWidget::changeEvent(event);
-  // Colours of links are the text's own once it is made.
+  // The text contains the colours of its links.
   if (event->type() != QEvent::PaletteChange) return;
   is_stale_ = true;
   update();

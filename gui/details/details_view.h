@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Details of what is selected in the timeline: the slice, the round, and the range of time by name and as a
-// flame graph. Without a selection they are about the cursor's round and the time shown. All is computed by a
-// worker once the page is seen.
+// Details of the selection in the timeline: the slice, the round, and the range of time by name and as a
+// flame graph. Without a selection they are about the cursor's round and the visible time. A worker computes
+// them once the page is visible.
 
 #include <QWidget>
 #include <optional>
@@ -38,9 +38,9 @@ class DetailsView : public QWidget {
 
   [[nodiscard]] Page page() const;
   void show_page(Page page);
-  /// The words of the page; empty on pages without.
+  /// The text of the page; empty on pages without text.
   [[nodiscard]] QString words() const;
-  /// The range as its pages show it; null while it is computed.
+  /// The profile that the range pages show; null while it is computed.
   [[nodiscard]] const RangeProfile* profile() const { return profile_ ? &*profile_ : nullptr; }
   [[nodiscard]] FlameGraph& flame_graph() { return *flame_graph_; }
 
@@ -60,7 +60,7 @@ class DetailsView : public QWidget {
   [[nodiscard]] QWidget* make_head();
   [[nodiscard]] QWidget* make_table();
   void connect_state();
-  /// Page and its content no longer say what is selected.
+  /// Marks the page and its content as out of date.
   void forget();
   void start();
   void start_slice();
@@ -70,9 +70,9 @@ class DetailsView : public QWidget {
   void show_round(const std::optional<RoundDetails>& details);
   void show_profile(std::optional<RangeProfile> profile);
   [[nodiscard]] bool is_about_range() const { return page() >= Page::names; }
-  /// Selected slice, or the cursor's round.
+  /// The selected slice, or the cursor's round.
   [[nodiscard]] std::optional<SlicePlace> slice() const;
-  /// Selected range, or the time shown.
+  /// The selected range, or the visible time.
   [[nodiscard]] TimeRange range() const;
   [[nodiscard]] QString range_words(std::int64_t kept_ns) const;
   void follow_link(const QUrl& url);

@@ -45,7 +45,7 @@ std::vector<std::size_t> FlameGraph::children_of(std::optional<std::size_t> node
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (nodes_[i].parent == (node ? static_cast<std::uint32_t>(*node) : ProfileNode::none))
       children.push_back(i);
-  // The longest on the left, whatever came first.
+  // The longest node stands on the left, regardless of time.
   std::stable_sort(children.begin(), children.end(),
                    [this](std::size_t a, std::size_t b) { return nodes_[a].total_ns > nodes_[b].total_ns; });
   return children;
@@ -58,7 +58,7 @@ void FlameGraph::lay_out() {
     if (node.parent == ProfileNode::none) all += static_cast<double>(node.total_ns);
   if (root_) all = static_cast<double>(nodes_[*root_].total_ns);
   if (all <= 0.0) return;
-  // What the root lies in has the full width, too.
+  // Ancestors of the root have the full width, too.
   std::vector<bool> is_above(nodes_.size());
   if (root_)
     for (std::uint32_t at = nodes_[*root_].parent; at != ProfileNode::none; at = nodes_[at].parent) {
@@ -169,7 +169,7 @@ std::optional<std::size_t> FlameGraph::next_place(std::size_t from, int key) con
 }
 
 void FlameGraph::go_to(std::size_t node) {
-  // What is beside the root is not to be seen.
+  // A node outside the root's subtree is not visible, so show all.
   if (boxes_[node].isEmpty()) set_root(std::nullopt);
   KeyboardPlot::go_to(node);
 }

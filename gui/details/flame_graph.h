@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A range of time as nested names: a box a node of the profile, as wide as its time, below the one that it
-// lies in. Arrow keys go from box to box, Return or a click takes a box to the full width, Backspace goes
+// A range of time as nested names: one box per node of the profile, as wide as its time, below the box of its
+// parent. Arrow keys go from box to box, Return or a click widens a box to the full width, Backspace goes
 // back.
 
 #include <vector>
@@ -19,7 +19,7 @@ class FlameGraph : public KeyboardPlot {
   explicit FlameGraph(QWidget* parent = nullptr);
 
   void set_profile(std::vector<ProfileNode> nodes);
-  /// Node that has the full width; none: all tracks.
+  /// Node that has the full width; none = all tracks.
   [[nodiscard]] std::optional<std::size_t> root() const { return root_; }
   void set_root(std::optional<std::size_t> node);
   /// Box of a node; empty where it is not shown.

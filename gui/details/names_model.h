@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where a range of time went by name, a row a name. The role `value_role` has the raw value.
+// The time of a range by name, one row per name. The role `value_role` has the raw value.
 
 #include <QAbstractTableModel>
 #include <vector>
@@ -17,7 +17,7 @@ class NamesModel : public QAbstractTableModel {
   static constexpr int value_role = Qt::UserRole;
 
   explicit NamesModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
-  /// `names` are those that the rows' indices lead to, `duration_ns` is the range's.
+  /// The rows' indices refer to `names`; `duration_ns` is the length of the range.
   void set_rows(std::vector<NameTotal> rows, const std::vector<std::string>& names, std::int64_t duration_ns);
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The timeline with the details of what is selected in it beside it. The details open when something is
-// selected, unless they were closed before; that is remembered.
+// The timeline, and beside it the details of its selection. The details open when something is selected,
+// unless they were closed before; this choice is remembered.
 
 #include <QVariant>
 #include <QWidget>
@@ -28,13 +28,13 @@ class TimelinePanel : public QWidget {
 
   [[nodiscard]] bool are_details_open() const;
   void open_details(bool are_open);
-  /// Opens the details, if the view is theirs.
+  /// Opens the details, if the view belongs to them.
   void show_view(const QWidget& view);
 
   /// Height that the lanes need, and the details if they are open.
   [[nodiscard]] int content_height() const;
 
-  /// The state that is remembered from one start to the next.
+  /// The layout that is remembered from one start to the next.
   [[nodiscard]] QVariantMap layout_state() const;
   void restore_layout(const QVariantMap& state);
   void reset_layout();
@@ -50,8 +50,8 @@ class TimelinePanel : public QWidget {
   TimelineView* timeline_;
   DetailsView* details_;
   QSplitter* split_;
-  std::optional<bool> chosen_;        ///< by the user; else they open with the first selection
-  std::optional<int> details_width_;  ///< dragged to
+  std::optional<bool> chosen_;        ///< Choice of the user; without one they open with the first selection.
+  std::optional<int> details_width_;  ///< Width that the user dragged to.
 };
 
 }  // namespace draftscope::gui

@@ -26,10 +26,10 @@ std::vector<std::size_t> matching_commands(const std::vector<Command>& commands,
   std::vector<std::pair<int, std::size_t>> found;
   for (std::size_t place = 0; place < commands.size(); ++place) {
     const auto name = fuzzy_score(pattern, commands[place].words);
-    // "export rounds": with the menu that it stands in.
+    // "export rounds" matches with the name of the menu.
     const auto whole = fuzzy_score(pattern, commands[place].kind + u' ' + commands[place].words);
     if (!name && !whole) continue;
-    // Of two that fit alike, the shorter has less that was not asked for.
+    // A shorter name wins over a longer one that matches equally well.
     const int extra = static_cast<int>(commands[place].words.size()) / 8;
     const int score = pattern.isEmpty() ? 0 : std::max(name ? *name + 2 : 0, whole.value_or(0)) - extra;
     found.emplace_back(-score, place);
@@ -85,7 +85,7 @@ void CommandPalette::choose() {
   const auto place = static_cast<std::size_t>(item->data(name_column, place_role).toULongLong());
   const std::function<void()> run = commands_[place].run;
   accept();
-  // Once this is gone, so that the focus is the window's again.
+  // Run it after this dialogue has closed, so that the window has the focus again.
   QTimer::singleShot(0, parent(), run);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One line to type into, and below it everything that the app can do or show whose name has these letters.
+// A line to type into, with a list of all actions and views of the app whose names match the typed letters.
 
 #include <QDialog>
 #include <QString>
@@ -13,15 +13,16 @@ class QTreeWidget;
 
 namespace draftscope::gui {
 
-/// Something to choose by its name.
+/// An action to choose by its name.
 struct Command {
-  QString words;  ///< "Follow"
-  QString kind;   ///< where it stands elsewhere: "Recordings"
-  QString keys;   ///< its shortcut; empty if it has none
+  QString words;  ///< Name: "Follow".
+  QString kind;   ///< Where it is found in the app: "Recordings".
+  QString keys;   ///< Shortcut; empty if it has none.
   std::function<void()> run;
 };
 
-/// Indices of the commands that a pattern stands for, the best first; all in their order for an empty one.
+/// Indices of the commands that match a pattern, the best first; all commands in their order for an empty
+/// one.
 [[nodiscard]] std::vector<std::size_t> matching_commands(const std::vector<Command>& commands,
                                                          QStringView pattern);
 

@@ -24,13 +24,13 @@ bool begins_word(QStringView text, qsizetype at) {
 
 std::optional<int> fuzzy_score(QStringView pattern, QStringView text) {
   const QString folded = text.toString().toCaseFolded();
-  // Best score that ends with the letters so far and the last of them at each place.
+  // [place] Best score of the letters so far if the last of them is at this place.
   std::vector<int> before(static_cast<std::size_t>(folded.size()), none);
   bool is_first = true;
   for (const QChar wanted : pattern.toString().toCaseFolded()) {
     if (wanted.isSpace()) continue;
     std::vector<int> now(before.size(), none);
-    int best_before = is_first ? 0 : none;  // anywhere left of the place
+    int best_before = is_first ? 0 : none;  // Best previous score further left.
     for (std::size_t at = 0; at < now.size(); ++at) {
       const auto place = static_cast<qsizetype>(at);
       if (folded[place] == wanted) {

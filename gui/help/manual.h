@@ -11,16 +11,16 @@ namespace draftscope::gui {
 
 struct ManualSection {
   QString title;
-  int level = 1;  ///< 1 is the manual's own title
+  int level = 1;  ///< 1 = the manual's own title
 };
 
-/// Markdown; paths in it are relative to the folder gui/ of the source.
+/// The manual in Markdown; paths in it are relative to the folder gui/ of the source.
 [[nodiscard]] QString manual_text();
 
-/// In the order of the text.
+/// Sections in the order of the text.
 [[nodiscard]] const std::vector<ManualSection>& manual_sections();
 
-/// The name that links to a section have: "Text replay" is "text-replay".
+/// Name of a section in links to it: "Text replay" is "text-replay".
 [[nodiscard]] QString section_link(const QString& title);
 
 }  // namespace draftscope::gui

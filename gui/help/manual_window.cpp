@@ -28,11 +28,12 @@ constexpr QSize manual_size(980, 680);
 constexpr int picture_width = 640;
 constexpr int contents_width = 220;
 
-/// A file that the manual names, "../docs/gui/window.png", where the documents ship; empty if they don't.
+/// Path of a shipped file that the manual names, "../docs/gui/window.png"; empty if documents are not
+/// shipped.
 QString shipped_path(const QString& link) {
   const QString folder = shipped_folder(QStringLiteral("docs"), QStringLiteral("docs"));
   if (folder.isEmpty()) return {};
-  // All of them stand below the folder around the one of documents.
+  // All named files are below the parent of the documents' folder.
   QString path = link;
   while (path.startsWith(u"../")) path.remove(0, 3);
   if (!link.startsWith(u"../")) path.prepend(QStringLiteral("docs/"));
@@ -45,7 +46,7 @@ class ManualText : public QTextBrowser {
   QVariant loadResource(int type, const QUrl& name) override {
     if (type != QTextDocument::ImageResource) return {};
     QImage picture(shipped_path(name.toString()));
-    // A picture that does not ship leaves no hole.
+    // A picture that is not shipped leaves no gap.
     if (picture.isNull()) return QImage(1, 1, QImage::Format_ARGB32_Premultiplied);
     const qreal ratio = devicePixelRatioF();
     if (picture.width() > picture_width * ratio)
@@ -113,7 +114,7 @@ ManualWindow::ManualWindow(QWidget* parent)
 void ManualWindow::show_manual() {
   if (is_manual_shown_) return;
   text_->document()->setMarkdown(manual_text(), QTextDocument::MarkdownDialectGitHub);
-  // Even the last heading can stand at the top.
+  // Let even the last heading stand at the top.
   QTextFrameFormat frame = text_->document()->rootFrame()->frameFormat();
   frame.setBottomMargin(screen()->size().height());
   text_->document()->rootFrame()->setFrameFormat(frame);
@@ -178,7 +179,7 @@ void ManualWindow::find_next(bool forward) {
   const auto flags = forward ? QTextDocument::FindFlags() : QTextDocument::FindBackward;
   bool is_found = text_->find(words, flags);
   if (!is_found) {
-    // Round the end.
+    // Wrap around.
     text_->moveCursor(forward ? QTextCursor::Start : QTextCursor::End);
     is_found = text_->find(words, flags);
   }
@@ -188,7 +189,7 @@ void ManualWindow::find_next(bool forward) {
 
 void ManualWindow::changeEvent(QEvent* event) {
   QDialog::changeEvent(event);
-  // Colours of links are the text's own once it is made.
+  // The text contains the colours of its links.
   if (event->type() != QEvent::PaletteChange || !is_manual_shown_) return;
   const QString shown = section();
   is_manual_shown_ = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The manual in a window of its own, which stays beside the recording: its contents on the left, its text
-// with pictures on the right, and a line to search in it.
+// The manual in a separate window that stays beside the recording: its contents on the left, its text with
+// pictures on the right, and a line to search in it.
 
 #include <QDialog>
 
@@ -19,9 +19,9 @@ class ManualWindow : public QDialog {
  public:
   explicit ManualWindow(QWidget* parent = nullptr);
 
-  /// From its heading on; the beginning for a title that no section has.
+  /// Shows the section from its heading on; the beginning if no section has the title.
   void show_section(const QString& title);
-  /// Title of the section at the top of what is seen.
+  /// Title of the section at the top of the visible text.
   [[nodiscard]] QString section() const;
 
  protected:
@@ -36,7 +36,7 @@ class ManualWindow : public QDialog {
   QTextBrowser* text_;
   QLineEdit* wanted_;
   QLabel* found_;
-  bool is_manual_shown_ = false;  ///< else another document that a link led to
+  bool is_manual_shown_ = false;  ///< False while another document that a link led to is shown.
 };
 
 }  // namespace draftscope::gui

@@ -9,7 +9,7 @@ namespace draftscope::gui {
 namespace {
 
 QString plain(QString words) {
-  // "&&" stands for the sign itself.
+  // "&&" stands for the character "&".
   words.replace(QStringLiteral("&&"), QStringLiteral("\n")).remove(u'&').replace(u'\n', u'&');
   while (words.endsWith(u'…') || words.endsWith(u':')) words.chop(1);
   return words;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What menus offer, read from themselves, for the command palette.
+// Entries of menus, read from the menus themselves, for the command palette.
 
 #include <QAction>
 #include <QPointer>
@@ -11,13 +11,13 @@ class QMenuBar;
 
 namespace draftscope::gui {
 
-/// Something that a menu does.
+/// An action of a menu.
 struct MenuEntry {
-  QString words;  ///< without mnemonic and dots: "Open"
+  QString words;  ///< Text without mnemonic and dots: "Open".
   QString path;   ///< "File › Export the trace"
-  QString keys;   ///< Keys as they stand on the keyboard; empty for none.
+  QString keys;   ///< Shortcuts as named on the keyboard; empty = none.
   QPointer<QAction> action;
-  bool is_enabled = true;  ///< and so are the menus that lead to it
+  bool is_enabled = true;  ///< Whether it and the menus that lead to it are enabled.
 };
 
 /// Every entry of the menus that does something, in their order.

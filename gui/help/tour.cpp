@@ -96,7 +96,7 @@ void Tour::go_to(int step) {
   mark_->mark(show_(here));
   show();
   place();
-  // What was brought up may have taken the focus.
+  // The shown widget may have taken the focus.
   setFocus();
 }
 
@@ -155,7 +155,7 @@ void Tour::keyPressEvent(QKeyEvent* event) {
 }
 
 void Tour::paintEvent(QPaintEvent* /*event*/) {
-  // Clear of what is below it in light and dark.
+  // The panel contrasts with what is below it in light and dark.
   QPainter painter(this);
   painter.setPen(QPen(palette().color(QPalette::Active, QPalette::Highlight), 2));
   painter.setBrush(palette().color(QPalette::Window));
@@ -164,7 +164,7 @@ void Tour::paintEvent(QPaintEvent* /*event*/) {
 
 bool Tour::eventFilter(QObject* watched, QEvent* event) {
   if (watched == parentWidget() && event->type() == QEvent::Resize && is_under_way()) place();
-  // Arrows on a button would go from button to button, and a shortcut of the window may be Esc.
+  // Arrows on a button would go from button to button, and Esc may be a shortcut of the window.
   if (watched != parentWidget() && event->type() == QEvent::KeyPress) {
     const int key = static_cast<QKeyEvent*>(event)->key();
     if (key == Qt::Key_Left || key == Qt::Key_Right || key == Qt::Key_Escape) {

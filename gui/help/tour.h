@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The tour: a panel with a sentence or two per step over a corner of the window, and a frame around what it
-// speaks of. → or Return goes on, ← back, Esc leaves; the window stays usable meanwhile.
+// The tour: a panel with a sentence or two per step over a corner of the window, and a frame around the
+// widget of the step. → or Return goes on, ← back, Esc leaves; the window stays usable meanwhile.
 
 #include <QFrame>
 #include <functional>
@@ -19,7 +19,7 @@ class Tour : public QFrame {
   Q_OBJECT
 
  public:
-  /// Brings up what a step speaks of, and returns it; null if there is nothing to mark.
+  /// Shows the widget of a step, and returns it; null if there is nothing to mark.
   using Show = std::function<QWidget*(const TourStep& step)>;
 
   Tour(Show show, QWidget* window);
@@ -28,7 +28,7 @@ class Tour : public QFrame {
   void go_to(int step);
   void leave();
   [[nodiscard]] bool is_under_way() const { return step_ >= 0; }
-  /// From 0; -1 while it is not under way.
+  /// Current step from 0; -1 while the tour is not running.
   [[nodiscard]] int step() const { return step_; }
   [[nodiscard]] QWidget* marked() const;
 
@@ -41,7 +41,7 @@ class Tour : public QFrame {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// In the corner that hides the least of what is marked.
+  /// Moves the panel to the corner that hides the least of the marked widget.
   void place();
 
   Show show_;

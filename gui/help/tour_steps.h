@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The way of the tour through a recording: five questions, and where each is answered.
+// The steps of the tour through a recording: five questions, and where each is answered.
 
 #include <QString>
 #include <vector>
@@ -9,11 +9,11 @@
 namespace draftscope::gui {
 
 struct TourStep {
-  QString title;     ///< the question
-  QString words;     ///< what is seen, and how to read it
-  QString view;      ///< name of the view that is shown; empty for the menus
-  QString strategy;  ///< Specification whose run is chosen; empty to leave it.
-  QString marked;    ///< accessible name of what is marked in the view; empty for all of it
+  QString title;     ///< The question.
+  QString words;     ///< Explains what is visible, and how to read it.
+  QString view;      ///< Name of the view that is shown; empty for the menus.
+  QString strategy;  ///< Specification of the run to choose; empty = unchanged.
+  QString marked;    ///< Accessible name of the marked part of the view; empty for all of it.
 };
 
 [[nodiscard]] const std::vector<TourStep>& tour_steps();

@@ -38,7 +38,7 @@ void WidgetMark::watch(bool is_on) {
 
 void WidgetMark::place() {
   if (!target_ || !target_->isVisible() || !parentWidget()->isAncestorOf(target_)) return hide();
-  // What is scrolled out of sight, or lies outside of what holds it, has no frame.
+  // The frame surrounds only the visible part: scrolled-out and clipped parts have none.
   QRect seen(target_->mapTo(parentWidget(), QPoint()), target_->size());
   for (const QWidget* around = target_->parentWidget(); around != nullptr; around = around->parentWidget()) {
     seen &= QRect(around->mapTo(parentWidget(), QPoint()), around->size());
@@ -52,7 +52,7 @@ void WidgetMark::place() {
 }
 
 void WidgetMark::paintEvent(QPaintEvent* /*event*/) {
-  // Two colours, so that one of them is seen on whatever is below.
+  // Two colours, so that one of them is visible on any background.
   QPainter painter(this);
   const QColor inner = palette().color(QPalette::Active, QPalette::Base);
   const QColor outer = palette().color(QPalette::Active, QPalette::Highlight);
@@ -70,7 +70,7 @@ bool WidgetMark::eventFilter(QObject* watched, QEvent* event) {
     case QEvent::Resize:
     case QEvent::Show:
     case QEvent::Hide:
-      // Once all of them have moved.
+      // Place the frame after all of them have moved.
       QMetaObject::invokeMethod(
           this, [this] { place(); }, Qt::QueuedConnection);
       break;

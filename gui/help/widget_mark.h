@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Frames around widgets of a window, above everything else in it, that let all input through: around what a
-// tour speaks of, and around what has the focus while the keyboard is used.
+// Frames around widgets of a window, above everything else in it, that let all input through: around the
+// widget of a tour step, and around the widget with the focus while the keyboard is used.
 
 #include <QPointer>
 #include <QWidget>
@@ -10,17 +10,17 @@
 
 namespace draftscope::gui {
 
-/// A frame that stays around a widget as that moves, and goes with it.
+/// A frame around a widget, which moves and hides with the widget.
 class WidgetMark : public QWidget {
   Q_OBJECT
 
  public:
   WidgetMark(int line_width, QWidget* window);
 
-  /// Null for none.
+  /// Marks a widget; null marks none.
   void mark(QWidget* target);
   [[nodiscard]] QWidget* target() const { return target_; }
-  /// A widget of the window that is never drawn over; null for none.
+  /// Sets a widget of the window that the frame is never drawn over; null for none.
   void keep_below(QWidget* other) { above_ = other; }
 
  protected:
@@ -34,10 +34,10 @@ class WidgetMark : public QWidget {
   int line_width_;
   QPointer<QWidget> target_;
   QPointer<QWidget> above_;
-  std::vector<QPointer<QWidget>> watched_;  ///< the target and those around it
+  std::vector<QPointer<QWidget>> watched_;  ///< The target and its ancestors.
 };
 
-/// Marks what has the focus from the first key on until the mouse is used. On the main thread only.
+/// Marks the widget with the focus from the first key until the mouse is used. Used on the main thread only.
 class FocusMark : public QObject {
   Q_OBJECT
 

@@ -43,7 +43,7 @@ QString number_cell(FigureFormat format, double value) {
   }
 }
 
-/// Writes each kind of value.
+/// Formats a value, by its kind.
 struct CellWriter {
   FigureFormat format;
 
@@ -70,7 +70,7 @@ struct CellWriter {
 
 ColumnText column_text(std::string_view title, std::string_view explanation) {
   QString tooltip = translated(explanation);
-  tooltip.remove(u'`');  // marks code in Markdown
+  tooltip.remove(u'`');  // Remove the marks of code in Markdown.
   return {translated(title), tooltip};
 }
 

@@ -20,8 +20,7 @@ const simulator::Figures& figures_of(const ComparedRun& run) {
   return run.recording->measured().figures.runs[run.run].all;
 }
 
-/// Key of a column that shows a figure of the run by itself, in the catalogue of measured figures; else
-/// empty.
+/// Key, in the catalogue of measured figures, of a column that shows a figure of the run alone; else empty.
 std::string_view measured_key(int column) {
   switch (column) {
     case ComparisonModel::tokens_per_second:
@@ -127,7 +126,7 @@ QVariant ComparisonModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
   const auto row = static_cast<std::size_t>(index.row());
   if (role == Qt::ToolTipRole && index.column() == run) return text(row, run);
-  // The colour of the run's lines: the table is their legend.
+  // The table is the legend of the run's lines, so it shows their colour.
   if (role == Qt::DecorationRole && index.column() == run)
     return series_color(row, is_dark(QGuiApplication::palette()));
   return cell_data(

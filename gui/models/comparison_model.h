@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The compared runs as a table: figures of each, its ratio to the baseline with interval and test, and
+// The compared runs as a table: figures of each run, its ratio to the baseline with interval and test, and
 // whether the text is the same. The run's cell is decorated with the colour of its lines in charts.
 
 #include <draftscope/simulator/analysis/figure.h>

@@ -16,7 +16,7 @@ void copy_selected(const QTableView& table) {
   std::map<int, std::map<int, QString>> rows;  // [row][place of the column on screen]
   for (const QModelIndex& index : table.selectionModel()->selectedIndexes())
     if (!table.isColumnHidden(index.column())) {
-      // Where a cell shows only the beginning of its text, all of it is there besides.
+      // Qt::EditRole has the whole text where a cell shows only its beginning.
       const QVariant whole = index.data(Qt::EditRole);
       rows[index.row()][table.horizontalHeader()->visualIndex(index.column())] =
           (whole.isValid() ? whole : index.data(Qt::DisplayRole)).toString();

@@ -5,8 +5,8 @@ class QTableView;
 
 namespace draftscope::gui {
 
-/// Lets Ctrl+C copy all that is selected in the table, as it is shown, or whole where a cell shows only the
-/// beginning: a line a row, with tabs between its columns.
+/// Lets Ctrl+C copy the selected cells of the table: one line per row, with tabs between columns. A cell that
+/// shows only the beginning of its text is copied whole.
 void offer_copying(QTableView& table);
 
 }  // namespace draftscope::gui

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The decisions of one kind that a run made as a table: a row a decision, a column for each of its series and
-// words. The role `value_role` has the raw number.
+// The decisions of one kind that a run made, as a table: one row per decision, one column for each series and
+// for each kind of words. The role `value_role` has the raw number.
 
 #include <QAbstractTableModel>
 #include <memory>
@@ -20,7 +20,7 @@ class DecisionsModel : public QAbstractTableModel {
 
   explicit DecisionsModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-  /// Null, or a kind that the run lacks, shows none.
+  /// Shows no decisions if `history` is null or the run lacks this kind.
   void set_kind(std::shared_ptr<const DecisionHistory> history, std::size_t run_index, std::string_view kind);
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -28,20 +28,20 @@ class DecisionsModel : public QAbstractTableModel {
   [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
   [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-  /// Place in the run of a row's round; no_index if its request has none.
+  /// Place in the run of a row's round; no_index if its request has no round.
   [[nodiscard]] std::uint32_t place_of_row(int row) const;
   /// First row at a place of the run; -1 if no decision is there.
   [[nodiscard]] int row_of_place(std::uint32_t place) const;
 
  private:
-  static constexpr int fixed_columns = 3;  // round, took effect, time
+  static constexpr int fixed_columns = 3;  // Columns for round, took effect, time.
   [[nodiscard]] QVariant fixed_data(std::size_t row, int column, int role) const;
 
   std::shared_ptr<const DecisionHistory> history_;
   const simulator::DecisionsOfKind* decisions_ = nullptr;
   const std::vector<std::uint32_t>* places_ = nullptr;
-  std::vector<const simulator::DecisionSeries*> series_;  ///< but those of every exit
-  std::vector<bool> has_whole_numbers_;                   ///< of each of them
+  std::vector<const simulator::DecisionSeries*> series_;  ///< Series without those per exit.
+  std::vector<bool> has_whole_numbers_;                   ///< [series]
 };
 
 }  // namespace draftscope::gui

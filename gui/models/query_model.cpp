@@ -12,7 +12,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr qsizetype max_shown = 500;  // letters of a cell: laying out a text of megabytes takes seconds
+constexpr qsizetype max_shown = 500;  // Characters per cell: laying out a text of megabytes takes seconds.
 
 QVariant variant(const traces::SqlValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return QVariant::fromValue<qlonglong>(*number);
@@ -23,7 +23,7 @@ QVariant variant(const traces::SqlValue& value) {
 
 /// The text, or its beginning and a sign that there is more.
 QString beginning(const std::string& text) {
-  // No letter takes more bytes.
+  // No character takes more than four bytes.
   constexpr qsizetype max_bytes = 4 * max_shown;
   QString shown = QString::fromUtf8(text.data(), std::min(static_cast<qsizetype>(text.size()), max_bytes));
   const bool is_cut = shown.size() > max_shown || static_cast<qsizetype>(text.size()) > max_bytes;

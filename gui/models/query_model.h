@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rows of a query. The role `value_role` has the raw value; of NULL it is an empty text. Of long texts a
-// cell shows the beginning; Qt::EditRole has all of what it stands for. Ids of runs, requests and rounds are
+// The rows of a query. The role `value_role` has the raw value; for NULL it is an empty text. A cell shows
+// only the beginning of a long text; Qt::EditRole has the whole text. Ids of runs, requests and rounds are
 // links.
 
 #include <draftscope/traces/query.h>
@@ -21,7 +21,7 @@ class QueryModel : public QAbstractTableModel {
   static constexpr int value_role = Qt::UserRole;
 
   explicit QueryModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
-  /// `links` has one element a column, or none at all.
+  /// `links` has one element per column, or none at all.
   void set_result(traces::QueryResult result, std::vector<SqlLink> links = {});
   /// Kind and id of the row that a cell leads to.
   [[nodiscard]] std::optional<std::pair<SqlLink, qint64>> link(const QModelIndex& index) const;

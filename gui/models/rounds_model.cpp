@@ -20,7 +20,7 @@ const RoundColumn& column_at(int column) {
   return simulator::round_columns()[static_cast<std::size_t>(column)];
 }
 
-/// NaN for texts and where there is none.
+/// NaN for texts and for missing values.
 double number_of(const RoundValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
   if (const auto* number = std::get_if<double>(&value)) return *number;
@@ -34,7 +34,7 @@ std::string_view text_of_value(const RoundValue& value) {
   return text == nullptr ? std::string_view() : *text;
 }
 
-/// Requests sort by their numbers, although they are shown as a text.
+/// False for requests, which sort by their numbers although they are shown as a text.
 bool sorts_by_text(const RoundColumn& column) {
   return column.format == simulator::FigureFormat::text && column.key != "request";
 }
@@ -90,7 +90,7 @@ std::function<double(std::uint32_t)> RoundsModel::sort_key() const {
       const double key = number_of(column.get(row_of(round_index)));
       return std::isnan(key) ? -std::numeric_limits<double>::infinity() : key;
     };
-  // Distinct texts are few beside the rounds that have them: they are compared with one another once.
+  // Distinct texts are few compared with rounds, so they are sorted once.
   std::map<std::string_view, double> places;
   for (const std::uint32_t round_index : rows_) places[text_of_value(column.get(row_of(round_index)))];
   double next = 0.0;
@@ -121,7 +121,7 @@ void RoundsModel::rebuild() {
     std::vector<std::pair<double, std::uint32_t>> keyed;
     keyed.reserve(rows_.size());
     for (std::uint32_t row = 0; row < rows_.size(); ++row) keyed.emplace_back(key_of(rows_[row]), row);
-    // Equal ones stay in the order of the run.
+    // Ties stay in the order of the run.
     if (sort_order_ == Qt::AscendingOrder)
       std::sort(keyed.begin(), keyed.end());
     else

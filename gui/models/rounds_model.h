@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rounds of one run as a table: a row a round, a column for each of simulator::round_columns(), sorted
-// and filtered by the raw values, so that a million rows sort in a fraction of a second. The role `sort_role`
-// has the raw value, `round_role` the index into Recording::rounds.
+// The rounds of one run as a table: one row per round, and one column for each of simulator::round_columns().
+// It is sorted and filtered by raw values, so that a million rows sort in a fraction of a second. The role
+// `sort_role` has the raw value, `round_role` the index into Recording::rounds.
 
 #include <draftscope/simulator/analysis/round_columns.h>
 #include <QAbstractTableModel>
@@ -20,7 +20,7 @@ class RoundsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  static constexpr int place = 0;  ///< the column with the order of the run
+  static constexpr int place = 0;  ///< Column with the round's order in the run.
   static constexpr int sort_role = Qt::UserRole;
   static constexpr int round_role = Qt::UserRole + 1;
 
@@ -29,9 +29,10 @@ class RoundsModel : public QAbstractTableModel {
   /// Column with this key in simulator::round_columns().
   [[nodiscard]] static int column_of(std::string_view key);
 
-  /// Null shows none.
+  /// Null shows no rounds.
   void set_run(RecordingPointer recording, std::size_t run_index);
-  /// Rounds whose category, stop reason or question contains the text, whatever its case; empty shows all.
+  /// Shows only rounds whose category, stop reason or question contains the text, ignoring case; empty shows
+  /// all.
   void set_filter(const QString& text);
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -48,9 +49,9 @@ class RoundsModel : public QAbstractTableModel {
   [[nodiscard]] simulator::RoundRow row_of(std::uint32_t round_index) const;
   [[nodiscard]] simulator::RoundValue value(std::uint32_t round_index, int column) const;
   [[nodiscard]] QString text(std::uint32_t round_index, int column) const;
-  /// By request, whether the filter finds it.
+  /// [request] Whether the filter finds it.
   [[nodiscard]] std::vector<bool> matching_requests() const;
-  /// Number that the chosen column sorts a round by: of texts, their place in the alphabet.
+  /// Number by which the chosen column sorts a round; for texts, their place in the alphabet.
   [[nodiscard]] std::function<double(std::uint32_t round_index)> sort_key() const;
   void rebuild();
 

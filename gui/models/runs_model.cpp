@@ -117,7 +117,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const {
                                         QString::fromStdString(figures(row)->run->parameters));
   if (role == sort_role) {
     if (is_text_column(column)) return text(row, column);
-    // The baseline is as fast as itself; what has no figure comes last.
+    // The baseline's speedup sorts as 1; runs without the figure come last.
     const bool is_one =
         is_baseline(row) && column < phases_column() && figure_at(column).format == FigureFormat::speedup;
     return number(row, column).value_or(is_one ? 1.0 : -std::numeric_limits<double>::infinity());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The measured figures of a recording's runs as a table: a column for every figure of the catalogue that fits
-// into a cell, those that tables show at first to the left; after them the time by phase, and the rows of a
-// round. The role `value_role` has the raw number, `sort_role` what rows are sorted by.
+// The measured figures of a recording's runs as a table. It has a column for every figure of the catalogue
+// that fits into a cell; the figures that tables show first are to the left. The time by phase and the rows
+// of a round follow. The role `value_role` has the raw number, `sort_role` the sort key.
 
 #include <QAbstractTableModel>
 #include <string_view>
@@ -16,7 +16,7 @@ class RunsModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  static constexpr int run = 0;  ///< the column that names the run
+  static constexpr int run = 0;  ///< Column with the run's name.
   static constexpr int value_role = Qt::UserRole;
   static constexpr int sort_role = Qt::UserRole + 1;
 
@@ -33,7 +33,7 @@ class RunsModel : public QAbstractTableModel {
   [[nodiscard]] const simulator::Figures* figures(int row) const;
   [[nodiscard]] bool is_baseline(int row) const;
 
-  /// Columns that are shown at first; those to their right are for who asks for them.
+  /// Number of columns shown at first, from the left; the others are shown on request.
   [[nodiscard]] static int shown_columns();
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -56,7 +56,7 @@ QString failure_text(const QProcess& process, const QStringList& lines) {
   const QString prefix = QString(command_name) + QStringLiteral(": ");
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     if (line->startsWith(prefix)) return line->mid(prefix.size());
-  // Progress and hints are no reason to have been killed.
+  // Progress and hints do not explain why the process was killed.
   if (is_killed || lines.isEmpty()) return ending;
   return lines.back();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The command `draftscope` as a process of its own: where it is, how it starts, and what it said when it
-// failed. The app decodes nothing itself.
+// Runs the command `draftscope` as a process: finds and starts it, and reports why it failed. The app itself
+// decodes nothing.
 
 #include <QProcess>
 #include <QString>
@@ -10,19 +10,19 @@
 
 namespace draftscope::gui {
 
-/// The command beside the app's own program, in the build tree that both come from, or in PATH; empty if it
-/// is in none of them.
+/// Path of the command: beside the app's own program, in the build tree of both, or in PATH. Empty if it is
+/// in none of them.
 [[nodiscard]] QString find_command();
 
-/// The line that says where find_command() has looked.
+/// Line that says where find_command() has looked.
 [[nodiscard]] QString no_command_text();
 
-/// Starts it. A signal that the app ignores, as one started in the background of a script does, is not
-/// ignored by the command.
+/// Starts the command with default signal handling, since an app started in the background of a script
+/// ignores some signals.
 void start_command(QProcess& process, const QString& program, const QStringList& arguments);
 
-/// Why an ended process failed, in one line: what it said last of an error, else its last line, else how it
-/// ended. `lines` are what it said.
+/// Why an ended process failed, in one line. It is the last error in `lines`, which the process printed; else
+/// the last line; else how the process ended.
 [[nodiscard]] QString failure_text(const QProcess& process, const QStringList& lines);
 
 }  // namespace draftscope::gui

@@ -26,7 +26,7 @@ namespace {
 constexpr int max_log_lines = 1000;
 constexpr qsizetype max_prompt = 300;
 
-/// Prompts of the interval, or how many it still waits for.
+/// Number of prompts in the interval, or how many are still missing for one.
 QString prompts_text(const simulator::Speedup& speedup) {
   return speedup.interval ? QString::number(speedup.prompts)
                           : LivePanel::tr("%1 of %2 for an interval")
@@ -168,7 +168,7 @@ void LivePanel::show_reading_problem(const QString& words) {
 void LivePanel::show_progress() {
   if (!is_running_) return;
   if (figures_.rounds > 0 && planned_ > 0) {
-    // A plan may have more requests than a bar counts.
+    // A plan may have more requests than a progress bar can count.
     constexpr int thousandths = 1000;
     progress_->setRange(0, thousandths);
     progress_->setValue(static_cast<int>(thousandths * figures_.requests / planned_));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording while it is being made, and what came of it: how far it is, a row a run, the text of the
-// request at hand, and what the recorder says.
+// A recording while it is made, and its result: progress, one row per run, the text of the current request,
+// and the recorder's output.
 
 #include <QElapsedTimer>
 #include <QWidget>
@@ -30,23 +30,23 @@ class LivePanel : public QWidget {
  public:
   explicit LivePanel(QWidget* parent = nullptr);
 
-  /// A recording of so many requests begins.
+  /// Begins a recording with this many requests.
   void begin(std::int64_t requests);
   void show_figures(const LiveFigures& figures);
   void show_line(const QString& line);
-  /// Replaces the words in front of the counts: "Stopping …".
+  /// Replaces the words before the counts: "Stopping …".
   void show_state(const QString& words);
-  /// Why the recording can't be read just now; empty if it can.
+  /// Shows why the recording can't be read just now; empty if it can.
   void show_reading_problem(const QString& words);
-  /// It has ended. `problem`: why it failed, empty if it did not. `can_open`: what there is can be opened.
+  /// Shows the end. `problem` says why it failed, empty if it did not. `can_open`: a recording can be opened.
   void end(const QString& words, const QString& problem, bool can_open);
 
-  /// As they were read last.
+  /// Runs as they were last read.
   [[nodiscard]] const std::vector<LiveRun>& runs() const { return figures_.runs; }
 
  signals:
   void open_requested();
-  /// Back to the settings.
+  /// Emitted when the user goes back to the settings.
   void left();
 
  protected:

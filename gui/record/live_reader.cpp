@@ -24,7 +24,7 @@ void add(traces::RequestSum& sum, const traces::Round& round) {
   sum.control_ns += round.control_ns;
 }
 
-/// The latest that has begun and not ended; null between two.
+/// Latest request that has begun and not ended; null between requests.
 const traces::Request* request_at_hand(const traces::Recording& outline) {
   const auto found = std::find_if(outline.requests.rbegin(), outline.requests.rend(),
                                   [](const traces::Request& request) { return request.end_ns == 0; });

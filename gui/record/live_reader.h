@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording that is being written, as its gauges show it: figures of the requests that have finished, and
-// the text of the one at hand. Each reading takes up only the rounds that are new.
+// Reads a recording while it is being written: figures of finished requests, and the text of the current one.
+// Each reading processes only new rounds.
 //
-// Thread-safety: one thread at a time, but for stop().
+// Thread-safety: only one thread at a time may call, except for stop().
 
 #include <draftscope/simulator/analysis/figures.h>
 #include <draftscope/traces/reader.h>
@@ -25,18 +25,18 @@ struct LiveRun {
   bool is_baseline = false;
   std::int64_t requests = 0;  ///< Requests that have finished.
   std::optional<double> tokens_per_second;
-  std::optional<simulator::Speedup> speedup;  ///< absent without a baseline, and for the baseline
+  std::optional<simulator::Speedup> speedup;  ///< Absent without a baseline, and for the baseline.
   std::optional<double> acceptance_rate;
-  std::optional<double> mean_accepted_length;  ///< M, tokens per target forward
+  std::optional<double> mean_accepted_length;  ///< M, tokens per target forward.
 };
 
 struct LiveToken {
-  std::string text;  ///< empty while the trace does not hold it: a token that no finished request had
+  std::string text;  ///< Empty while the trace lacks the text, since no finished request had this token.
   TokenOrigin origin = TokenOrigin::bonus;
 };
 
-/// The request that is being decoded, as far as its rounds are committed. Its first token, the prefill's, is
-/// written with its end.
+/// The request that is being decoded, up to its last committed round. Its first token, from the prefill, is
+/// written only at its end.
 struct LiveText {
   std::string specification;  ///< Specification of its run.
   std::int64_t question_id = 0;
@@ -50,7 +50,7 @@ struct LiveFigures {
   bool closed_cleanly = false;
   std::int64_t requests = 0;  ///< Requests that have finished.
   std::int64_t rounds = 0;
-  std::vector<LiveRun> runs;  ///< in the recording's order
+  std::vector<LiveRun> runs;  ///< Runs in the recording's order.
   std::optional<LiveText> at_hand;
 };
 
@@ -58,14 +58,14 @@ class LiveReader {
  public:
   explicit LiveReader(std::filesystem::path path) : path_(std::move(path)) {}
 
-  /// Everything that is committed by now. Errors: not a readable trace; something soon after stop().
+  /// Reads everything committed so far. Errors: not a readable trace; after stop(), it soon fails.
   [[nodiscard]] Result<LiveFigures> read();
   void stop() { stopped_ = true; }
 
  private:
   struct OpenRound {
     traces::Round round;
-    std::vector<std::int32_t> accepted;  ///< draft tokens, in the order of the text
+    std::vector<std::int32_t> accepted;  ///< Draft tokens, in order of the text.
   };
 
   Result<void> take_rounds(traces::Reader& reader, traces::RequestId at_hand);
@@ -77,7 +77,7 @@ class LiveReader {
   std::int64_t last_round_id_ = 0;
   std::unordered_map<traces::RequestId, traces::RequestSum> sums_;
   traces::RequestId open_request_;
-  std::vector<OpenRound> open_rounds_;  ///< of open_request_
+  std::vector<OpenRound> open_rounds_;  ///< Committed rounds of `open_request_`.
 };
 
 }  // namespace draftscope::gui

@@ -18,7 +18,7 @@ void ModelInspector::inspect(const QString& program, const QString& model) {
 void ModelInspector::cancel() {
   if (process_ == nullptr) return;
   process_->disconnect(this);
-  // It goes when it has ended: waiting for that would hold up the window.
+  // The process is deleted when it has ended, since waiting for that would block the window.
   connect(process_, &QProcess::finished, process_, &QObject::deleteLater);
   if (process_->state() == QProcess::NotRunning)
     process_->deleteLater();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Asks `draftscope inspect` what a model is, in a process: a checkpoint of any kind, without the app knowing
-// how one is read. On the main thread only.
+// Asks `draftscope inspect` about a model, in a process, so that the app need not read any kind of
+// checkpoint. Use it on the main thread only.
 
 #include <QObject>
 #include <QProcess>
@@ -16,17 +16,17 @@ class ModelInspector : public QObject {
 
  public:
   explicit ModelInspector(QObject* parent = nullptr) : QObject(parent) {}
-  /// Ends what is under way.
+  /// Cancels what is under way.
   ~ModelInspector() override;
 
-  /// In place of what is being asked.
+  /// Asks about a model, and cancels the question before.
   void inspect(const QString& program, const QString& model);
   void cancel();
   [[nodiscard]] bool is_running() const { return process_ != nullptr; }
 
  signals:
   void found(const draftscope::gui::ModelFacts& facts);
-  /// One line: why it is no model.
+  /// Emitted with one line: why it is not a model.
   void failed(const QString& reason);
 
  private:

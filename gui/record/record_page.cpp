@@ -34,7 +34,8 @@ namespace {
 constexpr int typing_ms = 400;
 constexpr int tick_ms = 250;
 constexpr qint64 min_reading_pause_ms = 1000;
-/// Readings take at most a part of this of the time: they share the machine with what is being measured.
+/// Readings take at most one part in this many of the time, since they share the machine with the
+/// measurement.
 constexpr qint64 reading_share = 10;
 
 QString count_text(std::int64_t count) {
@@ -174,7 +175,7 @@ void RecordPage::connect_all() {
           [this] { emit recorded(QFileInfo(QString::fromStdString(output_)).absoluteFilePath()); });
   connect(live_, &LivePanel::left, this, [this] {
     stack_->setCurrentWidget(settings_);
-    // The next one has a name of its own, unless the user chose one.
+    // The next recording gets a new name, unless the user chose one.
     RecordPlan next = plan();
     if (next.output == free_output_.toStdString() && !next.overwrite) {
       free_output_ = free_output();
@@ -203,13 +204,13 @@ RecordPlan RecordPage::first_plan() const {
   };
   plan.model = first_with(models, QStringLiteral("layerskip")).toStdString();
   plan.prompts = first_with(prompts, QStringLiteral("demo.jsonl")).toStdString();
-  // The baseline, and what drafts on any model.
+  // Choose the baseline, and a strategy that drafts on any model.
   plan.strategies = {"vanilla", "layerskip"};
   return plan;
 }
 
 QString RecordPage::free_output() const {
-  // Where the command would write it; an app that a desktop started may stand anywhere.
+  // Use the folder where the command would write; an app started from a desktop may have any current folder.
   QDir folder = QDir::current();
   const bool is_here = !folder.isRoot() && QFileInfo(folder.path()).isWritable();
   if (!is_here) folder.setPath(QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation));
@@ -240,7 +241,7 @@ void RecordPage::set_plan(const RecordPlan& plan) {
     form_->set_plan(named);
   }
   take_edit();
-  // Nobody is typing.
+  // Nobody is typing now.
   if (model_pause_.isActive()) inspect_model();
   if (prompts_pause_.isActive()) read_prompts();
 }
@@ -255,7 +256,7 @@ void RecordPage::take_edit() {
     form_->set_model_note(now.model.empty() ? QString() : tr("…"));
     chooser_->set_model(context_.model);
     model_pause_.start();
-    // A name that was suggested goes with the model.
+    // A suggested name follows the model.
     if (!free_output_.isEmpty() && now.output == free_output_.toStdString()) {
       free_output_ = free_output();
       RecordPlan named = form_->plan();
@@ -300,7 +301,7 @@ void RecordPage::check() {
 
 void RecordPage::show_buttons() {
   const bool runs = recorder_.is_running();
-  // After a recording that has ended stands its result, and what to do with it.
+  // After the end, the page shows the result and what to do with it.
   const bool is_editing = !runs && stack_->currentWidget() == settings_;
   start_->setText(runs ? (recorder_.is_stopping() ? tr("End &now") : tr("&Stop")) : tr("Recor&d"));
   start_->setToolTip(runs
@@ -361,7 +362,8 @@ void RecordPage::read_prompts() {
 
 void RecordPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  // Before that nobody asks what the model is. Files come and go while the page is not seen.
+  // The model is examined only once the page is shown. Files may change while it is hidden, so they are
+  // examined again.
   if (!has_plan_)
     set_plan(first_plan());
   else if (stack_->currentWidget() == settings_)
@@ -411,7 +413,7 @@ void RecordPage::tick() {
 void RecordPage::read_live() {
   since_read_.start();
   using Reading = Result<LiveFigures>;
-  // A reading that began before the end may lack what came last.
+  // A reading that began before the end may lack the last rounds.
   const bool is_last = end_.has_value();
   live_job_.start(read_and_take(
       [reader = reader_](const BackgroundJob::ShouldContinue&) -> Reading { return reader->read(); },
@@ -433,7 +435,7 @@ void RecordPage::take_live(const Result<LiveFigures>& reading) {
     has_figures_ = true;
     live_->show_figures(*reading);
   }
-  // While it is being created it may not be readable yet.
+  // A recording may be unreadable while it is being created.
   if (has_figures_)
     live_->show_reading_problem(reading ? QString() : QString::fromStdString(reading.error().message));
 }
@@ -456,7 +458,7 @@ void RecordPage::show_end() {
   switch (end) {
     case RecorderEnd::complete:
       words = can_open ? tr("Recorded: %1").arg(name) : tr("The recorder ended without a recording.");
-      // It said no reason: what is known is where nothing is.
+      // The recorder gave no reason, so say that there is no recording.
       if (!can_open)
         end_reason_ = tr("%1: found no recording, expected the one that was to be made").arg(name);
       break;

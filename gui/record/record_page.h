@@ -2,7 +2,7 @@
 #pragma once
 
 // The Record page: a form for `draftscope record` with its command line, the recorder as a process, and the
-// recording while it grows. What the app does itself is reading; models are opened by the command.
+// recording while it grows. The app itself only reads; the command opens models.
 
 #include <draftscope/base/result.h>
 #include <QElapsedTimer>
@@ -40,19 +40,19 @@ class RecordPage : public QWidget {
 
  public:
   explicit RecordPage(QWidget* parent = nullptr);
-  /// Stops a recorder that runs.
+  /// Stops a running recorder.
   ~RecordPage() override;
 
-  /// The command `draftscope`; by default where find_command() has it.
+  /// Sets the path of the command `draftscope`; the default is find_command().
   void set_command(const QString& program);
   [[nodiscard]] RecordPlan plan() const;
   void set_plan(const RecordPlan& plan);
-  /// Empty: it can start.
+  /// Problems of the plan by field; empty = it can start.
   [[nodiscard]] const std::map<PlanField, std::string>& problems() const { return problems_; }
-  /// Model and prompts have been looked at.
+  /// Whether model and prompts have been examined.
   [[nodiscard]] bool is_settled() const;
 
-  /// Nothing happens while a problem stands, or one runs.
+  /// Starts recording, unless there is a problem or a recorder already runs.
   void start();
   void stop();
   [[nodiscard]] const RecorderProcess& recorder() const { return recorder_; }
@@ -60,17 +60,18 @@ class RecordPage : public QWidget {
   [[nodiscard]] StrategyChooser& chooser() { return *chooser_; }
 
  signals:
-  /// A recording is there to be opened: complete, stopped, or what a failed one left and was asked for.
+  /// Emitted to open a recording: a complete or stopped one, or the rest of a failed one if the user asks for
+  /// it.
   void recorded(const QString& path);
   void settled();
-  /// All is said about a recorder that ran.
+  /// Emitted when a recorder has ended and its result is shown.
   void ended();
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
-  /// Identity of a file; all 0 where there is none.
+  /// Identity of a file; all 0 if there is none.
   struct FileIdentity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
@@ -81,9 +82,9 @@ class RecordPage : public QWidget {
   QWidget* make_settings();
   QWidget* make_bottom();
   void connect_all();
-  /// The plan of a page that is seen for the first time and was given none.
+  /// Plan of a page that is first shown without one.
   [[nodiscard]] RecordPlan first_plan() const;
-  /// A name that is not taken, for the model's next recording.
+  /// Unused file name for the model's next recording.
   [[nodiscard]] QString free_output() const;
   void take_edit();
   void take_command_line();
@@ -103,29 +104,29 @@ class RecordPage : public QWidget {
 
   QString command_;
   bool has_plan_ = false;
-  RecordPlan shown_;  ///< the plan that the command line shows
+  RecordPlan shown_;  ///< Plan that the command line shows.
   PlanContext context_;
   std::map<PlanField, std::string> problems_;
-  std::string inspected_;  ///< model that context_ is about, or is going to be
-  std::string read_;       ///< prompt file, likewise
+  std::string inspected_;  ///< Model that `context_` describes, or will describe.
+  std::string read_;       ///< Prompt file that `context_` describes, or will describe.
   std::vector<traces::Question> questions_;
   ModelInspector inspector_;
   BackgroundJob prompts_job_;
   QTimer model_pause_;
   QTimer prompts_pause_;
-  QString free_output_;  ///< as suggested; the form may have another by now
+  QString free_output_;  ///< Suggested name; the form may have another by now.
 
   RecorderProcess recorder_;
-  std::string output_;   ///< of the recorder
-  FileIdentity before_;  ///< what had the output's name before it
+  std::string output_;   ///< Output of the recorder.
+  FileIdentity before_;  ///< Identity of the file that had the output's name before.
   std::shared_ptr<LiveReader> reader_;
   BackgroundJob live_job_;
   QTimer live_timer_;
   QElapsedTimer since_read_;
-  qint64 read_ms_ = 0;  ///< the last reading took
+  qint64 read_ms_ = 0;  ///< Duration of the last reading.
   std::optional<RecorderEnd> end_;
   QString end_reason_;
-  bool has_figures_ = false;  ///< it was read at least once; in the end: it can be read
+  bool has_figures_ = false;  ///< True once it was read; at the end, whether it can be read.
 
   RecordForm* form_;
   StrategyChooser* chooser_;

@@ -21,7 +21,7 @@ RecorderProcess::RecorderProcess(QObject* parent) : QObject(parent) {
   connect(&process_, &QProcess::readyReadStandardOutput, this, &RecorderProcess::read_lines);
   connect(&process_, &QProcess::finished, this, &RecorderProcess::finish);
   connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-    // Of all other errors it ends, and finish() hears of that.
+    // After all other errors the process ends, and finish() is called then.
     if (error == QProcess::FailedToStart) finish();
   });
 }

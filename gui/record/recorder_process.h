@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// `draftscope record` as a process: started, listened to, and asked to stop as Ctrl-C does, so that it closes
-// its recording. On the main thread only; nothing here waits but the destructor.
+// `draftscope record` as a process: it is started, its output is read, and it is stopped as by Ctrl-C, so
+// that it closes its recording. Use it on the main thread only; only the destructor waits.
 
 #include <QObject>
 #include <QProcess>
@@ -12,9 +12,9 @@
 namespace draftscope::gui {
 
 enum class RecorderEnd : std::uint8_t {
-  complete,  ///< all was recorded
-  stopped,   ///< It stopped as it was asked to.
-  failed,    ///< what there is of the recording is what was committed
+  complete,  ///< The recorder recorded everything.
+  stopped,   ///< The recorder stopped as it was asked to.
+  failed,    ///< The recorder failed; only committed data remains.
 };
 
 class RecorderProcess : public QObject {
@@ -22,12 +22,12 @@ class RecorderProcess : public QObject {
 
  public:
   explicit RecorderProcess(QObject* parent = nullptr);
-  /// Stops it, waits a little for it to close its recording, and then ends it.
+  /// Stops the recorder, waits briefly for it to close its recording, and then kills it.
   ~RecorderProcess() override;
 
-  /// Only while none runs.
+  /// Call it only while none runs.
   void start(const QString& program, const QStringList& arguments);
-  /// The first time asks it to close its recording and end; the second time ends it at once.
+  /// Asks the recorder to close its recording and end; a second call kills it at once.
   void stop();
   [[nodiscard]] bool is_running() const { return process_.state() != QProcess::NotRunning; }
   [[nodiscard]] bool is_stopping() const { return is_stopping_; }
@@ -35,7 +35,7 @@ class RecorderProcess : public QObject {
 
  signals:
   void said(const QString& line);
-  /// `reason`: one line, empty unless it failed.
+  /// `reason` is one line, empty unless it failed.
   void ended(draftscope::gui::RecorderEnd end, const QString& reason);
 
  private:
@@ -44,8 +44,8 @@ class RecorderProcess : public QObject {
   void finish();
 
   QProcess process_;
-  QByteArray rest_;    ///< Beginning of a line that is not whole yet.
-  QStringList lines_;  ///< the last ones that it said
+  QByteArray rest_;    ///< Beginning of an incomplete line.
+  QStringList lines_;  ///< Last lines of its output.
   bool is_stopping_ = false;
 };
 

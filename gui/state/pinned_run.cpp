@@ -60,7 +60,7 @@ void PinnedRun::take_recording() {
   if (!is_pinned()) return;
   const RecordingPointer& recording = shown_.recording();
   const std::size_t run_index = pinned_.run();
-  // Read again, or grown, it is the same recording.
+  // A recording with the same path was read again, or has grown.
   const bool is_same = recording && recording->has_rows() && run_index < recording->runs().size() &&
                        recording->recording().path == pinned_.recording()->recording().path;
   if (is_same)
@@ -76,10 +76,10 @@ void PinnedRun::follow_range(ViewState& from, ViewState& to) {
   const auto [first, last] = rounds_in_range(from, rounds);
   is_following_ = true;
   if (first == last || (first == 0 && last == rounds.size())) {
-    // Nothing to go by, or everything.
+    // No round overlaps the range, or all rounds do.
     to.set_range(first == last ? from.range() : opened.whole());
   } else {
-    // The last round's last token: the one before the first of the next round in the same request.
+    // The last token of the last round stands before the first token of the next round in the same request.
     Cursor end = from.cursor_on(rounds[last - 1]);
     end.token_index += static_cast<std::size_t>(std::max(opened.round(rounds[last - 1]).emitted, 1)) - 1;
     const Cursor begin = to.cursor_in_run(from.cursor_on(rounds[first]), to.run());
@@ -95,7 +95,7 @@ void PinnedRun::follow_range(ViewState& from, ViewState& to) {
 
 void PinnedRun::follow_cursor(ViewState& from, ViewState& to) {
   if (is_following_ || !is_pinned() || from.cursor().round_index == no_index) return;
-  // The other state's cursor may have left for a run that it does not show.
+  // The other state's cursor may have moved to a run that this state does not show.
   const Cursor there = to.cursor_in_run(from.cursor(), to.run());
   if (there.round_index == no_index) return;
   is_following_ = true;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A second run of the shown recording, held fast beside whatever run is shown: a view state of its own whose
-// range and cursor are at the same prompts, repeats and tokens, each following the other. It stays while
-// pages and runs change, and goes with the recording.
+// A second run of the shown recording, pinned beside whatever run is shown. It has a separate view state;
+// range and cursor of both states follow each other, by prompt, repeat and token. It stays while pages and
+// runs change, and is closed with the recording.
 //
-// On the main thread only.
+// Used on the main thread only.
 
 #include "state/view_state.h"
 
@@ -19,14 +19,15 @@ class PinnedRun : public QObject {
   explicit PinnedRun(ViewState& shown, QObject* parent = nullptr);
 
   [[nodiscard]] bool is_pinned() const { return pinned_.recording() != nullptr; }
-  /// State for views of the pinned run; without a recording while none is pinned.
+  /// State for views of the pinned run; it has no recording while no run is pinned.
   [[nodiscard]] ViewState& state() { return pinned_; }
-  /// Index into OpenedRecording::runs(). Nothing without a recording that has its rows, or such a run.
+  /// Pins a run, by index into OpenedRecording::runs(). Does nothing without this run, or without a recording
+  /// with its rows.
   void pin(std::size_t run_index);
   void unpin();
 
  signals:
-  /// A run is pinned, another one, or none any more.
+  /// A run was pinned, replaced or unpinned.
   void changed();
 
  private:
@@ -36,7 +37,7 @@ class PinnedRun : public QObject {
 
   ViewState& shown_;
   ViewState pinned_;
-  bool is_following_ = false;  ///< one of the two just moves the other
+  bool is_following_ = false;  ///< Whether one state is just moving the other.
 };
 
 }  // namespace draftscope::gui

@@ -86,7 +86,7 @@ void Player::put_cursor(std::size_t token_index) {
 }
 
 void Player::follow_cursor() {
-  // Whoever else moves the cursor within the request moves the player along.
+  // A cursor moved by others within the request moves the player, too.
   if (is_moving_cursor_ || text_ == nullptr || text_->tokens.empty()) return;
   if (state_.cursor().request_index != request_index()) return;
   position_ns_ = std::clamp<std::int64_t>(text_->tokens[current_token()].known_ns - text_->request->start_ns,

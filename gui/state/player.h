@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Replays a request in time: moves the view state's cursor to the token that was known at each moment, as
-// fast as it came or a multiple of that. On the main thread only.
+// Replays a request in time: moves the view state's cursor to the token that was known at each moment, at
+// recorded speed or a multiple of it. Used on the main thread only.
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -25,19 +25,19 @@ class Player : public QObject {
   [[nodiscard]] bool is_playing() const { return timer_.isActive(); }
   void play();
   void pause();
-  /// 1 is as recorded; 0.001 to 100.
+  /// 1 is the recorded speed; clamped to 0.001 … 100.
   void set_speed(double speed);
 
-  /// Since the start of the request, in its own time.
+  /// Recorded time since the start of the request.
   [[nodiscard]] std::int64_t position_ns() const { return position_ns_; }
   [[nodiscard]] std::int64_t duration_ns() const;
   void seek(std::int64_t position_ns);
 
   void step_token(int by);
-  /// To the first token of the next or previous round.
+  /// Steps to the first token of the next or previous round.
   void step_round(int by);
 
-  /// Advances by so much recorded time, as the timer does; for tests, too.
+  /// Advances by this much recorded time, as the timer does; public for tests.
   void advance(std::int64_t ns);
 
  signals:

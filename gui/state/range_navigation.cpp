@@ -101,7 +101,7 @@ bool RangeNavigation::release(const QMouseEvent& event) {
 }
 
 bool RangeNavigation::press_key(const QKeyEvent& event) {
-  // With modifiers they are the view's own; a plus may take Shift.
+  // The view handles keys with modifiers itself; a plus may need Shift.
   constexpr auto others = Qt::ControlModifier | Qt::AltModifier | Qt::ShiftModifier;
   const bool is_plus = event.key() == Qt::Key_Plus && !(event.modifiers() & (others & ~Qt::ShiftModifier));
   if (!axis_() || (!is_plus && (event.modifiers() & others))) return false;

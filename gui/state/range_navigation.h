@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The one way to go through the visible range of time, for every view that has it on its x axis: the wheel or
-// W / S zooms, dragging or A / D moves, Home shows all, Shift-drag selects a range where the view can tell
-// times from pixels, and a press that is no drag is a click.
+// The common navigation of the visible range of time, for every view with time on its x axis. The wheel or W
+// / S zooms, dragging or A / D moves, Home shows all. Shift-drag selects a range where the view can tell
+// times from pixels. A press without a drag is a click.
 //
-// On the main thread only.
+// Used on the main thread only.
 
 #include <QObject>
 #include <QPoint>
@@ -21,14 +21,14 @@ class QWidget;
 
 namespace draftscope::gui {
 
-/// Ranges of time that an axis leads to, as it was when asked for. Pixels are those of the widget that takes
-/// the pointer.
+/// Ranges of time that navigation leads to, from the axis at the time of construction. Pixels are those of
+/// the widget that takes the pointer.
 struct AxisRanges {
   double left = 0.0;
   double width = 1.0;
-  /// The range that is `factor` times as long and keeps what is at `pixel` in place.
+  /// The range that is `factor` times as long, with the time at `pixel` in place.
   std::function<TimeRange(double factor, double pixel)> zoomed;
-  /// The range so many pixels further.
+  /// The range moved by this many pixels.
   std::function<TimeRange(double pixels)> moved;
   /// The time at a pixel; absent where no range can be selected.
   std::function<std::int64_t(double pixel)> time_at{};
@@ -38,14 +38,14 @@ class RangeNavigation : public QObject {
   Q_OBJECT
 
  public:
-  /// The axis as it is now; none while there is nothing to go through.
+  /// Returns the current axis; none while there is nothing to navigate.
   using Axis = std::function<std::optional<AxisRanges>()>;
 
-  /// Takes wheel and mouse from `area` and keys from `view`; both are the same unless the view scrolls, which
-  /// then keeps the wheel with Shift. All must outlive this.
+  /// Takes wheel and mouse from `area`, keys from `view`. They are the same widget unless the view scrolls;
+  /// then it keeps the wheel with Shift. All must outlive this.
   RangeNavigation(ViewState& state, QWidget& view, QWidget& area, Axis axis);
 
-  /// Around the pointer if it is on the axis of a view that scrolls, else around the axis' middle.
+  /// Zooms around the pointer if it is on the axis of a view that scrolls, else around the axis' middle.
   void zoom(double factor);
   void pan(double share_of_width);
 

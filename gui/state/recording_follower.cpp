@@ -11,9 +11,9 @@ namespace {
 
 constexpr int look_every_ms = 250;
 constexpr qint64 min_pause_ms = 1000;
-/// A reading is followed by a pause of so many times as long: the recorder needs the machine.
+/// Length of the pause after a reading, in durations of that reading: the recorder needs the machine.
 constexpr qint64 pause_per_reading = 4;
-/// While a recording is closed its log goes, and a reading may meet neither state.
+/// A log is removed while its recording is closed, and a reading may see neither state.
 constexpr int max_failures = 3;
 
 std::int64_t modified_ns(const struct stat& status) {
@@ -78,7 +78,7 @@ void RecordingFollower::look() {
   if (since_reading_.isValid() &&
       since_reading_.elapsed() < std::max(min_pause_ms, pause_per_reading * reading_ms_))
     return;
-  // A disk that is far away may take its time.
+  // A remote disk may be slow, so a worker looks.
   looking_.start(read_and_take([path = path_](const BackgroundJob::ShouldContinue&) { return look_at(path); },
                                [this](const FileLook& now) { take(now); }));
 }

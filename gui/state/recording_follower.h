@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Follows a recording that is being written: reads it again when its file has changed, on workers, at most
-// once a second and for a small part of the time, until it is closed or is no longer the file that it was.
+// Follows a recording that is being written. Workers read it again when its file has changed, at most once a
+// second and for a small part of the time. This ends when the recording is closed or its file is no longer
+// the same.
 //
-// On the main thread only.
+// Used on the main thread only.
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -24,18 +25,18 @@ class RecordingFollower : public QObject {
  public:
   explicit RecordingFollower(QObject* parent = nullptr);
 
-  /// In place of what is followed.
+  /// Follows this file instead of the one followed before.
   void follow(const std::filesystem::path& path);
   void stop();
   [[nodiscard]] bool is_following() const { return timer_.isActive(); }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Whether nothing was added for so long that the recorder may have ended.
   [[nodiscard]] bool is_stalled() const { return is_stalled_; }
-  /// Until a recording counts as stalled; 30 s unless told.
+  /// Sets the time after which a recording counts as stalled; default 30 s.
   void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
 
  signals:
-  /// Nothing comes any more, or something comes again.
+  /// The recording stalled, or is growing again.
   void stalled_changed();
   /// The recording as it is now, with its rows.
   void read(const draftscope::gui::RecordingPointer& recording,
@@ -44,10 +45,10 @@ class RecordingFollower : public QObject {
   void ended(const QString& reason);
 
  private:
-  /// A file and the log beside it, as far as they tell that something was written.
+  /// State of a file and of the log beside it, to tell whether something was written.
   struct FileLook {
     std::uint64_t device = 0;
-    std::uint64_t inode = 0;  ///< 0 = there is none
+    std::uint64_t inode = 0;  ///< 0 = there is no file
     std::int64_t bytes = 0;
     std::int64_t modified_ns = 0;
     std::int64_t log_bytes = 0;
@@ -67,13 +68,13 @@ class RecordingFollower : public QObject {
   QTimer timer_;
   BackgroundJob looking_;
   RecordingLoader loader_;
-  FileLook seen_;  ///< before the last reading
+  FileLook seen_;  ///< State before the last reading.
   std::chrono::milliseconds patience_{30'000};
   QElapsedTimer since_change_;
   bool is_stalled_ = false;
-  int failures_ = 0;  ///< since the last reading that succeeded
+  int failures_ = 0;  ///< Failures since the last successful reading.
   QElapsedTimer since_reading_;
-  qint64 reading_ms_ = 0;  ///< the last one took
+  qint64 reading_ms_ = 0;  ///< Duration of the last reading.
 };
 
 }  // namespace draftscope::gui

@@ -35,7 +35,7 @@ void RecordingLoader::load(const QString& path, Preview preview) {
   all_jobs_.push_back(job_);
   QThreadPool::globalInstance()->start([this, job = job_, name = path.toStdString(), preview] {
     run(job, name, preview);
-    // The destructor waits for this: nothing of the loader is touched after it.
+    // The destructor waits for this flag: nothing of the loader is touched after it.
     job->done = true;
     job->done.notify_all();
   });

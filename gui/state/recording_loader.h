@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Reads recordings on workers, so that the window never waits: first what the file's overview tells, if it
-// stores one, then all. Loading another file cancels what is under way; results of a cancelled job are
-// dropped.
+// Reads recordings on workers, so that the window never waits: first the file's overview, if it stores one,
+// then all rows. Loading another file cancels the current job; results of a cancelled job are dropped.
 
 #include <QObject>
 #include <QString>
@@ -25,18 +24,18 @@ class RecordingLoader : public QObject {
   enum class Preview : std::uint8_t { wanted, none };
 
   void load(const QString& path, Preview preview = Preview::wanted);
-  /// Nothing more comes of what is being loaded, but finished().
+  /// Stops loading; of the current job, only finished() is still emitted.
   void cancel();
   [[nodiscard]] bool is_loading() const { return job_ != nullptr; }
 
  signals:
-  /// Once or twice: the overview, whose recording has no rows yet, and then the whole.
+  /// Emitted once or twice: for the overview, whose recording has no rows yet, and then for the whole.
   void opened(const draftscope::gui::RecordingPointer& recording,
               const std::shared_ptr<const draftscope::gui::Timeline>& timeline);
   void progressed(qint64 done, qint64 all);
   /// One line that names the file.
   void failed(const QString& reason);
-  /// After the last of the others, whatever came of it.
+  /// Emitted after all other signals, on success and on failure.
   void finished();
 
  private:

@@ -17,13 +17,13 @@ namespace {
 constexpr std::int64_t shortest_range_ns = 100;
 constexpr int deepest_history = 200;
 
-/// Giving back hundreds of megabytes takes longer than a frame.
+/// Freeing hundreds of megabytes takes longer than a frame.
 template <typename... Pointers>
 void release_on_worker(Pointers... pointers) {
   QThreadPool::globalInstance()->start([... held = std::move(pointers)]() mutable {
     ((held = {}), ...);
 #ifdef __GLIBC__
-    // Small blocks lie between others: without this the process keeps a third of what is freed.
+    // Small blocks lie between others: without this the process retains a third of the freed memory.
     ::malloc_trim(0);
 #endif
   });
@@ -31,7 +31,7 @@ void release_on_worker(Pointers... pointers) {
 
 }  // namespace
 
-/// One step of undo. Changes of the same number merge.
+/// One undo step. Changes with the same number merge.
 class RangeChange : public QUndoCommand {
  public:
   RangeChange(ViewState& state, TimeRange from, TimeRange to, int number)
@@ -80,7 +80,7 @@ void ViewState::add(const RecordingPointer& recording, const TimelinePointer& ti
     complete(recording, timeline);
   else
     show(recording, timeline);
-  // Views have let go of it by now.
+  // Views have released it by now.
   release_on_worker(before);
 }
 
@@ -156,7 +156,7 @@ void ViewState::complete(const RecordingPointer& recording, const TimelinePointe
   timeline_ = timeline;
   if (run_ >= recording_->runs().size()) run_ = 0;
   range_ = range_ == whole ? recording_->whole() : cut(range_);
-  // Steps back would lead to times that another version of the file had.
+  // Undo would lead to times of another version of the file.
   if (whole != recording_->whole()) history_.clear();
   put_cursor_on(round_id);
   emit recording_changed();

@@ -40,10 +40,10 @@ int LabelFont::width(const QString& text) const {
 
 QString LabelFont::fitting(const SliceLabel& label, int width) const {
   if (label.lengths.isEmpty()) return {};
-  // How far from the left each letter ends; behind the room it does not matter.
+  // Right end of each letter from the left; beyond `width` it does not matter.
   double at = 0.0;
-  qsizetype fits = 0;            // letters
-  qsizetype fits_with_dots = 0;  // letters before "…"
+  qsizetype fits = 0;            // Letters that fit.
+  qsizetype fits_with_dots = 0;  // Letters that fit before "…".
   for (; fits < label.words.size(); ++fits) {
     at += letter(label.words[fits]).width;
     if (std::ceil(at) > width) break;
@@ -61,7 +61,7 @@ LabelBatch::LabelBatch(QPainter& painter, const LabelFont& font)
                   painter.paintEngine()->type() == QPaintEngine::Raster) {}
 
 LabelBatch::Run& LabelBatch::run_of(const QColor& ink) {
-  // Two inks, and rarely more.
+  // There are mostly two inks, and rarely more.
   const auto known = std::find_if(runs_.begin(), runs_.end(), [&](const Run& run) { return run.ink == ink; });
   return known != runs_.end() ? *known : runs_.emplace_back(Run{.ink = ink, .glyphs = {}, .places = {}});
 }

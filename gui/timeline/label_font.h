@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The letters of a font for many short labels. Their places are the widths of those before added up, as a
-// layout has them but for kerning, so that labels are measured and drawn by the thousand in a frame.
+// The letters of a font for many short labels. A letter's place is the sum of the widths before it, like in a
+// text layout but without kerning. So thousands of labels can be measured and drawn per frame.
 
 #include <QFont>
 #include <QFontMetricsF>
@@ -24,12 +24,12 @@ class LabelFont {
   [[nodiscard]] const QRawFont& raw() const { return raw_; }
   /// Width of a text, rounded up to pixels.
   [[nodiscard]] int width(const QString& text) const;
-  /// The longest of a label's beginnings that fits into a width, or the shortest one cut with "…"; empty
+  /// The longest of the label's beginnings that fits into a width, or the shortest one cut with "…"; empty
   /// where not even that fits.
   [[nodiscard]] QString fitting(const SliceLabel& label, int width) const;
 
   struct Letter {
-    quint32 glyph = 0;  ///< 0: the font has none, or it takes a layout
+    quint32 glyph = 0;  ///< 0 = the font has none, or the letter needs a text layout
     double width = 0.0;
   };
   [[nodiscard]] Letter letter(QChar letter) const;
@@ -47,18 +47,19 @@ struct LabelInk {
   QColor color;
 };
 
-/// The labels of a frame, drawn together. Letters of one ink go to the painter at once; each has the ink of
-/// where its middle is.
+/// The labels of a frame, drawn together. Letters of one ink go to the painter at once; each letter has the
+/// ink at its middle.
 class LabelBatch {
  public:
   /// Both must outlive it.
   LabelBatch(QPainter& painter, const LabelFont& font);
 
   [[nodiscard]] const LabelFont& font() const { return font_; }
-  /// A text whose baseline begins at a point, with its inks from the left, at least one. What takes a layout
-  /// is drawn as a text, and so is everything where the painter writes no pixels, that files have texts.
+  /// Adds a text whose baseline begins at `at`, with at least one ink, from left to right. A text that needs
+  /// a layout is drawn as text. So is every text where the painter writes no pixels, so that files contain
+  /// texts.
   void add(const QPoint& at, const QString& text, std::span<const LabelInk> inks);
-  /// Draws what has been added since the last time.
+  /// Draws the labels added since the last call.
   void draw();
 
  private:

@@ -9,7 +9,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Pixels of a box that are faster filled column by column.
+/// Maximum width in pixels of a box that is filled faster column by column.
 constexpr int narrow = 8;
 
 }  // namespace

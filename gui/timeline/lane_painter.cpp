@@ -22,7 +22,7 @@ constexpr double narrowest_round = 6.0;
 constexpr int narrowest_label = 28;
 constexpr int fade_alpha = 70;
 
-/// Colours of a lane's slices by phase, and what can be read on them.
+/// Colours of a lane's slices by phase, and legible ink on them.
 class LaneColors {
  public:
   LaneColors(const Lane& lane, bool dark) {
@@ -36,7 +36,7 @@ class LaneColors {
       solid_[phase].back = faded_[phase].back = color;
       solid_[phase].ink = ink_on(color);
       faded_[phase].back.setAlpha(fade_alpha);
-      // What is faded is nearly the background.
+      // A faded box is nearly the background's colour.
       faded_[phase].ink = dark ? Qt::white : Qt::black;
     }
   }
@@ -54,7 +54,7 @@ class LaneColors {
   std::array<SliceColors, traces::phase_count> faded_;
 };
 
-/// Adjacent columns of one look become one rectangle.
+/// Merges adjacent columns of one look into one rectangle.
 class ColumnRun {
  public:
   explicit ColumnRun(LaneCanvas& canvas) : canvas_(canvas), area_(canvas.area()) {}
@@ -114,7 +114,7 @@ class PixelPainter {
   }
 
  private:
-  /// A pixel by how busy its time was.
+  /// Paints a pixel by how busy its time was.
   void paint_busy(int pixel, const TimeAxis& axis, const BusyColumns::ByPhase& busy) {
     const auto most = std::max_element(busy.begin(), busy.end());
     if (*most <= 0.0) return;
@@ -124,14 +124,14 @@ class PixelPainter {
     columns_.add(pixel, share, colors_.of(static_cast<traces::Phase>(most - busy.begin()), is_faded).back);
   }
 
-  /// Whether the filter leaves no round of a time, recorded.
+  /// Whether the filter leaves no round in a time.
   [[nodiscard]] bool is_left_out(TimeRange time) const {
     return look_.left != nullptr && !look_.left->any_in(look_.run_index, time);
   }
 
   void paint_slices(const TimeAxis& axis, int from, int to) {
     const LaneSlices& slices = lane_.slices;
-    // Pixels are gone through from the left, and so are slices and blocks of them.
+    // Pixels, slices and blocks of slices are all visited from left to right.
     std::size_t block = 0;
     std::size_t index = 0;
     bool is_near = false;
@@ -166,7 +166,8 @@ class PixelPainter {
     }
   }
 
-  /// A pixel with the phase that most of its time went to. The longest of its slices says what it is.
+  /// Paints a pixel in the phase that most of its time went to. The longest slice decides whether it is
+  /// faded.
   void paint_column(int pixel, const BusySummary& busy, TimeRange time) {
     columns_.add(pixel, static_cast<double>(busy.busy_ns()) / static_cast<double>(time.duration_ns()),
                  colors_
@@ -178,7 +179,7 @@ class PixelPainter {
   [[nodiscard]] bool is_no_match(std::size_t index) const {
     return look_.matches != nullptr && !(*look_.matches)[lane_.slices.name(index)];
   }
-  /// Whether a slice is a round's, or has rounds.
+  /// Whether the filter applies: the slice belongs to a round or has rounds.
   [[nodiscard]] bool is_filtered(std::size_t index) const {
     return look_.left != nullptr &&
            (lane_.kind == LaneKind::requests || lane_.slices.round_index(index) != no_index);
@@ -211,7 +212,7 @@ class PixelPainter {
         inks_);
   }
 
-  /// From where the last piece ended.
+  /// Paints from the right end of the last piece.
   void paint_piece(const QRect& filled, int right, traces::Phase phase, bool faded) {
     const LaneColors::SliceColors& look = colors_.of(phase, faded);
     canvas_.fill({left_, filled.top(), right - left_, filled.height()}, look.back);
@@ -219,13 +220,13 @@ class PixelPainter {
     left_ = right;
   }
 
-  /// The round's phases, side by side in their order.
+  /// Paints the round's phases, side by side in their order.
   void paint_phases(std::uint32_t round_index, std::size_t index, double x0, double x1, const QRect& filled,
                     bool faded) {
     const PartTimes parts = part_times(look_.opened->round(round_index));
     const std::int64_t duration = lane_.slices.end_ns(index) - lane_.slices.start_ns(index);
     const double per_ns = (x1 - x0) / static_cast<double>(std::max<std::int64_t>(duration, 1));
-    // The last pixel of a round without idle time is its last phase's.
+    // The last pixel of a round without idle time belongs to its last phase.
     std::size_t last = round_parts - 1;
     while (last > 0 && parts[last] <= 0) --last;
     if (parts[last] <= 0) last = round_parts - 1;

@@ -8,7 +8,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Beyond so many runs each has one lane at first.
+/// With more runs than this, each run has one lane at first.
 constexpr std::size_t max_expanded_runs = 4;
 
 bool are_same(const LaneRow& a, const LaneRow& b) {

@@ -2,8 +2,7 @@
 #pragma once
 
 // The rows of the timeline: which lanes of which groups stand where. Groups can be collapsed to one lane,
-// pinned on top, where they do not scroll, and hidden; lanes without anything in the time that is shown fold
-// away.
+// hidden, or pinned on top, where they do not scroll. Lanes that are empty in the visible time fold away.
 
 #include <map>
 #include <optional>
@@ -19,9 +18,9 @@ struct LaneRow {
   enum class RowKind : std::uint8_t { lane, counter };
 
   RowKind kind = RowKind::lane;
-  std::size_t index = 0;  ///< Timeline::lanes or Timeline::counters
-  std::size_t group = 0;  ///< LaneRows::groups()
-  int top = 0;            ///< pixels below the axis; of what scrolls, before scrolling
+  std::size_t index = 0;  ///< Index into Timeline::lanes or Timeline::counters.
+  std::size_t group = 0;  ///< Index into LaneRows::groups().
+  int top = 0;            ///< Pixels below the axis; for scrolling rows, before scrolling.
   int height = 0;
   bool begins_group = false;
   bool is_pinned = false;
@@ -33,21 +32,21 @@ class LaneRows {
   static constexpr int counter_height = 36;
   static constexpr int group_gap = 7;
 
-  /// Makes the groups anew; without a timeline there are none.
+  /// Rebuilds the groups; without a timeline there are none.
   void set(const Timeline* timeline, const OpenedRecording* opened);
-  /// Makes the rows anew. Returns whether there are others than before.
+  /// Rebuilds the rows. Returns whether they differ from before.
   bool lay_out(TimeRange shown);
 
   [[nodiscard]] const std::vector<ShownGroup>& groups() const { return groups_; }
-  /// Pinned ones first.
+  /// Pinned rows come first.
   [[nodiscard]] const std::vector<LaneRow>& rows() const { return rows_; }
   [[nodiscard]] int pinned_height() const { return pinned_height_; }
-  /// Height of all rows, pinned ones among them.
+  /// Height of all rows, pinned rows included.
   [[nodiscard]] int height() const { return height_; }
   [[nodiscard]] int folded() const { return folded_; }
   [[nodiscard]] int hidden() const;
 
-  // Choices, by group. They take effect with lay_out().
+  // Choices by group take effect with lay_out().
   [[nodiscard]] bool is_collapsible(const ShownGroup& group) const;
   [[nodiscard]] bool is_collapsed(const ShownGroup& group) const;
   [[nodiscard]] bool is_pinned(const ShownGroup& group) const { return pinned_.contains(group.key); }

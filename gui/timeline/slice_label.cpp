@@ -14,14 +14,14 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Adds words, up to which the label says something.
+/// Adds words, and a length at which the label may be cut.
 void add(SliceLabel& label, const QString& words) {
   if (!label.words.isEmpty()) label.words += u' ';
   label.words += words;
   label.lengths.insert(label.lengths.begin(), label.words.size());
 }
 
-/// Letters of ASCII, without a QString for each number: labels are made by the thousand in a frame.
+/// Formats ASCII text without a QString per number: thousands of labels are made per frame.
 template <typename... Parts>
 QString formatted(fmt::format_string<Parts...> format, Parts&&... parts) {
   std::array<char, 64> text{};
@@ -47,7 +47,7 @@ SliceLabel label_of_request(const OpenedRecording& opened, std::int64_t id) {
   return request_label(opened, *found);
 }
 
-/// Words for the draft tokens of a step, none if there are none.
+/// Label of a step's draft tokens; empty if there are none.
 SliceLabel step_label(const OpenedRecording& opened, const Lane& lane, std::size_t index) {
   const std::uint32_t round_index = lane.slices.round_index(index);
   const auto found = tokens_of_step(opened, round_index, draft_step_of(lane.slices, index));
@@ -72,7 +72,7 @@ SliceLabel span_label(const OpenedRecording& opened, const std::string& name, co
     add(label, layer.chopped(1));
     return label;
   }
-  // Of "qkv: ProductKernel<…>" the operation says most.
+  // In "qkv: ProductKernel<…>" the operation says most.
   const std::size_t operation = std::min(name.find(": "), name.size());
   add(label, layer + QString::fromStdString(name.substr(0, operation)));
   if (operation == name.size()) return label;

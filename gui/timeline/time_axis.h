@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Between times and pixels: [range.start_ns, range.end_ns) fills [left, left + width).
+// Maps between times and pixels: [range.start_ns, range.end_ns) fills [left, left + width).
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ struct TimeAxis {
   [[nodiscard]] std::int64_t ns(double pixel) const {
     return range.start_ns + static_cast<std::int64_t>(std::llround((pixel - left) * ns_per_pixel()));
   }
-  /// Longer or shorter by `factor`, with the time at `pixel` kept where it is.
+  /// The range, longer or shorter by `factor`, with the time at `pixel` in place.
   [[nodiscard]] TimeRange zoomed(double factor, double pixel) const {
     const std::int64_t kept = ns(pixel);
     const double before = static_cast<double>(kept - range.start_ns) * factor;

@@ -12,7 +12,7 @@ namespace draftscope::gui {
 TimelineBar::TimelineBar(QWidget* parent)
     : QWidget(parent), lanes_(new QToolButton), lanes_menu_(new QMenu(this)), legend_(new PhaseLegend) {
   setAutoFillBackground(true);
-  // A click leaves the focus with the lanes, so that the next key is theirs.
+  // A click leaves the focus with the lanes, so that they get the next key.
   lanes_->setMenu(lanes_menu_);
   lanes_->setPopupMode(QToolButton::InstantPopup);
   lanes_->setFocusPolicy(Qt::TabFocus);

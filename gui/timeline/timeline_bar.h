@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Above the lanes: what is done with them, and the legend of their colours.
+// The bar above the lanes: a menu for the lanes, and the legend of their colours.
 
 #include <QWidget>
 
@@ -20,7 +20,7 @@ class TimelineBar : public QWidget {
 
   /// Menu of the lanes, for the view to fill.
   [[nodiscard]] QMenu& lanes_menu() { return *lanes_menu_; }
-  /// How many lanes are not to be seen for now, which the menu's button says.
+  /// Sets the numbers of folded and hidden lanes, which the menu's button shows.
   void set_absent(int folded, int hidden);
   [[nodiscard]] PhaseLegend& legend() { return *legend_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What keys and menus do with the timeline's lanes.
+// Actions of keys and menus on the timeline's lanes.
 #include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMenu>
@@ -45,7 +45,7 @@ void TimelineView::set_folding(bool folds) {
 
 std::optional<std::size_t> TimelineView::current_row() const {
   if (!current_) return std::nullopt;
-  std::optional<std::size_t> of_group;  // where the lane itself has gone
+  std::optional<std::size_t> of_group;  // First row of the group, if the lane is gone.
   for (std::size_t i = 0; i < rows_.rows().size(); ++i) {
     const LaneRow& row = rows_.rows()[i];
     if (rows_.groups()[row.group].key != current_->group) continue;

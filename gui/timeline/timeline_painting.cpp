@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How the timeline is painted.
+// Painting of the timeline.
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 constexpr int min_tick_pixels = 90;
 constexpr int sign_room = 16;
 
-/// "▸" or "▾" as a picture, whatever the font has.
+/// Paints "▸" or "▾" as a picture, so that no font needs them.
 void paint_sign(QPainter& painter, const QPointF& middle, bool is_collapsed, const QColor& color) {
   constexpr double half = 4.0;
   const QPolygonF right{
@@ -113,7 +113,7 @@ void TimelineView::paint_header(QPainter& painter, const LaneRow& row) const {
     right -= sign_room;
   }
   const bool is_counter = row.kind == LaneRow::RowKind::counter;
-  // Lanes below the first of a track or of decisions are told by their place.
+  // Lanes below the first one of a track or of decisions have no title; their place identifies them.
   const bool is_nested = !row.begins_group && state_.timeline()->lanes[row.index].depth > 0;
   painter.setPen(ink);
   if (!is_nested) {
@@ -165,7 +165,7 @@ void TimelineView::paint_ticks(QPainter& painter, const TimeAxis& axis) const {
     const int x = static_cast<int>(axis.x(zero + tick));
     painter.drawLine(x, axis_height - 5, x, axis_height - 1);
     const QString words = tick_text(tick, step);
-    // Half a number is a wrong one.
+    // Half a number would be a wrong one.
     if (x + 3 + painter.fontMetrics().horizontalAdvance(words) <= viewport()->width())
       painter.drawText(QRect(x + 3, 0, min_tick_pixels, axis_height - 2), Qt::AlignLeft | Qt::AlignVCenter,
                        words);
@@ -231,7 +231,7 @@ void TimelineView::paint_launch(QPainter& painter, const TimeAxis& axis) const {
     const std::int64_t start_ns = time_of(timeline, place).start_ns;
     for (const LaneRow& row : rows_.rows())
       if (row.kind == LaneRow::RowKind::lane && row.index == place.lane) {
-        const int half = row.height / 2;  // a whole pixel
+        const int half = row.height / 2;  // A whole pixel.
         return QPointF(axis.x(start_ns), top_of(row) + half);
       }
     return std::nullopt;

@@ -22,7 +22,7 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int rest_ms = 300;
-/// How far from the edge of the titles it can be taken.
+/// Distance in pixels from the titles' edge within which it can be dragged.
 constexpr int edge_reach = 4;
 
 }  // namespace
@@ -44,7 +44,7 @@ TimelineView::TimelineView(ViewState& state, QWidget* parent)
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   verticalScrollBar()->setSingleStep(LaneRows::lane_height);
   viewport()->setMouseTracking(true);
-  // Before the navigation, which takes every press.
+  // Filter events before the navigation, which takes every press.
   viewport()->installEventFilter(this);
   fold_timer_.setSingleShot(true);
   fold_timer_.setInterval(rest_ms);
@@ -67,7 +67,7 @@ void TimelineView::connect_state() {
   connect(&state_, &ViewState::recording_changed, this, [this] {
     selected_.reset();
     launch_.reset();
-    follow_filter();  // of another recording there is none yet
+    follow_filter();  // Another recording has no filter yet.
     regroup();
     const std::filesystem::path path =
         state_.recording() ? state_.recording()->recording().path : std::filesystem::path();
@@ -122,7 +122,7 @@ void TimelineView::list_phases() {
   std::vector<traces::Phase> phases;
   for (std::size_t phase = 0; phase < is_there.size(); ++phase)
     if (is_there[phase]) phases.push_back(static_cast<traces::Phase>(phase));
-  // What no phase of a round covers.
+  // Idle is the time in no phase.
   if (!phases.empty() && phases.back() != traces::Phase::idle) phases.push_back(traces::Phase::idle);
   bar_->legend().set_phases(std::move(phases));
 }
@@ -136,7 +136,7 @@ void TimelineView::lay_out() {
 }
 
 void TimelineView::follow_range() {
-  // Rows that go while the pointer zooms would take what it points at along.
+  // If rows went while the pointer zooms, the pointer would point at another row.
   if (viewport()->underMouse())
     fold_timer_.start();
   else
@@ -266,7 +266,7 @@ QString TimelineView::tip_at(const QPoint& point) const {
 bool TimelineView::viewportEvent(QEvent* event) {
   if (event->type() == QEvent::ToolTip && state_.timeline()) {
     const auto* help = static_cast<QHelpEvent*>(event);
-    // Titles are cut to the room beside the lanes.
+    // Titles may be cut, so show them whole.
     if (const LaneRow* row = row_at(help->pos().y()); row != nullptr && help->pos().x() < header_width_)
       show_tip(*help, *viewport(), title_of(*row, true));
     else
@@ -338,7 +338,7 @@ std::uint32_t TimelineView::selected_round() const {
 
 void TimelineView::scroll_to_row(const LaneRow& row) {
   if (row.is_pinned) return;
-  // The axis and what is pinned cover what is scrolled below them.
+  // The axis and the pinned rows cover rows that scroll below them.
   const int highest = row.top - rows_.pinned_height();
   const int lowest = row.top + row.height + axis_height - viewport()->height();
   verticalScrollBar()->setValue(std::clamp(verticalScrollBar()->value(), std::min(lowest, highest), highest));
@@ -380,7 +380,7 @@ bool TimelineView::step_match(bool forward) {
   const auto match = next_match(*state_.timeline(), matches_, selected_, forward);
   if (!match) return false;
   mark(match);
-  // Who searches has not asked for another run: other views stay with theirs.
+  // A search does not ask for another run, so other views stay with theirs.
   if (const std::uint32_t round_index = selected_round();
       round_index != no_index && state_.recording()->run_of(round_index) == state_.run())
     state_.go_to_round(round_index);

@@ -2,10 +2,9 @@
 #pragma once
 
 // The timeline: requests and rounds of each run, decisions, host threads with nested phases, device streams,
-// counters, on the recording's clock.
-// Wheel or W / S zooms where the pointer is, dragging or A / D moves, F fits the selection, Shift-drag
-// selects a range, a click takes the cursor to the slice's round. Titles of groups collapse them; the edge
-// beside them can be dragged.
+// counters, on the recording's clock. Wheel or W / S zooms at the pointer, dragging or A / D moves, F fits
+// the selection, Shift-drag selects a range. A click moves the cursor to the slice's round. Titles of groups
+// collapse them; the edge beside them can be dragged.
 
 #include <QAbstractScrollArea>
 #include <QTimer>
@@ -36,35 +35,35 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] const std::optional<SlicePlace>& selected() const { return selected_; }
   void select(std::optional<SlicePlace> place);
 
-  /// Slices whose name contains the text, whatever its case; others fade, in recordings shown later, too.
+  /// Fades slices whose name does not contain the text, ignoring case, also in recordings shown later.
   /// Returns how many names match.
   int set_search(const QString& text);
-  /// Selects and shows the next match after the selected slice (or before it), in the order of time; wraps
-  /// around. The run that is shown stays.
+  /// Selects and shows the next match in time order, after the selected slice or before it; wraps around. The
+  /// shown run stays.
   bool step_match(bool forward);
 
   void fit_selection();
 
   [[nodiscard]] const LaneRows& lanes() const { return rows_; }
-  /// Groups by their place in lanes().groups().
+  /// Changes a group, given by its place in lanes().groups().
   void collapse(std::size_t group, bool is_collapsed);
   void pin(std::size_t group, bool is_pinned);
   void hide_group(std::size_t group);
   void show_hidden_groups();
   void set_folding(bool folds);
-  /// The lane that keys are about, as an index into lanes().rows().
+  /// The lane that keys act on, as an index into lanes().rows().
   [[nodiscard]] std::optional<std::size_t> current_row() const;
 
-  /// Width of the titles, within what is readable and leaves the lanes room.
+  /// Sets the width of the titles, limited so that titles are readable and lanes have room.
   void set_header_width(int width);
   [[nodiscard]] int header_width() const { return header_width_; }
 
-  /// Height of all lanes and counters with the bar and the axis, in sight or not.
+  /// Height of all lanes and counters with the bar and the axis, visible or not.
   [[nodiscard]] int content_height() const;
   [[nodiscard]] TimelineBar& bar() { return *bar_; }
 
  signals:
-  /// There are other lanes: content_height() may have changed.
+  /// The lanes have changed: content_height() may have changed, too.
   void laid_out();
   void slice_selected();
 
@@ -81,7 +80,7 @@ class TimelineView : public QAbstractScrollArea {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  /// A lane without a place: what the current row is known by when others come and go.
+  /// Identity of a row without its place: it identifies the current row when other rows come and go.
   struct RowName {
     std::string group;
     LaneRow::RowKind kind = LaneRow::RowKind::lane;
@@ -89,21 +88,21 @@ class TimelineView : public QAbstractScrollArea {
   };
 
   void connect_state();
-  /// Selects without taking the cursor along.
+  /// Selects without moving the cursor.
   void mark(std::optional<SlicePlace> place);
   [[nodiscard]] std::uint32_t selected_round() const;
   void scroll_to_row(const LaneRow& row);
   /// Unfolds what hides a lane, and scrolls there.
   void reveal_lane(std::size_t lane);
-  /// Other groups: another recording.
+  /// Rebuilds the groups for another recording.
   void regroup();
-  /// Other rows: a choice, or another time.
+  /// Rebuilds the rows for a choice or another time.
   void lay_out();
-  /// Lanes that became empty go at once, or, under the pointer, when it rests.
+  /// Removes lanes that became empty: at once or, under the pointer, when it rests.
   void follow_range();
   void set_scroll_range();
   void fit_header();
-  /// Rounds that a filter leaves out are dimmed.
+  /// Dims rounds that a filter leaves out.
   void follow_filter();
   void list_phases();
   [[nodiscard]] int top_of_lanes() const;
@@ -115,16 +114,16 @@ class TimelineView : public QAbstractScrollArea {
   [[nodiscard]] QString describe(const SlicePlace& place) const;
   /// Tool tip of a place; empty where there is no slice.
   [[nodiscard]] QString tip_at(const QPoint& point) const;
-  /// Takes the cursor to the slice at a point, or lets go of the selection where there is none.
+  /// Moves the cursor to the slice at a point, or clears the selection where there is none.
   void choose_at(const QPoint& point);
   void make_current(const LaneRow& row);
   void step_row(int by);
   void step_slice(int by);
-  /// Moves the end of the selected range by a part of what is shown.
+  /// Moves the end of the selected range by a share of the visible range.
   void stretch_selection(double share);
   bool press_lane_key(const QKeyEvent& event);
   [[nodiscard]] bool is_on_edge(const QPoint& point) const;
-  /// Takes presses on titles and on their edge, and what follows them.
+  /// Handles presses on titles and on their edge, and the moves and releases that follow.
   bool use_title_mouse(const QMouseEvent& event);
   void fill_lanes_menu();
   void add_group_actions(QMenu& menu, std::size_t group);
@@ -136,7 +135,7 @@ class TimelineView : public QAbstractScrollArea {
   void paint_axis(QPainter& painter, const TimeAxis& axis) const;
   void paint_ticks(QPainter& painter, const TimeAxis& axis) const;
   void paint_overlays(QPainter& painter, const TimeAxis& axis) const;
-  /// Fills a time across the rows; lines at its ends, if any.
+  /// Fills a time across the rows, with lines at its ends if `line` is valid.
   void paint_time(QPainter& painter, const TimeAxis& axis, TimeRange time, const QColor& fill,
                   const QColor& line) const;
   void paint_selection(QPainter& painter, const TimeAxis& axis) const;
@@ -149,18 +148,18 @@ class TimelineView : public QAbstractScrollArea {
   TimelineBar* bar_;
   LaneRows rows_;
   LabelFont label_font_;
-  int wanted_header_width_;  ///< where there is room
+  int wanted_header_width_;  ///< Width where there is room.
   int header_width_;
-  int content_height_ = 0;        ///< Height of what is below the axis.
-  std::optional<int> edge_drag_;  ///< from the pointer to the edge, while that is dragged
+  int content_height_ = 0;        ///< Height of everything below the bar.
+  std::optional<int> edge_drag_;  ///< Distance from the pointer to the edge, during a drag.
   std::optional<QPoint> title_press_;
   std::optional<RowName> current_;
   std::optional<SlicePlace> selected_;
-  std::optional<SlicePlace> launch_;  ///< the span that launched the selected kernel
-  std::filesystem::path path_;        ///< Path of the recording that is shown.
+  std::optional<SlicePlace> launch_;  ///< Span that launched the selected kernel.
+  std::filesystem::path path_;        ///< Path of the shown recording.
   QString search_;
-  std::vector<bool> matches_;       ///< by name; empty without a search
-  std::optional<LeftRounds> left_;  ///< absent without a filter
+  std::vector<bool> matches_;       ///< [name] empty = no search
+  std::optional<LeftRounds> left_;  ///< absent = no filter
   QTimer fold_timer_;
   RangeNavigation navigation_;
 };

@@ -82,7 +82,7 @@ QString notes_of(const RunsComparison& comparison) {
   return lines.join(QStringLiteral("<br>"));
 }
 
-/// The newest recording's runs that have rounds, as many as can be compared.
+/// Runs of the newest recording that have rounds, as many as can be compared.
 std::vector<ComparedRun> first_choice(const RecordingPointer& recording) {
   std::vector<ComparedRun> runs;
   for (std::size_t run = 0; run < recording->runs().size() && runs.size() < CompareView::max_runs; ++run)
@@ -124,7 +124,7 @@ void CompareView::set_up_widgets() {
   notes_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   table_->setModel(&model_);
   table_->setItemDelegate(new TextCell(table_));
-  // This one has the colours of the runs beside its texts.
+  // The column of runs shows their colours beside its texts.
   table_->setItemDelegateForColumn(ComparisonModel::run, new QStyledItemDelegate(table_));
   table_->setAccessibleName(tr("Compared runs"));
   table_->verticalHeader()->hide();
@@ -172,7 +172,7 @@ void CompareView::changeEvent(QEvent* event) {
 
 void CompareView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen.
+  // A painted view has been seen.
   if (is_stale_) QTimer::singleShot(0, this, &CompareView::start);
 }
 
@@ -181,14 +181,14 @@ bool CompareView::is_open(const ComparedRun& run) const {
 }
 
 void CompareView::follow_opened() {
-  // What was read again takes the place of what it was.
+  // A recording that was read again replaces its earlier state.
   for (ComparedRun& run : runs_)
     for (const RecordingPointer& recording : state_.opened())
       if (recording->recording().path == run.recording->recording().path &&
           run.run < recording->runs().size())
         run.recording = recording;
   std::erase_if(runs_, [&](const ComparedRun& run) { return !is_open(run); });
-  // At first: the newest recording's baseline and the runs after it.
+  // The first choice is the newest recording's baseline and the runs after it.
   if (runs_.empty() && !state_.opened().empty()) {
     runs_ = first_choice(state_.opened().back());
     baseline_ = 0;
@@ -251,7 +251,7 @@ void CompareView::take_checked() {
     const bool is_baseline = item->checkState(1) == Qt::Checked;
     if (item->checkState(0) != Qt::Checked && !is_baseline) continue;
     chosen.push_back(run);
-    // Of two that are checked, the new one is meant.
+    // If two baselines are checked, the user means the new one.
     if (is_baseline && (!baseline || *baseline == before)) baseline = run;
   }
   if (chosen.size() > max_runs) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Two to six runs of the open recordings against one of them. On top what was set differently and whether the
-// texts are the same, and a table with ratios and intervals; below, the gains of all runs with their
-// intervals, which wins on which category of prompts, and the gain on each prompt. Compared on a worker, when
-// the view is first seen and when the choice changes.
+// Compares two to six runs of the open recordings with one of them: settings that differ, whether the texts
+// are the same, and a table with ratios and intervals. Below are the gains of all runs, the winner per
+// category of prompts, and the gain per prompt. A worker compares when the view is first shown and when the
+// choice changes.
 
 #include <QWidget>
 #include <utility>
@@ -34,7 +34,7 @@ class CompareView : public QWidget {
 
   explicit CompareView(ViewState& state, QWidget* parent = nullptr);
 
-  /// Compares what is chosen, unless that is done or under way.
+  /// Compares the chosen runs, unless that is done or under way.
   void start();
   void set_runs(std::vector<ComparedRun> runs, std::size_t baseline);
   [[nodiscard]] const std::vector<ComparedRun>& runs() const { return runs_; }
@@ -42,9 +42,9 @@ class CompareView : public QWidget {
   [[nodiscard]] const AllRuns& all() const { return all_; }
 
  signals:
-  /// The last choice is compared, and shown.
+  /// Emitted when the last choice is compared and shown.
   void compared();
-  /// A request is to be replayed.
+  /// Emitted when the user asks to replay a request.
   void request_asked(const draftscope::gui::ComparedRun& run, std::size_t request_index);
 
  protected:
@@ -52,7 +52,7 @@ class CompareView : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  /// A finished comparison, of runs that may no longer be the chosen ones.
+  /// A finished comparison; its runs may no longer be the chosen ones.
   struct Compared {
     RunsComparison comparison;
     AllRuns all;
@@ -62,16 +62,16 @@ class CompareView : public QWidget {
   void set_up_widgets();
   void lay_out();
   [[nodiscard]] bool is_open(const ComparedRun& run) const;
-  /// Chooses anew among the recordings that are open, as little as they force to.
+  /// Adjusts the choice to the open recordings, with as few changes as possible.
   void follow_opened();
-  /// Others are open.
+  /// Called when the set of open recordings changed.
   void take_opened();
   void list_runs();
-  /// Checks the boxes of what is compared, and no others. Its items stay: one of them may be telling that it
-  /// changed.
+  /// Checks the boxes of the compared runs, and no others. Keeps the items, since one may be sending the
+  /// current signal.
   void check_chosen();
   void take_checked();
-  /// Lines on what is compared, and on what to make of it.
+  /// Lines about what is compared, and how to interpret it.
   [[nodiscard]] QString notes() const;
   void show_comparison(Compared compared);
   void style_choice();
@@ -87,7 +87,7 @@ class CompareView : public QWidget {
   bool is_stale_ = true;
   bool is_listing_ = false;
   QTreeWidget* choice_;
-  std::vector<std::pair<QTreeWidgetItem*, ComparedRun>> listed_;  ///< items of `choice_` and their runs
+  std::vector<std::pair<QTreeWidgetItem*, ComparedRun>> listed_;  ///< Items of `choice_` and their runs.
   QLabel* notes_;
   QTableView* table_;
   QTabWidget* tabs_;

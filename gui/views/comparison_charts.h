@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The comparison as charts, with their data as tables.
+// Charts of the comparison, with their data as tables.
 
 #include "charts/chart.h"
 #include "data/details/all_runs.h"
 
 namespace draftscope::gui {
 
-/// A run's specification, and its recording where runs are of several.
+/// Specification of a run, and its recording where the runs come from several.
 [[nodiscard]] QString standing_name(const AllRuns& all, std::size_t run);
 
-/// A row a run, the fastest on top: its ratio with the 95 % interval, and a line at 1.
+/// Chart with one row per run, the fastest on top: its ratio with the 95 % interval, and a line at 1.
 [[nodiscard]] Chart forest_chart(const AllRuns& all);
 
-/// A row a run, a column a category of prompts; the fastest of each column is marked.
+/// Chart with one row per run and one column per category of prompts; the fastest of each column is marked.
 [[nodiscard]] Chart category_chart(const AllRuns& all);
 
-/// Gains on single prompts, the largest first; a series each of these runs, in the colours of their places
-/// here. Point i of a series is `by_prompt[i]` of its run.
+/// Gains on single prompts, the largest first, with one series per run in `runs`, coloured by its place
+/// there. Point i of a series is `by_prompt[i]` of its run.
 [[nodiscard]] Chart prompts_chart(const AllRuns& all, const std::vector<ComparedRun>& runs);
-/// The run that a series of prompts_chart() is of; null for none.
+/// Run that belongs to a series of prompts_chart(); null if there is none.
 [[nodiscard]] const RunStanding* standing_of_series(const AllRuns& all, const std::vector<ComparedRun>& runs,
                                                     std::size_t series);
 

@@ -40,7 +40,7 @@ std::optional<simulator::Interval> interval_of(const RunsModel& runs, int row, R
   return span == RunSpan::whole ? figures->speedup->interval : figures->speedup->decode_interval;
 }
 
-/// The cell's background, selected or not; returns the colour to write with.
+/// Paints the cell's background, selected or not; returns the text colour.
 QColor paint_back(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index) {
   QStyleOptionViewItem back = option;
   back.index = index;
@@ -71,7 +71,7 @@ SpeedupScale speedup_scale(const RunsModel& runs, RunSpan span) {
     low = std::min({low, *speedup, interval ? interval->low : *speedup});
     high = std::max({high, *speedup, interval ? interval->high : *speedup});
   }
-  // No run's mark stands at the edge, and a lone vanilla run has a line in the middle.
+  // The margin keeps marks off the edge, and centres the line of a lone vanilla run.
   constexpr double share_of_margin = 0.05;
   constexpr double min_margin = 0.02;
   const double margin = std::max(share_of_margin * (high - low), min_margin);

@@ -15,20 +15,20 @@ namespace draftscope::gui {
 /// Whether the prefill counts.
 enum class RunSpan : std::uint8_t { whole, decoding };
 
-/// Speedups that all rows' marks lie between, and the line of vanilla decoding with them.
+/// Range of the axis for all rows' marks, including the line of vanilla decoding.
 struct SpeedupScale {
   double low = 0.9;
   double high = 1.1;
 
-  /// 0 at `low`, 1 at `high`.
+  /// Position on the axis: 0 at `low`, 1 at `high`.
   [[nodiscard]] double share(double speedup) const { return (speedup - low) / (high - low); }
 };
 [[nodiscard]] SpeedupScale speedup_scale(const RunsModel& runs, RunSpan span);
 
-/// The speedup of a row; absent for the baseline, and where there is none.
+/// Speedup of a row; absent for the baseline, and where there is none.
 [[nodiscard]] std::optional<double> speedup_of(const RunsModel& runs, int row, RunSpan span);
 
-/// A dot with its 95 % interval as a whisker, on an axis with a line at 1×.
+/// Draws a dot with its 95 % interval as a whisker, on an axis with a line at 1×.
 class SpeedupCell : public QStyledItemDelegate {
   Q_OBJECT
 
@@ -46,7 +46,7 @@ class SpeedupCell : public QStyledItemDelegate {
   RunSpan span_;
 };
 
-/// The wall time split by phase; of decoding alone, without the prefill.
+/// Draws the wall time split by phase; for RunSpan::decoding, without the prefill.
 class PhasesCell : public QStyledItemDelegate {
   Q_OBJECT
 

@@ -52,7 +52,7 @@ constexpr std::array<NamedQuery, 5> shipped{{
      "strings ON strings.id = spans.name GROUP BY name ORDER BY ms DESC"},
 }};
 
-/// Writes a name at the cursor, with spaces around where it would touch another word.
+/// Writes a name at the cursor, with spaces where it would touch another word.
 void insert_word(QPlainTextEdit& edit, const QString& word) {
   QTextCursor cursor = edit.textCursor();
   const QString text = edit.toPlainText();
@@ -95,7 +95,7 @@ void SqlView::set_up_widgets() {
   sql_->setAccessibleName(tr("SQL, one statement that reads"));
   sql_->setMaximumHeight(150);
   sql_->setTabChangesFocus(true);
-  // Files that are dropped here are to be opened.
+  // Let the window open files that are dropped here.
   sql_->setAcceptDrops(false);
   run_->setShortcut(QKeySequence(tr("Ctrl+Return")));
   stop_->setEnabled(false);
@@ -111,7 +111,7 @@ void SqlView::set_up_widgets() {
     insert_word(*sql_, item->data(0, Qt::UserRole).toString());
   });
   connect(table_, &QTableView::activated, this, &SqlView::follow);
-  // SQLite quotes what it was given, which is no markup and may be long.
+  // SQLite's messages quote the statement, which is not markup and may be long.
   words_->setTextFormat(Qt::PlainText);
   words_->setWordWrap(true);
   words_->setAccessibleName(tr("What became of the statement"));
@@ -158,7 +158,7 @@ void SqlView::write_result() {
 
 void SqlView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen.
+  // A painted view has been seen.
   if (!tables_ && !schema_job_.is_running() && state_.recording() && state_.recording()->has_rows())
     read_schema();
   if (!has_run_ && state_.recording() && state_.recording()->has_rows())
@@ -191,7 +191,7 @@ void SqlView::read_schema() {
   schema_job_.start(read_and_take(
       [path = path_](const auto& should_continue) { return read_sql_schema(path, should_continue); },
       [this](Result<std::vector<SqlTable>> read) {
-        // Of a file that can't be read any more a statement says why.
+        // If the file can't be read any more, the next statement reports why.
         tables_ = read ? *std::move(read) : std::vector<SqlTable>();
         list_schema();
       }));

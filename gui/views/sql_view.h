@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// SQL of one's own on the recording, read-only: tables and columns as a tree, queries that are worth starting
-// from, those that were saved, and the result as a table that can be copied or written as CSV, whose ids lead
-// to what they name. Runs on a worker and can be stopped.
+// The user's own SQL on the recording, read-only: tables and columns as a tree, example queries, saved ones,
+// and the result as a table. The result can be copied or written as CSV, and its ids are links. Queries run
+// on a worker and can be stopped.
 
 #include <QWidget>
 
@@ -32,13 +32,13 @@ class SqlView : public QWidget {
   [[nodiscard]] const QueryModel& model() const { return model_; }
 
  signals:
-  /// The result, or what was wrong, is shown.
+  /// Emitted when the result, or the error, is shown.
   void finished();
-  /// A run, request or round of the result is to be shown, by its id.
+  /// Emitted to show a run, request or round of the result, by its id.
   void link_followed(SqlLink link, qint64 id);
 
  protected:
-  /// The first time that it is seen with a recording: an answer to start from.
+  /// Runs an example query when the view is first shown with a recording.
   void paintEvent(QPaintEvent* event) override;
 
  private:
@@ -46,7 +46,7 @@ class SqlView : public QWidget {
   void lay_out();
   void write_result();
   void stop();
-  /// Drops another recording's answer, which is none of this one's.
+  /// Drops the answer of another recording.
   void forget();
   void show_result(Result<traces::QueryResult> result, qint64 milliseconds);
   void read_schema();
@@ -59,11 +59,11 @@ class SqlView : public QWidget {
   QueryModel model_;
   BackgroundJob job_;
   std::filesystem::path path_;  ///< Path of the recording that answers.
-  bool has_run_ = false;        ///< on that
+  bool has_run_ = false;        ///< A query has run on that recording.
   QComboBox* queries_;
   BackgroundJob schema_job_;
-  std::optional<std::vector<SqlTable>> tables_;  ///< absent until they are read
-  std::string asked_;                            ///< the statement that the result is of
+  std::optional<std::vector<SqlTable>> tables_;  ///< Absent until they are read.
+  std::string asked_;                            ///< Statement that gave the result.
   QPlainTextEdit* sql_;
   QTreeWidget* tree_;
   QPushButton* run_;

@@ -42,8 +42,8 @@ void show_column_menu(QTableView& table, const QPoint& place) {
   menu.exec(table.horizontalHeader()->mapToGlobal(place));
 }
 
-/// Hides all columns of the table from `shown` on, and lets a menu on its header show and hide each but the
-/// first. The table has its model.
+/// Hides all columns of the table from `shown` on. A menu on the header shows and hides each column except
+/// the first. Call it after the table has its model.
 void offer_columns(QTableView& table, int shown) {
   for (int column = shown; column < table.model()->columnCount(); ++column) table.hideColumn(column);
   table.horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
@@ -52,7 +52,7 @@ void offer_columns(QTableView& table, int shown) {
 }
 
 constexpr int widest_name = 240;
-/// Lines of warnings: more would push the table out of sight.
+/// Max lines of warnings: more would push the table out of sight.
 constexpr qsizetype max_warnings = 6;
 
 QString value_of(const traces::Meta& meta, const std::string& key) {
@@ -156,7 +156,7 @@ void SummaryView::set_up_table() {
   table_->setItemDelegateForColumn(decode_speedup, new SpeedupCell(runs_, RunSpan::decoding, this));
   table_->setItemDelegateForColumn(RunsModel::phases_column(), phases_);
   for (const int column : {RunsModel::phases_column(), RunsModel::rows_column()}) table_->showColumn(column);
-  // Speed, its mark and where the time went stand beside the name; the rows of a round where their cost is.
+  // Speed, its mark and the split of time follow the name; the rows per round follow their cost.
   int place = 1;
   for (const int column : {tokens_per_second, decode_tokens_per_second, speedup, decode_speedup,
                            RunsModel::phases_column(), RunsModel::column_of("mean_accepted_length"),
@@ -186,12 +186,12 @@ void SummaryView::show_span() {
                                         std::pair("speedup.value", "speedup.decode_value")}) {
     const int of_whole = RunsModel::column_of(whole);
     const int of_decoding = RunsModel::column_of(decoding);
-    // What is hidden has no width.
+    // A hidden column has no width.
     const int width = std::max(table_->columnWidth(of_whole), table_->columnWidth(of_decoding));
     table_->setColumnHidden(of_whole, is_decoding);
     table_->setColumnHidden(of_decoding, !is_decoding);
     table_->setColumnWidth(is_decoding ? of_decoding : of_whole, width);
-    // What was sorted by stays what is sorted by.
+    // The table stays sorted by the same figure.
     const QHeaderView& header = *table_->horizontalHeader();
     if (header.sortIndicatorSection() == (is_decoding ? of_whole : of_decoding))
       table_->sortByColumn(is_decoding ? of_decoding : of_whole, header.sortIndicatorOrder());
@@ -216,9 +216,9 @@ void SummaryView::show_recording() {
   warnings_->setText(lines.join(QStringLiteral("<br>")));
   warnings_->setVisible(!lines.isEmpty());
   table_->resizeColumnsToContents();
-  // Long specifications must not push the figures out of sight; the tool tip has them whole.
+  // Long specifications must not push the figures out of sight; the tool tip shows them whole.
   table_->setColumnWidth(RunsModel::run, std::min(table_->columnWidth(RunsModel::run), widest_name));
-  // What the rows do not need is room for the words below them.
+  // Height that the rows do not need goes to the words below them.
   const QHeaderView& rows = *table_->verticalHeader();
   table_->setMaximumHeight(
       std::max(table_->minimumHeight(), (runs_.rowCount() + 1) * rows.defaultSectionSize() +

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A recording's facts, its machine, its figures, and what to be wary of: the first thing to read of a
-// recording.
+// Overview to read first: a recording's facts, its machine, its figures, and warnings.
 
 #include <QSortFilterProxyModel>
 #include <QWidget>
@@ -28,7 +27,7 @@ class SummaryView : public QWidget {
   explicit SummaryView(ViewState& state, QWidget* parent = nullptr);
 
  signals:
-  /// The rounds that took a part of the run's time are asked for.
+  /// Emitted when the user asks for the rounds that took a part of the run's time.
   void rounds_asked(TokenTime what);
 
  private:

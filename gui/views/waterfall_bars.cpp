@@ -79,7 +79,7 @@ QString WaterfallBars::words_of(std::size_t place) const {
 }
 
 void WaterfallBars::set_steps(std::vector<TokenTimeStep> steps, double tokens_per_round) {
-  // What is less than a five-hundredth of the longest bar can't be seen.
+  // Less than a five-hundredth of the longest bar can't be seen.
   constexpr double visible = 0.002;
   double longest = 0.0;
   for (const TokenTimeStep& step : steps) longest = std::max(longest, step.after_ns());
@@ -158,7 +158,7 @@ void WaterfallBars::paint_step(QPainter& painter, std::size_t place, const Colum
   const int to = std::max(x(std::max(step.before_ns, step.after_ns())), from + 1);
   const QRect bar(from, top + 4, to - from, step_height - 8);
   const QColor color = color_of(step.what, is_dark(palette()));
-  // What is saved is hatched: the bar is time that is gone.
+  // Savings are hatched, since the bar is time that is gone.
   if (step.ns < 0.0) {
     painter.fillRect(bar, QBrush(color, Qt::BDiagPattern));
     painter.setPen(color);

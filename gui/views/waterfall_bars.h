@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From vanilla decoding to a run in time per token: a bar a step, each beginning where the one above ended. A
-// click on a bar, or Return on the one that the arrow keys chose, asks for the rounds behind it.
+// Steps from vanilla decoding to a run, in time per token: one bar per step, each beginning where the one
+// above ended. A click on a bar, or Return on the selected one, asks for the rounds of that step.
 
 #include <vector>
 
@@ -17,7 +17,7 @@ class WaterfallBars : public KeyboardPlot {
  public:
   explicit WaterfallBars(QWidget* parent = nullptr);
 
-  /// The steps of a run that yields so many tokens a round; steps that can't be seen are left out.
+  /// Sets the steps of a run that emits this many tokens per round; steps too small to see are left out.
   void set_steps(std::vector<TokenTimeStep> steps, double tokens_per_round);
   /// Shows words in place of bars.
   void set_message(const QString& words);
@@ -41,7 +41,7 @@ class WaterfallBars : public KeyboardPlot {
 
  private:
   [[nodiscard]] QString name_of(TokenTime what) const;
-  /// Left of the bars; of all names.
+  /// Width of the names left of the bars.
   [[nodiscard]] int names_width() const;
   [[nodiscard]] int numbers_width() const;
   /// Widths that all steps share.

@@ -86,7 +86,7 @@ QString WhyCard::words() const {
 
 void WhyCard::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen.
+  // A painted card has been seen.
   if (is_stale_ && state_.recording() && state_.recording()->has_rows())
     QMetaObject::invokeMethod(
         this,

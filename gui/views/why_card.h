@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Why the shown run is as fast as it is: the sentences of `draftscope explain`, and the way from vanilla
-// decoding to this run in time per token. Explained on a worker when the card is first seen; what remedies
-// would bring the simulator says when it is asked.
+// Explains the speed of the shown run: the sentences of `draftscope explain`, and the steps from vanilla
+// decoding to this run in time per token. A worker computes it when the card is first shown; the simulator
+// predicts the effect of remedies only on request.
 
 #include <QWidget>
 
@@ -30,7 +30,7 @@ class WhyCard : public QWidget {
   [[nodiscard]] QString words() const;
 
  signals:
-  /// The recording is explained, and shown.
+  /// Emitted when the recording is explained, and shown.
   void explained();
   void rounds_asked(TokenTime what);
 
@@ -51,7 +51,7 @@ class WhyCard : public QWidget {
   WaterfallBars* bars_;
 };
 
-/// The card's words of a run, as rich text.
+/// The card's text about a run, as rich text.
 [[nodiscard]] QString why_text(const simulator::Diagnosis& diagnosis, const simulator::Figures& figures,
                                Remedies remedies);
 

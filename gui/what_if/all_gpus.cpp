@@ -20,7 +20,7 @@ GpuAnswer on_gpu(const TrainedRecording& trained, Question question, const simul
   if (const auto what_if = trained.what_if(question))
     if (const auto machine = machine_of(question, (*what_if)->recorded_scenario()))
       made.needed_bytes = simulator::memory_need(machine->scenario).total();
-  // Means and intervals need fewer draws where there are as many GPUs.
+  // Many GPUs are asked, so each gets fewer draws for means and intervals.
   simulator::SweepOptions draws;
   draws.draws = 400;
   const WhatIfAnswer answer = answer_of(trained, question, draws);

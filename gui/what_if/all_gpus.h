@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A question on every GPU that has a specification: what it would bring there, and whether the model fits.
-// Knows no Qt.
+// Asks a question on every GPU with a known specification: its speed there, and whether the model fits.
+// Independent of Qt.
 
 #include <functional>
 #include <optional>
@@ -15,22 +15,22 @@ namespace draftscope::gui {
 
 struct GpuAnswer {
   std::string gpu;
-  std::string refusal;  ///< why there is no answer; empty if there is
+  std::string refusal;  ///< Why there is no answer; empty if there is one.
   double speedup = 0.0;
   std::optional<simulator::Interval> interval_95;
   double tokens_per_second = 0.0;
   double vanilla_tokens_per_second = 0.0;
-  std::optional<double> needed_bytes;  ///< of each GPU; absent where the question contradicts itself
-  std::optional<double> usable_bytes;  ///< absent where the specification does not say
+  std::optional<double> needed_bytes;  ///< Same for each GPU; absent where the question contradicts itself.
+  std::optional<double> usable_bytes;  ///< Absent where the specification does not say.
 
-  /// Absent where it is not known.
+  /// Whether the model fits; absent where that is not known.
   [[nodiscard]] std::optional<bool> fits() const {
     return needed_bytes && usable_bytes ? std::optional(*needed_bytes <= *usable_bytes) : std::nullopt;
   }
 };
 
-/// The fastest first, by speedup over vanilla decoding there; those without an answer last, in the table's
-/// order. Empty if `should_continue`, which is asked before each, says no.
+/// Answers for all GPUs, the fastest first, by speedup over vanilla decoding there; those without an answer
+/// are last, in the table's order. Empty if `should_continue`, asked before each GPU, returns false.
 [[nodiscard]] std::vector<GpuAnswer> on_all_gpus(const TrainedRecording& trained, const Question& question,
                                                  const std::function<bool()>& should_continue = {});
 

@@ -21,16 +21,16 @@ constexpr int min_gauge_width = 60;
 
 struct Gauge {
   QString name;
-  std::vector<double> values;  ///< both bounds of a bounded answer
+  std::vector<double> values;  ///< Both bounds of a bounded answer.
   std::optional<Interval> of_80, of_95;
   double vanilla = 1.0;
   QString words;
   std::optional<double> measured;
   std::optional<Interval> measured_95;
-  QString (*text_of)(double) = number_text;  ///< Writes one of its values.
+  QString (*text_of)(double) = number_text;  ///< Writes a value as text.
 };
 
-/// A speedup has two decimals in sentences and bars alike.
+/// Speedups have two decimals in sentences and bars alike.
 QString speedup_digits(double speedup) {
   return QString::number(speedup, 'f', 2);
 }
@@ -52,7 +52,7 @@ QString intervals_text(const Gauge& gauge) {
                      : AnswerBars::tr("no interval (see the notes)");
 }
 
-/// Below the interval, where there is one.
+/// Text about the measurement, below the interval; empty without a measurement.
 QString measured_text(const Gauge& gauge) {
   return gauge.measured
              ? AnswerBars::tr("◇ measured %1, decode, without prefill").arg(gauge.text_of(*gauge.measured))
@@ -90,7 +90,7 @@ Gauge speedup_gauge(const WhatIfAnswer& answer) {
   return gauge;
 }
 
-/// Steps of a few round numbers that cut `end` into about six.
+/// Round step that cuts `end` into about six parts.
 double tick_step(double end) {
   constexpr double parts = 6.0;
   const double raw = end / parts;
@@ -100,7 +100,7 @@ double tick_step(double end) {
   return 10.0 * power;
 }
 
-/// The axis' end stays while it can; it is a whole number of steps.
+/// Moves the axis' end only if needed; it is a whole number of steps.
 void fit_end(double& end, const Gauge& gauge) {
   double max = std::max(gauge.vanilla, gauge.measured.value_or(0.0));
   for (const double value : gauge.values) max = std::max(max, value);
@@ -125,7 +125,7 @@ QString headline(const Gauge& gauge) {
          (gauge.name == AnswerBars::tr("speedup") ? QString() : QStringLiteral(" ") + gauge.name);
 }
 
-/// Room for the words beside a gauge.
+/// Width of the words beside a gauge.
 int words_width(const Gauge& gauge, const QFont& font) {
   return std::max({QFontMetrics(large_font(font)).horizontalAdvance(headline(gauge)),
                    QFontMetrics(font).horizontalAdvance(intervals_text(gauge)),
@@ -146,7 +146,7 @@ void paint_text(QPainter& painter, const Gauge& gauge, const QRect& box, const Q
                    Qt::AlignLeft | Qt::AlignVCenter, measured_text(gauge));
 }
 
-constexpr int gauge_line = 15;  // height of a line of words in a gauge
+constexpr int gauge_line = 15;  // Height of a line of words in a gauge.
 
 void paint_vanilla(QPainter& painter, double x, double vanilla, const QRect& box, const QColor& text) {
   painter.setPen(QPen(text, 1.0, Qt::DashLine));
@@ -171,7 +171,7 @@ void paint_axis(QPainter& painter, const QRect& box, double end, const QPalette&
   }
 }
 
-/// A hollow diamond with its interval below the predicted point.
+/// Paints a hollow diamond with its interval below the predicted point.
 void paint_measured(QPainter& painter, const Gauge& gauge, double middle, const auto& x,
                     const QPalette& palette) {
   if (!gauge.measured) return;
@@ -188,7 +188,7 @@ void paint_measured(QPainter& painter, const Gauge& gauge, double middle, const 
   painter.setBrush(Qt::NoBrush);
 }
 
-/// An axis from 0 to `end` with vanilla decoding, intervals, points, and what was measured.
+/// Paints an axis from 0 to `end` with vanilla decoding, intervals, points, and the measurement.
 void paint_gauge(QPainter& painter, const Gauge& gauge, const QRect& box, double end,
                  const QPalette& palette) {
   const QColor text = palette.color(QPalette::WindowText);

@@ -77,7 +77,7 @@ QString break_even_line(const WhatIfAnswer& answer) {
       .arg(QString::fromStdString(simulator::break_even_text(answer.break_even, answer.prediction)));
 }
 
-/// Writes lines of which a slider's step changes a few: those alone are laid out and painted anew.
+/// Writes lines, of which a slider's step changes a few: only those are laid out and painted again.
 void write_lines(const QStringList& lines, QPlainTextEdit& into) {
   const QTextDocument& document = *into.document();
   if (document.blockCount() != lines.size()) return into.setPlainText(lines.join(u'\n'));

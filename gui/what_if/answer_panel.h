@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The answer to the current question: how much it can be trusted, tokens a second and speedup with error
-// bars, all figures as a table, and what they rest on.
+// The answer to the current question: its reliability, tokens per second and speedup with error bars, all
+// figures as a table, and their basis.
 
 #include <QWidget>
 #include <memory>
@@ -24,14 +24,14 @@ class AnswerPanel : public QWidget {
  public:
   explicit AnswerPanel(QWidget* parent = nullptr);
 
-  /// An answer, or the reason why there is none.
+  /// Shows an answer, or the reason why there is none.
   void set_answer(const std::shared_ptr<const WhatIfAnswer>& answer, const std::string& command_line);
   /// Shows a message in place of any answer.
   void set_message(const QString& words);
   void set_stale(bool is_stale);
-  /// Another recording's answers follow.
+  /// Resets the panel, since another recording's answers follow.
   void forget();
-  /// Line on what was measured beside the prediction; empty where the question was not recorded.
+  /// Line about the measurement beside the prediction; empty if the question's setting was not recorded.
   [[nodiscard]] QString beside_text() const;
   [[nodiscard]] QString message() const;
   [[nodiscard]] const NumbersModel& numbers() const { return numbers_; }

@@ -54,7 +54,7 @@ GpusPane::GpusPane(QWidget* parent)
 void GpusPane::set_question(TrainedPointer trained, const Question& question) {
   trained_ = std::move(trained);
   Question asked = question;
-  // Where the question is asked makes no difference here.
+  // The question's GPU makes no difference here.
   asked.gpu.clear();
   asked.machine_file.reset();
   if (asked == question_ && !answers_.empty()) return;
@@ -76,7 +76,7 @@ void GpusPane::forget() {
 
 void GpusPane::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen. Sliders rest first.
+  // A painted pane is visible. It starts once the sliders rest.
   constexpr int rest_ms = 150;
   if (is_stale_ && !job_.is_running()) QTimer::singleShot(rest_ms, this, &GpusPane::start);
 }

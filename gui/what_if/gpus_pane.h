@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The question at hand on every specified GPU, sorted by speedup: computed by a worker while the pane can be
-// seen.
+// The current question on every specified GPU, sorted by speedup. A worker computes it while the pane is
+// visible.
 
 #include <QWidget>
 
@@ -24,16 +24,16 @@ class GpusPane : public QWidget {
  public:
   explicit GpusPane(QWidget* parent = nullptr);
 
-  /// Without a recording the pane is empty.
+  /// Sets the question; without a recording the pane is empty.
   void set_question(TrainedPointer trained, const Question& question);
   void forget();
-  /// Asks, unless that is done or under way.
+  /// Starts computing, unless that is done or under way.
   void start();
   [[nodiscard]] const std::vector<GpuAnswer>& answers() const { return answers_; }
 
  signals:
   void chosen(const QString& gpu);
-  /// The newest question is answered everywhere.
+  /// The newest question is answered on all GPUs.
   void answered();
 
  protected:

@@ -13,18 +13,18 @@
 
 namespace draftscope::gui {
 
-/// An answer under a name: "A", "now".
+/// An answer and its name: "A", "now".
 struct NamedAnswer {
   QString name;
   std::shared_ptr<const WhatIfAnswer> answer;
 };
 
 [[nodiscard]] ChartTable scenario_table(const std::vector<NamedAnswer>& answers);
-/// A row an answer, in their order; those that were refused are left out.
+/// Chart with one row per answer, in their order; refused ones are left out.
 [[nodiscard]] Chart scenario_chart(const std::vector<NamedAnswer>& answers);
 
 [[nodiscard]] ChartTable gpus_table(const std::vector<GpuAnswer>& answers);
-/// A row a GPU that has an answer.
+/// Chart with one row per GPU that has an answer.
 [[nodiscard]] Chart gpus_chart(const std::vector<GpuAnswer>& answers);
 
 }  // namespace draftscope::gui

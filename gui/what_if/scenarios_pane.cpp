@@ -91,7 +91,7 @@ void ScenariosPane::show_all() {
   ChartTable table = scenario_table(all());
   numbers_.set_numbers(std::move(table.columns), std::move(table.rows));
   table_->selectRow(std::clamp(row, 0, std::max(0, numbers_.rowCount() - 1)));
-  // Answers come with every step of a slider: what nobody sees would only hold them up.
+  // Answers come with every step of a slider: drawing a hidden pane would delay them.
   if (isVisible()) fit_and_draw();
   for (QPushButton* button : {choose_, unpin_}) button->setEnabled(!pinned_.empty());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Answers that were pinned, side by side with the one at hand: a table and their speedups with intervals.
+// Pinned answers beside the current one: a table, and their speedups with intervals.
 
 #include <QWidget>
 
@@ -21,15 +21,15 @@ class ScenariosPane : public QWidget {
  public:
   explicit ScenariosPane(QWidget* parent = nullptr);
 
-  /// The answer at hand; null for none.
+  /// Sets the current answer; null if there is none.
   void set_current(std::shared_ptr<const WhatIfAnswer> answer);
-  /// Keeps the answer at hand under the next free letter. Without one nothing happens.
+  /// Pins the current answer under the next free letter. Without an answer nothing happens.
   void pin();
   void unpin_all();
   [[nodiscard]] const std::vector<NamedAnswer>& pinned() const { return pinned_; }
 
  signals:
-  /// A pinned setting is to be asked about again.
+  /// Emitted to ask again about a pinned setting.
   void chosen(const draftscope::gui::Question& question);
 
  protected:
@@ -39,7 +39,7 @@ class ScenariosPane : public QWidget {
   void show_all();
   /// Fits the columns to their texts, and draws the chart.
   void fit_and_draw();
-  /// Pinned ones, and the one at hand.
+  /// Pinned answers, and the current one.
   [[nodiscard]] std::vector<NamedAnswer> all() const;
   [[nodiscard]] QString free_letter() const;
   void choose();

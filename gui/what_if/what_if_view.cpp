@@ -40,7 +40,7 @@ Result<void> write_policy_of(const WhatIfAnswer& answer, const traces::Recording
   return speculation::write_policy(path, *policy);
 }
 
-/// Pictures of a map are the same for all its cells.
+/// All cells of a map share its pictures.
 bool is_same_map(const Question& a, const Question& b) {
   return heat_map_question(a) == heat_map_question(b);
 }
@@ -216,7 +216,7 @@ void WhatIfView::connect_worker() {
 
 void WhatIfView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen.
+  // A painted page has been seen.
   if (is_stale_) QMetaObject::invokeMethod(this, &WhatIfView::start, Qt::QueuedConnection);
 }
 
@@ -330,7 +330,7 @@ void WhatIfView::take_trained() {
 
 void WhatIfView::ask() {
   const Question& asked = question_->question();
-  // On which GPU it was recorded decides what its costs are.
+  // The costs depend on the GPU that it was recorded on.
   if (asked.recorded_gpu != worker_.trained()->recorded_gpu()) return train(asked);
   since_question_.restart();
   hide_progress();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The what-if page: a question by sliders, its answer with error bars as they move, and pictures of why: the
-// correction ladder, the waterfall to the oracle, the map over exits and lengths, the roofline. Learning from
-// the recording starts when the page is first seen; everything is computed by workers (what_if_worker.h).
+// The what-if page: a question by sliders, its live answer with error bars, and pictures that explain it:
+// correction ladder, waterfall to the oracle, map over exits and lengths, and roofline. Learning from the
+// recording starts when the page is first shown; workers compute everything (what_if_worker.h).
 
 #include <QElapsedTimer>
 #include <QWidget>
@@ -33,11 +33,12 @@ class WhatIfView : public QWidget {
 
   /// Learns from the shown recording, unless that is done or under way.
   void start();
-  /// Learns from the shown recording for another page, and asks nothing; this page asks when it is seen.
+  /// Learns from the shown recording for another page, without a question; this page asks when it is shown.
   void learn();
-  /// Asks about a setting: at once, or when the recording has been learnt from.
+  /// Asks about a setting at once, or when learning has ended.
   void ask_about(const Question& question);
-  /// The newest question is answered, and all pictures are its own; also without anything to answer.
+  /// Whether the newest question is answered and all pictures belong to it; true if there is nothing to
+  /// answer.
   [[nodiscard]] bool is_settled() const { return !is_stale_ && worker_.is_settled(); }
 
   [[nodiscard]] QuestionPanel& question() { return *question_; }
@@ -49,14 +50,14 @@ class WhatIfView : public QWidget {
   /// A picture of the answer; its object name is "what-if-heat-map", and so on.
   struct AnswerPane {
     PicturePane* pane = nullptr;
-    bool is_current = false;  ///< shows the newest answer, or why it can't
+    bool is_current = false;  ///< True if it shows the newest answer, or why it can't.
   };
   [[nodiscard]] const std::vector<AnswerPane>& panes() const { return panes_; }
   [[nodiscard]] ScenariosPane& scenarios() const { return *scenarios_; }
   [[nodiscard]] GpusPane& gpus() const { return *gpus_; }
 
-  /// The answered setting as a policy file. Errors: nothing was answered, the setting is for another model,
-  /// an unreadable recording, a file that can't be written.
+  /// Writes the answered setting as a policy file. Errors: nothing was answered, the setting is for another
+  /// model, an unreadable recording, a file that can't be written.
   [[nodiscard]] Result<void> write_policy(const QString& path) const;
 
  signals:
@@ -75,10 +76,10 @@ class WhatIfView : public QWidget {
   void ask_about_place(int exit, int gamma);
   void make_pictures_again();
   void forget();
-  /// On a worker; `then` is asked first, or what the shown run suggests.
+  /// Starts learning on a worker, then asks `then`, or a question that the shown run suggests.
   void train(const std::optional<Question>& then);
   void show_message(const QString& words);
-  /// Shows the progress of pictures that take long; the bar comes when they have taken a while.
+  /// Shows the progress of slow pictures; the bar appears after a delay.
   void show_progress(const QString& words, int done, int all);
   void hide_progress();
   void show_stopped();
@@ -86,26 +87,26 @@ class WhatIfView : public QWidget {
   void ask();
   void show_answer(const AnswerPointer& answer);
   [[nodiscard]] PicturePane& map_pane() const { return *panes_.front().pane; }
-  /// Pane of the picture that arrives.
+  /// Pane of the picture that has arrived.
   PicturePane& current_pane(std::size_t place);
   void show_ladder(const LadderPicture& picture);
   void show_roofline(const RooflinePicture& picture);
   void show_heat_map(const HeatMapPicture& picture);
   void show_waterfall(const WaterfallPicture& picture);
-  /// Frames the setting on the map, and says whether the map is its own.
+  /// Frames the setting on the map, and marks the map as stale if it belongs to another question.
   void mark_map();
   void choose_policy_file();
   void add_scenarios();
 
   ViewState& state_;
   WhatIfWorker worker_;
-  bool is_stale_ = true;  ///< nothing was learnt from the shown recording
+  bool is_stale_ = true;  ///< True until the shown recording has been trained on.
   std::optional<Question> then_;
-  bool is_for_another_ = false;  ///< learns without having been seen
+  bool is_for_another_ = false;  ///< Another page started the learning.
   QElapsedTimer since_question_;
   AnswerPointer answer_;
   HeatMapPicture heat_map_;
-  double scale_limit_ = 1.0;  ///< Limit of the heat map's colours; only grows while the recording is shown.
+  double scale_limit_ = 1.0;  ///< Limit of the heat map's colours; only grows per recording.
   QuestionPanel* question_;
   AnswerPanel* answer_panel_;
   ScenariosPane* scenarios_;

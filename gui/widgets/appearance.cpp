@@ -17,10 +17,10 @@ namespace {
 
 constexpr double min_contrast = 4.5;
 constexpr double button_contrast = 6.0;
-constexpr double quiet_contrast = 5.5;  // of text that matters less: clear of the limit on every background
+constexpr double quiet_contrast = 5.5;  // Well above min_contrast, on every background.
 
-/// Fusion with boxes and circles that are seen in a dark palette, too: there its own outlines, darker than
-/// the window, are hardly there.
+/// Fusion with visible boxes and circles in a dark palette, too. There Fusion's own outlines, darker than the
+/// window, are hardly visible.
 class ClearStyle : public QProxyStyle {
  public:
   ClearStyle() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
@@ -32,7 +32,7 @@ class ClearStyle : public QProxyStyle {
     const auto group = option->state.testFlag(State_Enabled) ? QPalette::Active : QPalette::Disabled;
     painter->save();
     painter->setRenderHint(QPainter::Antialiasing, element == PE_IndicatorRadioButton);
-    // A circle's edge is blurred, which a thicker line makes up for.
+    // A thicker line makes up for the blurred edge of a circle.
     painter->setPen(QPen(option->palette.color(group, QPalette::WindowText),
                          element == PE_IndicatorRadioButton ? 1.6 : 1.0));
     painter->setBrush(Qt::NoBrush);
@@ -91,7 +91,7 @@ QColor mixed(const QColor& from, const QColor& to, double share) {
   return QColor(part(from.red(), to.red()), part(from.green(), to.green()), part(from.blue(), to.blue()));
 }
 
-/// The colour as it is seen on its background, moved away from that until they contrast enough.
+/// The colour as seen on its background, moved away from the background until the contrast is sufficient.
 QColor clear_of(const QColor& text, const QColor& back, double contrast) {
   const QColor seen = mixed(back, text, text.alphaF());
   const QColor far_end = ink_on(back);
@@ -158,7 +158,7 @@ QPalette legible(QPalette palette) {
     for (const TextColors& pair : text_colors()) {
       const QColor text = palette.color(group, pair.text);
       const QColor back = palette.color(group, pair.back);
-      // White on a deeper blue is what people know; black on the same blue looks as if it were switched off.
+      // White on a deeper blue is familiar; black on the same blue would look disabled.
       if (pair.back == QPalette::Highlight)
         palette.setColor(group, pair.back, legible_on(back, text));
       else

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The look of the whole app: the desktop's, or one in light or dark colours wherever it runs. In each of them
-// text has at least a contrast of 4.5 to 1 against what it stands on (WCAG 2.1, level AA).
+// The look of the whole app: the desktop's, or light or dark colours on any desktop. In each of them text has
+// at least a contrast of 4.5 to 1 against its background (WCAG 2.1, level AA).
 
 #include <QColor>
 #include <QPalette>
@@ -15,29 +15,29 @@ enum class Appearance : std::uint8_t { system, light, dark };
 
 /// Name in the settings: "system", "light", "dark".
 [[nodiscard]] QString appearance_name(Appearance appearance);
-/// The desktop's, for a name that is none of them.
+/// Appearance with this name; `system` for an unknown name.
 [[nodiscard]] Appearance appearance_of(const QString& name);
 
-/// Style and palette of all windows, those that are open too. The first call keeps what the desktop has.
+/// Sets style and palette of all windows, open ones included. The first call stores the desktop's.
 void use_appearance(Appearance appearance);
-/// The one of the last call.
+/// Appearance of the last call of use_appearance().
 [[nodiscard]] Appearance used_appearance();
 
-/// Colours that text and what it stands on have together.
+/// Palette colours of a text and its background.
 struct TextColors {
   QPalette::ColorRole text;
   QPalette::ColorRole back;
 };
 [[nodiscard]] const std::vector<TextColors>& text_colors();
 
-/// A palette with the same backgrounds, whose texts are as far from them as they must be; but for what is
-/// selected, which keeps its text on another background.
+/// Moves text colours of a palette away from their backgrounds until they can be read. For selected text the
+/// background moves instead.
 [[nodiscard]] QPalette legible(QPalette palette);
 
-/// The colour, or the nearest to it that can be read as text on a background.
+/// The colour, or the nearest one to it that is legible as text on the background.
 [[nodiscard]] QColor legible_on(const QColor& text, const QColor& back);
 
-/// Colours of a palette for text that matters less than what stands beside it.
+/// A palette for text that matters less than its surroundings.
 [[nodiscard]] QPalette quiet(QPalette palette);
 
 }  // namespace draftscope::gui

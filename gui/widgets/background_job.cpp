@@ -30,7 +30,7 @@ void BackgroundJob::start(Job job) {
           apply();
         },
         Qt::QueuedConnection);
-    // The destructor waits for this: nothing here is touched after it.
+    // The destructor waits for this flag: nothing of this object is touched after it.
     state->done = true;
     state->done.notify_all();
   });

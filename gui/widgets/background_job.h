@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Work that must not hold up the window: done on a worker, its result taken up on the main thread. One piece
-// at a time: starting another, cancelling, or the end of this object drops what is under way.
+// Work that must not block the window: a worker does it, and the main thread applies its result. There is one
+// job at a time: starting another, cancelling, or the end of this object drops the current one.
 //
-// On the main thread only, but for the work itself.
+// Used on the main thread only, except for the work itself.
 
 #include <QObject>
 #include <atomic>
@@ -18,7 +18,7 @@ class BackgroundJob : public QObject {
  public:
   /// False when nobody waits for the work any more.
   using ShouldContinue = std::function<bool()>;
-  /// Takes up the result on the main thread.
+  /// Applies the result on the main thread.
   using Apply = std::function<void()>;
   using Job = std::function<Apply(const ShouldContinue& should_continue)>;
 
@@ -26,8 +26,8 @@ class BackgroundJob : public QObject {
   /// Cancels, and waits for the worker to notice.
   ~BackgroundJob() override;
 
-  /// `job` touches nothing that the main thread changes; what it returns is called on the main thread,
-  /// unless the work was dropped.
+  /// `job` touches nothing that the main thread changes. The function that it returns is called on the main
+  /// thread, unless the work was dropped.
   void start(Job job);
   void cancel();
   [[nodiscard]] bool is_running() const { return current_ != nullptr; }
@@ -42,13 +42,13 @@ class BackgroundJob : public QObject {
   std::vector<std::shared_ptr<State>> all_;
 };
 
-/// Job that calls read(should_continue) on the worker and take(what it returned) on the main thread.
+/// Job that calls read(should_continue) on the worker and take(its result) on the main thread.
 template <typename Read, typename Take>
 [[nodiscard]] BackgroundJob::Job read_and_take(Read read, Take take) {
   return [read = std::move(read), take = std::move(take)](
              const BackgroundJob::ShouldContinue& should_continue) -> BackgroundJob::Apply {
     using Content = decltype(read(should_continue));
-    // Shared: functions are copied, contents need not be.
+    // Shared, because functions are copied and contents may not be copyable.
     return [take, content = std::make_shared<Content>(read(should_continue))] { take(std::move(*content)); };
   };
 }

@@ -11,7 +11,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// As one would type it where the app was started.
+/// The path as one would type it in the current folder.
 QString from_here(const QString& path) {
   const QString relative = QDir::current().relativeFilePath(path);
   return relative.startsWith(u"..") ? path : relative;

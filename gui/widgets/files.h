@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Paths as users give them: files and folders, once or several times, and names for files to be written.
-// Models, prompts and documents that ship with the program: beside it in a build tree, or where it is
-// installed.
+// Paths as users give them: files and folders, once or several times, and names for files to be written. Also
+// models, prompts and documents that ship with the program, in the source tree of a build or in the
+// installation.
 
 #include <QMimeData>
 #include <QStringList>
@@ -11,20 +11,20 @@
 namespace draftscope::gui {
 
 struct PathsToOpen {
-  QStringList files;     ///< absolute, each once
-  QStringList problems;  ///< a line for each folder without recordings
+  QStringList files;     ///< Absolute paths, each once.
+  QStringList problems;  ///< One line per folder without recordings.
 };
 
-/// Folders give way to the recordings in them, in the order of their names.
+/// Replaces folders by the recordings in them, in the order of their names.
 [[nodiscard]] PathsToOpen paths_to_open(const QStringList& paths);
 
-/// Local files and folders among what is dragged.
+/// Local files and folders among the dragged data.
 [[nodiscard]] QStringList dropped_paths(const QMimeData& data);
 
-/// The path with the ending that the chosen file type stands for ("PNG (*.png)"), if it has none of its own.
+/// The path, with the ending of the chosen file type ("PNG (*.png)") if it has no ending.
 [[nodiscard]] QString with_ending(const QString& path, const QString& file_type);
 
-/// A shipped folder, by its name where it is installed and its name in the source tree; empty if it is in
+/// A shipped folder, by its name in the installation and its name in the source tree; empty if it is in
 /// neither.
 [[nodiscard]] QString shipped_folder(const QString& name, const QString& source);
 

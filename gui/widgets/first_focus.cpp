@@ -8,7 +8,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// A child of the view: hands on the focus that the view is given.
+/// A child of the view that passes on the focus that the view is given.
 class FirstFocus : public QObject {
  public:
   explicit FirstFocus(QWidget& view) : QObject(&view) { view.installEventFilter(this); }

@@ -15,15 +15,15 @@
 
 namespace draftscope::gui {
 
-/// Signs with their words, side by side.
+/// Signs with their texts, side by side.
 class LegendRow {
  public:
-  /// Within `box`, from its left; what does not fit is left out.
+  /// Fills `box` from its left; signs that do not fit are left out.
   LegendRow(QPainter& painter, const QPalette& palette, const QRect& box);
 
-  /// A filled box.
+  /// Adds a filled box.
   void add(const QBrush& fill, const QString& words);
-  /// `paint_sign` draws into the box that it gets.
+  /// Adds a sign that `paint_sign` draws into the given box.
   template <typename PaintSign>
   void add_sign(const QString& words, const PaintSign& paint_sign) {
     const QRect sign = place(words);
@@ -34,7 +34,7 @@ class LegendRow {
   }
 
  private:
-  /// Writes the words, and gives the place of their sign; an empty one if there is no room.
+  /// Writes the text, and returns the place of its sign; an empty one if there is no room.
   [[nodiscard]] QRect place(const QString& words);
 
   QPainter& painter_;
@@ -42,15 +42,16 @@ class LegendRow {
   QRect box_;
 };
 
-/// Draws text from the bottom to the top, around a point.
+/// Draws text from bottom to top, around a point.
 void paint_upwards(QPainter& painter, const QPoint& middle, const QString& words);
 
-/// The colours of phases with their names, side by side. The tool tip has those that do not fit, too.
+/// The colours of phases with their names, side by side. The tool tip has all of them, even those that do not
+/// fit.
 class PhaseLegend : public QWidget {
   Q_OBJECT
 
  public:
-  /// All phases.
+  /// Shows all phases.
   explicit PhaseLegend(QWidget* parent = nullptr);
   void set_phases(std::vector<traces::Phase> phases);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Cells of a table that is drawn often, or has a thousand of them in sight: a text that is laid out once.
+// Fast cells for a table that is drawn often, or shows a thousand of them: each text is laid out only once.
 
 #include <QCache>
 #include <QStaticText>
@@ -9,8 +9,8 @@
 
 namespace draftscope::gui {
 
-/// A cell with one line of plain text, drawn as the style draws it, but from texts that are laid out once.
-/// Cells with a selection, the focus, or less width than their text needs are left to the style.
+/// A cell with one line of plain text, drawn like the style draws it, but from cached text layouts. The style
+/// draws cells with a selection, the focus, or less width than their text needs.
 class TextCell : public QStyledItemDelegate {
   Q_OBJECT
 
@@ -18,17 +18,17 @@ class TextCell : public QStyledItemDelegate {
   using QStyledItemDelegate::QStyledItemDelegate;
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
-  /// The style's.
+  /// The style's size hint.
   [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 
  private:
-  /// Owned by the cache, and valid until the next call.
+  /// The result is owned by the cache, and valid until the next call.
   [[nodiscard]] const QStaticText& laid_out(const QString& text, const QFont& font,
                                             const QTransform& transform) const;
 
-  static constexpr int max_texts = 8192;  ///< a few screens full
+  static constexpr int max_texts = 8192;  ///< A few screens full.
   mutable QCache<QString, QStaticText> texts_{max_texts};
-  mutable QFont font_;  ///< of all texts in the cache
+  mutable QFont font_;  ///< Font of all texts in the cache.
 };
 
 }  // namespace draftscope::gui

@@ -68,8 +68,8 @@ QColor untested_color(bool dark) {
 }
 
 QColor scale_color(double share, bool dark) {
-  // Lightness runs evenly from the background's to the strongest, through one hue (Cividis-like: blue to
-  // yellow).
+  // Lightness changes evenly from the background to the strongest colour, through one hue (like Cividis: blue
+  // to yellow).
   static constexpr std::array<Pair, 6> stops{{{0xfff1efe7, 0xff2a2d31},
                                               {0xffd9d7b0, 0xff2f4a63},
                                               {0xffa9bf96, 0xff456d83},
@@ -92,7 +92,7 @@ double contrast_of(const QColor& a, const QColor& b) {
 }
 
 QColor ink_on(const QColor& back) {
-  // At 0.18 black and white contrast alike.
+  // At 0.18 black and white have equal contrast.
   return luminance(back) > 0.18 ? Qt::black : Qt::white;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The colours of the views, light and dark by the palette at hand. Told apart with any common colour vision
-// (after Okabe and Ito), and never the only sign: accepted and rejected differ by shape, skipped sublayers
-// are hatched.
+// The colours of the views, light and dark by the palette. They differ under any common colour vision (after
+// Okabe and Ito), and are never the only sign: accepted and rejected differ by shape, skipped sublayers are
+// hatched.
 
 #include <draftscope/traces/records.h>
 #include <QColor>
@@ -18,11 +18,11 @@ namespace draftscope::gui {
 [[nodiscard]] QColor phase_color(traces::Phase phase, bool dark);
 [[nodiscard]] QColor origin_color(TokenOrigin origin, bool dark);
 [[nodiscard]] QColor rejected_color(bool dark);
-/// Colour of draft tokens that the verifier did not get to.
+/// Colour of draft tokens that the verifier did not reach.
 [[nodiscard]] QColor untested_color(bool dark);
-/// Colour from none (0) to all (1) of something of which more is better; even steps to the eye.
+/// Colour of a share from 0 to 1 where more is better; steps look even.
 [[nodiscard]] QColor scale_color(double share, bool dark);
-/// Contrast of two opaque colours after WCAG 2: from 1 (alike) to 21 (black on white).
+/// Contrast of two opaque colours by WCAG 2: from 1 (alike) to 21 (black on white).
 [[nodiscard]] double contrast_of(const QColor& a, const QColor& b);
 /// Black or white, whichever is easier to read on a colour.
 [[nodiscard]] QColor ink_on(const QColor& back);

@@ -30,7 +30,7 @@ QString duration_text(std::int64_t ns) {
 }
 
 QString tick_text(std::int64_t ns, std::int64_t step_ns) {
-  // The unit is the step's, or the next larger one if that leaves three decimals at most.
+  // Use the step's unit, or the next larger one if at most three decimals result.
   const Unit* unit = &unit_of(static_cast<double>(step_ns));
   if (unit != units.data() && std::abs(static_cast<double>(ns)) >= 1000.0 * unit->ns) --unit;
   int decimals = 0;

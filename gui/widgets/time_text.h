@@ -10,15 +10,15 @@ namespace draftscope::gui {
 
 /// "1.25 ms"
 [[nodiscard]] QString duration_text(std::int64_t ns);
-/// A place on an axis whose ticks are `step_ns` apart: as many digits as the step needs, "12.350 ms".
+/// A place on an axis whose ticks are `step_ns` apart, with as many digits as the step needs: "12.350 ms".
 [[nodiscard]] QString tick_text(std::int64_t ns, std::int64_t step_ns);
 /// 1, 2 or 5 times a power of ten, at least `min_ns`.
 [[nodiscard]] std::int64_t tick_step_ns(std::int64_t min_ns);
-/// Three significant digits; "–" where it is not a number.
+/// Three significant digits; "–" for NaN.
 [[nodiscard]] QString number_text(double value);
-/// The same, or "< 0.001" and "> −0.001" where the ratio is nearer to 0.
+/// Three significant digits, or "< 0.001" and "> −0.001" for ratios nearer to 0.
 [[nodiscard]] QString ratio_text(double value);
-/// "71.4 %"; "–" where it is not a number.
+/// "71.4 %"; "–" for NaN.
 [[nodiscard]] QString percent_text(double share, int decimals = 1);
 /// "1.52×"
 [[nodiscard]] QString speedup_text(double speedup);
@@ -28,7 +28,7 @@ namespace draftscope::gui {
 [[nodiscard]] QString signed_text(double value, int decimals);
 /// "1 round" or "7 rounds": `many` has %1 in the number's place.
 [[nodiscard]] QString counted(std::int64_t count, const QString& one, const QString& many);
-/// On one line, with control characters, spaces and line ends made visible.
+/// Text on one line, with control characters, spaces and line ends made visible.
 [[nodiscard]] QString visible_text(const std::string& text);
 
 }  // namespace draftscope::gui

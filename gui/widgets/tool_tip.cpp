@@ -6,7 +6,7 @@
 namespace draftscope::gui {
 
 void show_tip(const QHelpEvent& at, QWidget& widget, const QString& words) {
-  // A hand that rests moves by a pixel or two. Beyond that the words may be another place's.
+  // A resting hand moves by a pixel or two. Beyond that the text may be about another place.
   constexpr int rest = 3;
   const QRect place = QRect(at.pos(), QSize(1, 1)).adjusted(-rest, -rest, rest, rest);
   widget.setMouseTracking(true);

@@ -48,7 +48,8 @@
 #include "window/start_page.h"
 #include "window/view_pages.h"
 
-/// Resources of a static library are only there once somebody asks for them, outside of every namespace.
+/// Loads the icons, which the linker would otherwise drop with the static library. Qt wants this call outside
+/// every namespace.
 static void take_icons() {
   Q_INIT_RESOURCE(icons);
 }
@@ -85,7 +86,7 @@ std::pair<std::string_view, Qt::SortOrder> rounds_by_cost(TokenTime what) {
   return {"round_ns", Qt::DescendingOrder};
 }
 
-/// A page of widgets below one another, without margins; the last takes the room that is left.
+/// Makes a page of widgets below one another, without margins; the last takes the remaining room.
 QWidget* stacked(std::initializer_list<QWidget*> widgets) {
   auto* page = new QWidget;
   auto* column = new QVBoxLayout(page);
@@ -139,7 +140,7 @@ MainWindow::MainWindow(Memory memory)
   connect(&state_, &ViewState::recording_changed, this, &MainWindow::show_recording);
   connect(&state_, &ViewState::opened_changed, this, &MainWindow::list_opened);
   connect(&state_, &ViewState::selection_changed, this, &MainWindow::show_range_statistics);
-  // What a tool tip says may no longer be so.
+  // The tool tip on screen may be out of date.
   for (const auto signal :
        {&ViewState::recording_changed, &ViewState::run_changed, &ViewState::range_changed})
     connect(&state_, signal, this, &QToolTip::hideText);
@@ -269,7 +270,7 @@ void MainWindow::reload() {
 }
 
 void MainWindow::show_opening(const QString& path, qsizetype place, qsizetype all) {
-  // How far it is shows with the first progress.
+  // The bar shows how far reading is once the first progress arrives.
   progress_->setRange(0, 0);
   progress_->show();
   cancel_->setEnabled(true);
@@ -319,7 +320,7 @@ void MainWindow::set_following(bool is_on) {
 
 void MainWindow::take_followed(const RecordingPointer& recording,
                                const std::shared_ptr<const Timeline>& timeline) {
-  // Whatever page is seen stays.
+  // The page that is shown stays.
   is_following_on_ = true;
   state_.add(recording, timeline);
   is_following_on_ = false;
@@ -347,9 +348,9 @@ void MainWindow::close_recording() {
 }
 
 void MainWindow::close_one(const RecordingPointer& recording) {
-  // Held: what is closed may be what `recording` refers to.
+  // A copy, since `recording` may refer to an entry that close() removes.
   const std::vector<RecordingPointer> closed{recording};
-  // Its rounds are still being read; what else waits to be opened goes on.
+  // Its rounds are still being read: cancel that, and let the other waiting files go on.
   if (!closed.front()->has_rows()) queue_.skip();
   state_.close(closed);
 }
@@ -370,7 +371,7 @@ void MainWindow::close_all_recordings() {
 
 void MainWindow::show_recording() {
   const RecordingPointer& recording = state_.recording();
-  // Only what is shown is followed.
+  // Only the shown recording is followed.
   if (!recording || recording->recording().path != follower_.path()) follower_.stop();
   pages_->offer_recording(recording != nullptr);
   for (QAction* action : of_recording_) action->setEnabled(recording != nullptr);
@@ -380,7 +381,7 @@ void MainWindow::show_recording() {
   for (const RunRounds& run : recording->runs())
     runs_->addItem(QString::fromStdString(run.run->specification));
   runs_->setCurrentIndex(static_cast<int>(state_.run()));
-  // What needs the rounds comes with them.
+  // Views that need rounds are enabled when the rounds arrive.
   for (const NamedView& named : views_)
     if (!pages_->page_of(*named.view).isEmpty() && named.view != record_page_)
       named.view->setEnabled(recording->has_rows() || named.name == u"summary");

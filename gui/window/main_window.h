@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The window: the start page, or the pages of a recording. It wires views, loader and actions together; what
-// is shown is the view state's.
+// The main window shows the start page or the pages of a recording. It connects views, loader and actions;
+// the view state decides what is shown.
 
 #include <QMainWindow>
 #include <QStringList>
@@ -50,42 +50,42 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(Memory memory = Memory::kept);
 
   void open(const QString& path) { open(QStringList{path}); }
-  /// Files, and folders for the recordings in them: one after another, the first is shown. Ends what is being
-  /// opened.
+  /// Opens files one after another, and shows the first; a folder stands for the recordings in it. Cancels
+  /// what is being opened.
   void open(const QStringList& paths);
-  /// Gives up what is being opened, and what was to follow it.
+  /// Cancels the file that is being opened and those that wait.
   void cancel_opening();
-  /// Reads the recording that is shown again; what was zoomed to and chosen stays.
+  /// Reads the shown recording again; the zoom and the choices stay.
   void reload();
   /// Reads what is added to the shown recording while it is being written, until it is closed.
   void set_following(bool is_on);
-  /// Close the recording that is shown, all others, all of them: the next comes up, or the start page.
+  /// Close the shown recording, all others, or all of them. The next recording comes up, or the start page.
   void close_recording();
   void close_other_recordings();
   void close_all_recordings();
-  /// Brings up the page that a view stands on.
+  /// Brings up the page that has this view.
   void show_view(QWidget& view);
-  /// The view as a file. What went wrong stands above the views, too.
+  /// Writes the view to a file. An error also appears in the notice above the views.
   bool write_view(QWidget& view, const QString& path);
 
   [[nodiscard]] ViewState& state() { return state_; }
   [[nodiscard]] RecordingLoader& loader() { return queue_.loader(); }
   [[nodiscard]] RecordingFollower& follower() { return follower_; }
-  /// In the order of view_rows().
+  /// Views in order of view_rows().
   [[nodiscard]] const std::vector<NamedView>& views() const { return views_; }
   [[nodiscard]] ViewPages& pages() { return *pages_; }
   [[nodiscard]] PinnedRun& pinned() { return pinned_; }
   [[nodiscard]] FilterBar& filter() { return *filter_; }
   [[nodiscard]] RecordPage& record_page() { return *record_page_; }
   void show_record_page();
-  /// The manual at the section of what has the focus, or of the page.
+  /// Opens the manual at the section about the focused view, or about the page.
   void show_manual();
-  /// Null for the section about opening.
+  /// Null opens the section about opening files.
   void show_manual_of(const QWidget* view);
   [[nodiscard]] ManualWindow* manual() { return manual_; }
-  /// All that the command palette offers at this moment.
+  /// All commands that the command palette offers at this moment.
   [[nodiscard]] std::vector<Command> commands();
-  /// Through the sample, which is opened first.
+  /// Opens the sample, then starts the tour through it.
   void start_tour();
   [[nodiscard]] Tour& tour() { return *tour_; }
   [[nodiscard]] const FocusMark& focus_mark() const { return *focus_mark_; }
@@ -97,12 +97,12 @@ class MainWindow : public QMainWindow {
   void closeEvent(QCloseEvent* event) override;
 
  private:
-  /// Size of a window that nobody has resized yet; within the screen.
+  /// Size of the window before the user resizes it; fits on the screen.
   [[nodiscard]] QSize first_size() const;
   void make_views();
   void add_page(const PageDescription& page);
   void connect_views();
-  /// The view of the row with this name.
+  /// View of the row with this name.
   template <typename View>
   [[nodiscard]] View& view(const char* name) const;
   void make_actions();
@@ -111,7 +111,7 @@ class MainWindow : public QMainWindow {
   void add_page_actions(QMenu& view);
   void make_go_menu();
   void make_recordings_menu();
-  /// The row beside the pages' tabs: the run, and the search of the timeline.
+  /// Row beside the tabs of the pages: the choice of the run, and the timeline's search.
   [[nodiscard]] QWidget* make_controls();
   void make_help_menu();
   void add_appearance_actions(QMenu& view);
@@ -134,7 +134,7 @@ class MainWindow : public QMainWindow {
   void take_followed(const RecordingPointer& recording, const std::shared_ptr<const Timeline>& timeline);
   void end_following(const QString& reason);
   void show_following();
-  /// Everything around the views that says which recording is shown.
+  /// Updates everything around the views that depends on the shown recording.
   void show_recording();
   void show_no_recording();
   void list_opened();
@@ -144,14 +144,14 @@ class MainWindow : public QMainWindow {
   void show_recording_page();
   void replay_request(const ComparedRun& run, std::size_t request_index);
   void export_view(QWidget& view);
-  /// Figures and tables of the page that is shown.
+  /// Exports figures and tables of the shown page.
   void export_figures();
   void remember(const QString& path);
   void step_match(bool forward);
   void go_to_round();
   void go_to_token();
   void show_range_statistics();
-  /// Brings up what an id of a query's result names.
+  /// Shows the object that an id in a query's result names.
   void follow_link(SqlLink link, qint64 id);
 
   Memory memory_;
@@ -159,18 +159,18 @@ class MainWindow : public QMainWindow {
   PinnedRun pinned_{state_};
   OpenQueue queue_;
   RecordingFollower follower_;
-  bool is_following_on_ = false;  ///< the shown recording gives way to what it has become
+  bool is_following_on_ = false;  ///< True while the followed recording replaces its earlier state.
   std::vector<NamedView> views_;
-  QStackedWidget* stack_;  ///< the start page, or the recording's pages
+  QStackedWidget* stack_;  ///< Start page, or the pages of the recording.
   StartPage* start_page_;
   RecordPage* record_page_;
   NoticeBar* notices_;
   RecordingTabs* tabs_;
   Tour* tour_;
   FocusMark* focus_mark_;
-  ManualWindow* manual_ = nullptr;  ///< once it was asked for
+  ManualWindow* manual_ = nullptr;  ///< Null until the manual is first opened.
   QMenu* recent_ = nullptr;
-  bool is_tour_wanted_ = false;  ///< when the sample has been read
+  bool is_tour_wanted_ = false;  ///< The tour starts when the sample has been read.
   TimelinePanel* timeline_panel_;
   TimelineView* timeline_;
   QComboBox* runs_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The window's menus and bars, and what they ask the user for.
+// Menus and bars of the window, and its dialogs.
 #include <QAction>
 #include <QActionGroup>
 #include <QComboBox>
@@ -172,7 +172,7 @@ void MainWindow::make_recordings_menu() {
 }
 
 void MainWindow::list_opened() {
-  // Those of the list are the menu's own; the others are the window's.
+  // Actions of the list have the menu as parent; the window owns the others.
   for (QAction* action : recordings_->actions())
     if (action->parent() == recordings_) {
       recordings_->removeAction(action);
@@ -183,7 +183,7 @@ void MainWindow::list_opened() {
     const QString path = QString::fromStdString(recording->recording().path.string());
     QString words = title_among(*recording, state_.opened());
     auto* action = new QAction(words.replace(u'&', QStringLiteral("&&")), recordings_);
-    // Queued: showing it makes this list anew.
+    // Queued, since showing a recording rebuilds this list.
     connect(
         action, &QAction::triggered, this,
         [this, held = std::weak_ptr(recording)] {
@@ -216,13 +216,13 @@ QWidget* MainWindow::make_controls() {
   auto* run_label = new QLabel(tr("R&un:"));
   run_label->setBuddy(runs_);
   runs_->setAccessibleName(tr("Run"));
-  // Names may be long: the box has the room that is left, its list all that it needs.
+  // Names may be long: the box takes the remaining room, and its list all that it needs.
   constexpr int min_letters = 12;
   runs_->setMinimumContentsLength(min_letters);
   runs_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   runs_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   runs_->setEnabled(false);
-  // A click leaves the focus where it was, so that the next key is the view's.
+  // A click leaves the focus where it was, so that the next key goes to the view.
   runs_->setFocusPolicy(Qt::TabFocus);
   row->addStretch(1);
   row->addWidget(run_label);
@@ -247,7 +247,7 @@ QWidget* MainWindow::make_controls() {
 }
 
 void MainWindow::step_match(bool forward) {
-  // What is found is to be seen.
+  // A match brings up the timeline.
   if (timeline_->step_match(forward)) show_view(*timeline_);
 }
 
@@ -256,7 +256,7 @@ void MainWindow::make_status_bar() {
   progress_->setAccessibleName(tr("Loading"));
   progress_->hide();
   cancel_->setShortcut(Qt::Key_Escape);
-  cancel_->setIconText(tr("Cancel"));  // the button's
+  cancel_->setIconText(tr("Cancel"));  // text of the button
   cancel_->setEnabled(false);
   connect(cancel_, &QAction::triggered, this, &MainWindow::cancel_opening);
   cancel_button_->setDefaultAction(cancel_);
@@ -311,7 +311,7 @@ void MainWindow::go_to_token() {
 
 void MainWindow::show_view(QWidget& view) {
   for (QWidget* around = view.parentWidget(); around != nullptr; around = around->parentWidget())
-    // Of the pages of a tab widget, the one that holds the view.
+    // Choose the page of the tab widget that contains the view.
     if (auto* tabs = qobject_cast<QTabWidget*>(around))
       for (int page = 0; page < tabs->count(); ++page)
         if (tabs->widget(page) == &view || tabs->widget(page)->isAncestorOf(&view))
@@ -322,7 +322,7 @@ void MainWindow::show_view(QWidget& view) {
 void MainWindow::export_view(QWidget& view) {
   if (!state_.recording()) return;
   show_recording_page();
-  // What is not seen has not been read, either.
+  // A view reads its data only when it is shown.
   show_view(view);
   const bool has_table = view.findChild<QTableView*>() != nullptr;
   QString type;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the window offers to those who look for something: manual, command palette, tour, recent
-// files, and menus where the mouse is.
+// Help that the window offers: manual, command palette, tour, recent files, and context menus.
 #include <draftscope/traces/reader.h>
 
 #include <QActionGroup>
@@ -32,9 +31,9 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int manual_views_section = 2;  // deeper headings are not worth a command of their own
+constexpr int manual_views_section = 2;  // Deeper headings get no command.
 
-/// HTML.
+/// Text of the About dialog, as HTML.
 QString about_text() {
   return MainWindow::tr(
              "<h2>Draftscope %1</h2>"
@@ -82,7 +81,7 @@ void MainWindow::add_appearance_actions(QMenu& view) {
 }
 
 void MainWindow::show_manual() {
-  // The view that has the focus, or the first that is seen.
+  // Choose the focused view, or else the first visible one.
   const QWidget* focus = QApplication::focusWidget();
   QWidget* about = nullptr;
   for (const NamedView& named : views_) {
@@ -108,7 +107,7 @@ std::vector<Command> MainWindow::commands() {
   std::vector<Command> all;
   for (const MenuEntry& entry : menu_entries(*menuBar()))
     if (entry.is_enabled) {
-      // "Export a view: Confidence" is not the view.
+      // "Export a view: Confidence" does not show the view.
       const QString menu = entry.path.section(QStringLiteral(" › "), 1);
       all.push_back({menu.isEmpty() ? entry.words : QStringLiteral("%1: %2").arg(menu, entry.words),
                      entry.path, entry.keys, [action = entry.action] {
@@ -204,7 +203,7 @@ void MainWindow::list_recent() {
   recent_->addSeparator();
   recent_->addAction(tr("&Clear the list"), this, [this] {
     clear_recent_files();
-    // The list holds the action that is at work.
+    // The list owns the action that is running now.
     QMetaObject::invokeMethod(
         this, [this] { list_recent(); }, Qt::QueuedConnection);
   });
@@ -237,7 +236,7 @@ void MainWindow::show_recording_menu(const RecordingPointer& recording, const QP
 }
 
 bool MainWindow::eventFilter(QObject* watched, QEvent* event) {
-  // What a part of the view does not take for itself.
+  // The view takes the context menu events that its parts do not handle.
   if (event->type() == QEvent::ContextMenu)
     for (const NamedView& named : views_)
       if (named.view == watched) {

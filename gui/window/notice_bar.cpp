@@ -10,7 +10,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Lines that are shown at most: of a folder of damaged files only the first ones.
+/// Max lines that are shown: a folder of damaged files lists only the first ones.
 constexpr qsizetype max_errors = 6;
 
 }  // namespace
@@ -24,11 +24,11 @@ NoticeBar::NoticeBar(QWidget* parent)
   setBackgroundRole(QPalette::ToolTipBase);
   words_->setWordWrap(true);
   words_->setForegroundRole(QPalette::ToolTipText);
-  // File names are no markup.
+  // File names must not be read as markup.
   words_->setTextFormat(Qt::PlainText);
   words_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   words_->setAccessibleName(tr("Notice"));
-  // A file's name has no place to break it, and does not make the window as wide as it is.
+  // File names have no place to break; a minimum width keeps a long one from widening the window.
   constexpr int min_width = 240;
   words_->setMinimumWidth(min_width);
   auto* dismiss = new QPushButton(tr("&Dismiss"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Notices above the views: what could not be done, and what to be wary of in the
-// recording that is shown. Above everything else, until it is dismissed or no longer true.
+// Notices above the views: errors, and warnings about the shown recording. A notice stays until it is
+// dismissed or no longer true.
 
 #include <QFrame>
 #include <QStringList>
@@ -19,13 +19,13 @@ class NoticeBar : public QFrame {
  public:
   explicit NoticeBar(QWidget* parent = nullptr);
 
-  /// One line of what went wrong, below those that are there.
+  /// Adds one line about an error, below the existing lines.
   void add_error(const QString& words);
   void clear_errors();
 
   /// Button beside the notice that reads the recording again, once or as it grows.
   enum class Offer : std::uint8_t { nothing, reload };
-  /// Sets the notice about the recording that is shown; empty for none.
+  /// Sets the notice about the shown recording; empty removes it.
   void set_notice(const QString& words, Offer offer = Offer::nothing);
   /// Sets the switch that follows the recording, without a signal.
   void set_following(bool is_on);

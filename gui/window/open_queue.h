@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Files that were given to be opened, one after another in their order: folders give way to the recordings in
-// them, the first recording that can be read is the one to show, and what can't be opened is said and passed
-// over.
+// Opens the given files one after another, in their order. A folder stands for the recordings in it. The
+// first recording that can be read is shown; a file that can't be opened is reported and skipped.
 //
-// On the main thread only.
+// Everything here runs on the main thread only.
 
 #include <QObject>
 #include <QStringList>
@@ -20,28 +19,29 @@ class OpenQueue : public QObject {
  public:
   explicit OpenQueue(QObject* parent = nullptr);
 
-  /// Files, and folders for the recordings in them, in place of what was being opened.
+  /// Opens files, and the recordings in folders. Cancels what was being opened.
   void open(const QStringList& paths);
-  /// One file again, in place of what was being opened. `is_preview_wanted` where only its overview was read
-  /// so far: what has its rows stays until all of the new ones are there.
+  /// Opens one file again, and cancels what was being opened. Pass `is_preview_wanted` if only its overview
+  /// has been read so far. A recording whose rows are loaded stays until all new rows are there.
   void reload(const QString& path, bool is_preview_wanted);
-  /// Gives up what is being opened, and what was to follow it.
+  /// Cancels the file that is being opened and those that wait.
   void cancel();
-  /// Gives up only what is being opened; what waits goes on.
+  /// Cancels only the file that is being opened; waiting files go on.
   void skip() { loader_.cancel(); }
 
   [[nodiscard]] RecordingLoader& loader() { return loader_; }
 
  signals:
-  /// The file is the `place`-th of `all`, from 1.
+  /// The file is the `place`-th of `all`, counted from 1.
   void began(const QString& path, qsizetype place, qsizetype all);
   void progressed(qint64 done, qint64 all);
-  /// An overview, or a recording with its rows. `is_first`: none with rows was read before it.
+  /// Emitted for an overview and for a recording with its rows. `is_first`: none with rows was read before
+  /// it.
   void read(const draftscope::gui::RecordingPointer& recording,
             const std::shared_ptr<const draftscope::gui::Timeline>& timeline, bool is_first);
-  /// One line: what can't be opened, and why.
+  /// Emitted with one line: which file can't be opened, and why.
   void failed(const QString& reason);
-  /// Nothing waits any more.
+  /// Emitted when no file waits any more.
   void ended();
 
  private:
@@ -51,7 +51,7 @@ class OpenQueue : public QObject {
 
   RecordingLoader loader_;
   QStringList waiting_;
-  qsizetype begun_ = 0;  ///< files of the last start()
+  qsizetype begun_ = 0;  ///< files begun since the last start()
   bool is_first_ = true;
 };
 

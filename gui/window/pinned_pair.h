@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A view of the shown run, and while another run is pinned, the same view of that one below or beside it,
-// with the pinned run's name, a choice of another one and a button that lets go of it.
+// A view of the shown run. While another run is pinned, its view stands below or beside it, with the run's
+// name, a choice of another run and a button that unpins it.
 
 #include <QWidget>
 #include <functional>
@@ -18,11 +18,12 @@ class PinnedPair : public QWidget {
   Q_OBJECT
 
  public:
-  /// Takes ownership of the view. `make` makes the same view of another state, when a run is first pinned.
+  /// Takes ownership of the view. `make` makes the pinned run's view, with a state of its own, when a run is
+  /// first pinned.
   PinnedPair(PinnedRun& pinned, Qt::Orientation orientation, QWidget* view,
              std::function<QWidget*(ViewState&)> make, QWidget* parent = nullptr);
 
-  /// View of the pinned run; null while none is pinned.
+  /// View of the pinned run; null while no run is pinned.
   [[nodiscard]] QWidget* pinned_view() const;
 
  private:
@@ -33,7 +34,7 @@ class PinnedPair : public QWidget {
   QWidget* view_;
   std::function<QWidget*(ViewState&)> make_;
   QSplitter* split_;
-  QWidget* other_ = nullptr;  ///< the second view with its bar
+  QWidget* other_ = nullptr;  ///< Second view with its bar.
   QWidget* other_view_ = nullptr;
   QComboBox* runs_ = nullptr;
 };

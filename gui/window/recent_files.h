@@ -8,7 +8,7 @@
 namespace draftscope::gui {
 
 [[nodiscard]] QStringList recent_files();
-/// To the front; the oldest goes when there are more than ten.
+/// Moves the file to the front; drops the oldest if there are more than ten.
 void add_recent_file(const QString& path);
 void remove_recent_file(const QString& path);
 void clear_recent_files();

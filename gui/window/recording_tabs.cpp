@@ -33,7 +33,7 @@ RecordingPointer RecordingTabs::at(int tab) const {
 void RecordingTabs::list() {
   const QSignalBlocker quiet(this);
   std::vector<RecordingPointer> all = state_.opened();
-  // One whose overview is all that has been read so far.
+  // The shown recording may be an overview that is not in the list yet.
   const RecordingPointer& shown = state_.recording();
   if (shown && !shown->has_rows() && std::ranges::find(all, shown) == all.end()) {
     std::erase_if(all, [&](const RecordingPointer& other) {

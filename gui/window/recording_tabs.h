@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A tab for each open recording, in the order in which they were opened; there while more than one is open.
+// Tabs of the open recordings, in the order in which they were opened. They are visible while more than one
+// is open.
 
 #include <QTabBar>
 #include <vector>
@@ -16,7 +17,7 @@ class RecordingTabs : public QTabBar {
  public:
   explicit RecordingTabs(ViewState& state, QWidget* parent = nullptr);
 
-  /// The next one, or the one before it; round the end.
+  /// Steps to the next or previous tab, wrapping around at the ends.
   void step(bool forward);
 
  signals:
@@ -36,7 +37,7 @@ class RecordingTabs : public QTabBar {
   std::vector<std::weak_ptr<const OpenedRecording>> listed_;
 };
 
-/// Title of a recording beside the others: its name, or its path where two have the same name.
+/// Title of a recording among the others: its name, or its path where two have the same name.
 [[nodiscard]] QString title_among(const OpenedRecording& recording, const std::vector<RecordingPointer>& all);
 
 }  // namespace draftscope::gui

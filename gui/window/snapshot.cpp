@@ -31,7 +31,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Pixels a side of a picture, which takes four bytes a pixel several times over.
+/// Max pixels per side of a picture, which takes four bytes per pixel several times over.
 constexpr int max_side_pixels = 8192;
 
 struct PictureSize {
@@ -93,7 +93,7 @@ Result<void> write_first_figure(const QWidget& view, const SnapshotRequest& requ
       request.view.toStdString());
 }
 
-/// "skip-map:2" is the view skip-map with the third of its choices.
+/// "skip-map:2" is the third choice of the view skip-map.
 QString view_name(const QString& view) {
   return view.section(u':', 0, 0);
 }
@@ -111,7 +111,7 @@ Result<void> choose(QWidget& view, const QString& name) {
   return {};
 }
 
-/// Loads, and waits for the whole timeline. Of a folder, its first recording.
+/// Loads a recording, or the first of a folder, with its whole timeline.
 Result<void> load(MainWindow& window, const QString& path) {
   const PathsToOpen found = paths_to_open({path});
   if (found.files.isEmpty())
@@ -154,7 +154,7 @@ Result<void> place_cursor(ViewState& state, const SnapshotRequest& request) {
   return {};
 }
 
-/// The view with the pinned run's, if it has one.
+/// The view together with the pinned run's view, if it has one.
 QWidget* with_pinned(QWidget* view) {
   for (QWidget* around = view; around != nullptr; around = around->parentWidget())
     if (auto* pair = qobject_cast<PinnedPair*>(around)) return pair;
@@ -178,12 +178,12 @@ Result<void> pin_and_filter(MainWindow& window, const SnapshotRequest& request) 
     loop.quit();
   });
   window.filter().set_words(request.filter);
-  // At once where there is nothing to filter by.
+  // The filter settles at once where there is nothing to filter by.
   if (!is_settled) loop.exec();
   return {};
 }
 
-/// "tour:4": the window with the fifth step of the tour.
+/// "tour:4" is the window with the fifth step of the tour.
 Result<void> go_to_tour_step(MainWindow& window, const QString& name) {
   const int steps = static_cast<int>(tour_steps().size());
   bool is_number = !name.contains(u':');
@@ -191,12 +191,12 @@ Result<void> go_to_tour_step(MainWindow& window, const QString& name) {
   if (!is_number || step < 0 || step >= steps)
     return fail("--snapshot: found \"{}\", expected tour and 0 to {} after the colon", name.toStdString(),
                 steps - 1);
-  // A step may stay on the page of the one before.
+  // A step may stay on the page of the step before it.
   for (int here = 0; here <= step; ++here) window.tour().go_to(here);
   return {};
 }
 
-/// Waits for what is computed for the view, for the page that it is a part of, and for what is seen.
+/// Waits for what is computed for the view, for the page that contains it, and for what is visible.
 void settle_views(const MainWindow& window, const QString& name) {
   QLatin1StringView page;
   for (const ViewRow& row : view_rows())
@@ -218,7 +218,7 @@ QPixmap rendered(QWidget& widget, const PictureSize& look) {
   return picture;
 }
 
-/// Whole or not at all.
+/// Writes the whole picture, or no file at all.
 Result<void> write_rendered(QWidget& widget, const PictureSize& look, const QString& path) {
   const QString ending = QFileInfo(path).suffix().toLower();
   const QByteArray format = ending.toLatin1();
@@ -264,7 +264,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     DRAFTSCOPE_TRY(pin_and_filter(window, request));
   }
   if (name == u"tour") DRAFTSCOPE_TRY(go_to_tour_step(window, request.view));
-  // The search that a policy file tells of stands beside the recording's decisions.
+  // The page shows the search that led to a policy file beside the recording's decisions.
   if (name == u"decisions" && request.files.size() > 1)
     window.findChild<DecisionsView*>()->open_search(request.files[1]);
   settle_views(window, name);
@@ -273,7 +273,7 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     if (named.name == name) shown = request.pin.isEmpty() ? named.view : with_pinned(named.view);
   if (name != u"tour") DRAFTSCOPE_TRY(choose(*shown, request.view));
   if (shown != &window) {
-    // Out of its page, so that the picture is the view's alone.
+    // Take the view out of its page, so that the picture shows the view alone.
     for (QWidget* around = shown->parentWidget(); around != nullptr; around = around->parentWidget())
       if (auto* area = qobject_cast<QScrollArea*>(around); area != nullptr && area->widget() == shown)
         (void)area->takeWidget();
@@ -282,12 +282,12 @@ Result<void> render_snapshot(const SnapshotRequest& request) {
     shown->show();
   }
   QApplication::processEvents();
-  // Where the keyboard is tells nothing in a picture.
+  // A picture does not show the keyboard focus.
   if (QWidget* focused = QApplication::focusWidget()) focused->clearFocus();
-  // What a view reads on a worker when it is first shown.
+  // Rendering starts what a view reads when it is first shown.
   rendered(*shown, look);
   QApplication::processEvents();
-  // It is taken up, and what follows from it is read and drawn.
+  // Each turn takes in what was read, and starts and draws what depends on it.
   for (int turn = 0; turn < 3; ++turn) {
     while (!QThreadPool::globalInstance()->waitForDone(0))
       QApplication::processEvents(QEventLoop::AllEvents, 20);

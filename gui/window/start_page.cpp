@@ -23,7 +23,7 @@ struct SampleWords {
   const char* file;
   const char* words;
 };
-/// Words for each recording that ships. Where the program keeps its own files tells nobody anything.
+/// Words for each recording that ships; the folder of the program's own files would tell the user nothing.
 constexpr std::array sample_words{
     SampleWords{
         "early-exit.dstrace",
@@ -35,7 +35,7 @@ constexpr std::array sample_words{
     SampleWords{"h200-llama-1b-operations.dstrace",
                 QT_TRANSLATE_NOOP("StartPage", "two strategies on a GPU, operation by operation")}};
 
-/// Words beside the name of a file.
+/// Gives the words beside the name of a file.
 using Beside = QString (*)(const QFileInfo& file);
 
 QString folder_of(const QFileInfo& file) {
@@ -61,7 +61,7 @@ void fill(QListWidget& list, const QStringList& paths, Beside beside) {
     item->setData(Qt::UserRole, path);
     item->setToolTip(path);
   }
-  // As high as what it lists, so that the other list is seen, too.
+  // The list is only as high as its rows, so that the other list is visible too.
   constexpr qsizetype min_rows = 3;
   constexpr qsizetype max_rows = 8;
   list.setFixedHeight(static_cast<int>(std::clamp(paths.size(), min_rows, max_rows)) *
@@ -98,7 +98,7 @@ StartPage::StartPage(QWidget* parent) : QWidget(parent), recent_(new QListWidget
       if (!item->flags().testFlag(Qt::ItemIsEnabled)) return;
       emit file_chosen(item->data(Qt::UserRole).toString());
     };
-    // One click, or Return; some styles tell of the click as an activation, too.
+    // One click or Return opens a file. Some styles also report a click as an activation.
     connect(list, &QListWidget::itemClicked, this, choose);
     connect(list, &QListWidget::itemActivated, this, [choose](const QListWidgetItem* item) {
       if (QApplication::mouseButtons() == Qt::NoButton) choose(item);

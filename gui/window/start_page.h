@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The page before a recording is open: what one will learn here, and the ways to it: open a file, record one,
-// the tour through the first sample, the samples that ship, recent files.
+// The page before a recording is open: what the app shows, and ways to begin. They are opening a file,
+// recording one, the tour through the first sample, the shipped samples, and recent files.
 
 #include <QStringList>
 #include <QWidget>
@@ -23,7 +23,7 @@ class StartPage : public QWidget {
   void record_requested();
   void tour_requested();
   void file_chosen(const QString& path);
-  /// From the list of recent files.
+  /// Emitted to remove a file from the list of recent files.
   void forget_requested(const QString& path);
 
  private:
@@ -34,8 +34,8 @@ class StartPage : public QWidget {
   QListWidget* samples_;
 };
 
-/// Recordings that ship with the program in this folder: where it is installed, and beside it in a build
-/// tree, those that the demo left there among them.
+/// Sample recordings of the program in this folder: those of its installation, and in a build tree those
+/// beside it, including the demo's.
 [[nodiscard]] QStringList sample_recordings(const QString& program_folder);
 
 }  // namespace draftscope::gui

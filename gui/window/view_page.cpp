@@ -10,7 +10,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int whole = 10'000;  // a splitter scales what it is told to the room that there is
+constexpr int whole = 10'000;  // Total of the row sizes; a splitter scales them to the available room.
 
 QSplitter* make_splitter(Qt::Orientation orientation) {
   auto* splitter = new QSplitter(orientation);
@@ -77,7 +77,7 @@ QVariantList ViewPage::dividers() const {
 }
 
 void ViewPage::set_dividers(const QVariantList& dividers) {
-  // Of another version's page: it stays as it is at first.
+  // Another version saved these dividers, so they do not fit this page.
   if (dividers.size() != static_cast<qsizetype>(rows_.size()) + 1) return;
   column_->restoreState(dividers.front().toByteArray());
   for (std::size_t row = 0; row < rows_.size(); ++row)

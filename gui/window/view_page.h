@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A page of views: rows below one another, each of one view or of several side by side, with dividers between
-// them that can be dragged. One of the views can have all of the page. What does not fit is scrolled to.
+// A page of views: rows below one another, each with one view or several side by side, and draggable dividers
+// between them. One view can take the whole page. The page scrolls if its views do not fit.
 
 #include <QScrollArea>
 #include <QVariant>
@@ -20,7 +20,7 @@ struct PlacedView {
   QString title;
 };
 
-/// A row of a page, from the left, and its share of the height.
+/// A row of views from left to right, and its share of the page's height.
 struct PageRow {
   std::vector<PlacedView> views;
   int share = 1;
@@ -36,12 +36,12 @@ class ViewPage : public QScrollArea {
   [[nodiscard]] const std::vector<ViewPanel*>& panels() const { return panels_; }
   /// Null if the view is not on this page.
   [[nodiscard]] ViewPanel* panel_of(const QWidget& view) const;
-  /// Gives a panel of this page all of it; another's, and null, give all their places back.
+  /// Gives a panel the whole page. Null, or a panel of another page, restores all places.
   void maximise(const ViewPanel* panel);
-  /// The rows' heights and the views' widths as they are at first.
+  /// Restores the initial heights of rows and widths of views.
   void reset();
 
-  // Where the dividers are.
+  // Positions of the dividers.
   [[nodiscard]] QVariantList dividers() const;
   void set_dividers(const QVariantList& dividers);
 

@@ -18,13 +18,13 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Below this there is no room for the timeline beside other views, unless it is asked for.
+/// Below this height the timeline has no room beside other views, unless the user asks for it.
 constexpr int min_height_with_timeline = 620;
-/// One part in so many of the height below the tabs, at first.
+/// The timeline first takes one part in this many of the height below the tabs.
 constexpr int timeline_share = 4;
 constexpr int timeline_share_with_details = 3;
 
-/// The widget itself, what it names in its place, or the first in it that takes the focus by the Tab key.
+/// The view itself, its focus proxy, or its first widget that takes the focus by the Tab key.
 QWidget* first_to_focus(QWidget& view) {
   if (QWidget* first = first_focus(view)) return first;
   if (view.focusProxy() != nullptr) return view.focusProxy();
@@ -62,7 +62,7 @@ ViewPages::ViewPages(QWidget* beside_tabs, QWidget* strip, TimelinePanel* timeli
   help->setText(QStringLiteral("?"));
   help->setToolTip(tr("What this page shows, in the manual (F1)"));
   help->setAccessibleName(help->toolTip());
-  // The keyboard has F1.
+  // Keyboard users have F1.
   help->setFocusPolicy(Qt::NoFocus);
   row->addWidget(help);
   connect(help, &QToolButton::clicked, this,
@@ -83,7 +83,7 @@ ViewPages::ViewPages(QWidget* beside_tabs, QWidget* strip, TimelinePanel* timeli
     maximise(nullptr);
     stack_->setCurrentIndex(page);
     show_parts();
-    // Who goes through the tabs by keyboard stays there.
+    // A user who goes through the tabs by keyboard stays there.
     if (!tabs_->hasFocus()) focus_view();
     emit page_changed(page);
   });
@@ -118,7 +118,7 @@ bool ViewPages::is_of_recording(int page) const {
 }
 
 void ViewPages::offer_recording(bool is_there) {
-  // A tab bar leaves a tab that can't be chosen.
+  // A tab bar leaves a tab once it is disabled.
   if (!is_there && is_of_recording(current())) left_ = current();
   for (int page = 0; page < count(); ++page) tabs_->setTabEnabled(page, is_there || !is_of_recording(page));
   if (is_there && left_ && !is_of_recording(current())) show_page(*left_);
@@ -210,7 +210,7 @@ void ViewPages::show_parts() {
 }
 
 void ViewPages::limit_timeline() {
-  // Alone it has all the room, so that nothing is left above it.
+  // A maximised timeline takes all the room, so that no gap is left above it.
   const bool is_alone = maximised_ != nullptr && maximised_ == drawer_;
   drawer_->setMaximumHeight(is_alone ? QWIDGETSIZE_MAX : drawer_->bar_height() + timeline_->content_height());
   lay_out_timeline();

@@ -29,14 +29,14 @@ ViewPanel::ViewPanel(const QString& title, QWidget* view, QWidget* parent)
     button_ = new QToolButton;
     button_->setAutoRaise(true);
     button_->setIconSize(QSize(sign_pixels, sign_pixels));
-    // The keyboard has F11.
+    // Keyboard users have F11.
     button_->setFocusPolicy(Qt::NoFocus);
     auto* help = new QToolButton;
     help->setAutoRaise(true);
     help->setText(QStringLiteral("?"));
     help->setToolTip(tr("What %1 shows, in the manual (F1)").arg(title));
     help->setAccessibleName(help->toolTip());
-    // The keyboard has F1.
+    // Keyboard users have F1.
     help->setFocusPolicy(Qt::NoFocus);
     connect(help, &QToolButton::clicked, this, &ViewPanel::help_requested);
     row->addWidget(words, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A view with its title above it, where it shares a page with others. A double click on the title, or the
-// button at its end, asks for all of the page; the one before it, for what the manual says of the view.
+// A view with its title above it, where it shares a page. A double click on the title, or the button at its
+// end, maximises the view; the button before that opens the manual's section about it.
 
 #include <QWidget>
 
@@ -21,7 +21,7 @@ class ViewPanel : public QWidget {
   [[nodiscard]] QWidget& view() const { return *view_; }
   /// Height of the bar with the title.
   [[nodiscard]] int bar_height() const;
-  /// Says on the button what it would do.
+  /// Updates the button, whose text says what a click would do.
   void show_maximised(bool is_maximised);
 
  signals:

@@ -11,7 +11,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// The first round of a request, as an index into Recording::rounds; their number if it has none.
+/// First round of a request, as an index into Recording::rounds; the number of rounds if it has none.
 std::size_t first_round(const traces::Recording& rows, traces::RequestId request_id) {
   const auto found =
       std::partition_point(rows.rounds.begin(), rows.rounds.end(),
@@ -79,7 +79,7 @@ std::string decision_text(const simulator::DecisionsOfKind& decisions, std::size
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", title, value);
   };
   for (const simulator::DecisionSeries& series : decisions.series)
-    // A list of all exits is a picture, not a line.
+    // A list of all exits is shown as a picture instead.
     if (!series.row->per_exit && !std::isnan(series.values[index]))
       add(series.row->title, fmt::format("{:.4g}", series.values[index]));
   for (const simulator::DecisionWords& words : decisions.words)

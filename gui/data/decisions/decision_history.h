@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the strategies of a recording decided, and at which round of its run each decision is shown. Immutable
-// once read.
+// Decisions of the strategies of a recording, and the round of its run at which each is shown. Immutable once
+// read.
 
 #include <draftscope/simulator/analysis/decisions.h>
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace draftscope::gui {
 
-/// A decision of a run: index into RunDecisions::kinds, and into that kind's lists.
+/// A decision of a run, by index into RunDecisions::kinds and into that kind's lists.
 struct DecisionPlace {
   std::size_t kind = 0;
   std::size_t index = 0;
@@ -24,34 +24,34 @@ struct DecisionPlace {
 
 struct RunHistory {
   simulator::RunDecisions decisions;
-  /// [kind][decision] place in the run of the round after or in which it was made, which one before the first
-  /// round has, too; no_index if its request has no round.
+  /// [kind][decision] Place in the run of the round in or after which the decision was made. A decision
+  /// before the first round has that round's place. no_index if its request has no round.
   std::vector<std::vector<std::uint32_t>> places;
 
   [[nodiscard]] bool empty() const { return decisions.kinds.empty(); }
   /// Null if no decision is of this kind.
   [[nodiscard]] const simulator::DecisionsOfKind* kind(std::string_view name) const;
-  /// Index into the kinds; their number if there is none.
+  /// Index into the kinds; their number if none has this name.
   [[nodiscard]] std::size_t kind_index(std::string_view name) const;
 };
 
 struct DecisionHistory {
   RecordingPointer recording;    ///< Recording that the runs point into.
-  std::vector<RunHistory> runs;  ///< One a run, as OpenedRecording::runs().
+  std::vector<RunHistory> runs;  ///< One per run, as OpenedRecording::runs().
 };
 
-/// O(decisions and rounds). `should_continue` is asked now and then; false cancels. Errors: unreadable
-/// tables; "cancelled".
+/// Reads the decisions of a recording. O(decisions and rounds). `should_continue` is polled; false cancels.
+/// Errors: unreadable tables; "cancelled".
 [[nodiscard]] Result<DecisionHistory> read_decision_history(const RecordingPointer& recording,
                                                             const std::function<bool()>& should_continue);
-/// The places of decisions that have been read already.
+/// Finds the places of decisions that have been read already.
 [[nodiscard]] DecisionHistory decision_history(const RecordingPointer& recording,
                                                std::vector<simulator::RunDecisions> runs);
 
 /// "layer set: matchness 0.62, best before 0.55, origin random; took effect". One line.
 [[nodiscard]] std::string decision_text(const simulator::DecisionsOfKind& decisions, std::size_t index);
 
-/// The value of a series at a decision; not a number where it has none.
+/// Value of a series at a decision; NaN where the series has none.
 [[nodiscard]] double series_value(const simulator::DecisionsOfKind& decisions, std::string_view key,
                                   std::size_t index);
 

@@ -164,14 +164,14 @@ constexpr std::array<DecisionPicture, 20> pictures{{
 }};
 
 bool has_series(const simulator::DecisionsOfKind& decisions, std::string_view key) {
-  // What is computed from others needs them.
+  // A computed series needs the series it is computed from.
   if (key == "realised_gain") key = "expected_gain";
   if (key == "exit_tpl") key = "exit_acceptance";
   return std::any_of(decisions.series.begin(), decisions.series.end(),
                      [&](const simulator::DecisionSeries& series) { return series.row->key == key; });
 }
 
-/// Who records decisions of any kind, each once.
+/// The strategies that record decisions of any kind, each once.
 std::string strategies() {
   std::string all;
   std::string_view last;

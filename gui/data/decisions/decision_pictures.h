@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The pictures that decisions are drawn as, one row each: which decisions, which of their series, how, after
-// which paper, and who records them. A picture of a new series is one more row.
+// The pictures of decisions, one table row each: which decisions and series a picture shows, its shape, its
+// source paper, and the strategies that record it. A picture of a new series is one more row.
 
 #include <array>
 #include <cstdint>
@@ -14,41 +14,41 @@
 namespace draftscope::gui {
 
 enum class PictureShape : std::uint8_t {
-  lines,       ///< a line a series, over the rounds
-  exits,       ///< a row an exit, over the rounds, by colour
-  shares,      ///< how often each word was said, over the rounds
-  gaps,        ///< how much sets have in common, by tokens between them
-  categories,  ///< a row an exit, a column a category of prompts
-  segments,    ///< a row an exit, a column a stretch of the output
-  search,      ///< trials of `tune`, which a policy file has
+  lines,       ///< One line per series, over the rounds.
+  exits,       ///< One row per exit, over the rounds, by colour.
+  shares,      ///< Frequency of each word, over the rounds.
+  gaps,        ///< Overlap of sets, by the tokens between them.
+  categories,  ///< One row per exit, one column per category of prompts.
+  segments,    ///< One row per exit, one column per stretch of the output.
+  search,      ///< Trials of `tune`, from a policy file.
 };
 
 /// A line of a picture.
 struct PictureLine {
-  std::string_view key;  ///< of a row of simulator::decision_series(), or "realised_gain"; empty = no line
+  std::string_view key;  ///< Key in simulator::decision_series(), or "realised_gain"; empty = no line.
 };
 
 struct DecisionPicture {
-  std::string_view key;    ///< unique
-  std::string_view title;  ///< for people
+  std::string_view key;    ///< Unique key.
+  std::string_view title;  ///< Title for people.
   PictureShape shape = PictureShape::lines;
   std::string_view kind;         ///< Kind of the decisions.
-  std::string_view source;       ///< paper and figure; empty = the project's own
-  std::string_view recorded_by;  ///< strategies that make such decisions
+  std::string_view source;       ///< Paper and figure; empty = the project's own.
+  std::string_view recorded_by;  ///< Strategies that make such decisions.
   std::array<PictureLine, 2> lines{};
-  std::string_view words{};       ///< key of simulator::decision_words() that tells marks or shares apart
-  std::string_view phase_kind{};  ///< kind of the decisions that change what the strategy is doing
+  std::string_view words{};       ///< Key in simulator::decision_words() that tells marks or shares apart.
+  std::string_view phase_kind{};  ///< Kind of the decisions that change what the strategy is doing.
   std::string_view phase_words{};
-  std::string_view first_phase{};  ///< before any of them
-  bool is_share = false;           ///< values lie between 0 and 1
+  std::string_view first_phase{};  ///< Phase before the first such decision.
+  bool is_share = false;           ///< Whether values lie between 0 and 1.
 };
 
 [[nodiscard]] std::span<const DecisionPicture> decision_pictures();
 
-/// Whether a run has what the picture shows. Of a search none has.
+/// Whether a run has what the picture shows. No run has a search.
 [[nodiscard]] bool has_picture(const RunHistory& run, const DecisionPicture& picture);
 
-/// Index of the first picture that a run has; of the first of all if it has none.
+/// Index of the first picture that a run has; the first picture of all if it has none.
 [[nodiscard]] std::size_t first_picture(const RunHistory& run);
 
 /// "No decision of this run is of the kind …: it is recorded by …". One line.

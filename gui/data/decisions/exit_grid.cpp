@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t max_segments = 16;
 constexpr std::int64_t min_segment_tokens = 16;
 
-/// Rows and columns in order, all cells there.
+/// A grid with rows and columns in order, and empty cells.
 ExitGrid grid_of(const std::set<std::int32_t>& exits, std::vector<std::string> columns) {
   ExitGrid grid{{exits.begin(), exits.end()}, std::move(columns), {}};
   grid.cells.assign(grid.exits.size(), std::vector<ExitCell>(grid.columns.size()));
@@ -58,7 +58,7 @@ ExitGrid exits_by_segment(const OpenedRecording& opened, std::size_t run_index) 
   const std::vector<std::uint32_t>& rounds = opened.runs()[run_index].rounds;
   std::set<std::int32_t> exits;
   std::int64_t longest = 1;
-  // The output before a round: after the prompt lies what was emitted, and the root is the last of it.
+  // The output before a round begins after the prompt and ends with the root, the last emitted token.
   const auto emitted_before = [&](std::uint32_t round_index) {
     const traces::Prompt* prompt = opened.prompt_of(opened.request_of(round_index));
     const auto prompt_tokens = static_cast<std::int64_t>(prompt == nullptr ? 0 : prompt->tokens.size());

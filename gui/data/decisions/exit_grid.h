@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which exits drafted where: a row an exit, a column a category of prompts or a stretch of the output (DEL,
-// Fig. 1).
+// Exits by where they drafted: one row per exit, one column per category of prompts or per stretch of the
+// output (DEL, Fig. 1).
 
 #include <string>
 #include <vector>
@@ -18,17 +18,18 @@ struct ExitCell {
 };
 
 struct ExitGrid {
-  std::vector<std::int32_t> exits;  ///< layers, rising
+  std::vector<std::int32_t> exits;  ///< Exit layers, rising.
   std::vector<std::string> columns;
   std::vector<std::vector<ExitCell>> cells;  ///< [exit][column]
 
-  /// Share of the column's rounds; 0 of none.
+  /// Share of the column's rounds; 0 in an empty column.
   [[nodiscard]] double share(std::size_t row, std::size_t column) const;
 };
 
 [[nodiscard]] ExitGrid exits_by_category(const simulator::RunDecisions& run);
 
-/// Stretches of equal length, so many that the longest output has at most 16; a round counts where it began.
+/// Divides the outputs into stretches of equal length, so that the longest output has at most 16. A round
+/// counts where it began.
 [[nodiscard]] ExitGrid exits_by_segment(const OpenedRecording& opened, std::size_t run_index);
 
 }  // namespace draftscope::gui

@@ -11,7 +11,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Kinds of decisions that choose a mask: for the round itself, or for those after it.
+/// A kind of decisions that choose a mask: for the round itself, or for the rounds after it.
 struct MaskKind {
   std::string_view kind;
   bool is_of_its_round = false;
@@ -19,7 +19,7 @@ struct MaskKind {
 constexpr std::array<MaskKind, 5> mask_kinds{
     {{"draft choice", true}, {"cascade", true}, {"layer set", false}, {"phase", false}, {"exit", false}}};
 
-/// The last of a kind's decisions that began by then and took effect; their number if there is none.
+/// Last decision of a kind that began by `by_ns` and took effect; the number of decisions if there is none.
 std::size_t last_adopted(const simulator::DecisionsOfKind& decisions, std::int64_t by_ns) {
   auto at = std::upper_bound(decisions.start_ns.begin(), decisions.start_ns.end(), by_ns) -
             decisions.start_ns.begin();
@@ -63,7 +63,7 @@ std::optional<DecisionPlace> mask_decision(const DecisionHistory& history, std::
     if (kind == run.decisions.kinds.size()) continue;
     const simulator::DecisionsOfKind& decisions = run.decisions.kinds[kind];
     if (mask.is_of_its_round) {
-      // What a round decided is logged at its end.
+      // A round's own decision is logged at the end of the round.
       const std::size_t index = last_adopted(decisions, round.end_ns);
       if (index < decisions.start_ns.size() && run.places[kind][index] == place)
         return DecisionPlace{kind, index};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where a run's mask changed: how far it is from the one before, and which decision brought it.
+// Changes of a run's mask: how far a mask is from the one before it, and which decision caused the change.
 
 #include <cstdint>
 #include <optional>
@@ -12,18 +12,18 @@
 namespace draftscope::gui {
 
 struct MaskChange {
-  std::uint32_t before = no_index;  ///< place of the last round before that drafted with layers
-  std::int32_t differing = 0;       ///< sublayers that one of the two skips and the other runs
+  std::uint32_t before = no_index;  ///< Place of the previous round that drafted with layers.
+  std::int32_t differing = 0;       ///< Sublayers that exactly one of the two masks skips.
   std::int32_t sublayers = 0;
-  double in_common = 1.0;  ///< of the skipped sublayers: |A ∩ B| / |A ∪ B|; 1 where neither skips any
+  double in_common = 1.0;  ///< Overlap of skipped sublayers, |A ∩ B| / |A ∪ B|; 1 if neither skips any.
 };
 
-/// None if the round at this place of the run drafts with the mask of the last before it, or with none.
+/// None if the round at this place drafts with the mask of the last round before it, or without a mask.
 [[nodiscard]] std::optional<MaskChange> mask_change(const OpenedRecording& opened, std::size_t run_index,
                                                     std::size_t place);
 
-/// The decision that the mask at this place goes back to: that of the round itself where each round decides
-/// anew, else the last before it that took effect. None if no recorded decision chose it.
+/// Finds the decision that chose the mask at this place: the round's own one if each round decides for
+/// itself, else the last one before it that took effect. None if no recorded decision chose the mask.
 [[nodiscard]] std::optional<DecisionPlace> mask_decision(const DecisionHistory& history,
                                                          std::size_t run_index, std::size_t place);
 

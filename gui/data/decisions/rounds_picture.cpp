@@ -18,7 +18,7 @@ using simulator::DecisionSeries;
 using simulator::DecisionsOfKind;
 
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
-/// Lengths beyond this bring no tokens to any exit.
+/// Longer lengths bring no tokens to any exit.
 constexpr std::int32_t max_gamma = 64;
 
 struct Source {
@@ -30,7 +30,7 @@ struct Source {
   [[nodiscard]] std::size_t rounds() const { return opened.runs()[run_index].rounds.size(); }
 };
 
-/// Values of decisions at the rounds that they are shown at.
+/// Values of decisions, each at the round at which its decision is shown.
 template <typename ValueOf>
 std::vector<float> at_places(const Source& source, const ValueOf& value_of) {
   std::vector<float> values(source.rounds(), none);
@@ -52,7 +52,7 @@ std::int32_t exits_of(const DecisionsOfKind& decisions, std::string_view key) {
   return exits;
 }
 
-/// Tokens for each nanosecond of vanilla rounds in the recording; not a number if it has none.
+/// Tokens per nanosecond of vanilla rounds in the recording; NaN if it has none.
 double vanilla_speed(const OpenedRecording& opened) {
   double tokens = 0.0;
   double ns = 0.0;
@@ -67,7 +67,7 @@ double vanilla_speed(const OpenedRecording& opened) {
   return ns > 0.0 ? tokens / ns : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Speed of each round with a decision, in vanilla speeds.
+/// Speed of each round with a decision, relative to vanilla speed.
 std::vector<float> realised_gain(const Source& source) {
   const double vanilla = vanilla_speed(source.opened);
   const std::vector<std::uint32_t>& rounds = source.opened.runs()[source.run_index].rounds;
@@ -78,7 +78,7 @@ std::vector<float> realised_gain(const Source& source) {
   });
 }
 
-/// TPL of an exit with such an acceptance at its best length, up to the longest that the run chose.
+/// TPL of an exit with this acceptance at its best length, up to the longest length that the run chose.
 double best_tpl(double acceptance, std::int32_t exit, std::int32_t n_layers, std::int32_t longest) {
   double best = std::numeric_limits<double>::quiet_NaN();
   if (std::isnan(acceptance)) return best;
@@ -103,7 +103,7 @@ void add_exits(const Source& source, std::string_view key, RoundsPicture& into) 
     into.values.emplace_back(at_places(source, [&](std::size_t i) {
       const double value = series == nullptr ? std::numeric_limits<double>::quiet_NaN() : series->values[i];
       if (is_tpl) return best_tpl(value, exit, exits + 1, longest);
-      // A threshold of -1 says that too little was seen for one.
+      // A threshold of -1 means that too little was seen to set one.
       return value < 0.0 ? std::numeric_limits<double>::quiet_NaN() : value;
     }));
   }
@@ -140,7 +140,7 @@ void add_words(const Source& source, RoundsPicture& into) {
       if (words.values[i].empty() || source.places[i] >= source.rounds()) continue;
       const auto known = std::find(into.words.begin(), into.words.end(), words.values[i]);
       into.word[source.places[i]] = static_cast<std::uint32_t>(known - into.words.begin());
-      // A damaged file may say anything: more kinds than colours are one.
+      // A damaged file may say anything: kinds beyond the number of colours share one entry.
       constexpr std::size_t max_words = 16;
       if (known == into.words.end()) {
         if (into.words.size() < max_words) into.words.push_back(words.values[i]);
@@ -156,7 +156,7 @@ void add_phases(const OpenedRecording& opened, const OpenedRecording& shown, std
   const DecisionPicture& picture = *into.picture;
   if (picture.first_phase.empty() || rounds == 0) return;
   std::map<std::size_t, std::string> from{{0, std::string(picture.first_phase)}};
-  // With each repeat of the prompts a strategy begins anew.
+  // A strategy restarts with each repeat of the prompts.
   const std::vector<std::uint32_t>& of_run = opened.runs()[run_index].rounds;
   for (std::size_t place = 1; place < rounds; ++place)
     if (opened.request_of(of_run[place]).repeat != opened.request_of(of_run[place - 1]).repeat)
@@ -164,7 +164,7 @@ void add_phases(const OpenedRecording& opened, const OpenedRecording& shown, std
   if (const std::size_t kind = run.kind_index(picture.phase_kind); kind < run.decisions.kinds.size())
     for (const simulator::DecisionWords& words : run.decisions.kinds[kind].words) {
       if (words.row->key != picture.phase_words) continue;
-      // It holds from the round after the decision.
+      // A phase holds from the round after the decision.
       for (std::size_t i = 0; i < words.values.size(); ++i)
         if (!words.values[i].empty() && run.places[kind][i] < rounds)
           from[std::size_t{run.places[kind][i]} + 1] = words.values[i];
@@ -172,7 +172,7 @@ void add_phases(const OpenedRecording& opened, const OpenedRecording& shown, std
   const std::vector<std::uint32_t>& left = shown.runs()[run_index].rounds;
   for (const auto& [number, name] : from) {
     if (number >= rounds || (!into.phases.empty() && into.phases.back().name == name)) continue;
-    // Where the rounds from there on begin among those that are left.
+    // Find where the rounds from `number` on begin among those that are left.
     const auto at =
         std::partition_point(left.begin(), left.end(), [&, number = number](std::uint32_t round_index) {
           return shown.number_in_run(round_index) < number;
@@ -194,7 +194,7 @@ void scale(RoundsPicture& into) {
     all.values += summary.values;
   }
   if (all.values == 0 || !std::isfinite(all.max) || !std::isfinite(all.min)) return;
-  // Ends that are multiples of a quarter in round numbers.
+  // Ends of the axis are multiples of a quarter in round numbers.
   const double reach =
       std::max(0.0, static_cast<double>(all.max)) - std::min(0.0, static_cast<double>(all.min));
   if (!(reach > 0.0)) return;
@@ -240,7 +240,7 @@ RoundsPicture rounds_picture(const DecisionHistory& history, const OpenedRecordi
   made.picture = &picture;
   const std::size_t kind = run.kind_index(picture.kind);
   if (kind == run.decisions.kinds.size()) return made;
-  // From the run's own places to those among the rounds that are shown.
+  // Translate the run's places to places among the shown rounds.
   const std::vector<std::uint32_t>& rounds = history.recording->runs()[run_index].rounds;
   std::vector<std::uint32_t> places = run.places[kind];
   for (std::uint32_t& place : places)

@@ -45,7 +45,7 @@ RunStanding standing_of(const Rows& of, const Rows& baseline, const std::vector<
   return standing;
 }
 
-/// The gain on a category; 1 of the baseline, absent where there is none.
+/// Gain on a category; 1 for the baseline, absent where there is none.
 std::optional<double> gain_on(const RunStanding& standing, const std::string& category) {
   if (standing.is_baseline) return 1.0;
   for (const CategoryGain& gain : standing.by_category)

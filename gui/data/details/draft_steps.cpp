@@ -17,7 +17,7 @@ std::vector<std::size_t> tokens_of_step(const OpenedRecording& opened, std::uint
   std::vector<std::size_t> depth(tokens.size());
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    // A parent stands before its children; in a damaged file anything may stand there.
+    // A parent stands before its children, but a damaged file may have any order.
     const auto parent = static_cast<std::size_t>(tokens[i].parent);
     if (tokens[i].parent >= 0 && parent < i) depth[i] = depth[parent] + 1;
     if (depth[i] == step) found.push_back(i);

@@ -12,7 +12,7 @@ DraftTree draft_tree(const OpenedRecording& opened, std::uint32_t round_index) {
   const traces::DraftToken* all = opened.recording().draft_tokens.data();
   DraftTree tree;
   const auto count = static_cast<std::int32_t>(drafts.size());
-  std::vector<std::vector<std::int32_t>> children(drafts.size() + 1);  // the root's are the last
+  std::vector<std::vector<std::int32_t>> children(drafts.size() + 1);  // The root's are last.
   for (std::int32_t i = 0; i < count; ++i) {
     const traces::DraftToken& draft = drafts[static_cast<std::size_t>(i)];
     const bool is_known = draft.parent >= 0 && draft.parent < i;
@@ -23,8 +23,8 @@ DraftTree draft_tree(const OpenedRecording& opened, std::uint32_t round_index) {
     tree.columns = std::max(tree.columns, node.column + 1);
     tree.nodes.push_back(node);
   }
-  // Depth first, without recursion: a damaged file's tree may be as deep as it has tokens.
-  std::vector<std::pair<std::int32_t, bool>> to_place;  // node, whether it begins a row of its own
+  // Walk depth first, without recursion: a damaged file's tree may be as deep as it has tokens.
+  std::vector<std::pair<std::int32_t, bool>> to_place;  // (node, whether it begins a new row)
   const auto push = [&](const std::vector<std::int32_t>& nodes) {
     for (std::size_t i = nodes.size(); i-- > 0;) to_place.emplace_back(nodes[i], i > 0);
   };

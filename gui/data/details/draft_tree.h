@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A round's draft as a tree: where each draft token stands if branches run from left to right below one
-// another.
+// Layout of a round's draft as a tree: the place of each draft token if branches run from left to right, one
+// below another.
 
 #include <cstdint>
 #include <vector>
@@ -12,18 +12,18 @@
 namespace draftscope::gui {
 
 struct DraftTreeNode {
-  std::uint32_t draft_index = no_index;  ///< into Recording::draft_tokens
-  std::int32_t parent = -1;              ///< place in DraftTree::nodes; -1 = the root
-  std::int32_t column = 0;               ///< draft steps from the root, from 0
-  std::int32_t row = 0;                  ///< from the top; a branch goes on in its first child's row
+  std::uint32_t draft_index = no_index;  ///< Index into Recording::draft_tokens.
+  std::int32_t parent = -1;              ///< Place in DraftTree::nodes; -1 = the root.
+  std::int32_t column = 0;               ///< Draft steps from the root, from 0.
+  std::int32_t row = 0;  ///< Row from the top; a branch continues in the row of its first child.
 };
 
 struct DraftTree {
-  std::vector<DraftTreeNode> nodes;  ///< in the order of drafting
+  std::vector<DraftTreeNode> nodes;  ///< Nodes in the order of drafting.
   std::int32_t columns = 0;
   std::int32_t rows = 0;
 
-  /// False of a chain: it has one row at most.
+  /// False for a chain, which has at most one row.
   [[nodiscard]] bool has_branches() const { return rows > 1; }
 };
 

@@ -13,13 +13,13 @@ namespace draftscope::gui {
 
 struct ListedPrompt {
   traces::PromptId id;
-  const traces::Prompt* prompt = nullptr;  ///< null if the file lacks it
+  const traces::Prompt* prompt = nullptr;  ///< null = the file lacks it
 };
 
-/// Those that requests name, each once, in the order of their first request.
+/// Prompts that requests name, each once, in the order of their first request.
 [[nodiscard]] std::vector<ListedPrompt> listed_prompts(const OpenedRecording& opened);
 
-/// Requests in which a run decoded a prompt by rising repeat, as indices into Recording::requests.
+/// Requests in which a run decoded a prompt, in order of rising repeat, as indices into Recording::requests.
 [[nodiscard]] std::vector<std::size_t> requests_of_prompt(const OpenedRecording& opened, traces::RunId run_id,
                                                           traces::PromptId prompt_id);
 

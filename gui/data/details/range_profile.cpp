@@ -15,7 +15,7 @@ constexpr std::size_t slices_per_question = 1 << 16;
 class Patience {
  public:
   explicit Patience(const std::function<bool()>& should_continue) : should_continue_(should_continue) {}
-  /// Call for each slice. False from the first time that nobody waits any more.
+  /// Call it once per slice. It returns false once nobody waits for the result any more.
   bool lasts() {
     if (lasts_ && ++slices_ % slices_per_question == 0) lasts_ = should_continue_();
     return lasts_;
@@ -27,7 +27,7 @@ class Patience {
   bool lasts_ = true;
 };
 
-/// Totals by name of one kind of lanes.
+/// Totals by name and kind of lane.
 class NameTotals {
  public:
   bool add(const Lane& lane, TimeRange range, Patience& patience) {
@@ -88,7 +88,7 @@ class TrackTree {
     return grow(root_, 0, part);
   }
 
-  /// Time of the track's node is that of what is open in it.
+  /// Sets the time of the track's node to the sum over what is open in it.
   void finish() {
     ProfileNode& root = into_.nodes[root_];
     root.total_ns = 0;
@@ -116,7 +116,7 @@ class TrackTree {
     return node;
   }
 
-  /// Attributes each instant to what began first of what runs then.
+  /// Attributes each instant to the running slice that began first.
   bool add_side_by_side(TimeRange part) {
     std::vector<std::pair<const LaneSlices*, std::size_t>> within;
     for (const Lane* lane : lanes_)
@@ -141,7 +141,7 @@ class TrackTree {
     return true;
   }
 
-  /// Attributes a stretch in which `node` is the innermost that lanes above `depth` have open.
+  /// Attributes a stretch in which `node` is the innermost name that lanes above `depth` have open.
   bool grow(std::uint32_t node, std::size_t depth, TimeRange stretch) {
     if (depth == lanes_.size()) {
       into_.nodes[node].self_ns += stretch.duration_ns();
@@ -163,7 +163,7 @@ class TrackTree {
         if (from < to && !grow(inner, depth + 1, {from, to})) return false;
       }
       at = std::max(at, to);
-      // What goes on after the stretch is met again there.
+      // A slice that continues after the stretch is met again there.
       if (slices.end_ns(next) > stretch.end_ns) break;
       ++next;
     }
@@ -172,7 +172,7 @@ class TrackTree {
 
   const Timeline& timeline_;
   std::vector<const Lane*> lanes_;
-  std::vector<std::size_t> next_;  ///< of each lane: the first slice that has not ended
+  std::vector<std::size_t> next_;  ///< [lane] First slice that has not ended.
   RangeProfile& into_;
   Patience& patience_;
   TimeRange part_;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Where a range of time went: by name, and by the names that are open within one another (flame graph,
-// top-down table). Slices that reach out of the range count with the part inside.
+// The time of a range, by name and by nested open names (flame graph, top-down table). A slice that reaches
+// out of the range counts with the part inside.
 //
 // The tree attributes every instant of a track once: to the names that are open at it, from the uppermost
-// lane down. What a device runs at a time lies side by side, not one inside the other: there an instant is
-// the time of what began first. So a node is as long as the union of the slices that it stands for, its
-// children together are never longer than it, and a track's node is as long as the union of its slices,
-// whatever the file holds.
+// lane down. Slices that a device runs at the same time lie side by side, not nested: a shared instant
+// belongs to the slice that began first. So a node is as long as the union of its slices, and its children
+// together are never longer. A track's node is as long as the union of the track's slices, even in a damaged
+// file.
 
 #include <functional>
 #include <optional>
@@ -18,7 +18,7 @@
 namespace draftscope::gui {
 
 struct NameTotal {
-  std::uint32_t name = 0;  ///< index into Timeline::names
+  std::uint32_t name = 0;  ///< Index into Timeline::names.
   LaneKind lane_kind = LaneKind::track;
   traces::Phase phase = traces::Phase::control;  ///< Phase that most of its time went to.
   std::size_t count = 0;
@@ -29,24 +29,23 @@ struct NameTotal {
 struct ProfileNode {
   static constexpr std::uint32_t none = no_index;
 
-  std::uint32_t parent =
-      none;  ///< index into RangeProfile::nodes, smaller than the node's own; none: a track
+  std::uint32_t parent = none;  ///< Index into RangeProfile::nodes, below the node's own; none = a track.
   std::string name;
   traces::Phase phase = traces::Phase::control;  ///< Phase of its first slice.
-  std::size_t depth = 0;                         ///< 0: a track
-  std::size_t count = 0;                         ///< slices that begin, or are cut by the range, in it
+  std::size_t depth = 0;                         ///< 0 = a track
+  std::size_t count = 0;                         ///< Slices that begin in it, or that the range cuts.
   std::int64_t total_ns = 0;
   std::int64_t self_ns = 0;  ///< Part of it in none of its children.
 };
 
 struct RangeProfile {
   std::int64_t duration_ns = 0;    ///< Length of the range.
-  std::vector<NameTotal> names;    ///< longest total first
-  std::vector<ProfileNode> nodes;  ///< parents before their children
+  std::vector<NameTotal> names;    ///< In order of falling total.
+  std::vector<ProfileNode> nodes;  ///< Parents before their children.
 };
 
-/// Profile of a range of time. Nothing comes back once `should_continue`, which is asked
-/// now and then, is false. O(slices within, times lanes of a track).
+/// Profile of a range of time. `should_continue` is polled; once it is false, the result is empty. O(slices
+/// within · lanes of a track).
 [[nodiscard]] std::optional<RangeProfile> range_profile(const Timeline& timeline, TimeRange range,
                                                         const std::function<bool()>& should_continue);
 

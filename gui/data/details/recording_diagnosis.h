@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Why each run of a recording is as fast as it is, as `draftscope explain` says it: with the recording that
-// it points into. Immutable once made.
+// Diagnosis of the speed of each run of a recording, as `draftscope explain` gives it, with the recording
+// that it points into. Immutable once made.
 
 #include <draftscope/simulator/analysis/explain.h>
 #include <memory>
@@ -18,7 +18,7 @@ enum class Remedies : std::uint8_t { named, simulated };
 
 struct RecordingDiagnosis {
   RecordingPointer recording;
-  std::vector<simulator::Diagnosis> runs;  ///< One of every run but the vanilla one.
+  std::vector<simulator::Diagnosis> runs;  ///< One per run except the vanilla run.
   Remedies remedies = Remedies::named;
 
   /// Null for the vanilla run.
@@ -27,7 +27,7 @@ struct RecordingDiagnosis {
 
 using DiagnosisPointer = std::shared_ptr<const RecordingDiagnosis>;
 
-/// The recording has its rows. Where the simulator can't be asked, the sentences say why.
+/// The recording must have its rows. Where the simulator cannot answer, the sentences say why.
 [[nodiscard]] DiagnosisPointer diagnose(const RecordingPointer& recording, Remedies remedies);
 
 }  // namespace draftscope::gui

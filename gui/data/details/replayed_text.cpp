@@ -9,17 +9,17 @@ namespace {
 
 constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
 
-/// Gives each token its share of the text. A token whose own text is not what follows (a part of a character,
-/// a space that decoding drops) leaves its share to the next one that is.
+/// Gives each token its share of the text. Where a token differs from the text that follows (a part of a
+/// character, a space that decoding drops), the token before the next match gets the text up to it.
 void share_text(const OpenedRecording& opened, std::string_view text, std::vector<ReplayedToken>& tokens) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     std::string own = opened.token_text(tokens[i].token);
-    // The first word of some models' texts has lost its space.
+    // Some models drop the space of a text's first word.
     if (i == 0 && own.starts_with(' ') && !text.starts_with(' ')) own.erase(0, 1);
     if (!own.empty() && own.find(replacement_character) == std::string::npos) {
       const std::size_t found = text.substr(at).starts_with(own) ? at : text.find(own, at);
-      // Up to four tokens make a character; what lies further ahead is another word.
+      // Up to four tokens make a character; a match further ahead is another word.
       if (found != std::string_view::npos && found - at <= 4 * replacement_character.size()) {
         if (found > at && i > 0) tokens[i - 1].text += text.substr(at, found - at);
         tokens[i].text = own;
@@ -42,7 +42,7 @@ ReplayedText replayed_text(const OpenedRecording& opened, std::size_t request_in
     replayed.tokens.front().origin = TokenOrigin::prefill;
     replayed.tokens.front().known_ns = request.first_token_ns;
   }
-  // The prefill brings the first token, rounds all others.
+  // The prefill yields the first token, rounds yield all others.
   std::size_t at = 1;
   const auto first =
       std::partition_point(recording.rounds.begin(), recording.rounds.end(),
@@ -65,7 +65,7 @@ ReplayedText replayed_text(const OpenedRecording& opened, std::size_t request_in
       if (const auto drafted = static_cast<std::size_t>(emitted); drafted < accepted.size())
         token.draft_index = accepted[drafted];
     }
-    // After what was accepted, before the target's own token.
+    // Rejected drafts stand after the accepted tokens, before the target's own token.
     rejected.after = std::min(at, start + static_cast<std::size_t>(std::max(round->accepted, 0)));
     if (!rejected.drafts.empty()) replayed.rejected.push_back(std::move(rejected));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What there is to say of one round, beside the rounds like it.
+// The details of one round, compared with rounds like it.
 
 #include <functional>
 #include <optional>
@@ -15,7 +15,7 @@ namespace draftscope::gui {
 struct DraftedToken {
   std::string text;
   double confidence = 0.0;
-  std::int32_t parent = -1;  ///< index of the draft token that it extends; -1 = the root
+  std::int32_t parent = -1;  ///< Index of the draft token that it extends; -1 = the root.
   DraftFate fate = DraftFate::untested;
   /// Whether the confidence is at least the round's threshold; absent without one.
   std::optional<bool> is_confident;
@@ -31,24 +31,24 @@ struct SkippedLayers {
 struct RoundDetails {
   std::uint32_t round_index = no_index;
   std::uint32_t run_index = no_index;
-  std::uint32_t place = 0;  ///< among the run's rounds
+  std::uint32_t place = 0;  ///< Place among the run's rounds.
   const traces::Round* round = nullptr;
   const traces::Request* request = nullptr;
-  const traces::Prompt* prompt = nullptr;  ///< null if the recording has none
+  const traces::Prompt* prompt = nullptr;  ///< null = the recording has none
   std::vector<DraftedToken> tokens;
-  std::string bonus_text;                ///< the target's own token; empty if there was none
-  std::optional<SkippedLayers> skipped;  ///< absent if no layers of the model drafted
+  std::string bonus_text;                ///< The target's own token; empty = none.
+  std::optional<SkippedLayers> skipped;  ///< Absent if no layers of the model drafted.
 
   PartTimes parts{};
-  /// Rounds of the same run whose target forward had as many rows, this one among them.
+  /// Rounds of the same run whose target forward had as many rows, including this one.
   std::size_t like_rounds = 0;
-  PartTimes like_medians{};  ///< of each part by itself; of an even number the shorter of both in the middle
+  PartTimes like_medians{};  ///< Median of each part by itself; of an even number, the lower middle.
   std::int64_t like_median_ns = 0;
-  std::size_t rank = 0;  ///< by length among those rounds, 1 = longest
+  std::size_t rank = 0;  ///< Rank by length among those rounds; 1 = longest.
 };
 
-/// `opened` must have its rows, and outlive the answer. Goes through the run's rounds; nothing comes back
-/// once `should_continue` is false.
+/// `opened` must have its rows, and outlive the result. Walks all rounds of the run. The result is empty once
+/// `should_continue` is false.
 [[nodiscard]] std::optional<RoundDetails> round_details(const OpenedRecording& opened,
                                                         std::uint32_t round_index,
                                                         const std::function<bool()>& should_continue);

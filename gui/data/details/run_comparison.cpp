@@ -14,7 +14,7 @@ std::size_t index_of(const OpenedRecording& opened, const traces::Request& reque
   return static_cast<std::size_t>(&request - opened.recording().requests.data());
 }
 
-/// How many of the baseline's requests every other run has, too: the same prompt and repeat.
+/// Number of the baseline's requests (same prompt and repeat) that every other run has, too.
 std::size_t count_shared(const std::vector<simulator::Pairing>& pairings) {
   std::map<const traces::Request*, std::size_t> runs_of;
   for (const simulator::Pairing& pairing : pairings)
@@ -23,7 +23,7 @@ std::size_t count_shared(const std::vector<simulator::Pairing>& pairings) {
       runs_of, [&](const auto& request) { return request.second + 1 == pairings.size(); }));
 }
 
-/// Counts the prompts that the comparison decoded faster.
+/// Counts the prompts that the run decoded faster than the baseline.
 void count_faster(const simulator::Pairing& pairing, RunAgainstBaseline& run) {
   for (const PromptGain& gain : prompt_gains(*run.run.recording, pairing)) {
     ++run.prompts;

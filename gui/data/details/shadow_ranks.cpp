@@ -9,7 +9,7 @@ namespace draftscope::gui {
 namespace {
 
 constexpr std::int64_t rows_per_question = 1 << 14;
-/// Deeper than any model; a damaged file may claim more.
+/// More layers than any model has; a damaged file may claim more.
 constexpr std::size_t max_layers = 1024;
 
 }  // namespace
@@ -28,7 +28,7 @@ Result<ShadowRanks> read_shadow_ranks(traces::Reader& reader, const OpenedRecord
   const std::size_t tokens = row.tokens.size();
   ShadowRanks read;
   if (tokens == 0) return read;
-  std::vector<std::vector<std::int16_t>> by_layer;  // as the rows come
+  std::vector<std::vector<std::int16_t>> by_layer;  // [layer][token]
   std::int64_t rows = 0;
   bool cancelled = false;
   DRAFTSCOPE_TRY(reader.shadow_tokens([&](const traces::ShadowToken& shadow) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// At which layers each token of a request's text was already the first choice, and its rank at the others:
-// the shadow tokens of one request. Memory: 2 bytes a token and layer. Immutable once read.
+// The shadow tokens of one request: at each recorded layer, the rank of each token of its text. Memory: 2
+// bytes per token and layer. Immutable once read.
 
 #include <functional>
 #include <span>
@@ -12,10 +12,11 @@
 namespace draftscope::gui {
 
 struct ShadowRanks {
-  /// A rank that was not recorded; a recorded one is -1 if it is beyond the ranked, 0 for the first choice.
+  /// A rank that was not recorded. A recorded rank is 0 for the first choice, and -1 if it is beyond the
+  /// ranked.
   static constexpr std::int16_t missing = -2;
 
-  std::vector<std::int32_t> layers;  ///< recorded boundaries, rising; the last is the target, if recorded
+  std::vector<std::int32_t> layers;  ///< Recorded boundaries, rising; the last is the target, if recorded.
   std::vector<std::int16_t> ranks;   ///< [token of the output][layer of `layers`]
 
   [[nodiscard]] bool empty() const { return layers.empty(); }
@@ -24,7 +25,7 @@ struct ShadowRanks {
 };
 
 /// Ranks of Recording::requests[request_index]; empty where the recording has no shadow tokens of it.
-/// `should_continue` is asked now and then; false cancels. O(shadow tokens of this request and those before).
+/// `should_continue` is polled; false cancels. O(shadow tokens of this request and of those before it).
 /// Errors: unreadable tables; "cancelled".
 [[nodiscard]] Result<ShadowRanks> read_shadow_ranks(traces::Reader& reader, const OpenedRecording& opened,
                                                     std::size_t request_index,

@@ -12,7 +12,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// The slice of a lane that holds a moment.
+/// The slice of a lane that contains a moment.
 std::optional<std::size_t> slice_at_time(const LaneSlices& slices, std::int64_t time_ns) {
   const std::size_t index = slices.first_ending_after(time_ns);
   if (index < slices.size() && slices.start_ns(index) <= time_ns) return index;
@@ -32,7 +32,7 @@ bool is_of_kind(const Lane& a, const Lane& b) {
   return a.kind == b.kind && a.track_kind == b.track_kind;
 }
 
-/// Finds the run of one slice after another.
+/// Finds the run of any slice.
 class RunFinder {
  public:
   RunFinder(const OpenedRecording& opened, const Timeline& timeline)
@@ -84,7 +84,7 @@ std::optional<std::size_t> request_index_of(const OpenedRecording& opened, const
   return static_cast<std::size_t>(found - rows.requests.begin());
 }
 
-/// Time of a slice that slices of the next lane below cover; 0 on a device, where those run beside it.
+/// Time of a slice that slices of the next lane below cover. 0 on a device, where slices run side by side.
 std::int64_t inside_ns(const Timeline& timeline, const SlicePlace& place, TimeRange time) {
   const Lane& lane = timeline.lanes[place.lane];
   if (place.lane + 1 >= timeline.lanes.size()) return 0;
@@ -138,7 +138,7 @@ std::optional<SliceDetails> slice_details(const OpenedRecording& opened, const T
   details.parent = parent_of(opened, timeline, place);
   details.inside_ns = inside_ns(timeline, place, slice.time);
 
-  // A round's phase is the one that most of it went to: that does not make it another kind.
+  // A round's phase is only the one that took most time, so it does not make another kind.
   const bool has_phase = lane.kind == LaneKind::track;
   constexpr std::size_t slices_per_question = 1 << 16;
   std::vector<std::int64_t> lengths;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From the time of a token of vanilla decoding to that of a run, step by step: one target step yields several
-// tokens, which saves; a verification that takes longer than a step, drafting, deciding and what is left
-// cost. Decoding alone, without the prefill.
+// Steps from a token's time in vanilla decoding to its time in a run. One target step yields several tokens,
+// which saves time. A verification longer than a vanilla step, drafting, deciding and the rest cost time.
+// Covers decoding alone, without the prefill.
 
 #include <draftscope/simulator/analysis/explain.h>
 #include <cstdint>
@@ -12,28 +12,28 @@
 namespace draftscope::gui {
 
 enum class TokenTime : std::uint8_t {
-  vanilla,       ///< where it begins
-  fewer_steps,   ///< one target step for all tokens of a round, instead of one each
-  verification,  ///< beyond one vanilla step
+  vanilla,       ///< Starting point.
+  fewer_steps,   ///< One target step for all tokens of a round, instead of one per token.
+  verification,  ///< Time beyond one vanilla step.
   draft,
   decide,
   accept,
   outside,  ///< Time outside the rounds' phases.
-  run,      ///< where it ends
+  run,      ///< End point.
 };
 
 struct TokenTimeStep {
   TokenTime what = TokenTime::vanilla;
-  double ns = 0.0;         ///< per token; of a change its sign says whether it costs
-  double before_ns = 0.0;  ///< time of a token before it; 0 of both ends
+  double ns = 0.0;         ///< ns per token; the sign of a change says whether it costs time.
+  double before_ns = 0.0;  ///< ns per token before this change; 0 for both ends.
 
   [[nodiscard]] double after_ns() const { return before_ns + ns; }
   [[nodiscard]] bool is_end() const { return what == TokenTime::vanilla || what == TokenTime::run; }
 };
 
-/// In the order of TokenTime, both ends included; each change begins where the one before it ended, and the
-/// last ends at the run's time. Empty where there is no vanilla run, or where the recording does not tell how
-/// a round's time splits.
+/// Steps in the order of TokenTime, both ends included. Each change begins where the previous one ended, and
+/// the last ends at the run's time. Empty without a vanilla run, or if the recording does not tell how a
+/// round's time splits.
 [[nodiscard]] std::vector<TokenTimeStep> token_waterfall(const simulator::RoundAccount& round);
 
 }  // namespace draftscope::gui

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A lane's busy time in columns, as the recording's stored overview has it: it stands in for its
-// slices until they are read. Immutable once built.
+// A lane's busy time in columns, from the recording's stored overview. It stands in for the lane's slices
+// until they are read. Immutable once built.
 
 #include <array>
 #include <cstddef>
@@ -26,7 +26,8 @@ class BusyColumns {
   [[nodiscard]] bool empty() const { return start_ns_.empty(); }
   [[nodiscard]] std::size_t size() const { return start_ns_.size(); }
   [[nodiscard]] TimeRange whole() const;
-  /// Time within the range, columns that reach out of it counting in proportion. O(log columns + those met).
+  /// Busy time within the range. Columns that reach out of it count in proportion. O(log columns + columns
+  /// met).
   [[nodiscard]] ByPhase summarise(TimeRange range) const;
   [[nodiscard]] std::size_t bytes() const;
 

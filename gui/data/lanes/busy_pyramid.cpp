@@ -23,7 +23,7 @@ void note_longest(BusySummary& sum, std::size_t index, std::int64_t duration_ns)
   }
 }
 
-/// One slice, cut to the range.
+/// Adds one slice, cut to the range.
 void add_slice(const LaneSlices& slices, std::size_t index, TimeRange range, BusySummary& sum) {
   const std::int64_t start = std::max(slices.start_ns(index), range.start_ns);
   const std::int64_t end = std::min(slices.end_ns(index), range.end_ns);
@@ -123,7 +123,7 @@ std::optional<BusySummary> BusyPyramid::from_afar(TimeRange range, std::size_t& 
   if (near + min_blocks >= starts_ns_.size() || starts_ns_[near + min_blocks] > range.end_ns)
     return std::nullopt;
   const std::size_t last = block_at(range.end_ns, near);
-  // Running sum at a time within a block, by phase.
+  // Running sum by phase, interpolated at a time within a block.
   const auto sum_at = [this](std::int64_t time_ns, std::size_t in, std::size_t phase) {
     const std::int64_t start_ns = starts_ns_[in];
     if (in + 1 == starts_ns_.size() || time_ns <= start_ns) return static_cast<double>(before_[in][phase]);

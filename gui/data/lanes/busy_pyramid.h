@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Level of detail of a lane: how busy any stretch of time was, with what, without walking its slices. Blocks
-// of 64 consecutive slices have running sums, and node i of level k the longest slice of 64^(k+1). An answer
-// is exact, because the few slices at both ends of a stretch are looked at one by one; from afar, where a
-// pixel has hundreds, they count in proportion.
+// Level of detail of a lane: how busy any stretch of time was, and with what, without walking its slices.
+// Blocks of 64 consecutive slices have running sums. Node i of level k has the longest slice of 64^(k+1).
 //
-// Memory: 88 bytes for each 64 slices. Immutable once built, free to read from several threads.
+// An answer is exact, because the few slices at both ends of a stretch are examined one by one. From afar,
+// where a pixel has hundreds of slices, they count in proportion.
+//
+// Memory: 88 bytes per 64 slices. Immutable once built; several threads may read it.
 
 #include <array>
 #include <cstddef>
@@ -21,33 +22,33 @@ namespace draftscope::gui {
 struct BusySummary {
   std::array<std::int64_t, traces::phase_count> by_phase_ns{};
   std::size_t slices = 0;
-  std::size_t longest = 0;       ///< index of a longest slice; meaningless without slices
-  std::int64_t longest_ns = -1;  ///< its whole duration, within the stretch or not
+  std::size_t longest = 0;       ///< Index of a longest slice; meaningless without slices.
+  std::int64_t longest_ns = -1;  ///< Its whole duration, even if it reaches out of the stretch.
 
   [[nodiscard]] std::int64_t busy_ns() const;
-  /// Phase that most time went to; of equals the first.
+  /// Phase that took most time; ties go to the first phase.
   [[nodiscard]] traces::Phase dominant() const;
 };
 
 class BusyPyramid {
  public:
-  /// Slices a block.
+  /// Slices per block.
   static constexpr std::size_t block = 64;
 
   BusyPyramid() = default;
   /// O(slices).
   explicit BusyPyramid(const LaneSlices& slices);
 
-  /// Busy time of [range.start_ns, range.end_ns) in the lane that this was built of; slices that reach out of
-  /// it count with the part inside. O(log slices).
+  /// Busy time of [range.start_ns, range.end_ns) in the lane that this was built from. Slices that reach out
+  /// of the range count with the part inside. O(log slices).
   [[nodiscard]] BusySummary summarise(const LaneSlices& slices, TimeRange range) const;
-  /// The same where the first slice that ends after the range's start is known.
+  /// Summarises a range for which `first`, the first slice that ends after its start, is known.
   [[nodiscard]] BusySummary summarise(const LaneSlices& slices, TimeRange range, std::size_t first) const;
 
-  /// A summary for a picture, of a range with many blocks: blocks that reach out of it count in proportion to
-  /// their time inside, and their longest slices not at all. Ranges next to each other add up. Absent of a
-  /// range with few blocks. `near` is the block that the range before began in, 0 at first; it becomes this
-  /// range's. O(log blocks).
+  /// Summarises a range with many blocks for a picture; absent for a range with few. Blocks that reach out of
+  /// the range count in proportion to their time inside, and without their longest slices. Adjacent ranges
+  /// add up. `near` is the block in which the previous range began, 0 at first; it becomes this range's
+  /// block. O(log blocks).
   [[nodiscard]] std::optional<BusySummary> from_afar(TimeRange range, std::size_t& near) const;
 
   [[nodiscard]] std::size_t bytes() const;
@@ -58,13 +59,14 @@ class BusyPyramid {
     std::uint32_t index = 0;
     std::int64_t ns = -1;
   };
-  /// Block that a time lies in, from a block on that is at or before it; their number after the last.
+  /// Block that contains a time, searched from block `from`, at or before it; the number of blocks after the
+  /// last.
   [[nodiscard]] std::size_t block_at(std::int64_t time_ns, std::size_t from) const;
   void add_whole(const LaneSlices& slices, std::size_t first, std::size_t last, BusySummary& sum) const;
 
   std::vector<std::int64_t>
-      starts_ns_;                ///< of each block, the last of which may have fewer, and where it ends
-  std::vector<ByPhase> before_;  ///< busy time before each block, and of all
+      starts_ns_;  ///< [block] Start of each block, and the end of the last, which may be shorter.
+  std::vector<ByPhase> before_;               ///< [block] Busy time before each block, and in total.
   std::vector<std::vector<Longest>> levels_;  ///< Longest slices of whole blocks.
 };
 

@@ -30,8 +30,8 @@ Parts parts_of(std::string_view specification) {
 
 std::vector<std::string> distinct_names(const std::vector<std::string>& specifications) {
   std::vector<Parts> all;
-  std::map<std::string, std::size_t> runs_of;                          // by strategy
-  std::map<std::string, std::map<std::string, std::size_t>> users_of;  // of each strategy's parameters
+  std::map<std::string, std::size_t> runs_of;                          // [strategy]
+  std::map<std::string, std::map<std::string, std::size_t>> users_of;  // [strategy][parameter]
   for (const std::string& specification : specifications) {
     all.push_back(parts_of(specification));
     ++runs_of[all.back().strategy];

@@ -26,7 +26,7 @@ void widen(TimeRange& whole, bool& is_first, TimeRange time) {
   is_first = false;
 }
 
-/// Slices by start, each in the first lane that is free by then.
+/// Sorts slices by start, and puts each into the first lane that is free by then.
 std::vector<LaneSlices> without_overlap(LaneSlices slices) {
   std::vector<std::uint32_t> order(slices.size());
   std::iota(order.begin(), order.end(), 0U);

@@ -24,7 +24,7 @@ ShownGroup group_of(const Lane& lane) {
           .track_kind = lane.track_kind};
 }
 
-/// A group for each run that is asked for and has lanes.
+/// One group per run that the recording names and that has lanes.
 std::vector<ShownGroup> run_groups(const Timeline& timeline, const OpenedRecording& opened) {
   const IdIndex<traces::RunId> indices(opened.recording().runs,
                                        [](const traces::Run& run) { return run.id; });
@@ -87,7 +87,7 @@ std::vector<std::size_t> collapsed_lanes(const Timeline& timeline, const ShownGr
   std::vector<std::size_t> rounds;
   std::copy_if(group.lanes.begin(), group.lanes.end(), std::back_inserter(rounds),
                [&](std::size_t lane) { return timeline.lanes[lane].kind == LaneKind::rounds; });
-  // A run may have requests only.
+  // A run may have only requests.
   return rounds.empty() ? std::vector{group.lanes.front()} : rounds;
 }
 

@@ -17,7 +17,7 @@ void LaneSlices::for_each_column(A& a, B& b, Action action) {
 }
 
 std::uint16_t LaneSlices::index_of(const SliceKind& kind) {
-  // Mostly it is what followed this kind the last time, layer by layer.
+  // The kind is mostly the one that followed the last kind before, layer by layer.
   const std::uint16_t last = kind_.empty() ? is_rare : kind_.back();
   if (last != is_rare && kinds_[next_kind_[last]] == kind) return next_kind_[last];
   const std::uint64_t key = std::uint64_t{kind.name} << 32 |
@@ -54,7 +54,7 @@ void LaneSlices::append(LaneSlices&& later) {
     return;
   }
   for (const auto& [index, end_ns] : later.long_ends_) long_ends_.emplace_back(size() + index, end_ns);
-  // The other has numbered its kinds by itself.
+  // The other object numbers its kinds differently.
   kind_.reserve(size() + later.size());
   for (std::size_t i = 0; i < later.size(); ++i) add_kind(later.kind(i));
   later.kind_ = {};
@@ -82,14 +82,14 @@ LaneSlices LaneSlices::reordered(const std::vector<std::uint32_t>& order) const 
 }
 
 void LaneSlices::add(const LaneSlice& slice) {
-  // Memory that is not touched costs nothing, copying slices does: by fours it is a third of what it is by
-  // twos.
+  // Untouched memory costs nothing, but copying slices does: growth by four copies a third of what growth by
+  // two does.
   if (start_ns_.size() == start_ns_.capacity())
     for_each_column(*this, *this, [this](auto& column, auto& /*same*/) {
       column.reserve(std::max<std::size_t>(64, 4 * start_ns_.size()));
     });
   start_ns_.push_back(slice.time.start_ns);
-  // As unsigned, because a damaged file may have any two times.
+  // Computed as unsigned, because a damaged file may have any two times.
   const std::uint64_t length =
       static_cast<std::uint64_t>(slice.time.end_ns) - static_cast<std::uint64_t>(slice.time.start_ns);
   if (length >= is_long) long_ends_.emplace_back(length_ns_.size(), slice.time.end_ns);

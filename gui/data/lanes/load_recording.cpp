@@ -24,10 +24,10 @@ using traces::IdRange;
 using traces::Reader;
 
 constexpr std::int64_t rows_per_progress = 1 << 16;
-// A round with its draft tokens takes about as long to read as so many spans.
+// A round with its draft tokens takes about as long to read as this many spans.
 constexpr std::int64_t spans_per_round = 5;
 
-/// Runs a task on a thread of its own; on this one if there is none to be had.
+/// Runs a task on a new thread, or on this one if no thread can be created.
 template <typename Task>
 auto in_background(Task task) {
   try {
@@ -52,15 +52,15 @@ class LoadSteps {
   const LoadProgress& progress_;
 };
 
-/// Rows whose number there may be millions of, as one thread reads them.
+/// Rows that a recording may have millions of, as one thread reads them.
 struct GatheredRows {
   LaneBuilder lanes;
   simulator::StreamedPhases phases;
   std::vector<simulator::DeviceInterval> device;
 };
 
-/// A slice's round until LaneBuilder::finish(). Ids beyond 32 bits would need a trace of 4 G rounds; such a
-/// slice keeps its time and loses its round.
+/// The round of a slice until LaneBuilder::finish(). Ids beyond 32 bits would need a trace of 4 G rounds;
+/// such a slice keeps its time and loses its round.
 std::uint32_t short_id(traces::RoundId round_id) {
   const std::int64_t number = round_id.value();
   return number > 0 && number < no_index ? static_cast<std::uint32_t>(number) : 0;
@@ -93,7 +93,7 @@ class RowGatherer {
                       .row_id = kernel.id.value(),
                       .layer = static_cast<std::int16_t>(kernel.layer),
                       .phase = kernel.phase});
-      // Below an operation: from the block that was done first to the one that was done last.
+      // The lane below an operation shows the time from its first finished block to its last.
       if (kernel.first_end_ns > kernel.start_ns)
         into.lanes.add({LaneKind::track, kernel.track_id.value()}, 1,
                        {.time = {kernel.first_end_ns, kernel.end_ns},
@@ -109,7 +109,7 @@ class RowGatherer {
     });
   }
 
-  /// Intervals of what ran on streams, as read_device_intervals() has them.
+  /// Intervals of what ran on streams, in the format of read_device_intervals().
   std::vector<simulator::DeviceInterval> device_intervals(const traces::Recording& recording) {
     std::vector<simulator::DeviceInterval> all;
     for (const traces::Track& track : recording.tracks)
@@ -156,7 +156,7 @@ class RowGatherer {
   std::unordered_map<traces::TrackId, std::vector<simulator::DeviceInterval>> tracks_;
 };
 
-/// Time that a request took, as far as it is known: a cut-off one ends with its last round.
+/// Time that a request took, as far as it is known: an unfinished request ends with its last round.
 TimeRange time_of(const traces::Request& request, std::int64_t last_round_end_ns) {
   return {request.start_ns, std::max({request.start_ns, request.end_ns, last_round_end_ns})};
 }
@@ -173,7 +173,7 @@ void add_requests_and_rounds(const traces::Recording& recording, const LaneNames
                .name = names.round(),
                .round_index = short_id(round.id),
                .row_id = round.id.value(),
-               // What most of the round went to colours it from afar.
+               // The phase that took more of the round gives its colour from afar.
                .phase = round.drafted > 0 && round.draft_ns > round.verify_ns ? traces::Phase::draft
                                                                               : traces::Phase::verify});
   }
@@ -192,7 +192,7 @@ std::map<std::string, std::int64_t> ids_by_table(const std::vector<traces::Table
   return result;
 }
 
-/// Rows to read, as their highest ids tell.
+/// Number of rows to read, by their highest ids.
 struct Work {
   explicit Work(const std::map<std::string, std::int64_t>& ids) {
     const auto of = [&](const char* table) {
@@ -206,23 +206,22 @@ struct Work {
   }
 
   [[nodiscard]] std::int64_t all() const { return rounds + spans + kernels + others; }
-  /// Spans that the thread which reads the rounds takes: whoever has less takes some of the
-  /// other's.
+  /// Spans that the thread that reads the rounds takes over, so that both threads have equal work.
   [[nodiscard]] std::int64_t late_spans() const {
     return std::clamp<std::int64_t>((spans + kernels - rounds) / 2, 0, spans);
   }
 
   std::int64_t spans = 0;
   std::int64_t kernels = 0;
-  std::int64_t rounds = 0;  ///< in spans
+  std::int64_t rounds = 0;  ///< Weighted by spans_per_round.
   std::int64_t others = 0;
 };
 
 struct Rows {
   traces::Recording recording;
   OpenedRecording::TokenTexts token_texts;
-  GatheredRows early;  ///< the first spans, and kernels
-  GatheredRows late;   ///< rounds, decisions, counters and the last spans
+  GatheredRows early;  ///< The first spans, and kernels.
+  GatheredRows late;   ///< Rounds, decisions, counters and the last spans.
   std::vector<simulator::DeviceInterval> device;
 };
 
@@ -238,7 +237,7 @@ Result<void> read_late(Reader& reader, const LaneNames& names, const Work& work,
   return gatherer.add_spans(reader, {work.spans - work.late_spans() + 1}, into.late);
 }
 
-/// This thread reads the rounds, another with its own connection the spans and kernels.
+/// Reads the rounds on this thread, and spans and kernels on another thread with its own connection.
 template <typename OpenAgain>
 Result<Rows> read_rows(Reader& reader, const OpenAgain& open_again, const LaneNames& names, const Work& work,
                        LoadSteps& steps) {
@@ -257,7 +256,7 @@ Result<Rows> read_rows(Reader& reader, const OpenAgain& open_again, const LaneNa
   return rows;
 }
 
-/// Empty where a device did not time them.
+/// Empty unless a device timed the operations.
 Result<simulator::RecordedOperations> operations_in(const std::filesystem::path& path,
                                                     const traces::Recording& recording) {
   if (!simulator::operation_tracks(recording).timed_by_device) return simulator::RecordedOperations{};
@@ -265,7 +264,7 @@ Result<simulator::RecordedOperations> operations_in(const std::filesystem::path&
   return simulator::read_operations(reader, recording);
 }
 
-/// Another thread computes the figures while this one builds the timeline.
+/// Builds the timeline while another thread computes the figures.
 LoadedRecording assemble(Rows rows, simulator::RecordedOperations operations, int schema_version,
                          const LaneNames& names) {
   LoadedRecording loaded;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Reads recordings for the app: at once what a stored overview tells of them, then all rows by two threads
-// with a connection each.
+// Reads recordings for the app: first the stored overview, then all rows by two threads with one connection
+// each.
 
 #include <draftscope/base/result.h>
 #include <atomic>
@@ -22,16 +22,16 @@ struct LoadedRecording {
   std::shared_ptr<const Timeline> timeline;
 };
 
-/// Nothing if the file stores no overview, or one that can't be read: then the rows tell all, as they do of
-/// every file in the end.
+/// Empty if the file stores no overview, or one that can't be read. The rows, which are read from every file
+/// later, then give everything.
 [[nodiscard]] std::optional<LoadedRecording> read_overview(const std::filesystem::path& path,
                                                            const std::atomic<bool>& cancelled);
 
-/// Called now and then with the work done and all that there is, by either thread.
+/// Called repeatedly with the finished and the total work, by either thread.
 using LoadProgress = std::function<void(std::int64_t done, std::int64_t all)>;
 
-/// All of it. Errors: not a readable trace, unreadable tables, one line; something soon after `cancelled`
-/// became true.
+/// Reads the whole recording. Errors, one line: not a readable trace, unreadable tables. Returns some error
+/// soon after `cancelled` became true.
 [[nodiscard]] Result<LoadedRecording> load_recording(const std::filesystem::path& path,
                                                      const std::atomic<bool>& cancelled,
                                                      const LoadProgress& progress);

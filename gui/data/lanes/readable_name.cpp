@@ -14,7 +14,7 @@ bool is_of_identifier(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Letters of the namespace that `text` begins with, its colons included; 0 if it begins with none.
+/// Length of the namespace that `text` begins with, its colons included; 0 if it begins with none.
 std::size_t namespace_length(std::string_view text) {
   if (text.starts_with(anonymous)) return anonymous.size();
   std::size_t length = 0;

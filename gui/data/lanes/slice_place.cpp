@@ -22,7 +22,7 @@ std::optional<SlicePlace> span_of_id(const Timeline& timeline, traces::SpanId sp
   return std::nullopt;
 }
 
-/// Keeps the match next to a place, and the one to begin at again if there is none.
+/// Tracks the match nearest to a place, and the first match of all, to wrap around to.
 class NearestMatch {
  public:
   NearestMatch(const Timeline& timeline, const std::optional<SlicePlace>& from, bool forward)
@@ -36,7 +36,7 @@ class NearestMatch {
   [[nodiscard]] std::optional<SlicePlace> found() const { return ahead_ ? ahead_ : first_; }
 
  private:
-  /// Order of time, then of lanes.
+  /// Key of the order by time, then by lane.
   [[nodiscard]] std::pair<std::int64_t, std::size_t> key(const SlicePlace& place) const {
     return {timeline_.lanes[place.lane].slices.start_ns(place.slice), place.lane};
   }

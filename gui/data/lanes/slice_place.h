@@ -22,13 +22,13 @@ struct SlicePlace {
 
 [[nodiscard]] TimeRange time_of(const Timeline& timeline, const SlicePlace& place);
 
-/// The next slice in the order of time whose name is marked in `matches` (by Timeline::names), after `from`
-/// or before it, or from an end without `from`; wraps around. None if no slice
-/// matches. Goes through all slices.
+/// Finds the next slice in time order, after `from` or before it, whose name is marked in `matches` (by
+/// Timeline::names). Without `from` it starts at an end; it wraps around. None if no slice matches. Walks all
+/// slices.
 [[nodiscard]] std::optional<SlicePlace> next_match(const Timeline& timeline, const std::vector<bool>& matches,
                                                    const std::optional<SlicePlace>& from, bool forward);
 
-/// The span that launched the kernel at a place; none of other slices. Goes through all spans.
+/// The span that launched the kernel at a place; none for other slices. Walks all spans.
 [[nodiscard]] std::optional<SlicePlace> launch_of(const Timeline& timeline, const SlicePlace& place);
 
 }  // namespace draftscope::gui

@@ -49,7 +49,7 @@ Timeline overview_timeline(const traces::Recording& outline, const traces::Overv
   const traces::LaneColumn* before = nullptr;
   for (const traces::LaneColumn& row : overview.lanes) {
     const LaneGroup group{kind_of(row.lane), row.owner};
-    // Columns of one lane follow one another.
+    // Columns of one lane are adjacent.
     if (before == nullptr || before->lane != row.lane || before->owner != row.owner ||
         before->depth != row.depth)
       columns = is_in(outline, group)

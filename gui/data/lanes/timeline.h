@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Everything that a recording's timeline shows, as lanes of slices with their level of detail: requests and
-// rounds (one lane a run), then each track of the recording, nested spans in a lane of each depth. Immutable
+// The content of a recording's timeline, as lanes of slices with their level of detail: requests and rounds
+// (one lane per run), then each track of the recording, with nested spans in one lane per depth. Immutable
 // once read (load_recording.h).
 
 #include <draftscope/traces/overview.h>
@@ -21,13 +21,13 @@ enum class LaneKind : std::uint8_t { requests, rounds, decisions, track };
 
 struct Lane {
   LaneKind kind = LaneKind::track;
-  std::int64_t owner = 0;  ///< id of the run (requests, rounds) or of the track; 0 for decisions
+  std::int64_t owner = 0;  ///< Id of the run (requests, rounds) or of the track; 0 for decisions.
   std::string name;        ///< Name of the lane's group: the run, or the track.
-  std::string track_kind;  ///< "host", "stream", …; empty where it is no track's
-  std::int32_t depth = 0;  ///< within the group, 0 at the top
+  std::string track_kind;  ///< "host", "stream", …; empty = not a track's
+  std::int32_t depth = 0;  ///< Depth within the group, 0 at the top.
   LaneSlices slices;
   BusyPyramid pyramid;
-  BusyColumns columns;  ///< instead of slices, while those have not been read
+  BusyColumns columns;  ///< Used instead of slices until they are read.
 };
 
 struct CounterLane {
@@ -41,7 +41,7 @@ struct Timeline {
   std::vector<std::string> names;  ///< Names that slices refer to.
   std::vector<Lane> lanes;
   std::vector<CounterLane> counters;
-  /// Which span launched a kernel: (kernel id, span id), ordered by the kernel's.
+  /// (kernel id, id of the span that launched it), ordered by kernel id.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> launches;
 
   [[nodiscard]] std::size_t slices() const;

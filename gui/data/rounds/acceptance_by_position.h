@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Acceptance of the k-th draft token of a round, over any stretch of rounds without walking them:
-// the counts of `draftscope report` (simulator/figures), which are those of the whole run.
+// Acceptance of the k-th draft token of a round, over any stretch of rounds without walking them. The counts
+// are those of `draftscope report` (simulator/figures), which cover the whole run.
 //
-// Memory: 2 bytes a round, and 0.25 for each position. Immutable once built.
+// Memory: 2 bytes per round, and 0.25 per position. Immutable once built.
 
 #include <draftscope/simulator/analysis/figures.h>
 #include <cstdint>
@@ -23,8 +23,8 @@ class AcceptanceByPosition {
   AcceptanceByPosition() = default;
   AcceptanceByPosition(const OpenedRecording& opened, std::size_t run_index);
 
-  /// Acceptance by position of the rounds [first, last); as many as the deepest draft of the run has. O(log
-  /// rounds).
+  /// Acceptance by position of the rounds [first, last), up to the position of the deepest draft of the run.
+  /// O(log rounds).
   [[nodiscard]] std::vector<simulator::PositionAcceptance> count(std::size_t first, std::size_t last) const;
 
  private:
@@ -32,7 +32,7 @@ class AcceptanceByPosition {
     std::uint8_t steps = 0;
     std::uint8_t accepted = 0;
   };
-  /// Adds a round to a row: of each position drafted, reached, accepted.
+  /// Adds a round's counts to a row: for each position drafted, reached, accepted.
   void add_round(std::size_t place, std::span<std::uint32_t> row) const;
 
   std::vector<Path> paths_;  ///< [place]

@@ -18,10 +18,10 @@ constexpr std::int32_t no_part = -1;
 constexpr std::size_t max_operations = 14;
 constexpr std::int64_t rows_per_question = 1 << 14;
 
-/// Kinds of time in a round beside layers and operations.
+/// Kinds of time in a round apart from layers and operations.
 enum class Rest : std::uint8_t { unnamed, idle, gap, host, not_recorded };
 
-/// Times of one side, layers or operations, while they are gathered.
+/// Times by layer, or by operation, while they are gathered.
 class GatheredTimes {
  public:
   void add(std::uint32_t place, std::int32_t part, std::int64_t ns) {
@@ -36,7 +36,7 @@ class GatheredTimes {
   }
   [[nodiscard]] bool is_named() const { return is_named_; }
 
-  /// Named parts become `part_of[part]`, below names.size(); the rest follows them.
+  /// Renumbers named parts by `part_of`, to below names.size(); the rest follows them.
   DetailedTimes::Side finish(TimeSource source, std::vector<std::string> names,
                              const std::vector<std::uint16_t>& part_of, const char* unnamed,
                              std::size_t rounds) && {
@@ -84,7 +84,7 @@ class Gatherer {
       places_.emplace(round(place).id, static_cast<std::uint32_t>(place));
   }
 
-  /// The place of a round, by its id; no_index of another run's.
+  /// Place of a round, by its id; no_index for a round of another run.
   [[nodiscard]] std::uint32_t place_of(traces::RoundId round_id) const {
     const auto found = places_.find(round_id);
     return found == places_.end() ? no_index : found->second;
@@ -93,7 +93,7 @@ class Gatherer {
   [[nodiscard]] bool is_recorded(std::uint32_t place) const { return is_recorded_[place]; }
   void set_recorded(std::uint32_t place) { is_recorded_[place] = true; }
 
-  /// Parts are layers, and operations by index in their names.
+  /// Parts are layers, and operations by index into their names.
   void add(std::uint32_t place, std::int32_t layer, std::int32_t operation, std::int64_t ns) {
     layers_.add(place, layer >= max_layers ? no_part : layer, ns);
     operations_.add(place, operation, ns);
@@ -105,7 +105,7 @@ class Gatherer {
     operations_.add_rest(place, rest, ns);
   }
 
-  /// `source` is of what this was gathered from; sides that it names nothing of stay no_part.
+  /// `source` is the kind of rows gathered. A side without named parts stays empty (TimeSource::none).
   DetailedTimes finish(TimeSource source, const std::vector<std::string>& operations) && {
     for (std::uint32_t place = 0; place < rounds_.size(); ++place)
       if (!is_recorded(place))
@@ -116,7 +116,7 @@ class Gatherer {
       layer_names.push_back("layer " + std::to_string(layer));
       same.push_back(static_cast<std::uint16_t>(layer));
     }
-    // The longest first; what is beyond the kept ones is one part.
+    // The longest operations come first; all beyond max_operations are one part.
     const std::vector<std::int64_t> totals = operations_.totals(operations.size());
     std::vector<std::size_t> order(operations.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -154,7 +154,7 @@ class Operations {
  public:
   explicit Operations(const std::unordered_map<traces::StringId, std::string>& strings) : strings_(strings) {}
 
-  /// Spans that hold operations rather than being one give no_part.
+  /// A span that contains operations, and is no operation itself, gives no_part.
   [[nodiscard]] std::int32_t of(traces::StringId name_id) {
     const auto [known, is_new] = operation_of_.try_emplace(name_id, no_part);
     if (!is_new) return known->second;
@@ -177,8 +177,8 @@ class Operations {
   std::vector<std::string> names_;
 };
 
-/// Goes through the spans of one round on one track, in the order of their start: an instant is the innermost
-/// open span's.
+/// Walks the spans of one round on one track, in the order of their start. An instant belongs to the
+/// innermost open span.
 class RoundSweep {
  public:
   RoundSweep(Gatherer& into, std::uint32_t place)
@@ -245,7 +245,7 @@ Result<DetailedTimes> times_of_spans(traces::Reader& reader, Gatherer gatherer, 
       sweep.reset();
       round_id = span.round_id;
       track_id = span.track_id;
-      // Of a round on several threads, the first one's time counts.
+      // If a round runs on several threads, the time of the first one counts.
       if (const std::uint32_t place = gatherer.place_of(round_id);
           place != no_index && !gatherer.is_recorded(place))
         sweep.emplace(gatherer, place);
@@ -269,7 +269,7 @@ struct KernelTime {
 void add_round(std::span<const KernelTime> kernels, Gatherer& into) {
   const std::uint32_t place = kernels.front().place;
   const traces::Round& round = into.round(place);
-  std::int64_t covered_ns = round.start_ns;  // up to here everything has been counted
+  std::int64_t covered_ns = round.start_ns;  // Everything before this time has been counted.
   std::int64_t first_ns = round.end_ns;
   std::int64_t busy_ns = 0;
   for (const KernelTime& kernel : kernels) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The time of a run's rounds by layer and by operation, from what was recorded inside their phases: kernels
-// where the device has some, host spans else. Parts never overlap: an instant belongs to the innermost span
-// that is open, or to the kernel that began first, so that the parts add up to the rounds' time exactly. What
-// no layer or operation covers:
+// The time of a run's rounds by layer and by operation, from the records inside their phases: kernels if the
+// device has some, else host spans. Parts never overlap, so that they add up to the rounds' time exactly. An
+// instant belongs to the innermost open span, or to the kernel that began first.
+// Time that no layer or operation covers:
 //   no layer, no operation   inside a phase, or in a kernel, without one
 //   idle                     no phase (host spans)
 //   gap, host                no kernel: between the round's first and last, and around them (kernels)
-//   not recorded             rounds of which there are no spans or kernels
+//   not recorded             rounds without spans or kernels
 //
-// Operations have the names of the engine's spans; a kernel that carries one before a colon counts there,
-// others by their function. Beyond the 14 that took longest they are one part.
+// Operations have the names of the engine's spans. A kernel whose name has one before a colon counts there,
+// others count by their function. Operations beyond the 14 that took longest are one part.
 
 #include <functional>
 
@@ -24,18 +24,18 @@ enum class TimeSource : std::uint8_t { none, spans, kernels };
 
 struct DetailedTimes {
   struct Side {
-    TimeSource source = TimeSource::none;  ///< none: nothing was recorded that fine
-    std::size_t named = 0;                 ///< the first parts are layers or operations
+    TimeSource source = TimeSource::none;  ///< none = nothing was recorded that fine
+    std::size_t named = 0;                 ///< Number of leading parts that are layers or operations.
     PartedTimes times;
   };
-  Side by_layer;  ///< part ℓ is layer ℓ
+  Side by_layer;  ///< Part ℓ is layer ℓ.
   Side by_operation;
 };
 
 /// Layers from here on count as none.
 inline constexpr std::int32_t max_layers = 1024;
 
-/// `should_continue` is asked now and then; false cancels. Errors: unreadable tables; "cancelled".
+/// `should_continue` is polled; false cancels. Errors: unreadable tables; "cancelled".
 [[nodiscard]] Result<DetailedTimes> read_detailed_times(traces::Reader& reader, const OpenedRecording& opened,
                                                         std::size_t run_index,
                                                         const std::function<bool()>& should_continue);

@@ -61,7 +61,7 @@ namespace {
 
 constexpr std::size_t calibration_bins = 10;
 
-/// Adds a round's tokens to a row of counts.
+/// Returns an adder of a round's tokens to a row of counts.
 auto adding(const DraftConfidences& drafts) {
   return [&drafts](std::size_t place, std::span<std::uint32_t> row) {
     for (std::size_t token = drafts.first[place]; token < drafts.first[place + 1]; ++token) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Every drafted token of a run with its confidence, in the order of the rounds, as columns: 5 bytes a token.
-// With the sums that trends over rounds need. Counts of draft tokens by confidence and fate, over any part of
-// the rounds without walking their tokens, take 12.5 bytes a round, and are exact. Immutable once built.
+// Every drafted token of a run with its confidence, in the order of the rounds, as columns: 5 bytes per
+// token. Includes the sums that trends over rounds need. Counts of draft tokens by confidence and fate, over
+// any stretch of rounds without walking their tokens, take 12.5 bytes per round and are exact. Immutable once
+// built.
 
 #include <array>
 #include <cstdint>
@@ -17,30 +18,30 @@ namespace draftscope::gui {
 
 enum class DraftFate : std::uint8_t {
   accepted,
-  rejected,  ///< the verifier got to it and the target disagreed
-  untested,  ///< after a rejected one
+  rejected,  ///< The verifier reached it, and the target disagreed.
+  untested,  ///< It came after a rejected token.
 };
 inline constexpr std::size_t draft_fates = 3;
 [[nodiscard]] DraftFate fate_of(const traces::DraftToken& token);
 
 struct DraftConfidences {
-  std::vector<float> confidence;     ///< [draft token]; not a number where none was recorded
-  std::vector<DraftFate> fate;       ///< [draft token]
-  std::vector<std::uint32_t> first;  ///< [place of the round, and one after the last] its first draft token
-  std::vector<std::uint32_t> accepted;  ///< [as first] accepted before this round
-  ValuePyramid threshold;               ///< [place]; not a number where the strategy has none
-  ValuePyramid exit_layer;              ///< [place]; not a number where nothing was drafted
+  std::vector<float> confidence;        ///< [draft token] NaN where none was recorded.
+  std::vector<DraftFate> fate;          ///< [draft token]
+  std::vector<std::uint32_t> first;     ///< [place, and one after the last] First draft token.
+  std::vector<std::uint32_t> accepted;  ///< [place, and one after the last] Tokens accepted before it.
+  ValuePyramid threshold;               ///< [place] NaN where the strategy has none.
+  ValuePyramid exit_layer;              ///< [place] NaN where nothing was drafted.
   std::int32_t deepest_exit = 0;
   bool has_threshold = false;
 
   [[nodiscard]] std::size_t rounds() const { return threshold.size(); }
-  /// α of the rounds [begin, end); not a number if they drafted nothing.
+  /// α of the rounds [begin, end); NaN if they drafted nothing.
   [[nodiscard]] double acceptance_rate(std::size_t begin, std::size_t end) const;
 };
 
 [[nodiscard]] DraftConfidences draft_confidences(const OpenedRecording& opened, std::size_t run_index);
 
-/// Bins of equal width over [0, 1]; the last has 1 itself.
+/// Bins of equal width over [0, 1]; the last includes 1 itself.
 inline constexpr std::size_t confidence_bins = 100;
 [[nodiscard]] std::size_t confidence_bin(float confidence);
 
@@ -62,8 +63,8 @@ class DraftDensity {
   /// O(rounds + draft tokens).
   explicit DraftDensity(const DraftConfidences& drafts);
 
-  /// Counts of the rounds [first, last) of the run that this was built of; tokens without a confidence count
-  /// nowhere. O(tokens of 128 rounds + log rounds).
+  /// Counts of the rounds [first, last) of the run that this was built from. Tokens without a confidence do
+  /// not count. O(tokens of 128 rounds + log rounds).
   [[nodiscard]] DensityCounts count(const DraftConfidences& drafts, std::size_t first,
                                     std::size_t last) const;
 
@@ -71,16 +72,16 @@ class DraftDensity {
   SumPyramid<std::uint32_t> pyramid_;
 };
 
-/// Acceptance of draft tokens of some confidence, among those that the verifier got to.
+/// Acceptance of draft tokens of some confidence, among those that the verifier reached.
 struct CalibrationBin {
   double from = 0.0;
   double to = 0.0;
-  double mean_confidence = 0.0;  ///< each taken for the middle of its bin of 0.01
+  double mean_confidence = 0.0;  ///< Each token counts as the middle of its bin of width 0.01.
   std::int64_t tested = 0;
   std::int64_t accepted = 0;
 };
 
-/// Ten of equal width over [0, 1]; empty ones are left out.
+/// Ten bins of equal width over [0, 1]; empty bins are left out.
 [[nodiscard]] std::vector<CalibrationBin> calibration(const DensityCounts& counts);
 
 }  // namespace draftscope::gui

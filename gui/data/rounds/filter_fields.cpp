@@ -11,7 +11,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-/// A member of the round's row.
+/// Value of one member of the round's row.
 template <auto member>
 double of_row(const OpenedRecording& opened, std::uint32_t round_index) {
   return static_cast<double>(opened.round(round_index).*member);
@@ -32,7 +32,7 @@ double threshold(const OpenedRecording& opened, std::uint32_t round_index) {
   return value < 0.0 ? none : value;
 }
 
-/// Confidence in the least sure draft token.
+/// Confidence of the least sure draft token.
 double confidence(const OpenedRecording& opened, std::uint32_t round_index) {
   double least = none;
   for (const traces::DraftToken& token : opened.draft_tokens(round_index))

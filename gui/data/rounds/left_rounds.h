@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rounds that a filter leaves, by their time. Memory: 32 bytes a round that is left. Immutable once
-// built.
+// The rounds that a filter leaves, by their time. Memory: 32 bytes per remaining round. Immutable once built.
 
 #include <cstdint>
 #include <vector>
@@ -19,14 +18,14 @@ class LeftRounds {
   [[nodiscard]] bool has(std::uint32_t round_index) const {
     return filtered_->place_in_run(round_index) != no_index;
   }
-  /// Whether a round that is left, of one run, was under way within a time; of any run if there is none of
-  /// this index. O(log rounds).
+  /// Whether a remaining round of the run was under way within the time. With an invalid `run_index` rounds
+  /// of all runs count. O(log rounds).
   [[nodiscard]] bool any_in(std::size_t run_index, TimeRange time) const;
 
  private:
   struct Times {
-    std::vector<std::int64_t> start_ns;  ///< sorted
-    std::vector<std::int64_t> end_ns;    ///< the latest of this round and those before it
+    std::vector<std::int64_t> start_ns;  ///< Start of each round, sorted.
+    std::vector<std::int64_t> end_ns;    ///< Latest end of this round and all before it.
   };
   [[nodiscard]] Times times_of(const std::vector<std::uint32_t>& rounds) const;
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t rounds_per_question = 1 << 14;
 
-/// Letters of the Roman alphabet; others are compared as they are.
+/// Lowers ASCII letters only; other letters are compared as they are.
 std::string in_lower_case(std::string_view words) {
   std::string lower(words);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -45,14 +45,13 @@ bool holds(const FilterTerm& term, double value) {
   return value >= term.number;
 }
 
-/// A text term, with what it asks for prepared once. Few distinct texts stand beside many rounds: each is
-/// judged once.
+/// A text term, prepared once. Rounds are many but distinct texts are few, so each text is judged once.
 class TextTest {
  public:
   explicit TextTest(const FilterTerm& term) : test_(term.test), wanted_(in_lower_case(term.text)) {}
 
   bool holds(std::string_view text) {
-    // The same text mostly comes again, at the same place in memory.
+    // Equal texts mostly share their memory, so the address is the key.
     if (const auto known = known_.find(text.data()); known != known_.end()) return known->second;
     const bool is_so = judge(text);
     known_.emplace(text.data(), is_so);
@@ -70,7 +69,7 @@ class TextTest {
   std::unordered_map<const char*, bool> known_;
 };
 
-/// Whether a round has a token; of != whether it has none that is the text.
+/// Tests whether a round has a token; with !=, whether none of its tokens is the text.
 class TokenTest {
  public:
   TokenTest(const OpenedRecording& opened, const FilterTerm& term)

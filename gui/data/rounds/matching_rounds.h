@@ -7,8 +7,8 @@
 
 namespace draftscope::gui {
 
-/// By index into Recording::rounds, of all runs, whether the filter leaves the round. O(rounds and draft
-/// tokens). `should_continue` is asked now and then; on false the result is without meaning.
+/// Whether the filter leaves each round, by index into Recording::rounds. O(rounds and draft tokens).
+/// `should_continue` is polled; on false the result is meaningless.
 [[nodiscard]] std::vector<bool> matching_rounds(const OpenedRecording& opened, const RoundFilter& filter,
                                                 const std::function<bool()>& should_continue);
 

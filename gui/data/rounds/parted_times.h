@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The time of a run's rounds in named parts, a few of many a round, and its sum over any stretch of rounds
-// without walking them all. Exact in integers.
+// The time of a run's rounds in named parts, of which each round has a few, and its sum over any stretch of
+// rounds without walking them all. Exact in integers.
 //
-// Memory: 6 bytes a part of a round, and 0.2 bytes a round for each name. Immutable once built.
+// Memory: 6 bytes per part of a round, and 0.2 bytes per round and name. Immutable once built.
 
 #include <cstdint>
 #include <string>
@@ -15,15 +15,16 @@
 namespace draftscope::gui {
 
 struct PartTime {
-  std::uint32_t place = 0;  ///< of the round in its run
+  std::uint32_t place = 0;  ///< Place of the round in its run.
   std::uint16_t part = 0;
-  std::uint32_t ns = 0;  ///< longer times are several entries
+  std::uint32_t ns = 0;  ///< Longer times are several entries.
 };
 
 class PartedTimes {
  public:
   PartedTimes() = default;
-  /// `times` in any order, parts below names.size(), places below `rounds`; equal parts of a round are added.
+  /// Takes `times` in any order, with parts below names.size() and places below `rounds`. Equal parts of a
+  /// round are added.
   PartedTimes(std::vector<std::string> names, std::size_t rounds, std::vector<PartTime> times);
 
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
@@ -35,7 +36,7 @@ class PartedTimes {
   void add_round(std::size_t place, std::span<std::int64_t> row) const;
 
   std::vector<std::string> names_;
-  std::vector<std::uint32_t> first_;  ///< [place, and one after the last] its first entry
+  std::vector<std::uint32_t> first_;  ///< [place, and one after the last] First entry.
   std::vector<std::uint16_t> part_;
   std::vector<std::uint32_t> ns_;
   SumPyramid<std::int64_t> pyramid_;

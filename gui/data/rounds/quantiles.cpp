@@ -9,11 +9,11 @@ namespace draftscope::gui {
 namespace {
 
 constexpr int code_bits = 12;
-constexpr int kept_bits = 7;  // significant ones of a duration
+constexpr int kept_bits = 7;  // Significant bits of a duration.
 constexpr std::uint64_t first_rounded = 1U << kept_bits;
 constexpr std::size_t word_bits = 64;
 
-/// Rises with the duration; each octave from 128 ns on has 64 codes.
+/// The code rises with the duration; each octave from 128 ns on has 64 codes.
 std::uint16_t code_of(std::int64_t duration_ns) {
   const auto duration = static_cast<std::uint64_t>(std::max<std::int64_t>(duration_ns, 0));
   if (duration < first_rounded) return static_cast<std::uint16_t>(duration);
@@ -22,7 +22,7 @@ std::uint16_t code_of(std::int64_t duration_ns) {
                                     (duration >> dropped));
 }
 
-/// The middle of the durations that have the code.
+/// Middle of the durations that have the code.
 std::int64_t duration_of(std::uint64_t code) {
   if (code < first_rounded) return static_cast<std::int64_t>(code);
   constexpr std::uint64_t half = first_rounded / 2;
@@ -55,7 +55,7 @@ Quantiles::Quantiles(std::span<const std::int64_t> durations_ns)
       if (i % word_bits == 0) level.zeros_before[i / word_bits] = static_cast<std::uint32_t>(level.zeros);
       const bool is_one = ((codes[i] >> bit) & 1) != 0;
       level.ones[i / word_bits] |= std::uint64_t{is_one} << (i % word_bits);
-      // Zeros keep their order at the front; what is a one waits for the second pass.
+      // Zeros keep their order at the front; ones follow in the second pass.
       if (!is_one) ordered[level.zeros++] = codes[i];
     }
     std::size_t next = level.zeros;

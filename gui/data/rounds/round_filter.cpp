@@ -16,13 +16,13 @@ namespace draftscope::gui {
 namespace {
 
 constexpr std::size_t max_terms = 64;
-constexpr std::size_t max_found = 24;  // bytes of what was found that a message has
+constexpr std::size_t max_found = 24;  // Maximum bytes of the found text in a message.
 
 struct TestSign {
   std::string_view sign;
   FilterTest test;
 };
-/// Longer ones first.
+/// Longer signs come first.
 constexpr std::array<TestSign, 7> signs{{{"!=", FilterTest::unequal},
                                          {"<=", FilterTest::at_most},
                                          {">=", FilterTest::at_least},
@@ -46,7 +46,7 @@ bool is_name_letter(char letter) {
          letter == '-';
 }
 
-/// Those whose names are nearest; all where nothing was named.
+/// Fields with the nearest names; all fields if `name` is empty.
 std::string fields_like(std::string_view name) {
   std::vector<std::string> names;
   for (const FilterField& field : filter_fields()) names.emplace_back(field.name);
@@ -73,7 +73,7 @@ class Parser {
   void skip_spaces() {
     while (!is_done() && is_space(words_[at_])) ++at_;
   }
-  /// Up to the next space.
+  /// The text up to the next space.
   [[nodiscard]] std::string_view rest_of_word() const {
     std::size_t end = at_;
     while (end < words_.size() && !is_space(words_[end])) ++end;
@@ -83,7 +83,7 @@ class Parser {
   [[nodiscard]] tl::unexpected<Error> wrong(std::string_view found, std::string_view expected) const {
     return fail("filter, character {}: found {}, expected {}", begin_ + 1, found, expected);
   }
-  /// Between quotes, on one line, short.
+  /// The text in quotes, on one line, short.
   [[nodiscard]] static std::string quoted(std::string_view found) {
     if (found.empty()) return "the end";
     return quote(found.substr(0, max_found)) + (found.size() > max_found ? "…" : "");
@@ -171,7 +171,7 @@ class Parser {
 
   std::string_view words_;
   std::size_t at_ = 0;
-  std::size_t begin_ = 0;  ///< of what is being read, for messages
+  std::size_t begin_ = 0;  ///< Start of the term or value being read, for messages.
 };
 
 std::string_view sign_of(FilterTest test) {

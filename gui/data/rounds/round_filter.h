@@ -5,9 +5,9 @@
 //
 //   category:prose accepted=0 time>3ms run:swift token:"the" !stop=length
 //
-// A term is a field, a comparison and a value; ! in front turns it round. Texts contain (:) or are (=, !=)
-// the value, whatever its case; numbers and times are compared (=, !=, <, <=, >, >=; : is =). Times have a
-// unit: ns, us, ms, s. A value in quotes may hold spaces; in it \" is a quote and \\ a backslash.
+// A term is a field, a comparison and a value; a leading ! negates it. Texts contain (:) or equal (=, !=) the
+// value, ignoring case. Numbers and times are compared (=, !=, <, <=, >, >=; : is =). Times have a unit: ns,
+// us, ms, s. A value in quotes may contain spaces; in it \" is a quote and \\ a backslash.
 
 #include <draftscope/base/result.h>
 #include <string>
@@ -24,8 +24,8 @@ struct FilterTerm {
   const FilterField* field = nullptr;
   FilterTest test = FilterTest::equal;
   bool is_negated = false;
-  double number = 0.0;  ///< Value of numbers and times, these in nanoseconds.
-  std::string text;     ///< Texts and tokens that are asked for.
+  double number = 0.0;  ///< Value for numbers and times; times are in nanoseconds.
+  std::string text;     ///< Value for texts and tokens.
 
   friend bool operator==(const FilterTerm& a, const FilterTerm& b) {
     return a.field == b.field && a.test == b.test && a.is_negated == b.is_negated && a.number == b.number &&
@@ -33,7 +33,7 @@ struct FilterTerm {
   }
 };
 
-/// Without terms it leaves all rounds.
+/// A filter without terms leaves all rounds.
 struct RoundFilter {
   std::vector<FilterTerm> terms;
   friend bool operator==(const RoundFilter& a, const RoundFilter& b) { return a.terms == b.terms; }
@@ -42,7 +42,7 @@ struct RoundFilter {
 /// Errors: one line with the column, what was found and what was expected.
 [[nodiscard]] Result<RoundFilter> parse_filter(std::string_view words);
 
-/// Words that parse_filter() makes the same filter of.
+/// Text that parse_filter() turns into the same filter.
 [[nodiscard]] std::string filter_text(const RoundFilter& filter);
 
 }  // namespace draftscope::gui

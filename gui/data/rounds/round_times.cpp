@@ -10,7 +10,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// The percentiles of so many values, of which `ranked` gives the one of a rank.
+/// Sets the percentiles of `values` values; `ranked` gives the value at a rank.
 template <typename Ranked>
 void set_percentiles(std::size_t values, const Ranked& ranked, PartPercentiles& into) {
   const auto at = [&](double share) { return ranked(nearest_rank(share, values)); };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Parts of the time of a run's rounds, as running sums, so that any stretch of rounds takes two look-ups;
-// and the percentiles of single rounds. Parts add up to the rounds' time exactly, what no phase covers
-// included. Memory: 60 bytes a round. Immutable once built.
+// Parts of the time of a run's rounds, as running sums, so that any stretch of rounds takes two look-ups; and
+// percentiles of single rounds. The parts, idle included, add up to the rounds' time exactly. Memory: 60
+// bytes per round. Immutable once built.
 
 #include <array>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace draftscope::gui {
 
 enum class RoundPart : std::uint8_t { draft, verify, accept, optimise, control, idle };
 inline constexpr std::size_t round_parts = 6;
-/// "draft", …, "idle": what no phase of the round covers, as reports call it.
+/// "draft", …, "idle" (time in no phase of the round), as reports call them.
 [[nodiscard]] std::string_view round_part_name(RoundPart part);
 [[nodiscard]] traces::Phase phase_of(RoundPart part);
 
@@ -36,7 +36,7 @@ using RoundPercentiles = std::array<PartPercentiles, round_parts + 1>;
 
 class RoundTimes {
  public:
-  /// Rounds up to which percentiles are exact; of more they are within quantile_error.
+  /// Rounds up to which percentiles are exact; for more they are within quantile_error.
   static constexpr std::size_t max_exact = 4096;
 
   RoundTimes() = default;
@@ -45,7 +45,7 @@ class RoundTimes {
   [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }
   /// Nanoseconds of the rounds [first, last).
   [[nodiscard]] PartTimes sum(std::size_t first, std::size_t last) const;
-  /// Percentiles of single rounds among [first, last). O(max_exact), or less.
+  /// Percentiles of single rounds among [first, last). At most O(max_exact).
   [[nodiscard]] RoundPercentiles percentiles(std::size_t first, std::size_t last) const;
 
  private:

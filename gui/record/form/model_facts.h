@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the form needs to know of a model, as `draftscope inspect MODEL --json` says it (cli/OUTPUT.md).
+// Facts about a model that the form needs, as `draftscope inspect MODEL --json` prints it (cli/OUTPUT.md).
 
 #include <draftscope/base/result.h>
 #include <cstdint>
@@ -20,11 +20,11 @@ struct ModelFacts {
   std::string dtype;
   bool synthetic = false;
   bool has_chat_template = false;
-  std::string tokenizer_problem;             ///< why no text can be decoded; empty = none
-  std::map<std::string, std::string> lacks;  ///< strategy: why it can't decode with its defaults
+  std::string tokenizer_problem;             ///< Why no text can be decoded; empty = it can.
+  std::map<std::string, std::string> lacks;  ///< Reason [strategy] why it can't decode with its defaults.
 };
 
-/// Errors: text that is not such JSON, with the field.
+/// Reads the facts from JSON. Errors: other text, with the field.
 [[nodiscard]] Result<ModelFacts> model_facts_of(std::string_view json);
 
 }  // namespace draftscope::gui

@@ -51,7 +51,7 @@ void ParameterEdit::make_line() {
   layout()->addWidget(line_);
   connect(line_, &QLineEdit::textEdited, this, &ParameterEdit::edited);
   connect(line_, &QLineEdit::textChanged, this, [this] {
-    // The button that clears is no edit to Qt.
+    // Qt does not report the clear button as an edit.
     if (line_->hasFocus() && line_->text().isEmpty()) emit edited();
   });
   if (row_.type == ParameterType::integer) line_->installEventFilter(this);

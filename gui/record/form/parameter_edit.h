@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The editor of one parameter of a strategy, as its row in the catalogue says: a box of choices, or a line
-// that shows the default while it is empty. Integers step with the arrow keys; files and folders can be
-// browsed for.
+// Editor of one parameter of a strategy, made from its row in the catalogue: a box of choices, or a line that
+// shows the default while it is empty. Integers step with the arrow keys; files and folders have a button to
+// browse.
 
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <QString>
@@ -22,9 +22,9 @@ class ParameterEdit : public QWidget {
   explicit ParameterEdit(speculation::ParameterRow row, QWidget* parent = nullptr);
 
   [[nodiscard]] const speculation::ParameterRow& row() const { return row_; }
-  /// Shows a value, empty for the default, without a signal. `n_layers` of the model, 0 = not known.
+  /// Shows a value without a signal; empty shows the default. `n_layers` is the model's, 0 = unknown.
   void set_value(const QString& value, std::int32_t n_layers);
-  /// Empty: the default.
+  /// Value as entered; empty = the default.
   [[nodiscard]] QString value() const;
 
  signals:
@@ -41,7 +41,7 @@ class ParameterEdit : public QWidget {
 
   speculation::ParameterRow row_;
   std::int32_t n_layers_ = 0;
-  QComboBox* choice_ = nullptr;  ///< one of the two
+  QComboBox* choice_ = nullptr;  ///< Null if the editor is a line.
   QLineEdit* line_ = nullptr;
 };
 

@@ -13,7 +13,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Whether a file or a set of layers is given: only without one does a strategy lack something.
+/// Whether a file or a set of layers is given: a strategy lacks something only without one.
 bool gives_text(const StrategyText& strategy) {
   const auto parameters = parameters_of(strategy);
   return std::any_of(parameters.begin(), parameters.end(), [&](const speculation::ParameterRow& parameter) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What is wrong with a plan before anything runs: a line for each field, as the recorder would refuse it.
+// Problems of a plan before anything runs: one line per field, in the recorder's words.
 
 #include <cstdint>
 #include <map>
@@ -15,19 +15,19 @@ namespace draftscope::gui {
 
 enum class PlanField : std::uint8_t { model, prompts, strategies, system, output, further };
 
-/// Knowledge beside the plan itself.
+/// Facts about the plan's surroundings.
 struct PlanContext {
-  std::optional<ModelFacts> model;  ///< Facts of the plan's model.
-  std::string model_problem;        ///< why there are no facts; empty: they are there or on their way
-  std::string prompts_problem;      ///< why the prompt file can't be read; empty = it can
-  std::string further_problem;      ///< why the further options can't be taken; empty = they can
+  std::optional<ModelFacts> model;
+  std::string model_problem;    ///< Why there are no facts; empty = they are there or on their way.
+  std::string prompts_problem;  ///< Why the prompt file can't be read; empty = it can.
+  std::string further_problem;  ///< Why the further options can't be used; empty = they can.
 };
 
-/// Looks at the output's place on the disk. Empty: it can start.
+/// Problems of a plan by field; empty if it can start. Looks at the output's place on the disk.
 [[nodiscard]] std::map<PlanField, std::string> problems_of(const RecordPlan& plan,
                                                            const PlanContext& context);
 
-/// Why a strategy can't run on the model, whose facts may not be known yet; nothing if it can.
+/// Why a strategy can't run on the model; nullopt if it can. The model's facts may still be unknown.
 [[nodiscard]] std::optional<std::string> problem_on_model(const std::string& strategy,
                                                           const std::optional<ModelFacts>& model);
 

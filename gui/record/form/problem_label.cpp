@@ -13,7 +13,7 @@ ProblemLabel::ProblemLabel(QWidget* parent) : QLabel(parent) {
   setTextFormat(Qt::PlainText);
   setWordWrap(true);
   setTextInteractionFlags(Qt::TextSelectableByMouse);
-  setFocusPolicy(Qt::NoFocus);  // a line that is read, not a stop on the way through the form
+  setFocusPolicy(Qt::NoFocus);  // The line is only read; the Tab key skips it.
   hide();
 }
 
@@ -43,7 +43,7 @@ void ProblemLabel::choose_color() {
   if (is_problem_)
     colors.setColor(QPalette::WindowText,
                     legible_on(rejected_color(is_dark(around)), around.color(QPalette::Window)));
-  // A palette that is set comes back as an event.
+  // Setting a palette sends this event again.
   if (colors.color(QPalette::WindowText) != palette().color(QPalette::WindowText)) setPalette(colors);
 }
 

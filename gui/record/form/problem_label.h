@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What is wrong with a field, below it: one line that is there only while something is.
+// Line below a field that shows the field's problem; hidden while there is none.
 
 #include <QLabel>
 
@@ -13,9 +13,9 @@ class ProblemLabel : public QLabel {
  public:
   explicit ProblemLabel(QWidget* parent = nullptr);
 
-  /// Empty: nothing is wrong.
+  /// Shows a problem; empty hides the line.
   void set_problem(const QString& words);
-  /// The same place, in the colour of text: something to know.
+  /// Shows a note in the normal text colour, in the same place.
   void set_note(const QString& words);
   [[nodiscard]] bool is_problem() const { return is_problem_; }
 

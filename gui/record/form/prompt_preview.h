@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The prompts of a file before they are recorded: how many there are of each category, and how each begins.
+// Preview of the prompts of a file before they are recorded: counts per category, and the beginning of each.
 
 #include <draftscope/traces/prompt_file.h>
 #include <QWidget>
@@ -13,10 +13,10 @@ class QTreeWidget;
 
 namespace draftscope::gui {
 
-/// "24 prompts: 12 coding, 12 prose; 30 turns".
+/// Text like "24 prompts: 12 coding, 12 prose; 30 turns".
 [[nodiscard]] QString counts_text(const std::vector<traces::Question>& questions);
 
-/// Turns of the first `limit` questions, of all with 0.
+/// Number of turns in the first `limit` questions; 0 = all questions.
 [[nodiscard]] std::int64_t turns_of(const std::vector<traces::Question>& questions, std::int32_t limit);
 
 class PromptPreview : public QWidget {
@@ -26,7 +26,7 @@ class PromptPreview : public QWidget {
   explicit PromptPreview(QWidget* parent = nullptr);
 
   void set_questions(const std::vector<traces::Question>& questions);
-  /// Those after the first `limit` are shown as left out; 0 = none is.
+  /// Shows the questions after the first `limit` as left out; 0 = none is.
   void set_limit(std::int32_t limit);
 
  private:

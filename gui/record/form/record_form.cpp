@@ -89,7 +89,7 @@ void RecordForm::add_field(PlanField field, const QString& label, QWidget& edito
 }
 
 void RecordForm::make_inputs() {
-  // Of the synthetic models the smallest, as an example of how they are spelled.
+  // The smallest synthetic model serves as an example of how they are spelled.
   model_ = path_box(tr("Model"), shipped_models() << QStringLiteral("synthetic:Qwen2.5-0.5B"));
   model_->setToolTip(tr(traces::record_help::model));
   auto* model_button = browse_button(tr("Browse for a model"));
@@ -258,7 +258,7 @@ void RecordForm::browse_prompts() {
 }
 
 void RecordForm::browse_output() {
-  // Whether it may be replaced is the form's to say.
+  // The form decides whether the file may be replaced.
   const QString path =
       QFileDialog::getSaveFileName(this, tr("Output"), output_->text(), tr("Recordings (*.dstrace)"), nullptr,
                                    QFileDialog::DontConfirmOverwrite);

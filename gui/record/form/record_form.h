@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The fields of a plan but its strategies: model, prompts, how often and how finely, the output. Below each
-// field stands what is wrong with it.
+// Form for a plan except its strategies: model, prompts, repeats, level of detail, and output. Each field
+// shows its problem below it.
 
 #include <QWidget>
 #include <map>
@@ -27,16 +27,16 @@ class RecordForm : public QWidget {
  public:
   explicit RecordForm(QWidget* parent = nullptr);
 
-  /// Shows a plan without a signal; strategies are not its.
+  /// Shows a plan without a signal; ignores the plan's strategies.
   void set_plan(const RecordPlan& plan);
   void set_output(const QString& path);
-  /// Without strategies.
+  /// Plan of the fields, without strategies.
   [[nodiscard]] RecordPlan plan() const;
-  /// Why the further options can't be taken; empty if they can.
+  /// Why the further options can't be used; empty if they can.
   [[nodiscard]] const std::string& further_problem() const { return further_problem_; }
 
   void set_problems(const std::map<PlanField, std::string>& problems);
-  /// The line below the model while nothing is wrong with it.
+  /// Sets the line below the model, which shows while the model has no problem.
   void set_model_note(const QString& words);
   void set_prompts_note(const QString& words);
 
@@ -47,7 +47,7 @@ class RecordForm : public QWidget {
   void make_inputs();
   void make_numbers();
   void make_output();
-  /// A line of the form: label, field, perhaps a button, and the problem below.
+  /// Adds a line to the form: label, field, an optional button, and the problem below.
   void add_field(PlanField field, const QString& label, QWidget& editor, QWidget* button);
   QComboBox* path_box(const QString& spoken, const QStringList& offered);
   QSpinBox* number_box(const QString& label, const QString& tooltip, PlanRange range);

@@ -26,7 +26,7 @@ struct Option {
   std::string_view name;
   std::string_view short_name;  ///< empty = none
   Member member;
-  PlanRange range{};  ///< of a number
+  PlanRange range{};  ///< Range of a number.
 };
 
 const std::array<Option, 15>& options() {
@@ -52,19 +52,19 @@ std::string_view shortest_name(const Option& option) {
   return option.short_name.empty() ? option.name : option.short_name;
 }
 
-/// "-1" is a value, "-n" is not.
+/// "-n" is an option, "-1" is a value.
 bool is_option(std::string_view word) {
   return word.size() > 1 && word.front() == '-' && (word[1] < '0' || word[1] > '9') && word[1] != '.';
 }
 
-/// Words of one option at a plan's values; none at the default.
+/// Appends the words of one option at a plan's values; none at the default.
 struct WordsOf {
   const RecordPlan& plan;
   const Option& option;
   Words& words;
 
   void add(const std::string& value) const {
-    // A value that looks like an option is taken for one unless it is joined.
+    // A value that looks like an option must be joined to its option.
     if (is_option(value)) return words.push_back(std::string(option.name) + '=' + value);
     words.emplace_back(shortest_name(option));
     words.push_back(value);
@@ -83,7 +83,7 @@ struct WordsOf {
   }
 };
 
-/// Goes through the words of a command line.
+/// Parses the words of a command line.
 class PlanParser {
  public:
   explicit PlanParser(Words words) : words_(std::move(words)) {}
@@ -159,7 +159,7 @@ class PlanParser {
                    const std::optional<std::string>& joined) {
     DRAFTSCOPE_TRY_ASSIGN(const std::string first, value_of(option, joined));
     (plan_.*member).push_back(first);
-    // One -s may be followed by several.
+    // One -s may have several values.
     while (!joined && at_ < words_.size() && !is_option(words_[at_]))
       (plan_.*member).push_back(words_[at_++]);
     return {};

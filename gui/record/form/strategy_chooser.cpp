@@ -22,7 +22,7 @@ QString name_of(const QString& text) {
   return text.section(u':', 0, 0);
 }
 
-/// Place among the catalogue's; after all for another name.
+/// Place in the catalogue; unknown names come after all others.
 std::size_t place_of(const QString& text) {
   const auto strategies = speculation::strategy_catalogue().strategies();
   std::size_t place = 0;
@@ -92,7 +92,7 @@ void StrategyChooser::complete() {
   QListWidgetItem* current = list_->currentItem();
   const auto strategies = speculation::strategy_catalogue().strategies();
   for (std::size_t place = 0; place <= strategies.size(); ++place) {
-    // Rows before `end` are in place; those of this strategy come next.
+    // Rows before `end` are in place; rows of this strategy come next.
     int end = 0;
     while (end < list_->count() && place_of(list_->item(end)->text()) < place) ++end;
     bool has_row = place == strategies.size();
@@ -116,7 +116,7 @@ void StrategyChooser::show_row(QListWidgetItem& item) {
   const QString words = problem ? QString::fromStdString(*problem)
                                 : QString::fromStdString(row == nullptr ? std::string() : row->summary);
   item.setToolTip(QStringLiteral("<p>%1</p>").arg(words.toHtmlEscaped()));
-  // What is not asked for may well lack something.
+  // An unchecked strategy may well lack something.
   const bool is_wrong = problem && item.checkState() == Qt::Checked;
   item.setData(Qt::ForegroundRole, is_wrong ? QVariant(QBrush(legible_on(rejected_color(is_dark(palette())),
                                                                          palette().color(QPalette::Base))))
@@ -144,7 +144,7 @@ void StrategyChooser::set_strategies(const std::vector<std::string>& strategies)
   QListWidgetItem* first = nullptr;
   for (const std::string& strategy : strategies) {
     QListWidgetItem* item = add_row(list_->count(), QString::fromStdString(strategy), true);
-    // A strategy with parameters says more than vanilla.
+    // Prefer a strategy with parameters, since it shows more than vanilla.
     if (first == nullptr || speculation::strategy_row(name_of(first->text()).toStdString()).is_baseline)
       first = item;
   }
@@ -174,7 +174,7 @@ void StrategyChooser::take(const QString& text) {
   const bool has_new_name = name_of(item->text()) != name_of(text);
   const bool was_showing = std::exchange(is_showing_, true);
   item->setText(text);
-  // Whoever sets parameters means to record it.
+  // A user who sets parameters means to record the strategy.
   item->setCheckState(Qt::Checked);
   is_showing_ = was_showing;
   show_row(*item);

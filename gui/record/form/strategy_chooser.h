@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The strategies to record: a check list of all that the catalogue has, each as often as wanted, beside the
-// form of the one that is selected.
+// Chooses the strategies to record: a check list of the whole catalogue, each strategy as often as wanted,
+// beside the form of the selected one.
 
 #include <QWidget>
 #include <optional>
@@ -25,9 +25,9 @@ class StrategyChooser : public QWidget {
  public:
   explicit StrategyChooser(QWidget* parent = nullptr);
 
-  /// Checks these and no others, without a signal.
+  /// Checks exactly these strategies, without a signal.
   void set_strategies(const std::vector<std::string>& strategies);
-  /// Those that are checked, in the catalogue's order, several of one name in that of the list.
+  /// Checked strategies in the catalogue's order; several of one name are in the list's order.
   [[nodiscard]] std::vector<std::string> strategies() const;
   void set_model(const std::optional<ModelFacts>& model);
 
@@ -39,7 +39,7 @@ class StrategyChooser : public QWidget {
 
  private:
   void make_layout();
-  /// Every strategy of the catalogue has a row, in its order; rows of another name than before move.
+  /// Gives every strategy of the catalogue a row, in its order; a row whose name changed moves.
   void complete();
   QListWidgetItem* add_row(int row, const QString& text, bool is_checked);
   void show_row(QListWidgetItem& item);

@@ -102,14 +102,14 @@ void StrategyForm::show_text() {
 void StrategyForm::make_editors() {
   const StrategyText strategy = strategy_text_of(text_.toStdString());
   const std::vector<speculation::ParameterRow> rows = parameters_of(strategy);
-  // The choices of `verify` go by the other parts.
+  // The choices of `verify` depend on the other parts.
   QString wanted = QString::fromStdString(strategy.name);
   for (const speculation::ParameterRow& row : rows)
     wanted += QStringLiteral(",%1/%2").arg(QString::fromStdString(row.name)).arg(row.choices.size());
   if (wanted == made_for_) return;
   made_for_ = wanted;
   if (made_ != nullptr) {
-    // One of its editors may be sending the signal that led here.
+    // One of its editors may be sending the current signal.
     made_->hide();
     made_->deleteLater();
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One strategy: as -s takes it, and as a form made from its row in the catalogue. What is changed in one is
-// changed in the other.
+// Editor of one strategy, as the text that -s takes and as a form made from its row in the catalogue. A
+// change in one updates the other.
 
 #include <QWidget>
 #include <cstdint>
@@ -26,10 +26,10 @@ class StrategyForm : public QWidget {
  public:
   explicit StrategyForm(QWidget* parent = nullptr);
 
-  /// Without a signal.
+  /// Shows a text without a signal.
   void set_text(const QString& text);
   [[nodiscard]] const QString& text() const { return text_; }
-  /// Bounds and defaults follow the model.
+  /// Takes bounds and defaults from the model.
   void set_model(const std::optional<ModelFacts>& model);
   [[nodiscard]] const std::vector<ParameterEdit*>& editors() const { return editors_; }
 
@@ -39,7 +39,7 @@ class StrategyForm : public QWidget {
  private:
   void take_line();
   void take_editor(const ParameterEdit& editor);
-  /// Everything but the line, which may be under the keyboard.
+  /// Updates everything except the line, in which the user may be typing.
   void show_text();
   void make_editors();
 
@@ -49,8 +49,8 @@ class StrategyForm : public QWidget {
   QLineEdit* line_;
   ProblemLabel* problem_;
   QVBoxLayout* fields_;
-  QWidget* made_ = nullptr;  ///< holds the editors
-  QString made_for_;         ///< names of the strategy and its parameters that there are editors for
+  QWidget* made_ = nullptr;  ///< Widget that contains the editors.
+  QString made_for_;         ///< Names of the strategy and of the parameters that have editors.
   std::vector<ParameterEdit*> editors_;
   std::vector<ProblemLabel*> ranges_;  ///< [editor]
 };

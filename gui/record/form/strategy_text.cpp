@@ -15,14 +15,14 @@ using speculation::ParameterType;
 using speculation::PartKind;
 using speculation::StrategyRow;
 
-// As deep as any model may be: with the depth unknown nothing is refused for it.
+// Max layers of any model; used if the depth is unknown, so that no value is refused because of it.
 constexpr std::int32_t deepest_model = 1024;
 
 bool is_named(const ParameterRow& parameter, std::string_view name) {
   return parameter.name == name || (!parameter.earlier_name.empty() && parameter.earlier_name == name);
 }
 
-/// The parts that a strategy is mixed of, as its text chooses them.
+/// Parts that the strategy consists of, as its text chooses them.
 speculation::PartNames parts_of(const StrategyRow& row, const StrategyText& strategy) {
   speculation::PartNames parts = row.parts;
   if (!row.chooses_parts) return parts;

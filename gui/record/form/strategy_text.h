@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A strategy while it is being written: what -s takes, as a name and the parameters that are given, valid or
-// not. The catalogue says which parameters there are.
+// A strategy while the user writes it: the text that -s takes, split into a name and the given parameters,
+// valid or not. The catalogue defines the parameters.
 
 #include <draftscope/speculation/catalogue/strategy_catalogue.h>
 #include <cstdint>
@@ -16,36 +16,36 @@ namespace draftscope::gui {
 
 struct StrategyText {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> given;  ///< parameter and value, in the order of the text
+  std::vector<std::pair<std::string, std::string>> given;  ///< Parameter and value, in order of the text.
 };
 
-/// Pieces that are no "key=value" are left out.
+/// Splits a text; pieces that are not "key=value" are left out.
 [[nodiscard]] StrategyText strategy_text_of(std::string_view text);
 
-/// "name:key=value,…".
+/// Joins a strategy to "name:key=value,…".
 [[nodiscard]] std::string text_of(const StrategyText& strategy);
 
-/// Parameters that the strategy has, with those of the parts that it names; none of an unknown name.
+/// Parameters of the strategy and of the parts that it names; empty for an unknown name.
 [[nodiscard]] std::vector<speculation::ParameterRow> parameters_of(const StrategyText& strategy);
 
-/// The value that the text gives, under the parameter's name or its earlier one; null if it gives none.
+/// Value that the text gives, under the parameter's name or its former one; null if it gives none.
 [[nodiscard]] const std::string* given_value(const StrategyText& strategy,
                                              const speculation::ParameterRow& parameter);
 
-/// The text with one parameter at another value; an empty value leaves it at its default. A part that gives
-/// way to another takes the parameters along that no part has any more.
+/// The text with another value of one parameter; an empty value restores the default. If a part is replaced,
+/// parameters that no remaining part has are removed.
 [[nodiscard]] std::string with_value(std::string_view text, const speculation::ParameterRow& parameter,
                                      const std::string& value);
 
-/// "1 to 11 layers", with the bounds for a model of so many layers as far as they are numbers; 0 = not known.
-/// Empty where there are neither bounds nor a unit.
+/// Text like "1 to 11 layers". `n_layers` fills in numeric bounds; 0 = unknown. Empty if there are neither
+/// bounds nor a unit.
 [[nodiscard]] std::string range_text(const speculation::ParameterRow& parameter, std::int32_t n_layers);
 
-/// The value that holds where nothing is given: "3" of the default "L/4" with 12 layers.
+/// Value that applies if none is given: "3" for the default "L/4" with 12 layers.
 [[nodiscard]] std::string default_text(const speculation::ParameterRow& parameter, std::int32_t n_layers);
 
-/// Why a model of so many layers can't be decoded so, in one line; 0 = not known, then every depth that some
-/// model could have is fine. Nothing if it can.
+/// Why a model of this many layers can't be decoded with the strategy, in one line; nullopt if it can. 0 =
+/// unknown, which accepts every depth that some model could have.
 [[nodiscard]] std::optional<std::string> problem_of_strategy(std::string_view text, std::int32_t n_layers);
 
 }  // namespace draftscope::gui

@@ -17,9 +17,10 @@ namespace draftscope::gui {
 
 namespace {
 
-/// More marks than this hide one another: then lines and bands alone are drawn.
+/// Max marks: more would hide one another, so that only lines and bands are drawn.
 constexpr std::size_t max_marks = 1500;
-/// A line through more columns than this is one of steps, which look the same and take a tenth of the time.
+/// Max columns of a stroked line. A longer one is drawn as steps, which look the same and take a tenth of the
+/// time.
 constexpr std::size_t max_strokes = 300;
 constexpr std::size_t mark_shapes = 4;
 constexpr std::size_t share_window = 20;
@@ -31,11 +32,11 @@ QString text_of(const std::string& words) {
   return QString::fromStdString(words);
 }
 
-/// Lines across the area at `bottom`, `top` and each quarter between, with their values on the left.
+/// Paints lines across the area at `bottom`, `top` and each quarter between, with their values on the left.
 void paint_quarter_lines(QPainter& painter, const QPalette& palette, const QRect& area, double bottom,
                          double top) {
   constexpr int quarters = 4;
-  // As many digits as tell the quarters exactly, so that all of them have as many.
+  // Use the digits that tell the quarters exactly, so that all labels have the same number.
   const double step = (top - bottom) / quarters;
   constexpr int max_digits = 6;
   int digits = 0;
@@ -51,7 +52,7 @@ void paint_quarter_lines(QPainter& painter, const QPalette& palette, const QRect
   }
 }
 
-/// Places at which the strategy begins anew, ascending.
+/// Places at which the strategy starts anew, ascending.
 std::vector<std::size_t> beginnings(const RoundsPicture& picture) {
   std::vector<std::size_t> places;
   for (const DecisionPhase& phase : picture.phases)
@@ -110,7 +111,7 @@ void DecisionPlot::show_notice(const QString& words) {
 
 BackgroundJob::Job DecisionPlot::reading_job(const RecordingPointer& /*recording*/,
                                              std::size_t /*run_index*/) {
-  // Its owner reads for it.
+  // The plot's owner reads the data.
   return read_and_take([](const auto&) { return 0; }, [](int) {});
 }
 
@@ -158,7 +159,7 @@ void DecisionPlot::paint_phases(QPainter& painter, const RoundAxis& axis) const 
       painter.fillRect(left, area.top(), right - left, area.height(),
                        palette().color(QPalette::AlternateBase));
     painter.setPen(palette().color(QPalette::WindowText));
-    // From afar thousands of phases share the pixels.
+    // From afar, thousands of phases share the pixels.
     if (i > 0 && (is_filled || last_border != left)) painter.drawLine(left, area.top(), left, area.bottom());
     last_border = left;
     if (left < last_words || right - left < narrowest) continue;
@@ -208,8 +209,8 @@ void DecisionPlot::paint_bands(QPainter& painter, std::span<const ColumnValue> v
   const QRect area = plot_area();
   QColor band = color;
   band.setAlpha(70);
-  // Boxes of see-through colour are slow one by one: they are put side by side, and then laid over the plot
-  // at once.
+  // Translucent boxes are slow one by one, so they are painted side by side into an image that is laid over
+  // the plot at once.
   QImage bands;
   QPainter into;
   for (const auto& [column, summary, begins] : values) {
@@ -237,7 +238,7 @@ void DecisionPlot::paint_steps(QPainter& painter, std::span<const ColumnValue> v
   int end = 0;
   for (const auto& [column, summary, begins] : values) {
     if (begins) steps.lift();
-    // Columns between two decisions have no value: the later one's goes back to the earlier one.
+    // Columns between two decisions have no value; the later step starts where the earlier one ends.
     const int left = begins ? column.left : end;
     end = column.right;
     if (is_dashed && column.left % period >= dash)
@@ -344,7 +345,7 @@ void DecisionPlot::paint_shares(QPainter& painter, const RoundAxis& axis) const 
   const QRect area = plot_area();
   const bool dark = is_dark(palette());
   for (const RoundColumn& column : round_columns(axis)) {
-    // Around a narrow column, so that it is a share of more than one.
+    // A narrow column takes in the rounds around it, to average over more than one.
     const std::size_t window = std::max(share_window, column.count());
     const std::size_t middle = (column.first + column.last) / 2;
     const std::size_t first = middle > window / 2 ? middle - window / 2 : 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Decisions over the rounds of the run: lines with a mark a decision (filled if it took effect, its shape by
-// what it said), a row an exit by colour, or shares of words. Bands say what the strategy was doing. The axis
-// is that of all views of rounds; Page Up and Page Down go from decision to decision.
+// Decisions over the rounds of the run: lines with one mark per decision (filled if it took effect, its shape
+// by its word), one coloured row per exit, or shares of words. Bands show the strategy's phases. All views of
+// rounds share the axis; Page Up and Page Down step through the decisions.
 
 #include <memory>
 #include <span>
@@ -19,7 +19,8 @@ class DecisionPlot : public RoundsPlot {
  public:
   explicit DecisionPlot(ViewState& state, QWidget* parent = nullptr);
 
-  /// Null shows a notice instead. `history` is what the picture was made of, for words about its decisions.
+  /// Shows a picture; null shows a notice instead. The picture was made of `history`, which gives the words
+  /// about its decisions.
   void show_picture(std::shared_ptr<const RoundsPicture> picture,
                     std::shared_ptr<const DecisionHistory> history);
   void show_notice(const QString& words);
@@ -37,20 +38,20 @@ class DecisionPlot : public RoundsPlot {
   [[nodiscard]] double y_of(double value) const;
   void paint_phases(QPainter& painter, const RoundAxis& axis) const;
   void paint_lines(QPainter& painter, const RoundAxis& axis) const;
-  /// Summary of a line in a column that has values of it.
+  /// Summary of a line in a column that has values of the line.
   struct ColumnValue {
     RoundColumn column;
     ValueSummary summary;
-    bool begins = false;  ///< is not connected with the one before
+    bool begins = false;  ///< True if it is not connected with the value before.
   };
-  /// `beginnings` are the places at which the strategy begins anew, ascending.
+  /// Paints a line. `beginnings` are the places at which the strategy starts anew, ascending.
   void paint_line(QPainter& painter, const RoundAxis& axis, std::size_t line,
                   std::span<const std::size_t> beginnings) const;
-  /// From the least to the greatest value of each column that has more than one.
+  /// Paints a band from the min to the max value of each column that has more than one.
   void paint_bands(QPainter& painter, std::span<const ColumnValue> values, const QColor& color) const;
   void paint_steps(QPainter& painter, std::span<const ColumnValue> values, const QColor& color,
                    bool is_dashed) const;
-  /// Marks of a line's decisions at these places.
+  /// Paints the marks of a line's decisions at these places.
   void paint_marks(QPainter& painter, const RoundAxis& axis, std::size_t line,
                    std::span<const std::uint32_t> places) const;
   void paint_legend(QPainter& painter) const;
@@ -63,7 +64,7 @@ class DecisionPlot : public RoundsPlot {
   QString notice_;
 };
 
-/// Draws the mark of one of several words; shapes differ as colours do.
+/// Draws the mark of one of several words; both shape and colour differ per word.
 void paint_decision_mark(QPainter& painter, const QPointF& at, double radius, std::size_t word,
                          bool is_filled, const QColor& color);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The decisions of the shown recording, read on a worker when a view first asks for them.
+// Reads the decisions of the shown recording on a worker, when a view first asks for them.
 
 #include "data/decisions/decision_history.h"
 #include "widgets/background_job.h"
@@ -16,12 +16,12 @@ class DecisionsReader : public QObject {
 
   explicit DecisionsReader(QObject* parent = nullptr) : QObject(parent) {}
 
-  /// Reads this recording from now on; forgets another's. Null reads none.
+  /// Reads this recording from now on and forgets the one before. Null reads none.
   void set_recording(const RecordingPointer& recording);
-  /// Decisions that have been read; null before that. The first call starts reading, and changed() tells its
-  /// end.
+  /// Decisions that have been read; null before that. The first call starts reading, and changed() reports
+  /// its end.
   [[nodiscard]] History history();
-  /// The same without starting anything.
+  /// Decisions read so far, or null; starts no reading.
   [[nodiscard]] const History& read_history() const { return history_; }
   /// One line if reading failed, else empty.
   [[nodiscard]] const QString& problem() const { return problem_; }

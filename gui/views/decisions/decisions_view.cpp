@@ -42,7 +42,7 @@ QString text_of(std::string_view words) {
   return QString::fromUtf8(words.data(), static_cast<qsizetype>(words.size()));
 }
 
-/// The places of a line that have a value and, where `word` is one, that word.
+/// Series with the places of a line that have a value and, if `word` is given, that word.
 ChartSeries series_of(const NumberedPicture& picture, const NumberedLine& line,
                       std::optional<std::size_t> word) {
   ChartSeries series{.name = text_of(word ? picture.words[*word] : line.name)};
@@ -69,7 +69,7 @@ Chart numbered_chart(const NumberedPicture& picture) {
     panel.series.push_back(std::move(series));
   };
   for (const NumberedLine& line : picture.lines) {
-    // Trials stand alone, what is best so far goes on.
+    // Trials are single points; the best so far is a continuous line.
     if (&line != &picture.lines.front() || picture.words.empty())
       add(series_of(picture, line, std::nullopt),
           picture.words.empty() ? ChartMark::line_with_points : ChartMark::line);
@@ -172,7 +172,7 @@ const RunHistory* DecisionsView::run() const {
 
 void DecisionsView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen.
+  // A painted view has been seen.
   if (is_stale_) QMetaObject::invokeMethod(this, &DecisionsView::read, Qt::QueuedConnection);
 }
 
@@ -227,7 +227,8 @@ void DecisionsView::show_picture() {
   const RunHistory* of_run = run();
   model_.set_kind(reader_.read_history(), state_.run(), shown_picture.kind);
   table_->setVisible(model_.rowCount() > 0);
-  // As wide as their heads, which are bold over what is selected; the last one has what is left.
+  // Columns are as wide as their heads, which are bold over a selection; the last one takes the remaining
+  // width.
   QFont bold = table_->horizontalHeader()->font();
   bold.setBold(true);
   const QFontMetrics heads(bold);
@@ -308,7 +309,7 @@ void DecisionsView::show_cursor() {
   const std::uint32_t round_index = state_.cursor().round_index;
   if (round_index == no_index || state_.recording()->run_of(round_index) != state_.run()) return;
   const int row = model_.row_of_place(state_.recording()->place_in_run(round_index));
-  // A round may have several decisions: the one that is chosen stays.
+  // A round may have several decisions: keep the one that is chosen.
   if (row >= 0 && model_.place_of_row(table_->currentIndex().row()) != model_.place_of_row(row))
     table_->setCurrentIndex(model_.index(row, 0));
   show_words_of_cursor();
@@ -340,7 +341,7 @@ void DecisionsView::choose(std::string_view key) {
   const auto rows = decision_pictures();
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].key == key) {
-      is_chosen_ = true;  // also if it is shown already
+      is_chosen_ = true;  // Even if this picture is already shown.
       pictures_->setCurrentIndex(static_cast<int>(i));
     }
 }
@@ -355,7 +356,7 @@ void DecisionsView::show_mask_decision(std::uint32_t round_index) {
   const auto decision = mask_decision(*reader_.read_history(), state_.run(), place);
   if (!decision) return;
   const std::string_view kind = of_run->decisions.kinds[decision->kind].kind;
-  // The picture at hand if it is about such decisions, else the first that is.
+  // Prefer the shown picture if it is about such decisions, else take the first that is.
   if (picture().kind != kind || !has_picture(*of_run, picture()))
     for (const DecisionPicture& row : decision_pictures())
       if (row.kind == kind && has_picture(*of_run, row)) {

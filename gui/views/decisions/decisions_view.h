@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What the run's strategy decided and why: a picture for each kind of decision, as the papers draw them, the
-// decisions as a table, and in a line what was decided at the cursor's round and whether its mask changed. A
+// Decisions of the run's strategy and their reasons: a picture per kind of decision, in the style of the
+// papers, and a table. A line says what was decided at the cursor's round and whether its mask changed. A
 // search of `tune` is opened from its policy file.
 
 #include <QWidget>
@@ -33,15 +33,15 @@ class DecisionsView : public QWidget {
  public:
   explicit DecisionsView(ViewState& state, QWidget* parent = nullptr);
 
-  /// The picture by its key; an unknown one changes nothing.
+  /// Chooses the picture with this key; an unknown key changes nothing.
   void choose(std::string_view key);
-  /// Shows how the search went that led to a policy; what can't be read is said in its place.
+  /// Shows the search that led to a policy. If it can't be read, an error stands in its place.
   void open_search(const QString& path);
-  /// Takes the cursor to a round and shows the decision that its mask goes back to.
+  /// Moves the cursor to a round and shows the decision that chose its mask.
   void show_mask_decision(std::uint32_t round_index);
 
  signals:
-  /// The picture, or why there is none, is shown.
+  /// Emitted when the picture, or the reason why there is none, is shown.
   void shown();
 
  protected:
@@ -61,7 +61,7 @@ class DecisionsView : public QWidget {
   void show_words_of_cursor();
   void choose_search();
   [[nodiscard]] const DecisionPicture& picture() const;
-  /// Null before it is read, and where the run is not in it.
+  /// Decisions of the shown run. Null before they are read, and if they do not include the run.
   [[nodiscard]] const RunHistory* run() const;
 
   ViewState& state_;
@@ -69,8 +69,8 @@ class DecisionsView : public QWidget {
   DecisionsModel model_;
   BackgroundJob job_;
   bool is_stale_ = true;
-  bool is_chosen_ = false;              ///< the picture, by the user: it stays when the run changes
-  std::optional<std::uint32_t> asked_;  ///< round whose mask's decision is to be shown once it is read
+  bool is_chosen_ = false;              ///< Chosen by the user; stays when the run changes.
+  std::optional<std::uint32_t> asked_;  ///< Round whose mask's decision is shown once it is read.
   QString search_path_;
   QString search_problem_;
   std::shared_ptr<const NumberedPicture> search_;

@@ -69,7 +69,7 @@ void ExitGridPlot::paintEvent(QPaintEvent* /*event*/) {
   if (places() == 0 || plot_area().width() < 10) return;
   const QRect area = plot_area();
   const QFontMetrics letters = painter.fontMetrics();
-  // The commonest cell has the strongest colour: shares of many exits are small.
+  // The most common cell has the strongest colour, since shares of many exits are small.
   double most = 1e-9;
   for (std::size_t row = 0; row < grid_.exits.size(); ++row)
     for (std::size_t column = 0; column < grid_.columns.size(); ++column)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A row an exit, a column a category or a stretch of the output; a cell's colour and number are the share of
-// the column's rounds that drafted there. Arrows go from cell to cell, and what stands there is said.
+// Grid with one row per exit and one column per category or part of the output. A cell's colour and number
+// are the share of the column's rounds that drafted at this exit. Arrow keys move between cells and announce
+// them.
 
 #include "data/decisions/exit_grid.h"
 #include "widgets/keyboard_plot.h"
@@ -20,7 +21,7 @@ class ExitGridPlot : public KeyboardPlot {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
-  /// Row after row.
+  /// Cells in order of rows, then columns.
   [[nodiscard]] std::size_t places() const override { return grid_.exits.size() * grid_.columns.size(); }
   [[nodiscard]] std::optional<std::size_t> place_at(const QPoint& point) const override;
   [[nodiscard]] QString words_of(std::size_t place) const override;

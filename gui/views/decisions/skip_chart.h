@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Skipped layers, and the time of layers, as figures: a value for each layer, from the first on.
+// Figures of skipped layers and of the time of layers, with one value per layer from the first on.
 
 #include <vector>
 
@@ -9,10 +9,10 @@
 
 namespace draftscope::gui {
 
-/// `shares` by sublayer, attention and MLP of each layer in turn. Empty without any.
+/// Chart of skipped shares. `shares` has attention and MLP of each layer in turn. Empty without shares.
 [[nodiscard]] Chart skip_chart(const std::vector<double>& shares);
 
-/// `per_round_ns` by layer. Empty without any.
+/// Chart of the time per round of each layer. Empty without times.
 [[nodiscard]] Chart layer_time_chart(const std::vector<double>& per_round_ns);
 
 }  // namespace draftscope::gui

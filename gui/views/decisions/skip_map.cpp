@@ -22,18 +22,18 @@ namespace draftscope::gui {
 
 namespace {
 
-/// How often something was skipped is a share of so many rounds, or of a column's if it has more.
+/// Rounds in the window of a skip share, or those of a column if it has more.
 constexpr std::size_t skip_share_window = 50;
 constexpr int bar_room = 150;
 
-/// Colours from one to another, by the thousand in a frame.
+/// Interpolates between two colours, fast enough for thousands of calls per frame.
 class ColorMix {
  public:
   ColorMix(const QColor& from, const QColor& to)
       : from_{from.red() + 0.5, from.green() + 0.5, from.blue() + 0.5},
         by_{to.red() - from.red(), to.green() - from.green(), to.blue() - from.blue()} {}
 
-  /// `share` of the way, from 0 to 1.
+  /// Colour at a share of the way, from 0 to 1.
   [[nodiscard]] QRgb at(double share) const { return qRgb(part(0, share), part(1, share), part(2, share)); }
 
  private:
@@ -41,12 +41,12 @@ class ColorMix {
     return static_cast<int>(from_[channel] + by_[channel] * share);
   }
 
-  /// Half a step more than the colour: what is cut off then leaves the nearest one.
+  /// Includes half a step, so that truncation gives the nearest colour.
   std::array<double, 3> from_;
   std::array<int, 3> by_;
 };
 
-/// Colour of a sublayer that runs: attention and MLP apart.
+/// Colour of a sublayer that runs; attention and MLP differ.
 QColor run_color(std::size_t sublayer, bool dark) {
   return phase_color(sublayer % 2 == 1 ? traces::Phase::draft : traces::Phase::verify, dark);
 }
@@ -56,7 +56,7 @@ double share_of(const SkipSummary& sum, std::size_t sublayer) {
                            : static_cast<double>(sum.skipped[sublayer]) / static_cast<double>(sum.drafting);
 }
 
-/// A cell a column and row, row 0 at the bottom, with gaps between them where they are large. `color` gives a
+/// Paints one cell per column and row, row 0 at the bottom, with gaps where cells are large. `color` gives a
 /// function from rows to colours for each column.
 template <typename Color>
 void paint_cells(QPainter& painter, const QRect& area, const std::vector<RoundColumn>& columns,
@@ -81,7 +81,7 @@ void paint_cells(QPainter& painter, const QRect& area, const std::vector<RoundCo
                        area.width(), 1, gap);
 }
 
-/// Legend from none to all, as scale_color() has it.
+/// Adds a legend from none to all, in the colours of scale_color().
 void add_scale(LegendRow& legend, QPainter& painter, bool dark, const QString& words) {
   legend.add_sign(words, [&](const QRect& sign) {
     for (int i = 0; i < sign.width(); ++i)
@@ -119,7 +119,7 @@ BackgroundJob::Job SkipMap::reading_job(const RecordingPointer& recording, std::
 
 void SkipMap::forget_run() {
   times_.set_run(nullptr, 0);
-  decisions_.set_recording(state().recording());  // another's are given back
+  decisions_.set_recording(state().recording());  // Releases decisions of another recording.
   skips_ = SkipPyramid();
 }
 
@@ -127,7 +127,7 @@ void SkipMap::take(SkipPyramid skips) {
   skips_ = std::move(skips);
   bool changes = false;
   for (std::size_t place = 0; place < skips_.rounds() && !changes; ++place) changes = skips_.is_change(place);
-  // What they go back to is said with them.
+  // The text about a change names the decision, so reading starts here.
   if (changes) static_cast<void>(decisions_.history());
   SkipSummary all;
   skips_.summarise(0, skips_.rounds(), all);
@@ -142,7 +142,7 @@ void SkipMap::take(SkipPyramid skips) {
 }
 
 QRect SkipMap::row_box(std::size_t row, std::size_t rows) const {
-  // Layer 0 is at the bottom: text flows upwards through the model.
+  // Layer 0 is at the bottom, since text flows upwards through the model.
   const QRect area = plot_area();
   const auto edge = [&](std::size_t of) {
     return area.top() + static_cast<int>(of) * area.height() / static_cast<int>(rows);
@@ -189,7 +189,7 @@ void SkipMap::paint_runs(QPainter& painter, const RoundAxis& axis) const {
       return sum.drafting == 0 ? base.rgb() : mixes[sublayer % 2].at(share_of(sum, sublayer));
     };
   });
-  // What large cells skipped is hatched too.
+  // Large cells also hatch what was skipped.
   const QBrush hatch(grid_color(palette()), Qt::BDiagPattern);
   for (const RoundColumn& column : columns) {
     if (column.width() < 6 || row_box(0, sublayers).height() < 6) continue;
@@ -280,7 +280,7 @@ void SkipMap::paint_times(QPainter& painter, const RoundAxis& axis, const Detail
       mean[layer] = static_cast<double>(sum[layer]) / static_cast<double>(column.count());
     all.insert(all.end(), mean.begin(), mean.end());
   }
-  // A few interrupted rounds must not pale the others: the scale ends at the 99th percentile.
+  // A few interrupted rounds must not make the others pale, so the scale ends at the 99th percentile.
   const double top = std::max(1.0, quantile_below(all, 0.99));
   LegendRow legend(painter, palette(), QRect(area.left(), 0, area.width(), area.top()));
   add_scale(legend, painter, dark,
@@ -350,7 +350,7 @@ void SkipMap::paint_bars(QPainter& painter, const QString& title, const std::vec
   }
   painter.setPen(palette().color(QPalette::WindowText));
   painter.save();
-  // One line, or two where the plot is low; the choice stands above.
+  // The title takes one line, or two where the plot is low; the choice stands above it.
   const int room = height() - plot_area().top();
   const int across = width() - left - bar_room;
   painter.translate(QPoint(left + bar_room + across / 2, plot_area().top() + room / 2));

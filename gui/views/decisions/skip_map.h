@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Layers as the rounds' drafts ran or skipped them, a column a round, layer 0 at the bottom. Switchable
-// between
-//   ran or skipped      two rows a layer, attention below MLP: skipped is hatched and pale, run is filled
-//   how often skipped   the same rows: the share of the rounds around that skipped each
-//   time per layer      a row a layer: what the round took in it, draft and verification together
-// A line marks the exit layer, ticks on top where the mask changed. On the right: the same of all that is
-// shown. Return, or a double click, leads to the decision that a round's mask goes back to.
+// Layers that the drafts ran or skipped, with one column per round and layer 0 at the bottom. The user
+// switches between
+//   ran or skipped      two rows per layer, attention below MLP: skipped is hatched and pale, run is filled
+//   how often skipped   the same rows: the share of the surrounding rounds that skipped each
+//   time per layer      one row per layer: time of the round in it, draft and verification together
+// A line marks the exit layer, and ticks on top mark changes of the mask. Bars on the right summarise the
+// shown rounds. Return or a double click leads to the decision that chose a round's mask.
 
 #include <functional>
 
@@ -25,7 +25,7 @@ class SkipMap : public RoundsPlot {
   explicit SkipMap(ViewState& state, QWidget* parent = nullptr);
 
  signals:
-  /// The decision that chose the mask of this round is to be shown.
+  /// Emitted when the user asks for the decision that chose the mask of this round.
   void decision_asked(std::uint32_t round_index);
 
  protected:
@@ -46,21 +46,21 @@ class SkipMap : public RoundsPlot {
   void take(SkipPyramid skips);
   void paint_runs(QPainter& painter, const RoundAxis& axis) const;
   void paint_share(QPainter& painter, const RoundAxis& axis) const;
-  /// By sublayer, of the shown rounds that draft.
+  /// Skipped share [sublayer] over the shown rounds that draft.
   [[nodiscard]] std::vector<double> skipped_shares(const RoundAxis& axis) const;
-  /// Beside the cells: the share of the shown rounds that skipped each sublayer; `color` of (sublayer,
-  /// share).
+  /// Paints beside the cells the share of the shown rounds that skipped each sublayer; `color` takes
+  /// (sublayer, share).
   void paint_skipped(QPainter& painter, const RoundAxis& axis,
                      const std::function<QColor(std::size_t, double)>& color) const;
   void paint_times(QPainter& painter, const RoundAxis& axis, const DetailedTimes::Side& times) const;
   void paint_times_or_why_not(QPainter& painter, const RoundAxis& axis);
   void paint_exit(QPainter& painter, const RoundAxis& axis) const;
   void paint_layer_ticks(QPainter& painter, std::size_t layers) const;
-  /// Bars on the right, each from 0 to 1.
+  /// Paints bars on the right, with lengths from 0 to 1.
   void paint_bars(QPainter& painter, const QString& title, const std::vector<double>& lengths,
                   const std::function<QColor(std::size_t row)>& color) const;
   [[nodiscard]] QRect row_box(std::size_t row, std::size_t rows) const;
-  /// Why the mask changed at a round, as far as that is known yet; empty if it did not.
+  /// Why the mask changed at a round, as far as that is known yet; empty if it did not change.
   [[nodiscard]] QString change_text(std::size_t place) const;
   [[nodiscard]] QString layer_text(std::size_t first, std::size_t last, std::size_t layer) const;
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int column_width = 86;
 constexpr int row_height = 24;
-constexpr int margin = 16;  // the root stands in it
+constexpr int margin = 16;  // Room of the root.
 constexpr int max_height = 152;
 constexpr std::size_t max_described = 12;
 

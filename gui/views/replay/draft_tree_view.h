@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The draft of a round whose tokens form a tree: branches from left to right, accepted tokens filled,
-// rejected ones struck through, untested ones with a broken frame. Scrolls where it is large.
+// The tree of a round's draft: branches from left to right, accepted tokens filled, rejected ones struck
+// through, untested ones with a broken frame. A large tree scrolls.
 
 #include <QScrollArea>
 
@@ -16,7 +16,7 @@ class DraftTreeView : public QScrollArea {
  public:
   explicit DraftTreeView(QWidget* parent = nullptr);
 
-  /// Hides itself where the round's draft has no branches. no_index shows none.
+  /// Hides itself if the round's draft has no branches. no_index shows none.
   void show_round(const RecordingPointer& recording, std::uint32_t round_index);
   [[nodiscard]] const DraftTree& tree() const { return tree_; }
 

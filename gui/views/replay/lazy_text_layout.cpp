@@ -17,11 +17,11 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Texts of so many characters are laid out at once: nothing of them is estimated.
+/// Max characters of a text that is laid out at once, without estimates.
 constexpr int short_text = 8192;
-/// Lines of a paragraph that have a picture together.
+/// Lines of a paragraph that share one picture.
 constexpr int lines_per_strip = 2;
-/// Pixels of all pictures: some windows' full of text.
+/// Max pixels over all pictures: a few windows full of text.
 constexpr double max_pixels = 16e6;
 
 }  // namespace
@@ -45,7 +45,7 @@ void LazyTextLayout::set_formats(QList<QTextLayout::FormatRange> formats) {
 
 QList<QTextLayout::FormatRange> LazyTextLayout::formats_in(const QTextBlock& block) const {
   const int begin = block.position();
-  const int end = begin + block.length() - 1;  // the last is what ends the block
+  const int end = begin + block.length() - 1;  // The last position is the block's end.
   QList<QTextLayout::FormatRange> formats;
   for (auto format = std::ranges::partition_point(formats_,
                                                   [&](const QTextLayout::FormatRange& candidate) {
@@ -111,7 +111,7 @@ double LazyTextLayout::y_of(const Anchor& anchor) const {
 void LazyTextLayout::estimate() {
   const QFontMetricsF metrics(document()->defaultFont(), paintDevice());
   const double characters_per_line = std::max(1.0, text_width() / metrics.averageCharWidth());
-  const double line_height = std::ceil(metrics.lineSpacing());  // whole pixels, as lines have
+  const double line_height = std::ceil(metrics.lineSpacing());  // Whole pixels, as for real lines.
   heights_.clear();
   for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
     block.clearLayout();
@@ -131,7 +131,7 @@ void LazyTextLayout::drop_pictures() {
 }
 
 void LazyTextLayout::documentChanged(int /*from*/, int /*removed*/, int /*added*/) {
-  // The text is written as a whole, so that what changes is all of it.
+  // The text is always written as a whole, so that all of it changes.
   estimate();
   if (document()->characterCount() <= short_text)
     for (QTextBlock block = document()->begin(); block.isValid(); block = block.next())
@@ -177,7 +177,7 @@ void LazyTextLayout::set_place(const std::optional<ReadingPlace>& place) {
     emit update();
     return;
   }
-  // What lies between the places looks different.
+  // The text between the old and the new place looks different now.
   const QRectF first = blockBoundingRect(document()->findBlock(std::min(before->begin, place->begin)));
   const QRectF last = blockBoundingRect(document()->findBlock(std::max(before->end, place->end)));
   emit update(first | last);

@@ -19,10 +19,10 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Laid out in a turn of the event loop, a millisecond or two.
+/// Characters that one turn of the event loop lays out, in one or two ms.
 constexpr int characters_per_turn = 4096;
 
-/// Ends of paragraphs as a document holds them: one position each.
+/// Replaces line ends by the document's ends of paragraphs, which have one position each.
 QString with_paragraphs(QString text) {
   if (!text.contains(u'\r')) return text;
   return text.replace(QStringLiteral("\r\n"), QStringLiteral("\n")).replace(u'\r', u'\n');
@@ -32,7 +32,7 @@ QString with_paragraphs(QString text) {
 
 ReplayDocument::ReplayDocument(QWidget* parent) : QTextEdit(parent) {
   setReadOnly(true);
-  setUndoRedoEnabled(false);  // keeping what was written takes longer than writing it
+  setUndoRedoEnabled(false);  // Storing the undo history takes longer than writing the text.
   setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   QFont larger = font();
   larger.setPointSizeF(larger.pointSizeF() * 1.15);
@@ -64,7 +64,7 @@ void ReplayDocument::write(const RecordingPointer& recording, const ReplayedText
   pieces_.clear();
   piece_of_token_.assign(text.tokens.size(), 0);
   QString whole;
-  // Neighbours of one format together: letters are shaped across tokens.
+  // Neighbours with the same format share one range, so that letters are shaped across tokens.
   QList<QTextLayout::FormatRange> formats;
   const QTextCharFormat* last_format = nullptr;
   const auto write_piece = [&](const QString& words, const QTextCharFormat& format, std::size_t token_index,
@@ -102,7 +102,7 @@ void ReplayDocument::write(const RecordingPointer& recording, const ReplayedText
   clear();
   layout_->set_formats(std::move(formats));
   QTextCursor cursor(document());
-  cursor.beginEditBlock();  // outside of one the cursor asks where it is, which lays its paragraph out
+  cursor.beginEditBlock();  // Without it, the cursor lays out its paragraph.
   cursor.insertText(whole);
   cursor.endEditBlock();
 }
@@ -113,7 +113,7 @@ void ReplayDocument::mark(std::optional<std::size_t> token_index) {
   ReadingPlace place{.begin = piece.begin, .end = piece.end, .here = {}, .later = {}};
   place.here.setBackground(cursor_color(is_dark(palette())));
   place.here.setForeground(palette().color(QPalette::Base));
-  // What is still to come has no colours yet, and less ink.
+  // Text after the cursor has no colours yet, and is paler.
   place.later.setBackground(palette().color(QPalette::Base));
   place.later.setForeground(quiet(palette()).color(QPalette::WindowText));
   layout_->set_place(place);
@@ -130,7 +130,7 @@ void ReplayDocument::mark(std::optional<std::size_t> token_index) {
       setTextCursor(visible);
       ensureCursorVisible();
     }
-  while (lay_out_seen());  // which may push the token out of sight again
+  while (lay_out_seen());  // This may push the token out of sight again.
 }
 
 const ReplayDocument::Piece* ReplayDocument::piece_at(int position) const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The text of a replay as it is read: tokens by their origin, drafts in vain between them, struck through,
-// and the token at the cursor, behind which there is less ink. Writing is linear in the tokens; what is laid
-// out and drawn is what can be seen. The document holds the words, its layout their formats.
+// The text of a replay: tokens coloured by origin, rejected drafts between them struck through, and a mark at
+// the cursor's token, with paler text after it. Writing takes linear time in the tokens; layout and drawing
+// cover only what is visible. The document stores the words, and its layout stores the formats.
 
 #include <QBasicTimer>
 #include <QTextEdit>
@@ -25,22 +25,22 @@ class ReplayDocument : public QTextEdit {
   struct Piece {
     int begin = 0;
     int end = 0;
-    std::size_t token_index = 0;           ///< of the text; of the one before, if rejected
-    std::uint32_t draft_index = no_index;  ///< the rejected draft token, in Recording::draft_tokens
+    std::size_t token_index = 0;           ///< Token of the text; for rejected drafts, the token before them.
+    std::uint32_t draft_index = no_index;  ///< The rejected draft token, in Recording::draft_tokens.
   };
 
   explicit ReplayDocument(QWidget* parent = nullptr);
 
-  /// Without a mark. The recording may be null where the text is empty.
+  /// Writes the text without a mark. The recording may be null if the text is empty.
   void write(const RecordingPointer& recording, const ReplayedText& text, bool shows_rejected);
-  /// Marks a token, and scrolls if it is out of sight; nothing marks none.
+  /// Marks a token, and scrolls if it is out of sight; nullopt marks none.
   void mark(std::optional<std::size_t> token_index);
-  /// nullptr after the last one.
+  /// Piece at a position; nullptr after the last piece.
   [[nodiscard]] const Piece* piece_at(int position) const;
   [[nodiscard]] const Piece& piece_of(std::size_t token_index) const;
-  /// The text between two positions, with its formats.
+  /// Copy of the text between two positions, with its formats.
   [[nodiscard]] std::unique_ptr<QTextDocument> formatted(int begin, int end) const;
-  /// Does at once what otherwise follows in later turns of the event loop: what is out of sight.
+  /// Lays out at once what would otherwise follow in later turns of the event loop.
   void lay_out_all();
   [[nodiscard]] bool is_laid_out() const;
 
@@ -49,11 +49,11 @@ class ReplayDocument : public QTextEdit {
   void timerEvent(QTimerEvent* event) override;
 
  private:
-  /// Keeps what is at the top of the window there, whatever is laid out above it.
+  /// Lays out more text, and keeps the top visible line in place.
   void lay_out_more(int characters);
 
   LazyTextLayout* layout_;
-  QBasicTimer rest_;  ///< lays out what was not seen yet
+  QBasicTimer rest_;  ///< Lays out text that was not visible yet.
   std::vector<Piece> pieces_;
   std::vector<std::size_t> piece_of_token_;
 };

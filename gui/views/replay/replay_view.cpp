@@ -28,7 +28,7 @@ namespace {
 
 constexpr int scrub_steps = 10000;
 constexpr int details_width = 230;
-/// A text takes so long unless somebody chose another speed.
+/// Seconds that a text takes to play, unless the user chose another speed.
 constexpr double usual_seconds = 8.0;
 
 }  // namespace
@@ -103,7 +103,7 @@ void ReplayView::lay_out() {
 void ReplayView::only_follow() {
   requests_->hide();
   controls_->hide();
-  // Two buttons with one key take it from one another.
+  // Two buttons with the same shortcut would block each other.
   for (const auto& [button, sign] : signs_) button->setShortcut({});
 }
 
@@ -121,7 +121,7 @@ void ReplayView::follow_cursor() {
   const bool is_other = state_.cursor().request_index != request_;
   if (is_behind_) {
     if (!is_other) return;
-    // What it plays is not the cursor's any more, and writing another text can wait until it is seen.
+    // The player's text is no longer the cursor's. Writing another text waits until it is visible.
     player_.set_text(nullptr);
     request_ = no_index;
     return;
@@ -376,7 +376,7 @@ QString ReplayView::describe(const ReplayDocument::Piece& piece) const {
 
 bool ReplayView::eventFilter(QObject* watched, QEvent* event) {
   if (watched == document_) {
-    // The caret goes through the text with the arrows; Return takes the cursor of all views to it.
+    // The caret moves through the text with the arrow keys; Return moves the cursor of all views to it.
     if (event->type() != QEvent::KeyPress) return false;
     const int key = static_cast<QKeyEvent*>(event)->key();
     const ReplayDocument::Piece* at = document_->piece_at(document_->textCursor().position());

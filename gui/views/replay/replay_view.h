@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A request's text as it came, chosen by prompt and repeat, below its prompt: accepted, rejected and bonus
-// tokens by colour and shape (rejected ones struck through, the target's own underlined), and a player that
-// drives the cursor of all views. Of the token that the pointer or the cursor is on: its round and
-// confidence, and at which layers it was the first choice already.
+// A request's text as it was generated, chosen by prompt and repeat, below its prompt. Colour and shape show
+// accepted, rejected (struck through) and bonus tokens (the target's own, underlined). A player drives the
+// cursor of all views. For the token under the pointer or cursor, the view shows round, confidence, and the
+// layers at which it was already the first choice.
 
 #include <QStyle>
 #include <QWidget>
@@ -38,13 +38,13 @@ class ReplayView : public QWidget {
 
   [[nodiscard]] Player& player() { return player_; }
   [[nodiscard]] const ReplayedText& text() const { return text_; }
-  /// Leaves choosing and playing to another view that moves the same cursor: no controls, no keys.
+  /// Turns off controls and keys, since another view that moves the same cursor chooses and plays.
   void only_follow();
-  /// The view's text about a token of the text.
+  /// The view's description of a token of the text.
   [[nodiscard]] QString token_text(std::size_t token_index) const;
 
  signals:
-  /// The layers' ranks of the request were read, or why not is known.
+  /// Emitted when the layers' ranks of the request were read, or reading them failed.
   void ranks_read();
 
  protected:
@@ -58,11 +58,11 @@ class ReplayView : public QWidget {
   void lay_out();
   QWidget* make_controls();
   void add_buttons(QHBoxLayout& row);
-  /// Draws the signs in the colour of the text: the style's own are black, whatever the palette.
+  /// Draws the button icons in the text colour, since the style's own are black in every palette.
   void show_signs();
   void list_requests();
   void set_usual_speed();
-  /// Lets go of the recording.
+  /// Releases the recording.
   void forget();
   void show_request();
   void write_document();
@@ -72,7 +72,7 @@ class ReplayView : public QWidget {
   void show_details(const ReplayDocument::Piece* piece);
   void show_details_of_cursor();
   void read_ranks();
-  /// In the text that is shown; none if the cursor is elsewhere.
+  /// Token of the shown text at the cursor; none if the cursor is elsewhere.
   [[nodiscard]] std::optional<std::size_t> token_at_cursor() const;
   [[nodiscard]] QString describe(const ReplayDocument::Piece& piece) const;
   [[nodiscard]] QString ranks_text(std::size_t token_index) const;
@@ -85,8 +85,8 @@ class ReplayView : public QWidget {
   BackgroundJob ranks_job_;
   Player player_;
   bool is_stale_ = true;
-  bool is_behind_ = false;        ///< the cursor has moved while the view was hidden
-  bool is_speed_chosen_ = false;  ///< by the user: it stays for other texts
+  bool is_behind_ = false;        ///< The cursor has moved while the view was hidden.
+  bool is_speed_chosen_ = false;  ///< Set by the user; it then stays for other texts.
   RequestChooser* requests_;
   QWidget* controls_ = nullptr;
   DraftTreeView* tree_;

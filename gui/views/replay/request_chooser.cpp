@@ -61,7 +61,7 @@ RequestChooser::RequestChooser(ViewState& state, QWidget* parent)
   column->addWidget(prompt_);
   connect(prompts_, &QComboBox::activated, this, &RequestChooser::choose_prompt);
   connect(repeats_, &QComboBox::activated, this, &RequestChooser::choose_repeat);
-  // What was typed and names no prompt gives way to the one that is shown.
+  // Typed words that name no prompt are replaced by the shown prompt.
   connect(prompts_->lineEdit(), &QLineEdit::editingFinished, this, &RequestChooser::show_again);
 }
 
@@ -89,7 +89,7 @@ void RequestChooser::choose_prompt(int index) {
   const std::vector<std::size_t> requests = requests_of_prompt(
       *recording, recording->runs()[state_.run()].run->id, listed_[static_cast<std::size_t>(index)].id);
   if (requests.empty()) return show_again();
-  // The same repeat, if there is one.
+  // Choose the same repeat, if there is one.
   const auto& rows = recording->recording().requests;
   const std::int32_t repeat = request_ == nullptr ? 0 : request_->repeat;
   const auto same = std::find_if(requests.begin(), requests.end(),

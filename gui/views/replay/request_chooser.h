@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Which request is replayed: a prompt, found by any part of it, its category or its number, and one of its
-// repeats in the shown run; and the whole prompt.
+// Chooses the request to replay: a prompt, found by any part of it, its category or its number, and one of
+// its repeats in the shown run. Also shows the whole prompt.
 
 #include <QWidget>
 #include <vector>
@@ -19,13 +19,13 @@ class RequestChooser : public QWidget {
   Q_OBJECT
 
  public:
-  /// Takes the cursor of `state`, which must outlive this, to what is chosen.
+  /// Moves the cursor of `state`, which must outlive this, to the chosen request.
   explicit RequestChooser(ViewState& state, QWidget* parent = nullptr);
 
-  /// Lists those of the state's recording; none of them is shown yet.
+  /// Lists the prompts of the state's recording; shows none of them yet.
   void list_prompts();
   void clear();
-  /// Index into Recording::requests, which has been listed.
+  /// Shows a listed request, by its index into Recording::requests.
   void show_request(std::size_t request_index);
 
  private:
@@ -35,7 +35,7 @@ class RequestChooser : public QWidget {
 
   ViewState& state_;
   std::vector<ListedPrompt> listed_;
-  std::vector<std::size_t> repeats_of_prompt_;  ///< requests of the shown prompt in its run
+  std::vector<std::size_t> repeats_of_prompt_;  ///< Requests of the shown prompt in its run.
   const traces::Request* request_ = nullptr;    ///< Request that is shown.
   QComboBox* prompts_;
   QComboBox* repeats_;

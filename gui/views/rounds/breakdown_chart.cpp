@@ -7,7 +7,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// As many as a figure of two columns tells apart.
+/// Max columns that a two-column figure can distinguish.
 constexpr int max_columns = 300;
 constexpr double breakdown_ns_per_ms = 1e6;
 
@@ -53,7 +53,7 @@ Chart breakdown_chart(
       panel.series[i].y.push_back(below);
     }
   }
-  // The last column is as wide as its rounds, too.
+  // The last column must be as wide as its rounds.
   for (ChartSeries& series : panel.series) {
     series.x.push_back(number(columns.back().last - 1) + 1.0);
     series.y.push_back(series.y.back());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The breakdown of rounds as a figure: its parts on top of one another, over the rounds.
+// Figure of the breakdown of rounds: stacked parts over the rounds.
 
 #include <QStringList>
 #include <functional>
@@ -12,9 +12,9 @@
 
 namespace draftscope::gui {
 
-/// `sum` gives nanoseconds by part of the rounds [first, last), `number` the number for people of the round
-/// at a place. Rounds that are too many to be told apart are means of those beside one another; parts that
-/// took no time are left out. Empty without rounds.
+/// Chart of the parts. `sum` gives ns [part] over the rounds [first, last), `number` the displayed number of
+/// the round at a place. If there are too many rounds, each column is the mean over neighbours. Parts without
+/// time are left out. Empty without rounds.
 [[nodiscard]] Chart breakdown_chart(
     const RoundAxis& axis, const QStringList& parts,
     const std::function<std::vector<std::int64_t>(std::size_t first, std::size_t last)>& sum,

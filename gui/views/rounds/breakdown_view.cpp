@@ -24,7 +24,7 @@ QString part_text(std::size_t part) {
   return QString::fromStdString(std::string(round_part_name(static_cast<RoundPart>(part))));
 }
 
-/// Layers from pale to strong, operations each in a colour of its own; greys for what neither covers.
+/// Colour of a part: layers go from pale to strong, each operation has its own, and greys mark the rest.
 QColor part_color(std::size_t part, std::size_t named, bool is_layer, bool dark) {
   if (part < named && is_layer)
     return scale_color(0.25 + 0.75 * static_cast<double>(part) / static_cast<double>(named), dark);
@@ -58,7 +58,7 @@ BreakdownView::BreakdownView(ViewState& state, QWidget* parent)
 }
 
 int BreakdownView::min_area_height() const {
-  // Of the percentiles: a head, the parts, and the round.
+  // The table of percentiles needs rows for a head, the parts, and the round.
   return (static_cast<int>(round_parts) + 2) * row_height;
 }
 
@@ -154,7 +154,7 @@ void BreakdownView::paint(QPainter& painter, const RoundAxis& axis) {
 
 double BreakdownView::paint_scale(QPainter& painter, const RoundAxis& axis) const {
   const QRect area = plot_area();
-  // Outliers may leave the picture: the scale is for the many.
+  // Outliers may leave the picture, since the scale is chosen for most rounds.
   const PartPercentiles& whole = percentiles_[round_parts];
   const double top = std::max(
       1.0, std::min(1.15 * static_cast<double>(whole.p99_ns), 1.05 * static_cast<double>(whole.max_ns)));
@@ -282,7 +282,7 @@ void BreakdownView::paint_shares(QPainter& painter, const RoundAxis& axis, const
   std::int64_t left_over = 0;
   std::int64_t left_over_here = 0;
   int left_out = 0;
-  // The topmost part of a column first, as it stands there; what finds no room is one row.
+  // Go from the topmost part of a column down; parts without room are combined into one row.
   for (std::size_t i = sum.size(); i-- > 0;) {
     if (sum[i] <= 0 && here_of(i) <= 0) continue;
     const QString& name = parts.names[static_cast<qsizetype>(i)];

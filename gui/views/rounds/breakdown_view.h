@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Parts of the time of rounds: a stacked column a round, or the mean of those that share a pixel; the parts
-// add up to the round. By phase, by layer or by operation. Beside it what each part took of the round under
-// the cursor and of what is shown; of phases, the percentiles too.
+// Parts of the time of rounds, by phase, layer or operation: one stacked column per round, or the mean over
+// those that share a pixel. The parts add up to the round. Beside the plot are the times of the cursor's
+// round and of the shown rounds; for phases, also the percentiles.
 
 #include "data/rounds/round_times.h"
 #include "views/rounds/detailed_times_reader.h"
@@ -29,7 +29,7 @@ class BreakdownView : public RoundsPlot {
 
  private:
   enum class Mode : std::uint8_t { phases, layers, operations };
-  /// The parts that a column consists of, from the bottom to the top.
+  /// Parts of a column, from bottom to top.
   struct Parts {
     QStringList names;
     std::vector<QColor> colors;
@@ -37,31 +37,31 @@ class BreakdownView : public RoundsPlot {
   };
 
   [[nodiscard]] Mode mode() const;
-  /// Null while they are not there.
+  /// Times of the shown mode; null before they are read.
   [[nodiscard]] const DetailedTimes::Side* side(const DetailedTimes* times) const;
   [[nodiscard]] Parts phase_parts() const;
   [[nodiscard]] Parts detailed_parts(const DetailedTimes::Side& times) const;
-  /// Parts of the shown mode; nothing where they are not recorded, or not read yet.
+  /// Parts of the shown mode; nullopt where they are not recorded, or not read yet.
   [[nodiscard]] std::optional<Parts> parts() const;
   [[nodiscard]] QString why_no_parts() const;
 
-  /// Returns what the top of the plot stands for.
+  /// Paints the scale; returns the time at the top of the plot.
   [[nodiscard]] double paint_scale(QPainter& painter, const RoundAxis& axis) const;
   void paint_columns(QPainter& painter, const RoundAxis& axis, const Parts& parts, double top_ns) const;
-  /// The place on the axis of the round under the cursor, shown or not; nothing where that is another run's.
+  /// Place of the cursor's round on the axis, visible or not; nullopt if the round belongs to another run.
   [[nodiscard]] std::optional<std::size_t> cursor_place() const;
-  /// Its parts, and after them their sum; empty without one.
+  /// Times of its parts, then their sum; empty without a cursor's round.
   [[nodiscard]] std::vector<std::int64_t> cursor_times(const Parts& parts) const;
   void paint_percentiles(QPainter& painter, const RoundAxis& axis, const Parts& parts);
   void paint_shares(QPainter& painter, const RoundAxis& axis, const Parts& parts);
-  /// A row of the table beside the plot; without a colour there is no sign.
+  /// Paints a row of the table beside the plot; without a colour there is no sign.
   void paint_row(QPainter& painter, int row, const QColor& color, const QString& name,
                  const QStringList& cells) const;
 
   QComboBox& choice_;
   RoundTimes times_;
   DetailedTimesReader details_;
-  // Percentiles of the shown rounds, kept until these change.
+  // Percentiles of the shown rounds, cached until the range changes.
   std::size_t first_ = 0;
   std::size_t last_ = 0;
   RoundPercentiles percentiles_{};

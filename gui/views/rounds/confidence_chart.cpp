@@ -9,10 +9,10 @@ namespace draftscope::gui {
 
 namespace {
 
-/// As many as a figure can show apart.
+/// Max points that a figure can distinguish.
 constexpr std::uint32_t max_points = 5000;
 constexpr int max_chart_columns = 300;
-/// Rounds that the acceptance rate is taken over, at least.
+/// Min rounds that the acceptance rate is taken over.
 constexpr std::size_t rate_window = 20;
 
 QString confidence_tr(const char* words) {
@@ -23,7 +23,7 @@ std::array<QString, draft_fates> fate_names() {
   return {confidence_tr("accepted"), confidence_tr("rejected"), confidence_tr("not tested")};
 }
 
-/// A series a fate: green, orange and grey ones of the palette, hollow where it was not tested.
+/// Makes one series per fate, in green, orange and grey of the palette; untested ones are hollow.
 std::vector<ChartSeries> fate_series(ChartMark mark) {
   constexpr std::array<std::size_t, draft_fates> colors{3, 2, 0};
   std::vector<ChartSeries> all;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Confidences of drafted tokens as a figure: a point a token by what became of it, or, of many, the mean of
-// each kind; the threshold; and the acceptance rate below.
+// Figure of the confidences of drafted tokens: one point per token, marked by its fate, or the mean of each
+// fate if there are many. Also shows the threshold, and the acceptance rate below.
 
 #include <functional>
 
@@ -12,7 +12,7 @@
 
 namespace draftscope::gui {
 
-/// `number` gives the number for people of the round at a place. Empty if nothing was drafted.
+/// `number` gives the displayed number of the round at a place. Empty if nothing was drafted.
 [[nodiscard]] Chart confidence_chart(const DraftConfidences& drafts, const RoundAxis& axis,
                                      const std::function<std::uint32_t(std::size_t place)>& number);
 

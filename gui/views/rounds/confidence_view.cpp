@@ -46,7 +46,7 @@ class CellColors {
                          255.0 * colors[fate].blueF()};
   }
 
-  /// Mean colour of draft tokens with such fates, premultiplied by a strength up to 1.
+  /// Mean colour of draft tokens with such fates, premultiplied by a strength of up to 1.
   [[nodiscard]] QRgb of(const std::array<std::uint32_t, draft_fates>& fates, double strength) const {
     const double scale = strength / (fates[0] + fates[1] + fates[2]);
     const auto mean = [&](std::size_t channel) {
@@ -81,7 +81,7 @@ void paint_mark(QPainter& painter, DraftFate fate, const QPointF& at, double rad
   }
 }
 
-/// Columns that cells count in, at the ends of blocks where they have many.
+/// Columns in which cells count tokens; wide columns end at block boundaries.
 std::vector<RoundColumn> density_columns(const RoundAxis& axis) {
   return round_columns(axis, confidence_cell_width, DraftDensity::block);
 }
@@ -94,7 +94,7 @@ QString position_text(std::size_t position, const simulator::PositionAcceptance&
       .arg(percent_text(acceptance.of_reached()));
 }
 
-/// Horizontal lines at 0, 0.25, … with their values at the left.
+/// Paints horizontal lines at 0, 0.25, … with their values at the left.
 void paint_share_axis(QPainter& painter, const QRect& area, const QPalette& palette, const QString& name) {
   for (int quarter = 0; quarter <= 4; ++quarter) {
     const int y = area.bottom() - quarter * (area.height() - 1) / 4;
@@ -108,7 +108,7 @@ void paint_share_axis(QPainter& painter, const QRect& area, const QPalette& pale
   paint_upwards(painter, QPoint(12, area.center().y()), name);
 }
 
-/// The mean of a value in each column, dashed, and a band of what it ranges over.
+/// Paints the mean of a value in each column, dashed, and a band over its range.
 template <typename Y>
 void paint_value(QPainter& painter, const std::vector<RoundColumn>& columns, const ValuePyramid& value,
                  const Y& y, int on, int off, const QColor& color) {
@@ -272,11 +272,11 @@ void ConfidenceView::paint_density(QPainter& painter, const RoundAxis& axis) con
       most = std::max(most, fates[0] + fates[1] + fates[2]);
     }
   }
-  // A row of the image is a bin, the most confident on top.
+  // Each image row is a bin, with the most confident on top.
   QImage image(area.width(), static_cast<int>(confidence_bins), QImage::Format_ARGB32_Premultiplied);
   image.fill(Qt::transparent);
   const CellColors colors(dark);
-  std::array<double, 1024> strengths{};  // of few tokens, as most cells have
+  std::array<double, 1024> strengths{};  // Strengths of small counts, which most cells have.
   const auto strength_of = [strongest = std::log1p(most)](std::uint32_t tokens) {
     return 0.25 + 0.75 * std::log1p(tokens) / strongest;
   };
@@ -318,7 +318,8 @@ void ConfidenceView::paint_trends(QPainter& painter, const RoundAxis& axis) cons
     paint_value(
         painter, columns, drafts_.exit_layer, [&](double exit) { return y(exit / drafts_.deepest_exit); },
         dot, dot, exit_color(dark));
-  // α over a window of the rounds around, so that a line shows a trend: at least 20 rounds, or a column's.
+  // α is taken over a window of the surrounding rounds, so that the line shows a trend: at least 20 rounds,
+  // or those of a column.
   const auto window = std::max<std::size_t>(20, static_cast<std::size_t>(axis.rounds_per_pixel()));
   StepLine rate(painter, accepted_color(dark));
   for (const RoundColumn& column : columns) {
@@ -359,7 +360,7 @@ void ConfidenceView::paint_frame(QPainter& painter, const QRect& box, const QStr
   painter.setPen(palette().color(QPalette::WindowText));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(box);
-  // The words have all the room beside the plot, however small the box is.
+  // The words take all the room beside the plot, however small the box is.
   const int left = box.left() - 20;
   const int room = width() - left - 4;
   painter.drawText(QRect(left, box.top() - 22, room, 20), Qt::AlignLeft | Qt::AlignVCenter, title);
@@ -409,7 +410,7 @@ void ConfidenceView::paint_positions(QPainter& painter, const RoundAxis& axis) c
     painter.fillRect(left, box.bottom() + 1 - height, bar, height,
                      faded(accepted_color(is_dark(palette())), 0.6));
     painter.setPen(palette().color(QPalette::WindowText));
-    // How many were tested, where it can be read.
+    // Show the number of tested tokens where it is legible.
     const QString tested = QString::number(positions[k].reached);
     if (bar >= widest + 2)
       painter.drawText(QRect(left, box.top(), bar, box.height()), Qt::AlignCenter, tested);

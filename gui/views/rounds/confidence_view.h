@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Every drafted token by its confidence, over the rounds: a dot where it was accepted, a cross where it was
-// rejected, a ring where the verifier did not get to it; the draft-exit threshold runs through. From afar,
-// where there are more tokens than marks can show, a cell's colour is the mix of fates and its strength how
-// many tokens it has. Below: the acceptance rate α and the exit layer. Lines are means of the rounds that
-// share a column, with a band from the smallest to the largest. On the right: how far confidence can be
-// trusted (calibration), and how often the verifier accepted the first, second, … draft token of those that
-// it got to.
+// Confidence of every drafted token over the rounds: a dot if accepted, a cross if rejected, a ring if the
+// verifier did not reach it, with a line at the draft-exit threshold. If there are more tokens than marks can
+// show, a cell's colour mixes the fates and its strength shows the count.
+//
+// Below are the acceptance rate α and the exit layer; lines are means over the rounds of a column, with a
+// min-max band. On the right are the calibration of the confidence, and the acceptance rate per draft
+// position among tokens that the verifier reached.
 
 #include "data/rounds/acceptance_by_position.h"
 #include "data/rounds/draft_confidences.h"
@@ -23,7 +23,7 @@ class ConfidenceView : public RoundsPlot {
 
  protected:
   [[nodiscard]] int right_margin() const override { return 190; }
-  [[nodiscard]] int min_area_height() const override { return 210; }  // of the small plots
+  [[nodiscard]] int min_area_height() const override { return 210; }  // Height of the small plots.
   [[nodiscard]] BackgroundJob::Job reading_job(const RecordingPointer& recording,
                                                std::size_t run_index) override;
   void forget_run() override;
@@ -43,7 +43,7 @@ class ConfidenceView : public RoundsPlot {
   void paint_threshold(QPainter& painter, const RoundAxis& axis) const;
   void paint_trends(QPainter& painter, const RoundAxis& axis) const;
   void paint_trend_legend(QPainter& painter, std::size_t window) const;
-  /// The upper and the lower of the small plots on the right; empty where there is no room.
+  /// The upper or the lower small plot on the right; empty where there is no room.
   [[nodiscard]] QRect small_plot(int place) const;
   void paint_frame(QPainter& painter, const QRect& box, const QString& title, const QString& x) const;
   void paint_calibration(QPainter& painter, const RoundAxis& axis) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The times by layer and operation of one run, read on a worker when a view first asks for them.
+// Reads the times of one run by layer and operation on a worker, when a view first asks for them.
 
 #include "data/rounds/detailed_times.h"
 #include "widgets/background_job.h"
@@ -14,11 +14,12 @@ class DetailedTimesReader : public QObject {
  public:
   explicit DetailedTimesReader(QObject* parent = nullptr) : QObject(parent) {}
 
-  /// Reads this run from now on; forgets another's. Null reads none.
+  /// Reads this run from now on and forgets the one before. Null reads none.
   void set_run(RecordingPointer recording, std::size_t run_index);
-  /// Times that have been read; null before that. The first call starts reading, and changed() tells its end.
+  /// Times that have been read; null before that. The first call starts reading, and changed() reports its
+  /// end.
   [[nodiscard]] const DetailedTimes* times();
-  /// The same without starting anything.
+  /// Times read so far, or null; starts no reading.
   [[nodiscard]] const DetailedTimes* read_times() const { return times_.get(); }
   /// One line if reading failed, else empty.
   [[nodiscard]] const QString& problem() const { return problem_; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A line in which rounds are asked for (data/rounds/round_filter.h); all views of rounds then show those that
-// it leaves. Beside it stands how many these are; what is wrong with the words stands below them, and
-// the last filter that was right holds on.
+// Line edit that filters rounds (data/rounds/round_filter.h); all views of rounds then show only matching
+// ones. The count of matches stands beside it, an error below it; after an error the last valid filter stays
+// in effect.
 
 #include <QWidget>
 #include <memory>
@@ -25,14 +25,14 @@ class FilterBar : public QWidget {
 
   /// Shows the bar with the cursor in its line.
   void begin();
-  /// Leaves all rounds, and hides.
+  /// Removes the filter, and hides the bar.
   void end();
   void set_words(const QString& words);
 
  signals:
-  /// The rounds that the line asks for are shown, or an error is.
+  /// Emitted when the matching rounds, or an error, are shown.
   void settled();
-  /// It is hidden again.
+  /// Emitted when the bar is hidden again.
   void ended();
 
  protected:

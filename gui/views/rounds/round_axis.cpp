@@ -70,7 +70,7 @@ TimeRange moved_rounds(const ViewState& state, const RoundAxis& axis, double pix
   if (run == nullptr) return state.range();
   const double most = static_cast<double>(run->rounds.size()) - static_cast<double>(axis.count());
   double by = pixels * axis.rounds_per_pixel();
-  // A single round fills many pixels: a turn of the wheel moves at least one.
+  // A single round may fill many pixels, so a turn of the wheel moves at least one round.
   if (by != 0.0 && std::abs(by) < 1.0) by = by > 0.0 ? 1.0 : -1.0;
   const auto first =
       static_cast<std::size_t>(std::clamp(static_cast<double>(axis.first) + by, 0.0, std::max(most, 0.0)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rounds of a run as an axis: those that the visible range of time holds, side by side. Views of rounds
-// take theirs from here, so that zooming one zooms all.
+// Axis over the rounds of a run: those in the visible time range, side by side. All views of rounds use it,
+// so that zooming one zooms all.
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace draftscope::gui {
 
 struct RoundAxis {
-  std::size_t first = 0;  ///< place in the run
-  std::size_t last = 0;   ///< one after the last
+  std::size_t first = 0;  ///< First place in the run.
+  std::size_t last = 0;   ///< One after the last place.
   int left = 0;
   int width = 1;
 
@@ -25,7 +25,7 @@ struct RoundAxis {
   [[nodiscard]] double x(double place) const {
     return left + (place - static_cast<double>(first)) / rounds_per_pixel();
   }
-  /// The place at a pixel; within the axis, which is not empty.
+  /// Place at a pixel, clamped to the axis, which must not be empty.
   [[nodiscard]] std::size_t place(double pixel) const {
     const double offset = std::max(0.0, std::floor((pixel - left) * rounds_per_pixel()));
     return std::min(first + static_cast<std::size_t>(offset), last > first ? last - 1 : first);
@@ -43,20 +43,20 @@ struct RoundColumn {
   [[nodiscard]] std::size_t count() const { return last - first; }
 };
 
-/// The axis cut into columns: a column a round where there is room, else columns of `min_width` pixels with
-/// the rounds that begin in them. Each round is in one column, each pixel too. Where columns hold many
-/// `grain`s, they end at multiples of it, for pyramids that are cheapest there.
+/// Cuts the axis into columns: one per round where there is room, else `min_width` pixels with the rounds
+/// that begin in them. Each round and each pixel belongs to one column. Columns that span many `grain`s end
+/// at multiples of it, where pyramids are cheapest.
 [[nodiscard]] std::vector<RoundColumn> round_columns(const RoundAxis& axis, int min_width = 1,
                                                      std::size_t grain = 1);
 
-/// The rounds of the shown run that overlap the visible range. Without any the axis is empty, and stands
-/// before the first round after the range.
+/// Rounds of the shown run that overlap the visible range. Without any, the axis is empty and stands before
+/// the first round after the range.
 [[nodiscard]] RoundAxis visible_rounds(const ViewState& state, int left, int width);
 
-/// The range of time of some rounds of the shown run: what to show to see them.
+/// Time range that shows these rounds of the shown run.
 [[nodiscard]] TimeRange time_of_rounds(const ViewState& state, std::size_t first, std::size_t last);
 
-/// The range that shows `factor` times as many rounds, with the round at `pixel` kept there.
+/// Time range that shows `factor` times as many rounds, with the round at `pixel` kept in place.
 [[nodiscard]] TimeRange zoomed_rounds(const ViewState& state, const RoundAxis& axis, double factor,
                                       double pixel);
 [[nodiscard]] TimeRange moved_rounds(const ViewState& state, const RoundAxis& axis, double pixels);

@@ -91,7 +91,7 @@ void RoundsPlot::resizeEvent(QResizeEvent* event) {
 void RoundsPlot::paint_notice(QPainter& painter, const QString& words) {
   setAccessibleDescription(words);
   painter.setPen(palette().color(QPalette::WindowText));
-  // Where the window is small, beside the plot there is room for words, too.
+  // In a small window the words may also use the room beside the plot.
   const QRect area = plot_area().width() < 300 ? rect() : plot_area();
   painter.drawText(area, Qt::AlignCenter | Qt::TextWordWrap, words);
 }
@@ -124,7 +124,7 @@ void RoundsPlot::paint_round_ticks(QPainter& painter, const RoundAxis& axis) con
     painter.drawLine(x, area.bottom() + 1, x, area.bottom() + 4);
     const QString words = QString::number(round_number(tick));
     const int half = painter.fontMetrics().horizontalAdvance(words) / 2 + 1;
-    // The last one stays clear of the axis' name.
+    // The last number stays clear of the axis' name.
     painter.drawText(std::min(x - half, area.right() - 2 * half),
                      area.bottom() + 5 + painter.fontMetrics().ascent(), words);
   }

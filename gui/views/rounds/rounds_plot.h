@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Base of the views over rounds: the rounds that the visible range holds on the x axis, zoom with the
-// wheel, dragging, a click that takes the cursor to a round, the cursor's line; and that a run is read when
-// it is first seen, on a worker if it is long. A view reads and draws its part and has its words.
+// Base of views over rounds. It has the x axis over the rounds in the visible range, zoom by wheel, dragging,
+// a click that moves the cursor, and the cursor's line. It reads a run when the view is first shown, on a
+// worker if the run is long. A view reads and draws its data, and provides its texts.
 
 #include <QWidget>
 
@@ -23,17 +23,17 @@ class RoundsPlot : public QWidget, public FigureSource {
   explicit RoundsPlot(ViewState& state, QWidget* parent = nullptr);
   [[nodiscard]] QSize sizeHint() const override { return {900, 420}; }
   [[nodiscard]] QSize minimumSizeHint() const override;
-  /// Runs of so many rounds are read within a frame, longer ones on a worker.
+  /// Max rounds of a run that is read within a frame; longer runs are read on a worker.
   static constexpr std::size_t max_read_at_once = 10'000;
 
-  /// Figure of the rounds that are shown; empty while they have not been read.
+  /// Figure of the shown rounds; empty while they have not been read.
   [[nodiscard]] Chart figure() const override;
 
  protected:
-  /// Job that reads this run of a recording that has its rows; done on a worker if the run is long.
+  /// Job that reads this run of a recording with rows; runs on a worker if the run is long.
   [[nodiscard]] virtual BackgroundJob::Job reading_job(const RecordingPointer& recording,
                                                        std::size_t run_index) = 0;
-  /// Lets go of all that was read: another run is shown, or none.
+  /// Releases all that was read, since another run is shown, or none.
   virtual void forget_run() = 0;
   /// Draws what reading_job() read.
   virtual void paint(QPainter& painter, const RoundAxis& axis) = 0;
@@ -47,10 +47,10 @@ class RoundsPlot : public QWidget, public FigureSource {
     return {};
   }
 
-  /// A choice of what the view shows, above the room beside the plot; M takes the next one. Once at most.
+  /// Adds a choice above the room beside the plot; the key M takes the next entry. Call it at most once.
   QComboBox& add_choice(const QString& name, const QStringList& choices);
 
-  /// Height without which what stands beside the plot is cut.
+  /// Min height at which what stands beside the plot is not cut off.
   [[nodiscard]] virtual int min_area_height() const { return 90; }
 
   /// Room beside the plot, for legends and tables.
@@ -58,12 +58,12 @@ class RoundsPlot : public QWidget, public FigureSource {
 
   [[nodiscard]] const ViewState& state() const { return state_; }
   [[nodiscard]] ViewState& state() { return state_; }
-  /// Area inside margins that are the same in every such view, so that their axes stand below one another.
+  /// Area inside margins that are the same in every such view, so that their axes line up.
   [[nodiscard]] QRect plot_area() const;
   [[nodiscard]] RoundAxis axis() const;
-  /// Number in the run of the round at a place of the axis; they differ where a filter leaves out some.
+  /// Number in the run of the round at a place of the axis; they differ if a filter leaves out some rounds.
   [[nodiscard]] std::uint32_t round_number(std::size_t place) const;
-  /// Shows a notice in the plot's place; it becomes the view's description too.
+  /// Shows a notice in place of the plot; it also becomes the view's description.
   void paint_notice(QPainter& painter, const QString& words);
 
   void paintEvent(QPaintEvent* event) override;
@@ -74,7 +74,7 @@ class RoundsPlot : public QWidget, public FigureSource {
  private:
   void forget();
   void read();
-  /// The run has been read, and can be drawn.
+  /// Whether the run has been read, and can be drawn.
   [[nodiscard]] bool is_ready() const;
   [[nodiscard]] std::optional<AxisRanges> axis_ranges() const;
   void paint_round_ticks(QPainter& painter, const RoundAxis& axis) const;
@@ -83,7 +83,7 @@ class RoundsPlot : public QWidget, public FigureSource {
   ViewState& state_;
   QComboBox* choice_ = nullptr;
   BackgroundJob job_;
-  /// The run is read when it is first painted.
+  /// True until the run is read, at the first painting.
   bool is_stale_ = true;
   RangeNavigation navigation_;
 };

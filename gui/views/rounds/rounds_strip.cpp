@@ -78,7 +78,7 @@ QString RoundsStrip::title() const {
 
 void RoundsStrip::paint_place(QPainter& painter, double rounds_per_pixel) const {
   const bool dark = is_dark(palette());
-  // What the timeline shows of it.
+  // Mark the part of the run that the timeline shows.
   const RunRounds& run = *state_.shown_rounds();
   const auto x_of_time = [&](std::int64_t ns) {
     const auto at = std::partition_point(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// All rounds of the run, side by side from the first to the last, coloured by how many tokens they emitted:
-// the overview above every view. Where rounds are narrower than a pixel, a column shows their mean. A click
-// or drag moves the cursor; arrows step.
+// Overview above every view: all rounds of the run side by side, coloured by the number of emitted tokens.
+// Where rounds are narrower than a pixel, a column shows their mean. A click or drag moves the cursor; arrow
+// keys step.
 
 #include <cstdint>
 #include <vector>
@@ -18,7 +18,7 @@ class RoundsStrip : public KeyboardPlot {
 
  public:
   explicit RoundsStrip(ViewState& state, QWidget* parent = nullptr);
-  /// Place of the cursor's round; the first beside a round that the filter leaves out.
+  /// Place of the cursor's round; if the filter leaves that out, the first one next to it.
   [[nodiscard]] std::optional<std::size_t> current() const override;
   [[nodiscard]] QSize sizeHint() const override { return {400, 46}; }
 
@@ -32,14 +32,14 @@ class RoundsStrip : public KeyboardPlot {
 
  private:
   void read_run();
-  /// False of an overview: it has no single rounds to go to.
+  /// False for an overview, which has no single rounds to go to.
   [[nodiscard]] bool has_rows() const;
   [[nodiscard]] QString title() const;
   void paint_place(QPainter& painter, double rounds_per_pixel) const;
   [[nodiscard]] std::size_t rounds() const { return sums_.empty() ? 0 : sums_.size() - 1; }
 
   ViewState& state_;
-  std::vector<std::int64_t> sums_;  ///< tokens emitted before round i
+  std::vector<std::int64_t> sums_;  ///< Tokens emitted before round i.
   std::int32_t max_ = 1;
 };
 

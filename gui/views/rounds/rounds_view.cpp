@@ -28,7 +28,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
   table_->setItemDelegate(new TextCell(table_));
   offer_copying(*table_);
   table_->setWordWrap(false);
-  // Rows of one height, and no width that depends on all of them: a million rows show at once.
+  // All rows have one height, and no width depends on all of them, so that a million rows show at once.
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table_->verticalHeader()->setDefaultSectionSize(table_->fontMetrics().height() + 6);
@@ -53,7 +53,7 @@ RoundsView::RoundsView(ViewState& state, QWidget* parent)
 
 void RoundsView::paintEvent(QPaintEvent* event) {
   QWidget::paintEvent(event);
-  // What is painted has been seen.
+  // A painted view has been seen.
   if (is_stale_) QTimer::singleShot(0, this, &RoundsView::show_run);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The rounds of the run as a table that sorts and searches; its current row is the cursor's round. Filled
-// when it is first seen.
+// Table of the run's rounds that can be sorted and searched; its current row is the cursor's round. It is
+// filled when it is first shown.
 
 #include <QWidget>
 
@@ -20,7 +20,7 @@ class RoundsView : public QWidget {
  public:
   explicit RoundsView(ViewState& state, QWidget* parent = nullptr);
 
-  /// Sorts by a column of simulator::round_columns(), and takes the cursor to the round that comes first.
+  /// Sorts by a column of simulator::round_columns(), and moves the cursor to the round that comes first.
   void show_first_by(std::string_view key, Qt::SortOrder order);
 
  protected:

@@ -18,18 +18,18 @@ using simulator::RooflinePoint;
 using simulator::WaterfallLevel;
 using simulator::WaterfallStep;
 
-constexpr int max_named_exits = 40;    // more numbers would touch each other
-constexpr int max_named_lengths = 10;  // and these would ask for too high a chart
+constexpr int max_named_exits = 40;    // More numbers would touch each other.
+constexpr int max_named_lengths = 10;  // More numbers would need too high a chart.
 
-/// A speedup as a bar, with what stands beside its name.
+/// A speedup as a bar, with the text beside its name.
 struct BarRow {
   QString name;
   QString meaning;
   double value = 0.0;
   std::optional<double> low, high;  ///< Ends of the interval.
   QStringList numbers;
-  bool may_leave = false;  ///< a thought experiment: if it is long, the others' scale is kept
-  bool is_marked = false;  ///< in another colour: what the eye should find
+  bool may_leave = false;  ///< A hypothetical bar; it may leave the chart, which is scaled for the others.
+  bool is_marked = false;  ///< Drawn in another colour.
 
   [[nodiscard]] QString label() const {
     return QStringLiteral("%1: %2").arg(name, numbers.join(QStringLiteral(", ")));
@@ -155,7 +155,7 @@ ChartTable roofline_numbers(const simulator::Roofline& roofline) {
   return numbers;
 }
 
-/// Bars of one colour, those that are marked or those that are not.
+/// Bars of one colour: the marked ones, or the others.
 ChartSeries bars_of(const std::vector<BarRow>& rows, bool is_marked) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   ChartSeries bars{.mark = ChartMark::bars, .color = is_marked ? 2U : 1U};
@@ -182,7 +182,7 @@ Chart bars_chart(const std::vector<BarRow>& rows, const QString& name, ChartTabl
     if (!row.may_leave) max = std::max({max, row.value, row.high.value_or(0.0)});
     panel.y.names << row.label();
   }
-  // A thought experiment must not dwarf the others: its bar leaves the chart.
+  // A hypothetical bar must not dwarf the others, so it may leave the chart.
   constexpr double room = 1.5;
   chart.x.low = 0.0;
   chart.x.high = std::min(room * max, 1.05 * std::max(max, longest));
@@ -200,7 +200,7 @@ QString cell_words(const HeatCell& cell) {
            QString::fromUtf8(simulator::answer_status_name(cell.status)));
 }
 
-/// "qkv, 5 rows: 12.3 of 18.0 Gflop/s attainable".
+/// Words like "qkv, 5 rows: 12.3 of 18.0 Gflop/s attainable".
 QString point_words(const simulator::Roofline& roofline, const RooflinePoint& point) {
   return tr("%1, %2: %3 of %4 Gflop/s attainable")
       .arg(QString::fromUtf8(speculation::operation_name(point.operation)),
@@ -267,13 +267,13 @@ Chart heat_map_chart(const HeatMap& map, const QString& name, const std::vector<
               .panels = {},
               .table = heat_map_numbers(map)};
   ChartPanel panel{.y = {.label = tr("draft length γ")}};
-  // Where there are too many, every few have their number.
+  // If there are too many values, only every few have their number.
   const auto number = [](std::int32_t value, bool are_many, int apart) {
     return !are_many || value % apart == 0 ? QString::number(value) : QString();
   };
   for (std::int32_t exit = 1; exit <= map.exits; ++exit)
     chart.x.names << number(exit, map.exits > max_named_exits, 5);
-  // Long drafts on top.
+  // Long drafts are on top.
   for (std::int32_t gamma = map.lengths; gamma >= 1; --gamma)
     panel.y.names << number(gamma, map.lengths > max_named_lengths, 2);
   const HeatCell* best = map.best();
@@ -290,7 +290,7 @@ Chart heat_map_chart(const HeatMap& map, const QString& name, const std::vector<
     scale_limit = std::max(scale_limit, scale_limit_for(of.speedup));
   }
   chart.scale_limit = scale_limit;
-  // Beside the cell's number.
+  // Place the ring beside the cell's number.
   constexpr double aside = 0.36;
   ChartSeries rings{.name = tr("recorded"), .color = 0, .is_hollow = true};
   for (const RecordedPoint& point : recorded) {

@@ -23,12 +23,12 @@ class PicturePane : public QWidget {
  public:
   explicit PicturePane(const QString& name, QWidget* parent = nullptr);
 
-  /// The chart's table has the numbers.
+  /// The numbers come from the chart's table.
   void set_picture(const QString& title, Chart chart, const QString& notes);
   /// Shows words in place of picture and numbers.
   void set_message(const QString& words);
   [[nodiscard]] const QString& message() const { return message_; }
-  /// Says that the picture is of an older question.
+  /// Marks the picture as one of an older question.
   void set_stale(bool is_stale);
   [[nodiscard]] bool is_stale() const { return is_stale_; }
   void show_numbers(bool shown);

@@ -12,7 +12,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// The map needs sums alone, and a recording may have tens of thousands of requests.
+/// The map needs only sums, and a recording may have tens of thousands of requests.
 void merge_requests(simulator::StrategyRounds& rounds) {
   const auto merge = [](std::vector<simulator::RoundStatistics>& side) {
     if (side.empty()) return;
@@ -32,7 +32,7 @@ void merge_requests(simulator::StrategyRounds& rounds) {
   rounds.notes.clear();
 }
 
-/// Prices of replayed rounds are the same for every cell, and made once.
+/// Prices of replayed rounds are the same for every cell, so they are made once.
 Result<double> slower_speedup(const simulator::CostModel& model, const simulator::StrategyRounds& rounds,
                               const simulator::Machine& machine,
                               std::optional<simulator::Prices>& of_replays) {
@@ -56,7 +56,7 @@ Result<double> slower_speedup(const simulator::CostModel& model, const simulator
   return time_ns(vanilla, prices) / (ns * own_ratio);
 }
 
-/// By exit, then length.
+/// Exit and length of a cell, both from 1.
 std::pair<std::int32_t, std::int32_t> place_of(std::size_t cell) {
   const auto place = static_cast<std::int32_t>(cell);
   return {place / longest_in_heat_map + 1, place % longest_in_heat_map + 1};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A picture's numbers as a table: for eyes and screen readers, and as CSV. Doubles are shown with three
-// significant digits and written whole; what is missing is a dash.
+// Numbers of a picture as a table, on screen, for screen readers, and as CSV. Doubles are shown with three
+// significant digits and written in full; a missing value is a dash.
 
 #include <QAbstractTableModel>
 #include <QStringList>
@@ -19,7 +19,7 @@ class NumbersModel : public QAbstractTableModel {
 
   explicit NumbersModel(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-  /// Every row has a value a column.
+  /// Sets the table; every row has one value per column.
   void set_numbers(QStringList columns, std::vector<Row> rows);
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A question of the page: a strategy on a machine. Plain choices, as its sliders have them.
+// A question of the what-if page: a strategy on a machine, as plain values of its controls.
 
 #include <draftscope/simulator/answers/advice.h>
 #include <draftscope/simulator/answers/what_if.h>
@@ -14,32 +14,32 @@
 namespace draftscope::gui {
 
 enum class StrategyKind : std::uint8_t {
-  recorded,      ///< a run of the recording, as it was
-  fixed_length,  ///< early exit, γ draft tokens per round
-  threshold,     ///< the same, but the first draft token of too low confidence is the round's last
+  recorded,      ///< A run of the recording, as it was.
+  fixed_length,  ///< Early exit with γ draft tokens per round.
+  threshold,     ///< Early exit whose draft ends after the first token of too low confidence.
 };
 
 using MachineFilePointer = std::shared_ptr<const simulator::MachineFile>;
 
 struct Question {
   StrategyKind kind = StrategyKind::fixed_length;
-  std::string recorded;  ///< its specification; what `kind` recorded asks about
+  std::string recorded;  ///< Specification of the recorded run, for `kind` recorded.
   std::int32_t exit = 1;
   std::int32_t gamma = 4;
   double threshold = 0.6;
-  bool verifies_above_exit = false;                ///< verification keeps the draft's exit states
-  std::string gpu;                                 ///< by name; empty: the recorded machine
-  MachineFilePointer machine_file;                 ///< in place of `gpu`
-  std::string model;                               ///< by name or config.json; empty: the recorded one
-  std::optional<simulator::WeightType> weights{};  ///< absent: the recorded ones
+  bool verifies_above_exit = false;                ///< Verification reuses the draft's exit states.
+  std::string gpu;                                 ///< Name; empty = the recorded machine.
+  MachineFilePointer machine_file;                 ///< Replaces `gpu`.
+  std::string model;                               ///< Name or config.json; empty = the recorded model.
+  std::optional<simulator::WeightType> weights{};  ///< Absent = the recorded weights.
   simulator::Regime regime = simulator::Regime::as_fitted;
   std::int32_t batch = 1;
-  std::int32_t tensor_parallel = 1;  ///< GPUs that share the model
-  std::int32_t longer_context = 0;   ///< K/V rows before every pass beside the recorded ones
-  std::string recorded_gpu;          ///< what the recording was made on, by name; empty: not said
-  std::string host;        ///< the engine's time beside passes, by name or a JSON file; empty: usual
-  std::string draft_cost;  ///< of a draft step, as on the command line; empty: its layers are priced
-  std::optional<double> price_per_hour{};  ///< of the machine
+  std::int32_t tensor_parallel = 1;  ///< Number of GPUs that share the model.
+  std::int32_t longer_context = 0;   ///< K/V rows before every pass, in addition to the recorded ones.
+  std::string recorded_gpu;          ///< Name of the GPU that the recording was made on; empty = not stated.
+  std::string host;                  ///< Engine time outside passes, by name or a JSON file; empty = default.
+  std::string draft_cost;  ///< Cost of a draft step, as on the command line; empty = the sum over its layers.
+  std::optional<double> price_per_hour{};  ///< Price of the machine.
 };
 
 [[nodiscard]] bool operator==(const Question& a, const Question& b);
@@ -47,22 +47,22 @@ struct Question {
   return !(a == b);
 }
 
-/// As on the command line.
+/// Specification as on the command line.
 [[nodiscard]] std::string strategy_of(const Question& question);
 
 /// Errors: an unknown GPU or model, an unreadable config.json, a scenario that contradicts itself.
 [[nodiscard]] Result<simulator::Machine> machine_of(const Question& question,
                                                     const simulator::Scenario& recorded);
 
-/// The question of which a heat map over exits and lengths is a function: without both, and without a
-/// recorded run, which is one of its points.
+/// The question without exit and length, which are the axes of its heat map, and without a recorded run,
+/// which is one of the points.
 [[nodiscard]] Question heat_map_question(Question question);
 
-/// Options that say which machine, model and circumstances, each with a space before it: those that
-/// `simulate` and `advise` share.
+/// Options of the machine, model and circumstances, each with a space before it: the options that `simulate`
+/// and `advise` share.
 [[nodiscard]] std::string machine_options_of(const Question& question);
 
-/// Command line of draftscope simulate that answers the same.
+/// Command line of draftscope simulate that gives the same answer.
 [[nodiscard]] std::string command_line_of(const Question& question, const std::string& file);
 
 }  // namespace draftscope::gui

@@ -24,7 +24,7 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr int max_gamma = 255;  // the engine's longest draft
+constexpr int max_gamma = 255;  // The engine's longest draft.
 constexpr int max_batch = 4096;
 constexpr int max_context = 1'048'576;
 constexpr int max_gpus = 256;
@@ -46,14 +46,14 @@ QComboBox* make_choice(const QString& spoken) {
   return choice;
 }
 
-/// Makes entries be found by a part that is typed; what none holds gives way to what was chosen before.
+/// Lets the user find entries by typing any part. If no entry has it, the box returns to the earlier choice.
 void make_searchable(QComboBox* choice) {
   choice->setEditable(true);
   choice->setInsertPolicy(QComboBox::NoInsert);
   choice->completer()->setCompletionMode(QCompleter::PopupCompletion);
   choice->completer()->setFilterMode(Qt::MatchContains);
   choice->lineEdit()->setPlaceholderText(QuestionPanel::tr("type to search"));
-  // Of a long name the beginning is seen.
+  // Show the beginning of a long name.
   QObject::connect(choice, &QComboBox::currentIndexChanged, choice->lineEdit(),
                    [line = choice->lineEdit()] { line->setCursorPosition(0); });
   QObject::connect(choice->lineEdit(), &QLineEdit::editingFinished, choice, [choice] {
@@ -137,7 +137,7 @@ QuestionPanel::QuestionPanel(QuestionScope scope, QWidget* parent)
   form->addRow(tr("Recorded on"), recorded_gpu_);
   for (QComboBox* choice : {gpu_, model_, recorded_gpu_}) make_searchable(choice);
   if (scope_ == QuestionScope::machine) {
-    // The first rows say what drafts; advice on that is asked for.
+    // The first rows choose what drafts, which is what the advice decides.
     for (int row = 0; row < machine_row_; ++row) form->setRowVisible(row, false);
     form->setRowVisible(draft_row_, false);
     form->setRowVisible(price_, false);
@@ -246,7 +246,7 @@ void QuestionPanel::set_recording(const TrainedPointer& pointer) {
   recorded_gpu_->addItem(tr("not said"), QString());
   for (const simulator::GpuSpecification& gpu : simulator::known_gpus())
     recorded_gpu_->addItem(QString::fromUtf8(gpu.name), QString::fromUtf8(gpu.name));
-  // Which fills in what a recording of that GPU leaves open; of a processor there is nothing to fill in.
+  // The recorded GPU fills in what a GPU recording leaves open; a recording on a CPU leaves nothing open.
   form_->setRowVisible(recorded_gpu_, scope_ == QuestionScope::whole && !trained.is_imported() &&
                                           simulator::is_gpu_recording(trained.recording().meta));
   is_showing_ = false;
@@ -272,7 +272,7 @@ void QuestionPanel::show_question() {
   is_showing_ = true;
   if (question_.kind == StrategyKind::recorded) list_asked_strategy();
   for (int place = 0; place < strategy_->count(); ++place) {
-    if (!strategy_->itemData(place, kind_role).isValid()) continue;  // the separator
+    if (!strategy_->itemData(place, kind_role).isValid()) continue;  // The separator has no kind.
     const auto kind = static_cast<StrategyKind>(strategy_->itemData(place, kind_role).toInt());
     const bool is_run =
         strategy_->itemData(place, recorded_role).toString() == QString::fromUtf8(question_.recorded);
@@ -323,7 +323,7 @@ void QuestionPanel::show_machine() {
   gpu_->setCurrentIndex(gpu_->findData(file, file_role));
 }
 
-/// Exits of the model that is asked about.
+/// Fits the slider to the exits of the question's model.
 void QuestionPanel::show_range() {
   if (trained_ == nullptr) return;
   const QSignalBlocker quiet_slider(exit_.slider);
@@ -361,7 +361,7 @@ void QuestionPanel::take() {
   asked.threshold = threshold_->value();
   asked.verifies_above_exit = above_exit_->isChecked();
   if (asked.kind == StrategyKind::recorded && asked.recorded != question_.recorded) {
-    // The sliders go where the run stood.
+    // Move the sliders to the run's settings.
     const Question run = trained_->question_of(asked.recorded);
     asked.exit = run.exit;
     asked.gamma = run.gamma;

@@ -32,22 +32,22 @@ class QuestionPanel : public QWidget {
   /// Offers what can be asked of the recording.
   void set_recording(const TrainedPointer& trained);
   void forget_recording() { trained_.reset(); }
-  /// Moves everything there without a signal.
+  /// Moves all controls to a question without a signal.
   void set_question(const Question& question);
   [[nodiscard]] const Question& question() const { return question_; }
-  /// As set_question(), with a signal if anything changes. Expects a recording; an exit beyond the model's
-  /// becomes its last.
+  /// Moves all controls to a question, and signals if anything changes. Expects a recording; an exit beyond
+  /// the model's layers becomes its last exit.
   void change_question(const Question& question);
 
-  /// Chooses what a file describes: a machine measured by `draftscope calibrate` or specified, a config.json.
+  /// Chooses the machine or model of a file: measured by `draftscope calibrate`, specified, or a config.json.
   void open_machine_file(const QString& path);
   void open_model_file(const QString& path);
-  /// A host profile (`--host FILE.json`).
+  /// Chooses a host profile (`--host FILE.json`).
   void open_host_file(const QString& path);
 
  signals:
   void changed();
-  /// One line: why a file says nothing of a machine or a model.
+  /// Emitted with one line: why a file describes no machine or model.
   void failed(const QString& reason);
 
  private:
@@ -55,20 +55,20 @@ class QuestionPanel : public QWidget {
   struct StepControls {
     QSlider* slider = nullptr;
     QSpinBox* box = nullptr;
-    std::vector<int> values;  ///< [slider position]; empty: the position is the value
+    std::vector<int> values;  ///< Value [slider position]; empty = the position is the value.
   };
   StepControls add_steps(QFormLayout& form, const QString& label, const QString& spoken,
                          std::vector<int> values, int min, int max);
   static void show_steps(const StepControls& steps, int value);
   void add_threshold(QFormLayout& form);
-  /// Puts a button that chooses a file beside a box.
+  /// Adds a choice with a button beside it that opens a file.
   void add_machine(QFormLayout& form);
   void add_model(QFormLayout& form);
   void add_host(QFormLayout& form);
   void add_draft_cost(QFormLayout& form);
   void add_price(QFormLayout& form);
   void choose_host_file();
-  /// Puts a strategy that was not recorded on the list.
+  /// Adds a strategy that was not recorded to the list.
   void list_asked_strategy();
   void show_host();
   void show_draft_cost();
@@ -86,11 +86,11 @@ class QuestionPanel : public QWidget {
   TrainedPointer trained_;
   Question question_;
   std::vector<MachineFilePointer> machine_files_;
-  std::vector<std::pair<QString, QString>> model_files_;  ///< shape's name, path
+  std::vector<std::pair<QString, QString>> model_files_;  ///< Name of the shape, and path.
   BackgroundJob reading_;
   QFormLayout* form_;
   bool is_showing_ = false;
-  int machine_row_ = 0;  ///< the first that is not about the strategy
+  int machine_row_ = 0;  ///< First row of the form that is not about the strategy.
   int draft_row_ = 0;
   QComboBox* strategy_;
   QComboBox* gpu_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The part of a question that is about the machine: GPU, model, host, what a draft step costs, the price.
+// Controls of a question that are about the machine: GPU, model, host, cost of a draft step, and price.
 #include <draftscope/simulator/analysis/gpu.h>
 #include <draftscope/speculation/published_models.h>
 #include <fmt/format.h>
@@ -22,18 +22,18 @@ namespace draftscope::gui {
 
 namespace {
 
-constexpr const char* share_of_step = "share";  // in place of an option's word
+constexpr const char* share_of_step = "share";  // Stands in for the option's word.
 
 QString machine_text(const simulator::MachineFile& file) {
   return file.gpu ? QuestionPanel::tr("%1 (file)").arg(QString::fromUtf8(file.gpu->name))
                   : QString::fromUtf8(file.calibrated->name());
 }
 
-/// A choice with a button for what is not in its list.
+/// Puts a choice and a button for other entries side by side.
 QHBoxLayout* with_button(QComboBox* choice, QPushButton* button) {
   constexpr int min_letters = 10;
   choice->setMinimumContentsLength(min_letters);
-  // A button is as wide as its words, not as wide as one of a dialogue.
+  // The button is as wide as its words, not as wide as a dialog's button.
   button->setFixedWidth(button->fontMetrics().horizontalAdvance(button->text()) + 20);
   auto* row = new QHBoxLayout;
   row->addWidget(choice, 1);
@@ -183,7 +183,7 @@ void QuestionPanel::take_machine(simulator::MachineFile file) {
   Question asked = question_;
   asked.machine_file = std::make_shared<const simulator::MachineFile>(std::move(file));
   asked.gpu.clear();
-  // What it described before is another machine.
+  // An earlier version of this file described another machine.
   std::erase_if(machine_files_,
                 [&](const MachineFilePointer& known) { return known->path == asked.machine_file->path; });
   change_question(asked);

@@ -14,7 +14,7 @@ namespace draftscope::gui {
 
 namespace {
 
-/// Errors: nothing can be learnt from the recording, and what to record instead.
+/// Errors: why the recording can't be trained on, and what to record instead.
 Result<void> check(const traces::Recording& recording) {
   const std::string name = recording.path.filename().string();
   DRAFTSCOPE_TRY(simulator::check_can_be_asked(recording, name));
@@ -26,7 +26,7 @@ bool are_specified_alike(const Question& a, const Question& b) {
   return a.gpu == b.gpu && a.machine_file == b.machine_file && a.model == b.model && a.weights == b.weights;
 }
 
-/// The GPU whose specification a question names; absent where it names none.
+/// GPU whose specification a question names; absent if it names none.
 Result<std::optional<simulator::GpuSpecification>> specified_gpu(const Question& question) {
   if (question.machine_file != nullptr) return question.machine_file->gpu;
   if (question.gpu.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ Result<TrainedPointer> TrainedRecording::train(RecordingPointer recording, const
     DRAFTSCOPE_TRY_ASSIGN(traces::Reader reader, traces::Reader::open(opened.path));
     auto what_if = simulator::WhatIf::train(reader, opened, options);
     if (!what_if) return fail("{}: {}", trained->opened_->name(), what_if.error().message);
-    what_if->fit_acceptance();  // a slider's step waits for nothing
+    what_if->fit_acceptance();  // Sliders must not wait for it.
     trained->what_if_ = std::make_shared<const simulator::WhatIf>(*std::move(what_if));
     trained->shape_ = trained->what_if_->costs().model.shape;
     trained->no_replay_reason_ = trained->what_if_->no_replay_reason();
@@ -129,7 +129,7 @@ void TrainedRecording::list_runs() {
 }
 
 Question TrainedRecording::question_of(const std::string& strategy) const {
-  constexpr std::int32_t usual_exit = 8;  // of imported answers, whose model may not be known yet
+  constexpr std::int32_t usual_exit = 8;  // Default for imported answers, whose model may not be known yet.
   Question question{.kind = StrategyKind::recorded,
                     .recorded = strategy,
                     .exit = shape_ ? std::max(1, shape_->n_layers / 4) : usual_exit,
@@ -152,7 +152,8 @@ Question TrainedRecording::first_question(const std::string& shown) const {
                         std::any_of(points_.begin(), points_.end(), [&](const RecordedPoint& point) {
                           return point.strategy == question.recorded;
                         });
-  // Which layers drafted is often not in a file of answers: its acceptance is then asked of an early exit.
+  // An imported file often does not say which layers drafted: ask then about an early exit with its
+  // acceptance.
   if (question.recorded.empty() || !is_known) {
     question.kind = StrategyKind::fixed_length;
     question.recorded.clear();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// The waterfall to the oracle on a question's machine, with the question's strategy beside it: what
-// `draftscope simulate --waterfall` prints.
+// The waterfall to the oracle on a question's machine, with the question's strategy beside it, as `draftscope
+// simulate --waterfall` prints it.
 
 #include <draftscope/simulator/answers/recording_waterfall.h>
 #include <cstdint>
@@ -19,8 +19,8 @@ struct WaterfallLevels {
   simulator::RecordingWaterfall found;
 };
 
-/// Without a share of the strategy where the question was refused. `progress` as WaterfallOptions has it.
-/// Errors: as recording_waterfall().
+/// Levels of the waterfall; they lack the strategy's share if the question was refused. `progress` is as in
+/// WaterfallOptions. Errors: those of recording_waterfall().
 [[nodiscard]] Result<WaterfallLevels> waterfall_of(
     const TrainedRecording& trained, const WhatIfAnswer& answer,
     const std::function<bool(std::int64_t, std::int64_t)>& progress = {});

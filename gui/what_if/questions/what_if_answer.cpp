@@ -15,8 +15,8 @@ namespace {
 
 using simulator::Provenance;
 
-/// Whether a question is about another machine or model than the recorded ones, or other circumstances than
-/// the context.
+/// Whether the question's machine, model or circumstances differ from the recorded ones; the context does not
+/// count.
 bool is_elsewhere(const Question& question) {
   return !question.gpu.empty() || question.machine_file != nullptr || !question.model.empty() ||
          question.weights || question.regime != simulator::Regime::as_fitted || question.batch != 1 ||

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// One question answered, or the reason why it can't be. The numbers are those of `draftscope simulate` for
-// the same question and seed.
+// The answer to one question, or the reason why there is none. The numbers equal those of `draftscope
+// simulate` for the same question and seed.
 
 #include <draftscope/simulator/answers/answer.h>
 #include <draftscope/simulator/answers/measured_beside.h>
@@ -22,37 +22,39 @@ namespace draftscope::gui {
 
 struct WhatIfAnswer {
   Question question;
-  std::string refusal;    ///< one line, with what to record or choose instead; empty: all below is there
-  WhatIfPointer what_if;  ///< what answered it; null only where choices are missing
-  /// The run that it describes, where that was recorded, and how far the two are apart.
+  std::string refusal;    ///< Reason, and what to record instead; empty = answered.
+  WhatIfPointer what_if;  ///< Model that answered; null only if choices are missing.
+  /// The recorded run with this setting, if there is one, and the difference between measurement and
+  /// prediction.
   std::optional<simulator::MeasuredBeside> beside;
   simulator::StrategyRounds rounds;
   simulator::Machine machine;
   simulator::Answer prediction;
   simulator::PredictedRate rate;
-  std::optional<simulator::BreakEven> break_even;  ///< absent where no draft step is taken
-  /// Some of what prices rest on is beyond what was measured.
+  std::optional<simulator::BreakEven> break_even;  ///< Absent if no draft step is taken.
+  /// True if some prices rest on values beyond the measured range.
   bool is_extrapolated = false;
 };
 
-/// `kept`: of the question before, to the same bits; null: nothing is kept.
+/// Answers a question. `kept` caches prices of the question before and does not change the result; null
+/// caches nothing.
 [[nodiscard]] WhatIfAnswer answer_of(const TrainedRecording& trained, const Question& question,
                                      const simulator::SweepOptions& options = {},
                                      simulator::CachedPrices* kept = nullptr);
 
-/// "exact", "bounded", "approximate" rounds, and whether times are of the recorded circumstances,
-/// specifications or beyond what was measured: "exact rounds, extrapolated times".
+/// Whether rounds are "exact", "bounded" or "approximate", and whether times are of the recorded
+/// circumstances, from specifications or beyond the measured range: "exact rounds, extrapolated times".
 [[nodiscard]] std::string standing(const WhatIfAnswer& answer);
 
-/// A line each: what the rounds and then the prices rest on. Parameters that the recording leaves open are
+/// Lines about the basis of the rounds, then of the prices. Parameters that the recording leaves open are
 /// counted, not listed.
 [[nodiscard]] std::vector<std::string> notes_of(const WhatIfAnswer& answer);
 
-/// Correction ladder of an answered question. Errors: as answer_ladder().
+/// Correction ladder of an answered question. Errors: those of answer_ladder().
 [[nodiscard]] Result<simulator::Ladder> ladder_of(const WhatIfAnswer& answer);
 
-/// Roofline at the mean context of the answer's rounds, with passes of one row and of its longest
-/// verification. Errors: as roofline().
+/// Roofline at the mean context of the answer's rounds, with passes of one row and its longest verification.
+/// Errors: those of roofline().
 [[nodiscard]] Result<simulator::Roofline> roofline_of(const WhatIfAnswer& answer);
 
 }  // namespace draftscope::gui

@@ -102,7 +102,7 @@ void WhatIfWorker::end_if_settled() {
 
 void WhatIfWorker::ask(const Question& question) {
   if (trained_ == nullptr) return;
-  // Pictures of an older question only take time from this one's answer.
+  // Pictures of an older question would only delay the answer to this one.
   stop_pictures();
   waiting_ = question;
   if (answering_ == nullptr) answer_next();

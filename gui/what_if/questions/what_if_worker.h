@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Asks what-ifs on workers, so that sliders never wait: learns from a recording once, then answers one
-// question at a time, always the newest (those in between are dropped), and after that, at lower precedence,
-// makes the pictures that take longer. On the main thread only.
+// Answers what-ifs on workers, so that sliders never wait. It learns from a recording once, then answers one
+// question at a time, always the newest; older ones are dropped. Pictures that take longer follow at lower
+// priority. Use it on the main thread only.
 
 #include <QObject>
 #include <QThreadPool>
@@ -20,7 +20,7 @@
 
 namespace draftscope::gui {
 
-/// Content of a picture, or why there is none, and the question that it is of.
+/// Content of a picture, or why there is none, and its question.
 template <typename Content>
 struct Picture {
   Question question;
@@ -38,32 +38,32 @@ class WhatIfWorker : public QObject {
 
  public:
   explicit WhatIfWorker(QObject* parent = nullptr);
-  /// Cancels, and waits for the workers to notice.
+  /// Cancels, and waits for the workers to stop.
   ~WhatIfWorker() override;
 
-  /// Drops what was learnt before and all that is under way. `recorded_gpu` as TrainedRecording::train() has
-  /// it.
+  /// Drops the trained recording and all that is under way, then learns. `recorded_gpu` is as in
+  /// TrainedRecording::train().
   void train(const RecordingPointer& recording, const std::string& recorded_gpu = {});
-  /// Stops learning, or the pictures that are being made or wait to be.
+  /// Stops learning, or drops the pictures that are being made or wait.
   void cancel();
   /// Forgets the recording.
   void clear();
   [[nodiscard]] bool is_training() const { return training_ != nullptr; }
-  /// Null until train() has ended well.
+  /// Null until train() has succeeded.
   [[nodiscard]] const TrainedPointer& trained() const { return trained_; }
 
-  /// Expects trained().
+  /// Asks a question; expects trained().
   void ask(const Question& question);
-  /// Makes those of the last answer, if they were stopped.
+  /// Makes the pictures of the last answer, if they were stopped.
   void make_pictures_again();
   [[nodiscard]] bool is_drawing() const { return drawing_ != nullptr; }
-  /// Nothing is under way, or waits.
+  /// Whether nothing is under way or waits.
   [[nodiscard]] bool is_settled() const;
 
  signals:
   void training_progressed(int done, int all);
   void trained_on();
-  /// One line: what can't be learnt, and what to record instead.
+  /// Emitted with one line: why training is impossible, and what to record instead.
   void refused(const QString& reason);
   void answered(const draftscope::gui::AnswerPointer& answer);
   void ladder_made(const draftscope::gui::LadderPicture& picture);
@@ -72,9 +72,9 @@ class WhatIfWorker : public QObject {
   void heat_map_progressed(int done, int all);
   void waterfall_progressed(int done, int all);
   void waterfall_made(const draftscope::gui::WaterfallPicture& picture);
-  /// Some pictures of the last answer will not come.
+  /// Emitted when some pictures of the last answer will not come.
   void pictures_stopped();
-  /// After the last of the others.
+  /// Emitted last, when nothing is left to do.
   void settled();
 
  private:
@@ -89,8 +89,8 @@ class WhatIfWorker : public QObject {
   void answer_next();
   void take(const AnswerPointer& answer);
   void make_pictures();
-  /// Progress function for the worker that makes pictures: reports a part in so many, and tells whether to go
-  /// on.
+  /// Progress function for the worker that makes pictures: reports progress in `parts` steps, and returns
+  /// whether to go on.
   std::function<bool(std::int64_t, std::int64_t)> reporter(const JobPointer& job, std::int64_t parts,
                                                            void (WhatIfWorker::*signal)(int, int));
   void stop_pictures();
@@ -99,13 +99,13 @@ class WhatIfWorker : public QObject {
   QThreadPool questions_;
   QThreadPool pictures_;
   TrainedPointer trained_;
-  std::shared_ptr<HeatMapRounds> heat_map_rounds_;        // used by the one worker for pictures alone
-  std::shared_ptr<simulator::CachedPrices> kept_prices_;  // by the one for answers
+  std::shared_ptr<HeatMapRounds> heat_map_rounds_;        // Only the one worker for pictures uses it.
+  std::shared_ptr<simulator::CachedPrices> kept_prices_;  // Only the one worker for answers uses it.
   JobPointer training_;
   JobPointer answering_;
   JobPointer drawing_;
   std::optional<Question> waiting_;
-  QTimer rest_;  // pictures wait until the sliders do
+  QTimer rest_;  // Delays pictures until the sliders rest.
   AnswerPointer to_picture_;
   AnswerPointer last_answer_;
 };
